@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// tool is one program that can be built.
+type tool struct {
+	name string
+	// module is the folder under hack/tools whose go.mod pins the version.
+	module string
+	// pkg is the import path of the main package.
+	pkg string
+	// stamped lists the variables (import path and name) that take a version at link time, because the program cannot
+	// read it from its build information. They get the version of the module stampedFrom.
+	stamped     []string
+	stampedFrom string
+	// coldSeconds is what the build took on two cores with an empty build cache, after the tools before it in the
+	// catalogue; it is shown so that nobody takes a long compilation for a hang.
+	coldSeconds int
+}
+
+const kubernetesModule = "k8s.io/kubernetes"
+
+// kubernetesTool describes a binary of the Kubernetes release.
+func kubernetesTool(name string, coldSeconds int) tool {
+	return tool{
+		name:   name,
+		module: "kubernetes",
+		pkg:    kubernetesModule + "/cmd/" + name,
+		stamped: []string{
+			"k8s.io/component-base/version.gitVersion",
+			"k8s.io/client-go/pkg/version.gitVersion",
+		},
+		stampedFrom: kubernetesModule,
+		coldSeconds: coldSeconds,
+	}
+}
+
+// catalogue returns every tool, in the order in which a cold build shares most between neighbours.
+func catalogue() []tool {
+	return []tool{
+		kubernetesTool("kube-apiserver", 200),
+		kubernetesTool("kubectl", 30),
+		{name: "etcd", module: "etcd", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
+		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
+		{name: "controller-gen", module: "controller-gen", pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen", coldSeconds: 30},
+		kubernetesTool("kube-controller-manager", 50),
+		kubernetesTool("kube-scheduler", 15),
+		kubernetesTool("kubelet", 45),
+		kubernetesTool("kube-proxy", 10),
+		{name: "coredns", module: "coredns", pkg: ".", coldSeconds: 70},
+		{name: "helm", module: "helm", pkg: "helm.sh/helm/v4/cmd/helm", coldSeconds: 110},
+		{name: "kustomize", module: "kustomize", pkg: "sigs.k8s.io/kustomize/kustomize/v5", coldSeconds: 20},
+		{name: "crd-ref-docs", module: "crd-ref-docs", pkg: "github.com/elastic/crd-ref-docs", coldSeconds: 30},
+		{name: "staticcheck", module: "staticcheck", pkg: "honnef.co/go/tools/cmd/staticcheck", coldSeconds: 20},
+		{name: "govulncheck", module: "govulncheck", pkg: "golang.org/x/vuln/cmd/govulncheck", coldSeconds: 10},
+	}
+}
+
+// groups returns the names that stand for several tools.
+func groups() map[string][]string {
+	return map[string][]string{
+		"envtest": {"kube-apiserver", "kubectl", "etcd"},
+		"cluster": {
+			"kube-apiserver", "kubectl", "etcd", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
+			"kube-proxy", "coredns",
+		},
+	}
+}
+
+// selectTools resolves names of tools and groups, in catalogue order and each once. An unknown name is an error that
+// lists the known ones.
+func selectTools(names []string) ([]tool, error) {
+	wanted := map[string]bool{}
+	for _, name := range names {
+		members, isGroup := groups()[name]
+		if !isGroup {
+			members = []string{name}
+		}
+		for _, member := range members {
+			wanted[member] = true
+		}
+	}
+	var selected []tool
+	for _, t := range catalogue() {
+		if wanted[t.name] {
+			selected = append(selected, t)
+			delete(wanted, t.name)
+		}
+	}
+	if unknown := sortedKeys(wanted); len(unknown) > 0 {
+		return nil, fmt.Errorf("no tool or group is called %s; there are: %s",
+			strings.Join(unknown, ", "), strings.Join(knownNames(), ", "))
+	}
+	return selected, nil
+}
+
+// knownNames returns the groups and then the tools.
+func knownNames() []string {
+	names := sortedKeys(groups())
+	for _, t := range catalogue() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
