@@ -1,0 +1,92 @@
+package v1alpha1
+
+// Condition types of an EtcdBenchmark.
+const (
+	// ConditionFinished is True when the run has ended, for whatever reason,
+	// and False, with the stage as reason, before.
+	ConditionFinished = "Finished"
+	// ConditionPassed is True if all objectives were met, False if one was
+	// missed, Unknown if that could not be judged, and absent without objectives.
+	ConditionPassed = "Passed"
+	// ConditionCleaned is True if no key of the run is left in the target,
+	// False if keys are left, Unknown if that could not be found out.
+	ConditionCleaned = "Cleaned"
+	// ConditionReconciling follows kstatus: present, and True, while the run
+	// goes on.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled follows kstatus: present, and True, if the run could
+	// not do what it was asked to. A missed objective does not stall.
+	ConditionStalled = "Stalled"
+)
+
+// Reasons of Finished=False: the stages of a run, in order.
+const (
+	// StagePending: the target is resolved and the plan is written.
+	StagePending = "Pending"
+	// StagePreparing: the client pods are scheduled, connect and preload.
+	StagePreparing = "Preparing"
+	// StageArmed: all client pods are ready and are told when to start.
+	StageArmed = "Armed"
+	// StageRunning: warm-up, measured window and drain.
+	StageRunning = "Running"
+	// StageCollecting: the final results are gathered and the keys deleted.
+	StageCollecting = "Collecting"
+)
+
+// Reasons of Finished=True.
+const (
+	// ReasonCompleted: the run did all that was asked.
+	ReasonCompleted = "Completed"
+	// ReasonStopped: spec.stop ended the run; the result is what was measured until then.
+	ReasonStopped = "Stopped"
+	// ReasonTimedOut: spec.timeoutSeconds ended the run.
+	ReasonTimedOut = "TimedOut"
+	// ReasonTargetNotFound: the Service, its port or the selected pods do not exist.
+	ReasonTargetNotFound = "TargetNotFound"
+	// ReasonTargetUnreachable: an address does not resolve, refuses or does not answer.
+	ReasonTargetUnreachable = "TargetUnreachable"
+	// ReasonTargetUnhealthy: the target has no leader or has raised an alarm.
+	ReasonTargetUnhealthy = "TargetUnhealthy"
+	// ReasonTLSFailed: the TLS handshake failed, in either direction.
+	ReasonTLSFailed = "TLSFailed"
+	// ReasonAuthenticationFailed: the target refused the user or its permissions.
+	ReasonAuthenticationFailed = "AuthenticationFailed"
+	// ReasonSecretInvalid: a Secret or a key in it is missing or can not be used.
+	ReasonSecretInvalid = "SecretInvalid"
+	// ReasonPrefixNotEmpty: keys that are not of this run lie under its prefix.
+	ReasonPrefixNotEmpty = "PrefixNotEmpty"
+	// ReasonImageUnavailable: the client image can not be pulled.
+	ReasonImageUnavailable = "ImageUnavailable"
+	// ReasonPodsForbidden: a quota, limit range or admission policy refused the client pods.
+	ReasonPodsForbidden = "PodsForbidden"
+	// ReasonUnschedulable: no node takes the client pods.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonPodsNotReady: the client pods did not become ready in time.
+	ReasonPodsNotReady = "PodsNotReady"
+	// ReasonPodFailed: a client pod was lost or ended with an error of its own.
+	ReasonPodFailed = "PodFailed"
+	// ReasonJobDeleted: somebody deleted the load Job.
+	ReasonJobDeleted = "JobDeleted"
+	// ReasonInvalidPlan: the operator and the client image do not understand each other.
+	ReasonInvalidPlan = "InvalidPlan"
+)
+
+// Reasons of Passed.
+const (
+	// ReasonObjectivesMet: every objective was met.
+	ReasonObjectivesMet = "ObjectivesMet"
+	// ReasonObjectivesMissed: at least one objective was missed.
+	ReasonObjectivesMissed = "ObjectivesMissed"
+	// ReasonNotJudged: at least one objective could not be judged, and none was missed.
+	ReasonNotJudged = "NotJudged"
+)
+
+// Reasons of Cleaned.
+const (
+	// ReasonKeysDeleted: every client pod reported its keys deleted.
+	ReasonKeysDeleted = "KeysDeleted"
+	// ReasonKeysLeft: keys of the run may be left under its prefix.
+	ReasonKeysLeft = "KeysLeft"
+	// ReasonNothingWritten: the run ended before it wrote to the target.
+	ReasonNothingWritten = "NothingWritten"
+)

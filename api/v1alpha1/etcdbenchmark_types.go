@@ -1,0 +1,125 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// EtcdBenchmark is one run of one workload against one etcd cluster. It runs
+// once, always reaches the condition Finished, and keeps its result in status.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=eb,categories=etcdbench
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Finished")].reason`,description="Stage of the run, or how it ended"
+// +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="Whether all objectives were met; Unknown if they could not be judged"
+// +kubebuilder:printcolumn:name="Throughput",type=string,JSONPath=`.status.display.throughput`,description="Successful requests per second in the measured window"
+// +kubebuilder:printcolumn:name="P99",type=string,JSONPath=`.status.display.p99`,description="99th percentile of latency"
+// +kubebuilder:printcolumn:name="Errors",type=string,JSONPath=`.status.display.errors`,description="Failed requests"
+// +kubebuilder:printcolumn:name="Pods",type=string,JSONPath=`.status.display.pods`,description="Client pods that reported, of those wanted"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52",message="metadata.name must have at most 52 characters, so that the names of the run's pods stay valid host names: shorten it"
+type EtcdBenchmark struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says what to run. It is immutable but for stop and
+	// ttlSecondsAfterFinished: a new run is a new object.
+	//
+	// +required
+	Spec EtcdBenchmarkSpec `json:"spec"`
+
+	// status is the run's story and its result, written by the operator.
+	//
+	// +optional
+	// +kubebuilder:default={conditions:{{type:"Finished",status:"False",reason:"Pending",message:"The operator has not seen this run yet.",lastTransitionTime:"1970-01-01T00:00:00Z"},{type:"Reconciling",status:"True",reason:"Pending",message:"The operator has not seen this run yet.",lastTransitionTime:"1970-01-01T00:00:00Z"}}}
+	Status EtcdBenchmarkStatus `json:"status,omitempty"`
+}
+
+// EtcdBenchmarkList is a list of EtcdBenchmarks.
+//
+// +kubebuilder:object:root=true
+type EtcdBenchmarkList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []EtcdBenchmark `json:"items"`
+}
+
+// EtcdBenchmarkSpec says which etcd to load, with what, how hard and for how
+// long, and what the result must reach.
+//
+// +kubebuilder:validation:XValidation:rule="self.target == oldSelf.target",message="spec.target is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="self.workload == oldSelf.workload",message="spec.workload is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="self.load == oldSelf.load",message="spec.load is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives)",message="spec.objectives is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod)",message="spec.pod is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="self.schedulingTimeoutSeconds == oldSelf.schedulingTimeoutSeconds && self.timeoutSeconds == oldSelf.timeoutSeconds",message="spec.schedulingTimeoutSeconds and spec.timeoutSeconds are immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
+type EtcdBenchmarkSpec struct {
+	// target is the etcd cluster to load.
+	//
+	// +required
+	Target Target `json:"target"`
+
+	// workload is what one request does.
+	//
+	// +required
+	Workload Workload `json:"workload"`
+
+	// load is how many requests are sent, by how many clients, how fast.
+	//
+	// +required
+	Load Load `json:"load"`
+
+	// objectives are what the result must reach. With none, the condition
+	// Passed is absent.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Objectives []Objective `json:"objectives,omitempty"`
+
+	// pod sets where the client pods run and what they may use. It has no
+	// field that could raise a user's rights.
+	//
+	// +optional
+	Pod *PodSettings `json:"pod,omitempty"`
+
+	// schedulingTimeoutSeconds is how long, in seconds, the client pods may
+	// take from the Job's creation until all are ready to start. Clusters that
+	// add nodes on demand need minutes. Default 300.
+	//
+	// +optional
+	// +kubebuilder:default=300
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=86400
+	SchedulingTimeoutSeconds int32 `json:"schedulingTimeoutSeconds,omitempty"`
+
+	// timeoutSeconds bounds the whole run, in seconds, from its start. A run
+	// that reaches it is ended, keeps its numbers, and finishes as
+	// TimedOut. Default 600.
+	//
+	// +optional
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=604800
+	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished deletes the object this many seconds after it
+	// finished and was cleaned. Absent: it is kept. Do not set it on objects
+	// that a GitOps tool applies: the tool would create, and so run, them for
+	// ever.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+
+	// stop ends the run cleanly when it becomes true: what was measured until
+	// then is kept. It can not become false again. Default false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	Stop bool `json:"stop"`
+}

@@ -1,0 +1,170 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Transport is the client implementation that carries the requests.
+//
+// +kubebuilder:validation:Enum=ClientV3
+type Transport string
+
+// TransportClientV3 is go.etcd.io/etcd/client/v3, as applications use it.
+const TransportClientV3 Transport = "ClientV3"
+
+// Arrival is how the requests of an open-loop load are spread over time.
+//
+// +kubebuilder:validation:Enum=Constant
+type Arrival string
+
+// ArrivalConstant starts requests at equal distances.
+const ArrivalConstant Arrival = "Constant"
+
+// Load says how many requests are sent, by how many clients, how fast. All
+// numbers are totals over all pods.
+//
+// +kubebuilder:validation:XValidation:rule="self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
+// +kubebuilder:validation:XValidation:rule="self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
+// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds)",message="exactly one of load.requests and load.durationSeconds must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
+type Load struct {
+	// transport is the client implementation: ClientV3. Default ClientV3.
+	//
+	// +optional
+	// +kubebuilder:default=ClientV3
+	Transport Transport `json:"transport,omitempty"`
+
+	// pods is the number of client pods. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Pods int32 `json:"pods,omitempty"`
+
+	// connections is the number of TCP connections to the target; connection
+	// j goes to member j mod members. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Connections int32 `json:"connections,omitempty"`
+
+	// clients is the number of clients, each with at most one request in
+	// flight; client i uses connection i mod connections. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Clients int32 `json:"clients,omitempty"`
+
+	// requests is how many requests are measured. Warm-up and preload are not
+	// counted. Excludes durationSeconds.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000000000
+	Requests *int64 `json:"requests,omitempty"`
+
+	// durationSeconds is the length of the measured window in seconds.
+	// Excludes requests.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+
+	// warmupSeconds is how long, in seconds, the same load runs before the
+	// measured window. Default 0.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	WarmupSeconds int32 `json:"warmupSeconds"`
+
+	// requestTimeoutSeconds is how long, in seconds, a request may take
+	// before it counts as failed with code DeadlineExceeded. Default 10.
+	//
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=600
+	RequestTimeoutSeconds int32 `json:"requestTimeoutSeconds,omitempty"`
+
+	// rate makes the load open loop: requests start on a schedule, whatever
+	// the target does, and a request that has to wait for a free client
+	// counts that wait as latency. Absent: closed loop, each client sends its
+	// next request when the last one was answered.
+	//
+	// +optional
+	Rate *Rate `json:"rate,omitempty"`
+
+	// seed of the pseudo-random choices. The same seed and spec give the same
+	// set of operations, whatever the number of pods. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	Seed int64 `json:"seed"`
+}
+
+// Rate is the schedule of an open-loop load.
+type Rate struct {
+	// perSecond is the number of requests started in a second, over all pods.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	PerSecond int64 `json:"perSecond"`
+
+	// arrival is Constant (equal distances). Default Constant.
+	//
+	// +optional
+	// +kubebuilder:default=Constant
+	Arrival Arrival `json:"arrival,omitempty"`
+}
+
+// PodSettings are the fields of the client pods that a user may choose.
+type PodSettings struct {
+	// resources of the client container. Default: requests of 100m CPU and
+	// 128 MiB memory, no limits, so that the kernel does not throttle the
+	// measurement.
+	//
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// nodeSelector restricts the nodes of the client pods.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// tolerations of the client pods.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// affinity of the client pods.
+	//
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// topologySpreadConstraints of the client pods.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// imagePullSecrets to pull the client image with.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+}

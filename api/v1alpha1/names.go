@@ -1,0 +1,73 @@
+package v1alpha1
+
+import "strings"
+
+// Labels, finalizer and limits of the objects that belong to a run.
+const (
+	// LabelRunUID carries the UID of the EtcdBenchmark on every object of a run.
+	LabelRunUID = "etcdbench.dev/run-uid"
+	// LabelRunName carries the name of the EtcdBenchmark.
+	LabelRunName = "etcdbench.dev/run-name"
+	// LabelComponent says what an object is for: load, cleanup, plan or report.
+	LabelComponent = "etcdbench.dev/component"
+	// LabelManagedBy is the well-known label by which the operator's caches select.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// ManagedBy is the value of LabelManagedBy on every object of a run.
+	ManagedBy = "etcd-benchmark-operator"
+
+	// Finalizer is held from the first pod until the keys are deleted.
+	Finalizer = "etcdbench.dev/keys"
+
+	// MaxNameLength is the greatest length of an EtcdBenchmark's name.
+	MaxNameLength = 52
+
+	maxChildBase = 40
+)
+
+// Values of LabelComponent.
+const (
+	ComponentLoad    = "load"
+	ComponentCleanup = "cleanup"
+	ComponentPlan    = "plan"
+	ComponentReport  = "report"
+)
+
+// UID8 returns the first eight characters of the run's UID, which make the
+// names of its children and its key prefix unique.
+func (b *EtcdBenchmark) UID8() string {
+	uid := string(b.UID)
+	if len(uid) > 8 {
+		return uid[:8]
+	}
+	return uid
+}
+
+// KeyPrefix returns the prefix under which every key of the run lies.
+func (b *EtcdBenchmark) KeyPrefix() string {
+	if p := b.Spec.Target.KeyPrefix; p != "" {
+		return p
+	}
+	return "etcdbench/" + b.UID8() + "/"
+}
+
+// LoadJobName returns the name of the run's load Job.
+func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
+
+// CleanupJobName returns the name of the Job that deletes keys left behind.
+func (b *EtcdBenchmark) CleanupJobName() string { return b.childName("-cleanup") }
+
+// PlanName returns the name of the ConfigMap with the plan.
+func (b *EtcdBenchmark) PlanName() string { return b.childName("-plan") }
+
+// ReportConfigMapName returns the name of the ConfigMap with the merged histograms.
+func (b *EtcdBenchmark) ReportConfigMapName() string { return b.childName("-report") }
+
+// childName is at most 57 characters long, so that "-99" and a suffix still
+// fit into a pod's host name of 63.
+func (b *EtcdBenchmark) childName(suffix string) string {
+	base := strings.ReplaceAll(b.Name, ".", "-")
+	if len(base) > maxChildBase {
+		base = strings.TrimRight(base[:maxChildBase], "-")
+	}
+	return base + "-" + b.UID8() + suffix
+}

@@ -1,0 +1,607 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// EtcdBenchmarkStatus is a run's story and its result. Durations are integers
+// with their unit in the name.
+type EtcdBenchmarkStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions: Finished (False with the stage as reason, True with the
+	// ending), Passed (absent without objectives), Cleaned, and, only while
+	// True, Reconciling and Stalled.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// startTime is when the operator took up the run.
+	//
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// startAt is the moment that was given to all client pods to start
+	// together. It is written here before any pod sees it.
+	//
+	// +optional
+	StartAt *metav1.MicroTime `json:"startAt,omitempty"`
+
+	// completionTime is when the run finished.
+	//
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// job is the load Job. It is created once; if it is gone later the run
+	// ends as JobDeleted.
+	//
+	// +optional
+	Job *JobReference `json:"job,omitempty"`
+
+	// target is what the target was resolved to, and what it said of itself.
+	//
+	// +optional
+	Target *TargetStatus `json:"target,omitempty"`
+
+	// progress of the run while it goes on.
+	//
+	// +optional
+	Progress *Progress `json:"progress,omitempty"`
+
+	// summary is the merged result of all client pods.
+	//
+	// +optional
+	Summary *Summary `json:"summary,omitempty"`
+
+	// objectives are the results of spec.objectives, by name.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Objectives []ObjectiveStatus `json:"objectives,omitempty"`
+
+	// pods are the client pods, by index.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=index
+	// +kubebuilder:validation:MaxItems=100
+	Pods []PodStatus `json:"pods,omitempty"`
+
+	// reportName is the ConfigMap with the merged histograms.
+	//
+	// +optional
+	ReportName string `json:"reportName,omitempty"`
+
+	// display holds short strings for kubectl get; programs read summary.
+	//
+	// +optional
+	Display *Display `json:"display,omitempty"`
+}
+
+// JobReference identifies the load Job.
+type JobReference struct {
+	// name of the Job.
+	//
+	// +required
+	Name string `json:"name"`
+
+	// uid of the Job.
+	//
+	// +required
+	UID types.UID `json:"uid"`
+}
+
+// TargetStatus is what the target was resolved to, and what it said of itself.
+type TargetStatus struct {
+	// endpoints are the addresses that the client pods use, as host:port.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Endpoints []string `json:"endpoints,omitempty"`
+
+	// keyPrefix under which every key of the run lies.
+	//
+	// +optional
+	KeyPrefix string `json:"keyPrefix,omitempty"`
+
+	// clusterID of the etcd cluster, in hexadecimal.
+	//
+	// +optional
+	ClusterID string `json:"clusterID,omitempty"`
+
+	// leader is the name of the member that led when the run started.
+	//
+	// +optional
+	Leader string `json:"leader,omitempty"`
+
+	// version of the etcd server that led when the run started.
+	//
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// members of the etcd cluster as client pod 0 saw them.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	// +kubebuilder:validation:MaxItems=64
+	Members []MemberStatus `json:"members,omitempty"`
+}
+
+// MemberStatus is one member of the target.
+type MemberStatus struct {
+	// id of the member, in hexadecimal.
+	//
+	// +required
+	ID string `json:"id"`
+
+	// name of the member.
+	//
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// endpoint through which the run reached the member.
+	//
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// version of the member's etcd.
+	//
+	// +optional
+	Version string `json:"version,omitempty"`
+
+	// leader is true if the member led when the run started.
+	//
+	// +optional
+	Leader bool `json:"leader,omitempty"`
+
+	// databaseBytes is the size of the member's database before the run.
+	//
+	// +optional
+	DatabaseBytes int64 `json:"databaseBytes,omitempty"`
+
+	// residentMemoryBytes is the mean of the member's resident memory over
+	// the samples of the measured window, mapped database pages included.
+	// Absent: the member's metrics could not be read.
+	//
+	// +optional
+	ResidentMemoryBytes *int64 `json:"residentMemoryBytes,omitempty"`
+}
+
+// Progress of the run while it goes on.
+type Progress struct {
+	// percent of the measured requests or of the measured time that is done.
+	//
+	// +optional
+	Percent int32 `json:"percent"`
+
+	// requests measured so far.
+	//
+	// +optional
+	Requests int64 `json:"requests"`
+
+	// throughputPerSecond is the mean rate of successful requests so far.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// p99Microseconds is the 99th percentile of latency so far.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds"`
+
+	// readyPods is how many client pods are ready to start or have started.
+	//
+	// +optional
+	ReadyPods int32 `json:"readyPods"`
+}
+
+// Summary is the merged result of all client pods.
+type Summary struct {
+	// transport that carried the requests. Results of different transports
+	// are not comparable.
+	//
+	// +required
+	Transport Transport `json:"transport"`
+
+	// partial is true if the part of at least one client pod is missing or
+	// incomplete.
+	//
+	// +optional
+	Partial bool `json:"partial,omitempty"`
+
+	// measuredRequests is the number of requests of the measured window:
+	// successful, failed and censored ones.
+	//
+	// +optional
+	MeasuredRequests int64 `json:"measuredRequests"`
+
+	// failedRequests of the measured window.
+	//
+	// +optional
+	FailedRequests int64 `json:"failedRequests"`
+
+	// censoredRequests are requests of the measured window that were
+	// unanswered, or still owed by the schedule, when the run ended.
+	//
+	// +optional
+	CensoredRequests int64 `json:"censoredRequests"`
+
+	// throughputPerSecond is the rate of successful requests over all
+	// operations, rounded to whole requests.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// steadyThroughputPerSecond is, for a run bound by requests, the rate
+	// until the first pod had sent its share.
+	//
+	// +optional
+	SteadyThroughputPerSecond int64 `json:"steadyThroughputPerSecond,omitempty"`
+
+	// tailMicroseconds is, for a run bound by requests, the time from the
+	// first pod's last response to the last pod's.
+	//
+	// +optional
+	TailMicroseconds int64 `json:"tailMicroseconds,omitempty"`
+
+	// windowStart is the earliest start of a pod's measured window.
+	//
+	// +optional
+	WindowStart *metav1.MicroTime `json:"windowStart,omitempty"`
+
+	// windowEnd is the latest end of a pod's measured window.
+	//
+	// +optional
+	WindowEnd *metav1.MicroTime `json:"windowEnd,omitempty"`
+
+	// durationMicroseconds is the length of the measured window that
+	// throughput is computed with.
+	//
+	// +optional
+	DurationMicroseconds int64 `json:"durationMicroseconds"`
+
+	// startSkewMicroseconds is the distance between the first and the last
+	// pod's start.
+	//
+	// +optional
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
+
+	// operations are the results by kind of request.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=operation
+	// +kubebuilder:validation:MaxItems=16
+	Operations []OperationSummary `json:"operations,omitempty"`
+
+	// requestCounts are all requests that the run sent, by RPC and phase, so
+	// that they can be compared with the server's own counters.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=rpc
+	// +kubebuilder:validation:MaxItems=16
+	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
+
+	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
+	//
+	// +optional
+	KeyBytesOnWire int32 `json:"keyBytesOnWire,omitempty"`
+
+	// warnings say what makes the numbers weaker than they look.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=512
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// OperationSummary is the result of one kind of request in the measured window.
+type OperationSummary struct {
+	// operation is Put or Range.
+	//
+	// +required
+	Operation Operation `json:"operation"`
+
+	// succeeded requests.
+	//
+	// +optional
+	Succeeded int64 `json:"succeeded"`
+
+	// failed requests.
+	//
+	// +optional
+	Failed int64 `json:"failed"`
+
+	// censored requests.
+	//
+	// +optional
+	Censored int64 `json:"censored"`
+
+	// errors are the failed requests by code.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=code
+	// +kubebuilder:validation:MaxItems=32
+	Errors []ErrorCount `json:"errors,omitempty"`
+
+	// throughputPerSecond is the rate of successful requests.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// latency from when a request was due (open loop) or could be sent
+	// (closed loop) to the end of its response. This is what is judged.
+	//
+	// +optional
+	Latency *LatencySummary `json:"latency,omitempty"`
+
+	// serviceTime from when a request was sent to the end of its response.
+	//
+	// +optional
+	ServiceTime *LatencySummary `json:"serviceTime,omitempty"`
+
+	// lateness from when a request was due to when it was sent: the load
+	// generator's own delay, and the wait for a free client.
+	//
+	// +optional
+	Lateness *LatencySummary `json:"lateness,omitempty"`
+}
+
+// ErrorCount is how often requests failed with one code.
+type ErrorCount struct {
+	// code is the gRPC status code, for example Unavailable.
+	//
+	// +required
+	Code string `json:"code"`
+
+	// count of failed requests.
+	//
+	// +required
+	Count int64 `json:"count"`
+}
+
+// LatencySummary are statistics of a distribution of durations. Percentiles
+// are nearest rank, from histogram buckets, and no further from the true value
+// than errorBoundPartsPerMillion says.
+type LatencySummary struct {
+	// count of durations.
+	//
+	// +optional
+	Count int64 `json:"count"`
+
+	// meanMicroseconds.
+	//
+	// +optional
+	MeanMicroseconds int64 `json:"meanMicroseconds"`
+
+	// stddevMicroseconds is the standard deviation.
+	//
+	// +optional
+	StddevMicroseconds int64 `json:"stddevMicroseconds"`
+
+	// minMicroseconds is exact.
+	//
+	// +optional
+	MinMicroseconds int64 `json:"minMicroseconds"`
+
+	// p50Microseconds.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds"`
+
+	// p90Microseconds.
+	//
+	// +optional
+	P90Microseconds int64 `json:"p90Microseconds"`
+
+	// p95Microseconds.
+	//
+	// +optional
+	P95Microseconds int64 `json:"p95Microseconds"`
+
+	// p99Microseconds.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds"`
+
+	// p999Microseconds is the 99.9th percentile.
+	//
+	// +optional
+	P999Microseconds int64 `json:"p999Microseconds"`
+
+	// maxMicroseconds is exact.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+
+	// atLeast names the statistics that reach requests that were cut off:
+	// their true value is at least the number given.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	AtLeast []LatencyStatistic `json:"atLeast,omitempty"`
+
+	// errorBoundPartsPerMillion is the greatest relative error of a percentile.
+	//
+	// +optional
+	ErrorBoundPartsPerMillion int32 `json:"errorBoundPartsPerMillion"`
+}
+
+// RequestCount is how many requests of one RPC the run sent, by phase. What
+// was in flight when the window ended belongs to measured.
+type RequestCount struct {
+	// rpc is etcd's name of the call: Put, Range, DeleteRange, Txn, …
+	//
+	// +required
+	RPC string `json:"rpc"`
+
+	// preload wrote the keys that the workload reads.
+	//
+	// +optional
+	Preload int64 `json:"preload"`
+
+	// warmup ran before the measured window.
+	//
+	// +optional
+	Warmup int64 `json:"warmup"`
+
+	// measured in the window.
+	//
+	// +optional
+	Measured int64 `json:"measured"`
+
+	// control requests claimed and cleaned the key prefix and looked at the members.
+	//
+	// +optional
+	Control int64 `json:"control"`
+}
+
+// ObjectiveResult is how an objective ended.
+//
+// +kubebuilder:validation:Enum=Met;Missed;Unknown
+type ObjectiveResult string
+
+const (
+	// ObjectiveMet means that the limit was kept.
+	ObjectiveMet ObjectiveResult = "Met"
+	// ObjectiveMissed means that the limit was not kept.
+	ObjectiveMissed ObjectiveResult = "Missed"
+	// ObjectiveUnknown means that the numbers do not allow a judgement.
+	ObjectiveUnknown ObjectiveResult = "Unknown"
+)
+
+// ObjectiveStatus is the result of one objective.
+type ObjectiveStatus struct {
+	// name of the objective in spec.
+	//
+	// +required
+	Name string `json:"name"`
+
+	// result is Met, Missed or Unknown.
+	//
+	// +required
+	Result ObjectiveResult `json:"result"`
+
+	// wanted is the limit, with its unit.
+	//
+	// +optional
+	Wanted string `json:"wanted,omitempty"`
+
+	// got is the measured value, with its unit.
+	//
+	// +optional
+	Got string `json:"got,omitempty"`
+
+	// message says why, where the result alone does not.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// ResultRoad is the way by which a pod's final result came.
+//
+// +kubebuilder:validation:Enum=None;Scrape;TerminationMessage
+type ResultRoad string
+
+const (
+	// RoadNone means that no final result came.
+	RoadNone ResultRoad = "None"
+	// RoadScrape means that the final result was read from the pod's metrics.
+	RoadScrape ResultRoad = "Scrape"
+	// RoadTerminationMessage means that it was read from the pod's termination message.
+	RoadTerminationMessage ResultRoad = "TerminationMessage"
+)
+
+// PodStatus is one client pod.
+type PodStatus struct {
+	// index of the pod in the Job.
+	//
+	// +required
+	Index int32 `json:"index"`
+
+	// name of the pod.
+	//
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// node that the pod ran on.
+	//
+	// +optional
+	Node string `json:"node,omitempty"`
+
+	// stage that the pod last reported.
+	//
+	// +optional
+	Stage string `json:"stage,omitempty"`
+
+	// road by which the pod's final result came: Scrape, TerminationMessage
+	// or None.
+	//
+	// +optional
+	Road ResultRoad `json:"road,omitempty"`
+
+	// partial is true if what is counted of this pod is not its final result.
+	//
+	// +optional
+	Partial bool `json:"partial,omitempty"`
+
+	// measuredRequests of this pod.
+	//
+	// +optional
+	MeasuredRequests int64 `json:"measuredRequests"`
+
+	// startSkewMicroseconds is how long after startAt the pod started.
+	//
+	// +optional
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds,omitempty"`
+
+	// keysDeleted is true once the pod reported that its keys are gone.
+	//
+	// +optional
+	KeysDeleted bool `json:"keysDeleted,omitempty"`
+
+	// message says what went wrong in this pod.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// Display holds short strings for kubectl get.
+type Display struct {
+	// throughput, for example 48,123/s.
+	//
+	// +optional
+	Throughput string `json:"throughput,omitempty"`
+
+	// p99 of latency, for example 25.1ms.
+	//
+	// +optional
+	P99 string `json:"p99,omitempty"`
+
+	// errors is the number of failed requests.
+	//
+	// +optional
+	Errors string `json:"errors,omitempty"`
+
+	// pods that reported, of those wanted, for example 3/3.
+	//
+	// +optional
+	Pods string `json:"pods,omitempty"`
+}

@@ -1,0 +1,143 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// MemberSelection says which members of the target receive the load.
+//
+// +kubebuilder:validation:Enum=All;Leader;Followers
+type MemberSelection string
+
+const (
+	// MembersAll spreads connections evenly over all members.
+	MembersAll MemberSelection = "All"
+	// MembersLeader sends every request to the leader and follows it when it moves.
+	MembersLeader MemberSelection = "Leader"
+	// MembersFollowers spreads connections over the members that do not lead.
+	MembersFollowers MemberSelection = "Followers"
+)
+
+// Target names one etcd cluster and how to reach it.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",message="exactly one of target.endpoints, target.service and target.pods must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="an https:// endpoint needs target.tls with the name of a Secret that holds ca.crt (and tls.crt and tls.key if the server asks for a client certificate)"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="an http:// endpoint cannot be used with target.tls: write https:// or remove target.tls"
+type Target struct {
+	// endpoints are the client addresses of the members, as host:port, with
+	// an optional http:// or https:// before it.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=262
+	// +kubebuilder:validation:items:Pattern=`^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$`
+	Endpoints []string `json:"endpoints,omitempty"`
+
+	// service is a Service of the run's namespace that selects the members.
+	//
+	// +optional
+	Service *ServiceTarget `json:"service,omitempty"`
+
+	// pods selects the members' pods in the run's namespace.
+	//
+	// +optional
+	Pods *PodsTarget `json:"pods,omitempty"`
+
+	// members says which members receive the load: All (connections are
+	// spread evenly), Leader (followed when it moves) or Followers. Default All.
+	//
+	// +optional
+	// +kubebuilder:default=All
+	Members MemberSelection `json:"members,omitempty"`
+
+	// tls is set where the members serve TLS. Absent: plain text.
+	//
+	// +optional
+	TLS *TargetTLS `json:"tls,omitempty"`
+
+	// auth is set where etcd's authentication is enabled.
+	//
+	// +optional
+	Auth *TargetAuth `json:"auth,omitempty"`
+
+	// keyPrefix is the prefix under which every key of the run lies. It must
+	// be printable, end in a slash and hold no key before the run; all keys
+	// under it are deleted after the run. Default etcdbench/<first 8
+	// characters of the run's UID>/.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^[!-~]+/$`
+	KeyPrefix string `json:"keyPrefix,omitempty"`
+}
+
+// ServiceTarget names a Service in front of the members.
+type ServiceTarget struct {
+	// name of the Service, in the run's namespace.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// port of the Service that carries etcd's client traffic, by name or
+	// number. Default "client".
+	//
+	// +optional
+	// +kubebuilder:default="client"
+	// +kubebuilder:validation:XIntOrString
+	Port intstr.IntOrString `json:"port,omitempty"`
+}
+
+// PodsTarget selects the members' pods.
+type PodsTarget struct {
+	// selector matches the labels of the members' pods.
+	//
+	// +required
+	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="target.pods.selector must not be empty: an empty selector would match every pod of the namespace"
+	Selector metav1.LabelSelector `json:"selector"`
+
+	// port on which the members serve clients. Default 2379.
+	//
+	// +optional
+	// +kubebuilder:default=2379
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+}
+
+// TargetTLS names the Secret with the certificates for the target.
+type TargetTLS struct {
+	// secretName is a Secret of the run's namespace with the key ca.crt, and
+	// with tls.crt and tls.key where the members ask for a client
+	// certificate. Whoever creates the run must be allowed to get it.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+
+	// serverName is the name that the members' certificates must cover.
+	// Default: the host of each address.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ServerName string `json:"serverName,omitempty"`
+}
+
+// TargetAuth names the Secret with the etcd user.
+type TargetAuth struct {
+	// secretName is a Secret of type kubernetes.io/basic-auth in the run's
+	// namespace, with the keys username and password. Whoever creates the run
+	// must be allowed to get it.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+}

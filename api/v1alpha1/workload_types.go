@@ -1,0 +1,197 @@
+package v1alpha1
+
+// WorkloadType is what one request does.
+//
+// +kubebuilder:validation:Enum=Put;Range;Mixed
+type WorkloadType string
+
+const (
+	// WorkloadPut writes one key with each request.
+	WorkloadPut WorkloadType = "Put"
+	// WorkloadRange reads one preloaded key with each request.
+	WorkloadRange WorkloadType = "Range"
+	// WorkloadMixed reads or writes one preloaded key with each request.
+	WorkloadMixed WorkloadType = "Mixed"
+)
+
+// Consistency of reads, in etcd's terms.
+//
+// +kubebuilder:validation:Enum=Linearizable;Serializable
+type Consistency string
+
+const (
+	// ConsistencyLinearizable reads what a quorum has agreed on.
+	ConsistencyLinearizable Consistency = "Linearizable"
+	// ConsistencySerializable reads what the contacted member has; it may be stale.
+	ConsistencySerializable Consistency = "Serializable"
+)
+
+// KeyOrder is the order in which requests choose keys.
+//
+// +kubebuilder:validation:Enum=Sequential;Uniform
+type KeyOrder string
+
+const (
+	// KeyOrderSequential takes key n mod count for request n.
+	KeyOrderSequential KeyOrder = "Sequential"
+	// KeyOrderUniform takes any key with the same probability.
+	KeyOrderUniform KeyOrder = "Uniform"
+)
+
+// Workload is a union: type, and the field of that name.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put')",message="workload.put must be set if, and only if, workload.type is Put"
+// +kubebuilder:validation:XValidation:rule="has(self.range) == (self.type == 'Range')",message="workload.range must be set if, and only if, workload.type is Range"
+// +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
+// +union
+type Workload struct {
+	// type is Put (each request writes one key), Range (each request reads
+	// one key of a preloaded key space) or Mixed (each request reads or
+	// writes one key of a preloaded key space).
+	//
+	// +required
+	// +unionDiscriminator
+	Type WorkloadType `json:"type"`
+
+	// put is the workload of type Put.
+	//
+	// +optional
+	Put *PutWorkload `json:"put,omitempty"`
+
+	// range is the workload of type Range.
+	//
+	// +optional
+	Range *RangeWorkload `json:"range,omitempty"`
+
+	// mixed is the workload of type Mixed.
+	//
+	// +optional
+	Mixed *MixedWorkload `json:"mixed,omitempty"`
+}
+
+// KeySpace is the set of keys that a run touches.
+type KeySpace struct {
+	// count is the number of different keys.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Count int64 `json:"count"`
+
+	// order is Sequential (request n takes key n mod count) or Uniform (any
+	// key, with the same probability). Default Sequential.
+	//
+	// +optional
+	// +kubebuilder:default=Sequential
+	Order KeyOrder `json:"order,omitempty"`
+}
+
+// PutWorkload writes one key with each request.
+//
+// +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="put.keySize is too small to write put.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+type PutWorkload struct {
+	// keySize is the length of a key in bytes, not counting the run's prefix.
+	// Default 8.
+	//
+	// +optional
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	KeySize int32 `json:"keySize,omitempty"`
+
+	// valueSize is the length of a value in bytes. etcd's default limit of a
+	// request is 1.5 MiB, of which the key and framing need a part. Default 256.
+	//
+	// +optional
+	// +kubebuilder:default=256
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1568000
+	ValueSize int32 `json:"valueSize"`
+
+	// keys is the key space. Default 100,000 keys in sequential order.
+	//
+	// +optional
+	// +kubebuilder:default={count:100000,order:Sequential}
+	Keys KeySpace `json:"keys,omitempty"`
+}
+
+// RangeWorkload reads one key with each request. The key space is written
+// before the run starts.
+//
+// +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="range.keySize is too small to write range.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+type RangeWorkload struct {
+	// consistency is Linearizable (a quorum is asked) or Serializable (the
+	// contacted member answers alone, perhaps with an old value). Default
+	// Linearizable.
+	//
+	// +optional
+	// +kubebuilder:default=Linearizable
+	Consistency Consistency `json:"consistency,omitempty"`
+
+	// keySize is the length of a key in bytes, not counting the run's prefix.
+	// Default 8.
+	//
+	// +optional
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	KeySize int32 `json:"keySize,omitempty"`
+
+	// valueSize is the length of a value in bytes. Default 256.
+	//
+	// +optional
+	// +kubebuilder:default=256
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1568000
+	ValueSize int32 `json:"valueSize"`
+
+	// keys is the key space. Default one key.
+	//
+	// +optional
+	// +kubebuilder:default={count:1,order:Sequential}
+	Keys KeySpace `json:"keys,omitempty"`
+}
+
+// MixedWorkload reads or writes one key with each request. The key space is
+// written before the run starts.
+//
+// +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="mixed.keySize is too small to write mixed.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+type MixedWorkload struct {
+	// readsPerHundred is how many of a hundred requests are reads.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	ReadsPerHundred int32 `json:"readsPerHundred"`
+
+	// consistency of the reads: Linearizable or Serializable. Default
+	// Linearizable.
+	//
+	// +optional
+	// +kubebuilder:default=Linearizable
+	Consistency Consistency `json:"consistency,omitempty"`
+
+	// keySize is the length of a key in bytes, not counting the run's prefix.
+	// Default 8.
+	//
+	// +optional
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	KeySize int32 `json:"keySize,omitempty"`
+
+	// valueSize is the length of a value in bytes. Default 256.
+	//
+	// +optional
+	// +kubebuilder:default=256
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1568000
+	ValueSize int32 `json:"valueSize"`
+
+	// keys is the key space. Default 10,000 keys, each with the same
+	// probability.
+	//
+	// +optional
+	// +kubebuilder:default={count:10000,order:Uniform}
+	Keys KeySpace `json:"keys,omitempty"`
+}

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Version is the version of the plan's format that this package writes and reads.
+const Version = 1
+
+// MaxBytes bounds an encoded plan.
+const MaxBytes = 64 << 10
+
+// Plan is what all client pods of one run do together. Numbers are totals over
+// all pods.
+type Plan struct {
+	Version int `json:"version"`
+	// RunUID is the full UID of the run; it is the content of the marker that
+	// owns Prefix.
+	RunUID string `json:"runUID"`
+	// Name is namespace/name of the run, for messages to people.
+	Name string `json:"name"`
+	// Pods is the number of client pods.
+	Pods int `json:"pods"`
+	// Prefix lies before every key of the run.
+	Prefix   string   `json:"prefix"`
+	Target   Target   `json:"target"`
+	Workload Workload `json:"workload"`
+	Load     Load     `json:"load"`
+	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
+	// operator is gone still ends.
+	TimeoutSeconds int `json:"timeoutSeconds"`
+}
+
+// Members says which members of the target receive load.
+type Members string
+
+// The selections of members.
+const (
+	MembersAll       Members = "All"
+	MembersLeader    Members = "Leader"
+	MembersFollowers Members = "Followers"
+)
+
+// Target is where the load goes.
+type Target struct {
+	// Endpoints are host:port of the members.
+	Endpoints []string `json:"endpoints"`
+	Members   Members  `json:"members"`
+	// TLS is set where the target serves TLS; AuthDir and TLSDir are then read.
+	TLS *TLS `json:"tls,omitempty"`
+	// Auth is set where a user logs in.
+	Auth *Auth `json:"auth,omitempty"`
+}
+
+// TLS says where the certificates are.
+type TLS struct {
+	// Dir holds CAFile, and CertFile and KeyFile if there is a client certificate.
+	Dir string `json:"dir"`
+	// SecretName is named in messages to people.
+	SecretName string `json:"secretName"`
+	// ServerName overrides the host of each address in the check of certificates.
+	ServerName string `json:"serverName,omitempty"`
+}
+
+// Auth says where user and password are.
+type Auth struct {
+	// Dir holds UsernameFile and PasswordFile.
+	Dir string `json:"dir"`
+	// SecretName is named in messages to people.
+	SecretName string `json:"secretName"`
+}
+
+// WorkloadType is what one request does.
+type WorkloadType string
+
+// The workloads.
+const (
+	WorkloadPut   WorkloadType = "Put"
+	WorkloadRange WorkloadType = "Range"
+	WorkloadMixed WorkloadType = "Mixed"
+)
+
+// KeyOrder is the order in which operations choose keys.
+type KeyOrder string
+
+// The orders of keys.
+const (
+	KeyOrderSequential KeyOrder = "Sequential"
+	KeyOrderUniform    KeyOrder = "Uniform"
+)
+
+// Workload is what the requests do.
+type Workload struct {
+	Type WorkloadType `json:"type"`
+	// Serializable reads are answered by the contacted member alone.
+	Serializable bool `json:"serializable,omitempty"`
+	// ReadsPerHundred is the share of reads of WorkloadMixed.
+	ReadsPerHundred int `json:"readsPerHundred,omitempty"`
+	// KeySize is the length of a key in bytes after Plan.Prefix.
+	KeySize int `json:"keySize"`
+	// ValueSize is the length of a value in bytes.
+	ValueSize int      `json:"valueSize"`
+	KeyCount  int64    `json:"keyCount"`
+	KeyOrder  KeyOrder `json:"keyOrder"`
+}
+
+// Preloads says whether the key space is written before the load starts.
+func (w Workload) Preloads() bool { return w.Type != WorkloadPut }
+
+// Load is how many requests are sent, by how many clients, how fast.
+type Load struct {
+	Transport   string `json:"transport"`
+	Connections int    `json:"connections"`
+	Clients     int    `json:"clients"`
+	// Requests bounds the measured requests; 0 where DurationSeconds does.
+	Requests        int64 `json:"requests,omitempty"`
+	DurationSeconds int   `json:"durationSeconds,omitempty"`
+	WarmupSeconds   int   `json:"warmupSeconds,omitempty"`
+	// RequestTimeoutSeconds is when a request counts as failed.
+	RequestTimeoutSeconds int `json:"requestTimeoutSeconds"`
+	// RatePerSecond of an open-loop load; 0 is a closed loop.
+	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
+	// Seed of the pseudo-random choices.
+	Seed int64 `json:"seed"`
+}
+
+// OpenLoop says whether requests start on a schedule.
+func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }
+
+// Warmup is the length of the warm-up.
+func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * time.Second }
+
+// Duration is the length of the measured window, 0 if Requests bounds it.
+func (l Load) Duration() time.Duration { return time.Duration(l.DurationSeconds) * time.Second }
+
+// RequestTimeout is when a request counts as failed.
+func (l Load) RequestTimeout() time.Duration {
+	return time.Duration(l.RequestTimeoutSeconds) * time.Second
+}
+
+// Encode returns the plan as JSON, in the form that Decode reads.
+func (p Plan) Encode() ([]byte, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(p, "", "  ")
+}
+
+// Decode reads and validates a plan. Unknown fields are errors: a load
+// generator must not run a plan of which it understands only a part.
+func Decode(data []byte) (Plan, error) {
+	if len(data) > MaxBytes {
+		return Plan{}, fmt.Errorf("plan has %d bytes, more than the limit of %d", len(data), MaxBytes)
+	}
+	var p Plan
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return Plan{}, fmt.Errorf("reading plan (operator and client image must be of the same version): %w", err)
+	}
+	if dec.More() {
+		return Plan{}, fmt.Errorf("reading plan: more than one JSON document found")
+	}
+	return p, p.Validate()
+}

@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// Validate returns everything that keeps the plan from being run, joined, or
+// nil. The API checks the same at admission; here the two sides of the contract
+// protect themselves from each other's mistakes.
+func (p Plan) Validate() error {
+	return errors.Join(
+		check(p.Version == Version, "version", Version, p.Version),
+		check(p.RunUID != "", "runUID", "a UID", p.RunUID),
+		check(p.Pods >= 1, "pods", "at least 1", p.Pods),
+		check(isPrefix(p.Prefix), "prefix", "printable characters that end in a slash", p.Prefix),
+		check(p.TimeoutSeconds >= 1, "timeoutSeconds", "at least 1", p.TimeoutSeconds),
+		p.Target.validate(),
+		p.Workload.validate(),
+		p.Load.validate(p.Pods),
+	)
+}
+
+func (t Target) validate() error {
+	errs := []error{
+		check(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
+		check(t.Members == MembersAll || t.Members == MembersLeader || t.Members == MembersFollowers,
+			"target.members", "All, Leader or Followers", t.Members),
+	}
+	for _, e := range t.Endpoints {
+		_, port, err := net.SplitHostPort(e)
+		n, perr := strconv.ParseUint(port, 10, 16)
+		errs = append(errs, check(err == nil && perr == nil && n > 0, "target.endpoints", "host:port", e))
+	}
+	return errors.Join(errs...)
+}
+
+func (w Workload) validate() error {
+	return errors.Join(
+		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed,
+			"workload.type", "Put, Range or Mixed", w.Type),
+		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
+			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),
+		check(w.KeyCount >= 1, "workload.keyCount", "at least 1", w.KeyCount),
+		check(w.KeySize >= len(strconv.FormatInt(max(w.KeyCount-1, 0), 10)),
+			"workload.keySize", "enough bytes to write keyCount different decimal numbers", w.KeySize),
+		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
+		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
+			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
+	)
+}
+
+func (l Load) validate(pods int) error {
+	return errors.Join(
+		check(l.Connections >= pods, "load.connections", fmt.Sprintf("at least one for each of %d pods", pods), l.Connections),
+		check(l.Clients >= l.Connections, "load.clients", fmt.Sprintf("at least one for each of %d connections", l.Connections), l.Clients),
+		check((l.Requests > 0) != (l.DurationSeconds > 0), "load", "either requests or durationSeconds above 0",
+			fmt.Sprintf("%d and %d", l.Requests, l.DurationSeconds)),
+		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
+		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),
+		check(l.RequestTimeoutSeconds >= 1, "load.requestTimeoutSeconds", "at least 1", l.RequestTimeoutSeconds),
+		check(l.RatePerSecond >= 0, "load.ratePerSecond", "at least 0", l.RatePerSecond),
+	)
+}
+
+func check(ok bool, field string, wanted, found any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf("plan: %s: wanted %v, found %#v", field, wanted, found)
+}
+
+func isPrefix(s string) bool {
+	unprintable := func(r rune) bool { return r < '!' || r > '~' }
+	return len(s) >= 2 && strings.HasSuffix(s, "/") && !strings.ContainsFunc(s, unprintable)
+}

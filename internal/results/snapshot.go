@@ -1,0 +1,167 @@
+package results
+
+import "time"
+
+// Operation is a kind of request that is measured, in etcd's terms.
+type Operation string
+
+// The measured operations.
+const (
+	OperationPut   Operation = "Put"
+	OperationRange Operation = "Range"
+)
+
+// RPC is the name of a call of etcd's gRPC services, as in the label
+// grpc_method of etcd's own counters.
+type RPC string
+
+// The calls that a run makes.
+const (
+	RPCPut         RPC = "Put"
+	RPCRange       RPC = "Range"
+	RPCDeleteRange RPC = "DeleteRange"
+	RPCTxn         RPC = "Txn"
+	RPCStatus      RPC = "Status"
+	RPCMemberList  RPC = "MemberList"
+	RPCAlarm       RPC = "Alarm"
+)
+
+// Phase is what a request was sent for.
+type Phase string
+
+// The phases. Drain sends nothing new: what is in flight when the window ends
+// belongs to PhaseMeasured.
+const (
+	PhasePreload  Phase = "preload"
+	PhaseWarmup   Phase = "warmup"
+	PhaseMeasured Phase = "measured"
+	PhaseControl  Phase = "control"
+)
+
+// Stage is where a client pod is in its life.
+type Stage string
+
+// The stages of a client pod, in order.
+const (
+	StageConnecting Stage = "Connecting"
+	StagePreloading Stage = "Preloading"
+	StageReady      Stage = "Ready"
+	StageWarmingUp  Stage = "WarmingUp"
+	StageMeasuring  Stage = "Measuring"
+	StageDraining   Stage = "Draining"
+	StageCleaning   Stage = "Cleaning"
+	// StageDone: the snapshot is final.
+	StageDone Stage = "Done"
+)
+
+// FailureReason says why a client pod could not do its part.
+type FailureReason string
+
+// The reasons. The operator uses the same words for the condition Finished.
+const (
+	FailureTargetUnreachable    FailureReason = "TargetUnreachable"
+	FailureTargetUnhealthy      FailureReason = "TargetUnhealthy"
+	FailureTLSFailed            FailureReason = "TLSFailed"
+	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
+	FailureSecretInvalid        FailureReason = "SecretInvalid"
+	FailurePrefixNotEmpty       FailureReason = "PrefixNotEmpty"
+	FailureInvalidPlan          FailureReason = "InvalidPlan"
+	FailurePodFailed            FailureReason = "PodFailed"
+)
+
+// Failure is why a client pod could not do its part.
+type Failure struct {
+	Reason  FailureReason
+	Message string
+}
+
+// Cleaning is what a pod knows of its keys in the target.
+type Cleaning string
+
+// What a pod knows of its keys.
+const (
+	// CleaningNothingWritten: the pod has not written to the target.
+	CleaningNothingWritten Cleaning = "NothingWritten"
+	// CleaningKeysLeft: the pod has written, and its keys are not yet deleted.
+	CleaningKeysLeft Cleaning = "KeysLeft"
+	// CleaningKeysDeleted: the pod has seen its keys deleted.
+	CleaningKeysDeleted Cleaning = "KeysDeleted"
+)
+
+// Snapshot is what one client pod, or the merge of several, has counted.
+type Snapshot struct {
+	// RunUID and Index say whose snapshot this is. A merge keeps RunUID, and
+	// Index is -1.
+	RunUID    string
+	Index     int
+	Transport string
+	// Stage and Failure: where the pod is, and why it ended early, if it did.
+	Stage    Stage
+	Failure  *Failure
+	Cleaning Cleaning
+	// Stopped says that the load ended before its bound because the run was
+	// told to stop or the process got SIGTERM.
+	Stopped bool
+
+	Window     Window
+	Operations map[Operation]*OperationResult
+	// Requests counts the requests sent, by RPC and phase.
+	Requests map[RPC]map[Phase]uint64
+	// KeyBytes is the length of a key on the wire, with the run's prefix.
+	KeyBytes int
+
+	// Target is what pod 0 learned of the target; nil on the other pods.
+	Target *Target
+}
+
+// Window is a pod's measured window. Times are zero until they are known.
+type Window struct {
+	// StartAt is the common start that the pod was given; Skew is how long
+	// after it the pod started.
+	StartAt time.Time
+	Skew    time.Duration
+	// Start is W0, End is W1; End is zero until the window has ended. Where
+	// requests bound the window, End is LastResponse.
+	Start, End time.Time
+	// LastResponse is when the last measured request was answered.
+	LastResponse time.Time
+	// Planned is the length that the plan wants, 0 where requests bound it.
+	Planned time.Duration
+	// PlannedRequests is how many the plan wants of this pod, 0 where a
+	// duration bounds the window.
+	PlannedRequests uint64
+}
+
+// OperationResult is what was measured of one operation.
+type OperationResult struct {
+	// Latency, Service and Lateness of successful requests, in nanoseconds.
+	// Lateness is recorded for open-loop loads only.
+	Latency, Service, Lateness Histogram
+	// Failed has the latency of failed requests.
+	Failed Histogram
+	// Censored has, of requests that were unanswered or still owed when the
+	// run ended, the time from when they were due until then.
+	Censored Histogram
+	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	Errors map[string]uint64
+	// CompletedInWindow counts successes whose response came before W1.
+	CompletedInWindow uint64
+}
+
+// Target is what a client pod learned of the target before the load.
+type Target struct {
+	// ClusterID is in hexadecimal.
+	ClusterID string
+	Members   []Member
+}
+
+// Member is one member of the target.
+type Member struct {
+	// ID is in hexadecimal.
+	ID, Name, Endpoint, Version string
+	Leader                      bool
+	DatabaseBytes               int64
+	// ResidentMemoryBytes is the mean over the samples of the window; 0 means
+	// that no sample could be had.
+	ResidentMemoryBytes int64
+}
