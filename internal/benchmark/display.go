@@ -1,0 +1,86 @@
+package benchmark
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Display returns the short strings for kubectl get that follow from the rest
+// of b's status: from its summary, before there is one from its progress. It
+// returns nil while there is nothing to show.
+func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
+	switch s := &b.Status; {
+	case s.Summary != nil:
+		return &v1alpha1.Display{
+			Throughput: Rate(s.Summary.ThroughputPerSecond),
+			P99:        worstP99(s.Summary.Operations),
+			Errors:     strconv.FormatInt(s.Summary.FailedRequests, 10),
+			Pods:       podsOf(reportedPods(s.Pods), b),
+		}
+	case s.Progress != nil && s.Progress.Requests > 0:
+		return &v1alpha1.Display{
+			Throughput: Rate(s.Progress.ThroughputPerSecond),
+			P99:        Micros(s.Progress.P99Microseconds),
+			Pods:       podsOf(s.Progress.ReadyPods, b),
+		}
+	case s.Progress != nil:
+		return &v1alpha1.Display{Pods: podsOf(s.Progress.ReadyPods, b)}
+	}
+	return nil
+}
+
+func podsOf(n int32, b *v1alpha1.EtcdBenchmark) string {
+	return fmt.Sprintf("%d/%d", n, b.Spec.Load.Pods)
+}
+
+// reportedPods counts the pods whose final result is known, by whichever road.
+func reportedPods(pods []v1alpha1.PodStatus) int32 {
+	n := int32(0)
+	for _, p := range pods {
+		if p.Stage == string(results.StageDone) && !p.Partial {
+			n++
+		}
+	}
+	return n
+}
+
+// worstP99 is the greatest over all kinds of request: a table with one column
+// must not hide the slow half of a mixed workload.
+func worstP99(operations []v1alpha1.OperationSummary) string {
+	var worst *v1alpha1.LatencySummary
+	for _, op := range operations {
+		if l := op.Latency; l != nil && (worst == nil || l.P99Microseconds > worst.P99Microseconds) {
+			worst = l
+		}
+	}
+	if worst == nil {
+		return ""
+	}
+	return statistic(worst, v1alpha1.StatisticP99)
+}
+
+// statistic writes one number of l, with "≥" before it where requests that
+// were cut off keep it from being more than a lower bound.
+func statistic(l *v1alpha1.LatencySummary, s v1alpha1.LatencyStatistic) string {
+	text := Micros(microseconds(l, s))
+	if slices.Contains(l.AtLeast, s) {
+		return "≥" + text
+	}
+	return text
+}
+
+func microseconds(l *v1alpha1.LatencySummary, s v1alpha1.LatencyStatistic) int64 {
+	return map[v1alpha1.LatencyStatistic]int64{
+		v1alpha1.StatisticMean: l.MeanMicroseconds,
+		v1alpha1.StatisticP50:  l.P50Microseconds,
+		v1alpha1.StatisticP90:  l.P90Microseconds,
+		v1alpha1.StatisticP95:  l.P95Microseconds,
+		v1alpha1.StatisticP99:  l.P99Microseconds,
+		v1alpha1.StatisticP999: l.P999Microseconds,
+		v1alpha1.StatisticMax:  l.MaxMicroseconds,
+	}[s]
+}

@@ -1,0 +1,60 @@
+package benchmark
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Grouped writes n with commas between groups of three digits.
+func Grouped(n int64) string {
+	digits, sign := strconv.FormatInt(n, 10), ""
+	if n < 0 {
+		digits, sign = digits[1:], "-"
+	}
+	var out strings.Builder
+	out.WriteString(sign)
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	return out.String()
+}
+
+// Micros writes a number of microseconds with three significant digits and the
+// unit that suits it, for example 812µs, 25.1ms or 1.23s.
+func Micros(us int64) string {
+	switch abs := max(us, -us); {
+	case abs < 1_000:
+		return strconv.FormatInt(us, 10) + "µs"
+	case significant(float64(abs)/1e3) < 1_000:
+		return threeDigits(float64(us)/1e3) + "ms"
+	default:
+		return threeDigits(float64(us)/1e6) + "s"
+	}
+}
+
+// Rate writes a number of requests per second, for example 48,123/s.
+func Rate(perSecond int64) string { return Grouped(perSecond) + "/s" }
+
+// Megabytes writes a number of bytes in units of a million bytes.
+func Megabytes(bytes int64) string {
+	return Grouped(int64(math.Round(float64(bytes)/1e6))) + " MB"
+}
+
+// significant rounds to three significant digits, so that 999.96 ms is shown
+// as 1s and not as 1000ms.
+func significant(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return r
+}
+
+// threeDigits keeps all digits before the point, however many they are.
+func threeDigits(v float64) string {
+	if math.Abs(v) >= 1_000 {
+		return Grouped(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(significant(v), 'f', -1, 64)
+}

@@ -1,0 +1,99 @@
+package benchmark
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// Plan returns what the client pods of b are to do against these endpoints,
+// which are host:port with an optional scheme. b must have its defaults.
+func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
+	p := plan.Plan{
+		Version:        plan.Version,
+		RunUID:         string(b.UID),
+		Name:           b.Namespace + "/" + b.Name,
+		Pods:           int(b.Spec.Load.Pods),
+		Prefix:         b.KeyPrefix(),
+		Target:         planTarget(b.Spec.Target, endpoints),
+		Workload:       planWorkload(b.Spec.Workload),
+		Load:           planLoad(b.Spec.Load),
+		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
+	}
+	if err := p.Validate(); err != nil {
+		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
+	}
+	return p, nil
+}
+
+func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
+	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members)}
+	if t.TLS != nil {
+		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}
+	}
+	if t.Auth != nil {
+		out.Auth = &plan.Auth{Dir: plan.AuthDir, SecretName: t.Auth.SecretName}
+	}
+	return out
+}
+
+// bareEndpoints strips the schemes: whether TLS is spoken follows from the
+// target's tls field alone.
+func bareEndpoints(endpoints []string) []string {
+	out := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		out[i] = strings.TrimPrefix(strings.TrimPrefix(e, "https://"), "http://")
+	}
+	return out
+}
+
+// planWorkload reads the member of the union that the type names; admission
+// has made sure that it is there, and an empty one fails the plan's validation.
+func planWorkload(w v1alpha1.Workload) plan.Workload {
+	var out plan.Workload
+	switch {
+	case w.Put != nil:
+		out = keySpace(w.Put.KeySize, w.Put.ValueSize, w.Put.Keys)
+	case w.Range != nil:
+		out = keySpace(w.Range.KeySize, w.Range.ValueSize, w.Range.Keys)
+		out.Serializable = w.Range.Consistency == v1alpha1.ConsistencySerializable
+	case w.Mixed != nil:
+		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
+		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
+		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
+	}
+	out.Type = plan.WorkloadType(w.Type)
+	return out
+}
+
+func keySpace(keySize, valueSize int32, keys v1alpha1.KeySpace) plan.Workload {
+	return plan.Workload{
+		KeySize:   int(keySize),
+		ValueSize: int(valueSize),
+		KeyCount:  keys.Count,
+		KeyOrder:  plan.KeyOrder(keys.Order),
+	}
+}
+
+func planLoad(l v1alpha1.Load) plan.Load {
+	out := plan.Load{
+		Transport:             string(l.Transport),
+		Connections:           int(l.Connections),
+		Clients:               int(l.Clients),
+		WarmupSeconds:         int(l.WarmupSeconds),
+		RequestTimeoutSeconds: int(l.RequestTimeoutSeconds),
+		Seed:                  l.Seed,
+	}
+	if l.Requests != nil {
+		out.Requests = *l.Requests
+	}
+	if l.DurationSeconds != nil {
+		out.DurationSeconds = int(*l.DurationSeconds)
+	}
+	if l.Rate != nil {
+		out.RatePerSecond = l.Rate.PerSecond
+	}
+	return out
+}

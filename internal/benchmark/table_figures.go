@@ -1,0 +1,121 @@
+package benchmark
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// unknown stands where a figure could not be had.
+const unknown = "unknown"
+
+// performance prints the columns of etcd's performance page.
+func (t *table) performance() {
+	g := grid{left: 1}
+	g.add(performanceHeader(t.b.Spec.Workload)...)
+	for _, op := range t.b.Status.Summary.Operations {
+		g.add(t.performanceRow(op)...)
+	}
+	t.section(g)
+}
+
+// performanceHeader counts keys for a workload that only writes, as etcd's page
+// does, since each of its requests writes one.
+func performanceHeader(w v1alpha1.Workload) []string {
+	switch {
+	case w.Put != nil:
+		return []string{"", "KEYS WRITTEN", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	case w.Range != nil:
+		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "TARGET", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	default:
+		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "TARGET", "CONSISTENCY", "QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	}
+}
+
+func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
+	w, load := t.b.Spec.Workload, t.b.Spec.Load
+	row := []string{
+		string(op.Operation),
+		Grouped(op.Succeeded + op.Failed + op.Censored),
+		Grouped(int64(load.Connections)),
+		Grouped(int64(load.Clients)),
+		membersText(t.b.Spec.Target.Members),
+	}
+	if w.Put == nil {
+		row = append(row, consistencyText(w, op.Operation))
+	}
+	return append(row, Grouped(op.ThroughputPerSecond), averageLatency(op), averageRSS(t.b.Status.Target))
+}
+
+func averageLatency(op v1alpha1.OperationSummary) string {
+	if op.Latency == nil {
+		return unknown
+	}
+	return statistic(op.Latency, v1alpha1.StatisticMean)
+}
+
+// averageRSS is the mean over the members whose memory could be read.
+func averageRSS(target *v1alpha1.TargetStatus) string {
+	if target == nil {
+		return unknown
+	}
+	sum, n := int64(0), int64(0)
+	for _, m := range target.Members {
+		if m.ResidentMemoryBytes != nil {
+			sum, n = sum+*m.ResidentMemoryBytes, n+1
+		}
+	}
+	if n == 0 {
+		return unknown
+	}
+	return Megabytes(sum / n)
+}
+
+// shownStatistics are the columns of the table of latencies, in order.
+var shownStatistics = []struct {
+	name      string
+	statistic v1alpha1.LatencyStatistic
+}{
+	{"P50", v1alpha1.StatisticP50},
+	{"P90", v1alpha1.StatisticP90},
+	{"P95", v1alpha1.StatisticP95},
+	{"P99", v1alpha1.StatisticP99},
+	{"P99.9", v1alpha1.StatisticP999},
+	{"MAX", v1alpha1.StatisticMax},
+}
+
+func (t *table) latencies() {
+	g := grid{left: 1}
+	header := []string{"", "MIN"}
+	for _, s := range shownStatistics {
+		header = append(header, s.name)
+	}
+	g.add(append(header, "STDDEV")...)
+	for _, op := range t.b.Status.Summary.Operations {
+		g.addLatency(string(op.Operation)+" latency", op.Latency)
+		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		g.addLatency(string(op.Operation)+" lateness", op.Lateness)
+	}
+	t.section(g)
+}
+
+func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
+	if l == nil {
+		return
+	}
+	row := []string{name, Micros(l.MinMicroseconds)}
+	for _, s := range shownStatistics {
+		row = append(row, statistic(l, s.statistic))
+	}
+	g.add(append(row, Micros(l.StddevMicroseconds))...)
+}
+
+// requests accounts for everything that was sent, so that it can be compared
+// with the server's own counters.
+func (t *table) requests() {
+	g := grid{left: 1}
+	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
+	for _, c := range t.b.Status.Summary.RequestCounts {
+		g.add(c.RPC, Grouped(c.Preload), Grouped(c.Warmup), Grouped(c.Measured), Grouped(c.Control),
+			Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
+	}
+	t.section(g)
+}

@@ -1,0 +1,46 @@
+package benchmark
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// TargetStatus returns what the target was resolved to and, once t is not nil,
+// what it said of itself.
+func TargetStatus(b *v1alpha1.EtcdBenchmark, endpoints []string, t *results.Target) *v1alpha1.TargetStatus {
+	out := &v1alpha1.TargetStatus{Endpoints: bareEndpoints(endpoints), KeyPrefix: b.KeyPrefix()}
+	if t == nil {
+		return out
+	}
+	out.ClusterID = t.ClusterID
+	for _, m := range t.Members {
+		out.Members = append(out.Members, memberStatus(m))
+		if m.Leader {
+			out.Leader, out.Version = memberName(m), m.Version
+		}
+	}
+	return out
+}
+
+func memberStatus(m results.Member) v1alpha1.MemberStatus {
+	out := v1alpha1.MemberStatus{
+		ID:            m.ID,
+		Name:          m.Name,
+		Endpoint:      m.Endpoint,
+		Version:       m.Version,
+		Leader:        m.Leader,
+		DatabaseBytes: m.DatabaseBytes,
+	}
+	if m.ResidentMemoryBytes > 0 {
+		out.ResidentMemoryBytes = &m.ResidentMemoryBytes
+	}
+	return out
+}
+
+// memberName falls back to the ID: a member that has not yet started has no name.
+func memberName(m results.Member) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return m.ID
+}
