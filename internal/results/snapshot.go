@@ -112,6 +112,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+
+	// Omitted names what a termination message had no room for.
+	Omitted []string
 }
 
 // Window is a pod's measured window. Times are zero until they are known.

@@ -1,0 +1,189 @@
+package results
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Histogram is a distribution of durations in the buckets of a Prometheus
+// native histogram, with exact count, minimum and maximum. The zero value is
+// empty, has MaxSchema and is ready to use. A copy of the struct shares its
+// buckets with the original; Clone does not.
+type Histogram struct {
+	// halvings is how often the resolution was halved: schema = MaxSchema - halvings.
+	halvings int
+	// counts has bucketCount(schema) elements, or none while the histogram is
+	// empty or if its buckets are lost.
+	counts []uint64
+	count  uint64
+	// sum is in nanoseconds: exact up to 2^53 ns, 104 days of waiting, beyond
+	// that with the rounding of a float64.
+	sum float64
+	// sumSquares is in square seconds.
+	sumSquares float64
+	// minimum and maximum are in nanoseconds; they mean nothing if count is 0.
+	minimum, maximum int64
+}
+
+// Record counts one duration of ns nanoseconds. A negative one, the work of a
+// clock that was set, counts as 0.
+func (h *Histogram) Record(ns int64) {
+	ns = max(ns, 0)
+	if h.counts == nil && h.count == 0 {
+		h.counts = make([]uint64, bucketCount(h.Schema()))
+	}
+	if h.counts != nil {
+		h.counts[coarser(BucketIndex(ns), h.halvings)]++
+	}
+	h.include(ns, ns)
+	h.count++
+	h.sum += float64(ns)
+	h.sumSquares += squareSeconds(ns)
+}
+
+// include widens minimum and maximum; call it before count changes.
+func (h *Histogram) include(minimum, maximum int64) {
+	if h.count == 0 {
+		h.minimum, h.maximum = minimum, maximum
+		return
+	}
+	h.minimum, h.maximum = min(h.minimum, minimum), max(h.maximum, maximum)
+}
+
+// coarser is the bucket that holds a bucket after its resolution was halved so
+// many times.
+func coarser(bucket, halvings int) int {
+	return (bucket + 1<<halvings - 1) >> halvings
+}
+
+func squareSeconds(ns int64) float64 {
+	s := float64(ns) / nanosecondsPerSecond
+	return s * s
+}
+
+// Schema is the resolution: 2^Schema buckets for each doubling.
+func (h *Histogram) Schema() int { return MaxSchema - h.halvings }
+
+// Count is how many durations were recorded.
+func (h *Histogram) Count() uint64 { return h.count }
+
+// Sum of all durations in nanoseconds.
+func (h *Histogram) Sum() float64 { return h.sum }
+
+// SumSquares is the sum of the squares of all durations, in square seconds.
+func (h *Histogram) SumSquares() float64 { return h.sumSquares }
+
+// Min is the shortest duration, exactly; 0 if there is none.
+func (h *Histogram) Min() time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	return time.Duration(h.minimum)
+}
+
+// Max is the longest duration, exactly; 0 if there is none.
+func (h *Histogram) Max() time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	return time.Duration(h.maximum)
+}
+
+// Mean is the arithmetic mean; 0 if nothing was recorded.
+func (h *Histogram) Mean() time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	return time.Duration(math.Round(h.sum / float64(h.count)))
+}
+
+// Stddev is the standard deviation of all that was recorded (not of a sample
+// of it); 0 if nothing was recorded.
+func (h *Histogram) Stddev() time.Duration {
+	if h.count == 0 {
+		return 0
+	}
+	n := float64(h.count)
+	mean := h.sum / nanosecondsPerSecond / n
+	variance := max(h.sumSquares/n-mean*mean, 0)
+	return time.Duration(math.Round(math.Sqrt(variance) * nanosecondsPerSecond))
+}
+
+// HasBuckets says whether percentiles can be told. Only a histogram that did
+// not fit into a termination message has a count and no buckets.
+func (h *Histogram) HasBuckets() bool { return h.count == 0 || h.counts != nil }
+
+// ErrorBound is the greatest relative error of a percentile, in parts per
+// million. It does not hold below one microsecond, where the error is at most
+// half of one.
+func (h *Histogram) ErrorBound() int { return errorBoundPPM(h.Schema()) }
+
+// Clone returns a copy that shares nothing with h.
+func (h *Histogram) Clone() Histogram {
+	c := *h
+	c.counts = slices.Clone(h.counts)
+	return c
+}
+
+// Reduce lowers the resolution to a schema. Each step halves it exactly, as if
+// everything had been recorded at the lower resolution. A schema that is not
+// lower than that of h changes nothing.
+func (h *Histogram) Reduce(schema int) {
+	steps := h.Schema() - max(schema, MinSchema)
+	if steps <= 0 {
+		return
+	}
+	h.halvings += steps
+	if h.counts == nil {
+		return
+	}
+	reduced := make([]uint64, bucketCount(h.Schema()))
+	for bucket, n := range h.counts {
+		reduced[coarser(bucket, steps)] += n
+	}
+	h.counts = reduced
+}
+
+// Merge adds all that other has recorded. The result has the lower of both
+// resolutions, and no buckets if either has lost them.
+func (h *Histogram) Merge(other *Histogram) {
+	if other.count == 0 {
+		return
+	}
+	h.mergeBuckets(other)
+	h.include(other.minimum, other.maximum)
+	h.count += other.count
+	h.sum += other.sum
+	h.sumSquares += other.sumSquares
+}
+
+func (h *Histogram) mergeBuckets(other *Histogram) {
+	if !h.HasBuckets() || !other.HasBuckets() {
+		h.counts = nil
+		return
+	}
+	h.Reduce(other.Schema())
+	if h.counts == nil {
+		h.counts = make([]uint64, bucketCount(h.Schema()))
+	}
+	for bucket, n := range other.counts {
+		if n > 0 {
+			h.counts[coarser(bucket, other.Schema()-h.Schema())] += n
+		}
+	}
+}
+
+// dropBuckets leaves count, sums, minimum and maximum only.
+func (h *Histogram) dropBuckets() { h.counts = nil }
+
+// Equal says whether both have the same resolution and recorded the same.
+func (h Histogram) Equal(other Histogram) bool {
+	if h.count == 0 || other.count == 0 {
+		return h.count == other.count
+	}
+	return h.halvings == other.halvings &&
+		h.count == other.count && h.sum == other.sum && h.sumSquares == other.sumSquares &&
+		h.minimum == other.minimum && h.maximum == other.maximum &&
+		slices.Equal(h.counts, other.counts)
+}

@@ -1,0 +1,102 @@
+package results
+
+import "time"
+
+// Statistic names one number of a distribution.
+type Statistic string
+
+// The statistics of a distribution.
+const (
+	StatisticMean Statistic = "Mean"
+	StatisticP50  Statistic = "P50"
+	StatisticP90  Statistic = "P90"
+	StatisticP95  Statistic = "P95"
+	StatisticP99  Statistic = "P99"
+	StatisticP999 Statistic = "P999"
+	StatisticMax  Statistic = "Max"
+)
+
+// Summary is the result of a run, from the snapshots of its pods.
+type Summary struct {
+	RunUID string
+	// Transport of all pods; empty if they differ.
+	Transport string
+	// Pods is how many snapshots there were, missing ones included.
+	Pods int
+	// Partial says that a snapshot is missing, not final, or of a pod that failed.
+	Partial bool
+	// Stopped says that a pod's load ended before its bound.
+	Stopped bool
+
+	// Succeeded, Failed and Censored requests of the measured window, over all
+	// operations.
+	Succeeded, Failed, Censored uint64
+
+	// Throughput is successful requests per second over all operations. Bound
+	// by duration: successes that completed in their pod's window ÷ Length.
+	// Bound by requests: successes ÷ Length.
+	Throughput float64
+	// SteadyThroughput, only of a run bound by requests, is the sum of each
+	// pod's own rate from its W0 to its last response: the rate while all pods
+	// had work left. It is an estimate from above, since the last pods go
+	// faster once the first have ended.
+	SteadyThroughput float64
+	// Tail, only of a run bound by requests, is the time from the first pod's
+	// last response to the last pod's.
+	Tail time.Duration
+
+	// WindowStart is the earliest W0, WindowEnd the latest W1 (while the
+	// window is open, the last response so far).
+	WindowStart, WindowEnd time.Time
+	// Length is what Throughput divides by. Bound by duration: the length of
+	// the longest pod's window, so that skew does not count as time without
+	// load. Bound by requests: from WindowStart to the last response.
+	Length time.Duration
+	// StartSkew is the distance between the first and the last pod's start.
+	StartSkew time.Duration
+
+	// Operations are sorted by name.
+	Operations []OperationSummary
+	// Requests counts the requests sent, by RPC and phase.
+	Requests map[RPC]map[Phase]uint64
+	// KeyBytes is the length of a key on the wire.
+	KeyBytes int
+	// Target is what pod 0 learned of the target; nil if that is not known.
+	Target *Target
+	// Warnings say what makes the numbers weaker than they look.
+	Warnings []string
+}
+
+// OperationSummary is the result of one operation.
+type OperationSummary struct {
+	Operation Operation
+	// Succeeded, Failed and Censored requests.
+	Succeeded, Failed, Censored uint64
+	// Errors counts failed requests by gRPC status code.
+	Errors map[string]uint64
+	// Throughput is successful requests per second.
+	Throughput float64
+	// Latency ranks answered and censored requests. It is what people see.
+	Latency Distribution
+	// Judged ranks failed requests too, above every latency. It is what
+	// objectives are judged by.
+	Judged Distribution
+	// Service and Lateness of answered requests.
+	Service, Lateness Distribution
+}
+
+// Distribution are the statistics of one distribution of durations.
+type Distribution struct {
+	Count       uint64
+	Min, Stddev time.Duration
+	// Values has the statistics that are known: none if Count is 0, no
+	// percentile if the buckets are lost.
+	Values map[Statistic]Value
+	// ErrorBoundPPM is the greatest relative error of a percentile in parts
+	// per million.
+	ErrorBoundPPM int
+}
+
+// Summarize computes the result of a run from one snapshot for each of its
+// pods, nil where nothing is known of a pod.
+func Summarize(snapshots []*Snapshot) Summary { return Summary{Pods: len(snapshots)} }
