@@ -1,0 +1,97 @@
+package load
+
+import (
+	"context"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Driver speaks to the target of one run over one transport, for one client
+// pod. Its errors carry an *Error where the cause is known. All methods but
+// Close end soon after their context does; each is called by one goroutine at
+// a time, but Connect, Sample and Requests at any time.
+type Driver interface {
+	// Preflight checks that each address of the plan can be reached, is
+	// healthy and lets this client in, and returns what it learned.
+	Preflight(ctx context.Context) (*results.Target, error)
+	// Connect opens the connection with this global index and returns it ready
+	// to carry requests. The driver closes it in Close.
+	Connect(ctx context.Context, connection int) (Conn, error)
+	// Claim makes the run the owner of its prefix, or joins the other pods if
+	// the run owns it already. A prefix that holds anything else fails as
+	// PrefixNotEmpty and stays untouched.
+	Claim(ctx context.Context) error
+	// Release says that this pod writes no more. The last pod to say so
+	// deletes the run's keys; the others wait for a while to see that happen.
+	// An error goes with CleaningKeysLeft.
+	Release(ctx context.Context) (results.Cleaning, error)
+	// Sample returns the resident memory in bytes of the members, by the ID in
+	// results.Member, as far as they tell.
+	Sample(ctx context.Context) map[string]int64
+	// Requests counts what was sent to the target so far, each attempt once,
+	// by the phase in its context (see WithPhase).
+	Requests() map[results.RPC]map[results.Phase]uint64
+	// Close ends all connections.
+	Close() error
+}
+
+// Conn is one connection to the target. Many clients call Do at once.
+type Conn interface {
+	// Do sends the request, once, and waits for its response, until the
+	// request's timeout or until ctx ends. It fills the whole response and
+	// keeps neither argument. ctx carries the phase.
+	Do(ctx context.Context, req *Request, resp *Response)
+}
+
+// Request is one operation on one key.
+type Request struct {
+	Operation results.Operation
+	// Key and Value must not be changed by a driver; Value is set for puts.
+	Key, Value []byte
+	// Serializable reads are answered by the contacted member alone.
+	Serializable bool
+	// Timeout is when, after it was sent, the request counts as failed.
+	Timeout time.Duration
+}
+
+// Response is how a request ended.
+type Response struct {
+	// Sent is the clock just before the write that carried the last byte of
+	// the request, or as near to it as the transport lets a caller come.
+	Sent Instant
+	// Received is the clock right after the read that delivered the end of the
+	// response.
+	Received Instant
+	// Code is empty for a success, else the name of a gRPC status code, for
+	// example CodeUnavailable.
+	Code string
+	// Detail is the target's words on a failure, for messages to people.
+	Detail string
+}
+
+// The codes that the engine itself tells apart; any other is counted under its
+// own name.
+const (
+	CodeUnavailable      = "Unavailable"
+	CodeDeadlineExceeded = "DeadlineExceeded"
+	CodeCanceled         = "Canceled"
+)
+
+// Succeeded says whether the target did what the request wanted.
+func (r *Response) Succeeded() bool { return r.Code == "" }
+
+type phaseKey struct{}
+
+// WithPhase returns a context whose requests are counted for this phase.
+func WithPhase(ctx context.Context, phase results.Phase) context.Context {
+	return context.WithValue(ctx, phaseKey{}, phase)
+}
+
+// PhaseOf returns the phase of a context, PhaseControl if none was set.
+func PhaseOf(ctx context.Context) results.Phase {
+	if phase, ok := ctx.Value(phaseKey{}).(results.Phase); ok {
+		return phase
+	}
+	return results.PhaseControl
+}

@@ -1,0 +1,43 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Error is why a session could not do its part, in the words that the operator
+// shows.
+type Error struct {
+	// Reason becomes the reason of the run's condition.
+	Reason results.FailureReason
+	// Message names the thing that failed and says what to do.
+	Message string
+	// Err is the cause, nil if there is none beneath.
+	Err error
+}
+
+// Errorf returns an Error. A %w in the format keeps the cause.
+func Errorf(reason results.FailureReason, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Reason: reason, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// Error returns the message, behind its reason.
+func (e *Error) Error() string { return string(e.Reason) + ": " + e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// FailureOf returns what an error of Run says to the operator, and nil for a
+// nil error. An error without a reason of its own is FailurePodFailed.
+func FailureOf(err error) *results.Failure {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &results.Failure{Reason: e.Reason, Message: e.Message}
+	}
+	return &results.Failure{Reason: results.FailurePodFailed, Message: err.Error()}
+}
