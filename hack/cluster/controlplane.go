@@ -1,0 +1,82 @@
+package main
+
+import "net"
+
+// The daemons of the control plane. All serve on loopback or on the node's address, so nobody outside the host reaches
+// them.
+
+func etcdDaemon(l layout) daemon {
+	client := "https://" + loopback(etcdClientPort)
+	peer := "http://" + loopback(etcdPeerPort)
+	metrics := "http://" + loopback(etcdMetricsPort)
+	return toolDaemon(l, "etcd", httpProbe(metrics+"/readyz", ""),
+		"--name=control-plane",
+		"--data-dir="+l.path("etcd"),
+		// Its content ends with the cluster; a sync per write would only disturb the disks that benchmarks measure.
+		"--unsafe-no-fsync",
+		"--listen-client-urls="+client,
+		"--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer,
+		"--initial-advertise-peer-urls="+peer,
+		"--initial-cluster=control-plane="+peer,
+		"--listen-metrics-urls="+metrics,
+		"--client-cert-auth",
+		"--trusted-ca-file="+l.certificate("ca"),
+		"--cert-file="+l.certificate("etcd"),
+		"--key-file="+l.key("etcd"),
+	)
+}
+
+func apiServerDaemon(l layout) daemon {
+	return toolDaemon(l, "kube-apiserver", httpProbe(apiServerURL()+"/readyz", l.certificate("ca")),
+		"--bind-address="+nodeAddress,
+		"--advertise-address="+nodeAddress,
+		"--secure-port="+apiServerPort,
+		"--tls-cert-file="+l.certificate("apiserver"),
+		"--tls-private-key-file="+l.key("apiserver"),
+		"--client-ca-file="+l.certificate("ca"),
+		"--etcd-servers=https://"+loopback(etcdClientPort),
+		"--etcd-cafile="+l.certificate("ca"),
+		"--etcd-certfile="+l.certificate("apiserver-client"),
+		"--etcd-keyfile="+l.key("apiserver-client"),
+		"--kubelet-client-certificate="+l.certificate("apiserver-client"),
+		"--kubelet-client-key="+l.key("apiserver-client"),
+		"--kubelet-certificate-authority="+l.certificate("ca"),
+		// The node's name is in no DNS.
+		"--kubelet-preferred-address-types=InternalIP",
+		"--service-cluster-ip-range="+serviceRange,
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+tokenPublicKey(l),
+		"--service-account-signing-key-file="+l.key("tokens"),
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction",
+		"--profiling=false",
+	)
+}
+
+func controllerManagerDaemon(l layout) daemon {
+	return toolDaemon(l, "kube-controller-manager", httpProbe("https://"+loopback(controllerManagerPort)+"/healthz", ""),
+		"--kubeconfig="+l.kubeconfigOf("controller-manager"),
+		"--bind-address=127.0.0.1",
+		"--secure-port="+controllerManagerPort,
+		"--leader-elect=false",
+		"--use-service-account-credentials",
+		"--service-account-private-key-file="+l.key("tokens"),
+		"--root-ca-file="+l.certificate("ca"),
+		"--cluster-signing-cert-file="+l.certificate("ca"),
+		"--cluster-signing-key-file="+l.key("ca"),
+		// The default lies in /usr/libexec and is created even if nothing uses it.
+		"--flex-volume-plugin-dir="+volumePlugins,
+	)
+}
+
+func schedulerDaemon(l layout) daemon {
+	return toolDaemon(l, "kube-scheduler", httpProbe("https://"+loopback(schedulerPort)+"/healthz", ""),
+		"--kubeconfig="+l.kubeconfigOf("scheduler"),
+		"--bind-address=127.0.0.1",
+		"--secure-port="+schedulerPort,
+		"--leader-elect=false",
+	)
+}
+
+func loopback(port string) string { return net.JoinHostPort("127.0.0.1", port) }

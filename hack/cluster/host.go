@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// aptPackages maps each Debian package that the cluster needs to a file that shows that it is installed.
+var aptPackages = map[string]string{
+	"buildah":                     "/usr/bin/buildah",
+	"conntrack":                   "/usr/sbin/conntrack",
+	"containerd":                  "/usr/bin/containerd",
+	"containernetworking-plugins": cniPlugins + "/ptp",
+	"iproute2":                    "/usr/bin/ip",
+	"iptables":                    "/usr/sbin/iptables",
+	"nftables":                    "/usr/sbin/nft",
+	"runc":                        "/usr/sbin/runc",
+}
+
+// cniPlugins is where Debian installs the CNI plugins.
+const cniPlugins = "/usr/lib/cni"
+
+// checkHost says everything that keeps a cluster from running here, so that a user need not find out one by one.
+func checkHost() error {
+	var problems []error
+	if os.Geteuid() != 0 {
+		problems = append(problems, errors.New("it needs root (mounts, network namespaces, cgroups): run it as root"))
+	}
+	if release, err := os.ReadFile("/etc/os-release"); err != nil || !isDebian(string(release)) {
+		problems = append(problems, errors.New("it needs Debian or a descendant, because it installs containerd with apt-get: use kind or `make demo CLUSTER=current` elsewhere"))
+	}
+	if filesystems, err := os.ReadFile("/proc/filesystems"); err != nil || !strings.Contains(string(filesystems), "\toverlay\n") {
+		problems = append(problems, errors.New("it needs the overlay file system: `modprobe overlay` loads it where the kernel has it as a module"))
+	}
+	if len(cgroupHierarchies()) == 0 {
+		problems = append(problems, errors.New("it needs cgroups mounted below /sys/fs/cgroup"))
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("this host cannot run hack/cluster:\n%w", errors.Join(problems...))
+	}
+	return nil
+}
+
+// isDebian reads the content of /etc/os-release.
+func isDebian(release string) bool {
+	for line := range strings.Lines(release) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if name != "ID" && name != "ID_LIKE" {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.Trim(value, `"`)) {
+			if word == "debian" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// installPackages installs what is missing and starts none of it.
+func installPackages(ctx context.Context, p *progress) error {
+	var missing []string
+	for name, file := range aptPackages {
+		if _, err := os.Stat(file); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	p.say("installing with apt-get: %s", strings.Join(missing, " "))
+	allowStarts, err := forbidServiceStarts()
+	if err != nil {
+		return err
+	}
+	defer allowStarts()
+	_ = aptGet(ctx, "update") // the lists that are there may do: the installation decides
+	if err := aptGet(ctx, append([]string{"install", "--yes", "--no-install-recommends"}, missing...)...); err != nil {
+		return err
+	}
+	return keepFromBooting(ctx, missing)
+}
+
+func aptGet(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"-q"}, args...)...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("apt-get %s: %w\n%s", strings.Join(args, " "), err, output)
+	}
+	return nil
+}
+
+// forbidServiceStarts makes invoke-rc.d refuse to start anything while packages are installed: the cluster runs its own
+// containerd, and the system's would be a second one that nobody asked for. A policy that the host already has stays.
+func forbidServiceStarts() (restore func(), err error) {
+	const policy = "/usr/sbin/policy-rc.d"
+	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	_, err = file.WriteString("#!/bin/sh\nexit 101\n")
+	return func() { _ = os.Remove(policy) }, err
+}
+
+// keepFromBooting disables the containerd service if this installation brought it.
+func keepFromBooting(ctx context.Context, installed []string) error {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return nil // systemd does not manage this host
+	}
+	for _, name := range installed {
+		if name != "containerd" {
+			continue
+		}
+		if _, err := run(ctx, "systemctl", "disable", "containerd.service"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run executes a short command and returns its standard output; the error holds what it printed to standard error.
+func run(ctx context.Context, name string, args ...string) (string, error) {
+	var stdout, stderr strings.Builder
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}

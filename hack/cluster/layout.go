@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Addresses. 198.18.0.0/15 is reserved for benchmarks (RFC 2544): it is routed nowhere.
+const (
+	benchmarkRange = "198.18.0.0/15"
+	podRange       = "198.18.0.0/16"
+	serviceRange   = "198.19.0.0/17"
+	// firstServiceAddress is the one that kube-apiserver gives to the Service "kubernetes".
+	firstServiceAddress = "198.19.0.1"
+	dnsAddress          = "198.19.0.10"
+	nodeAddress         = "198.19.255.1"
+	clusterDomain       = "cluster.local"
+	nodeName            = "etcdbench-node"
+)
+
+// Ports. Those on the loopback address are unusual so that an etcd or a Kubernetes of the user's does not collide.
+const (
+	apiServerPort         = "6443" // on nodeAddress
+	kubeletPort           = "10250"
+	etcdClientPort        = "23790"
+	etcdPeerPort          = "23800"
+	etcdMetricsPort       = "23810"
+	controllerManagerPort = "23820"
+	schedulerPort         = "23830"
+	kubeletHealthPort     = "23840"
+	proxyHealthPort       = "23850"
+	proxyMetricsPort      = "23860"
+)
+
+// Folders outside the checkout, and names on the host that only one cluster can use.
+const (
+	runDir     = "/run/etcdbench-cluster"
+	libDir     = "/var/lib/etcdbench-cluster"
+	cgroupName = "etcdbench-cluster"
+
+	podLogs          = libDir + "/pod-logs"
+	volumePlugins    = libDir + "/volume-plugins"
+	containerdSocket = runDir + "/containerd.sock"
+)
+
+// Images that the cluster builds for itself; it pulls none.
+const (
+	pauseImage   = "etcdbench.dev/pause:v1"
+	coreDNSImage = "etcdbench.dev/coredns:v1.15.0"
+	etcdImage    = "etcdbench.dev/etcd:v3.7.3"
+)
+
+const modulePath = "github.com/etcdbench/etcd-benchmark-operator"
+
+// layout knows where things lie in one checkout.
+type layout struct {
+	checkout string
+}
+
+// findLayout walks up from the working directory to the folder that holds the project's go.mod.
+func findLayout() (layout, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return layout{}, err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.Contains(string(content), "module "+modulePath+"\n") {
+			return layout{checkout: dir}, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return layout{}, fmt.Errorf("%s is not inside a checkout of %s: change to one", start, modulePath)
+		}
+	}
+}
+
+// tool returns the path of a binary that hack/tools built.
+func (l layout) tool(name string) string { return filepath.Join(l.checkout, "bin", "tools", name) }
+
+// path returns a path below bin/cluster.
+func (l layout) path(elements ...string) string {
+	return filepath.Join(append([]string{l.checkout, "bin", "cluster"}, elements...)...)
+}
+
+func (l layout) kubeconfig() string             { return l.path("kubeconfig") }
+func (l layout) logFile(daemon string) string   { return l.path("logs", daemon+".log") }
+func (l layout) certificate(name string) string { return l.path("pki", name+".crt") }
+func (l layout) key(name string) string         { return l.path("pki", name+".key") }
+
+// kubeconfigOf returns the kubeconfig of a component of the cluster.
+func (l layout) kubeconfigOf(user string) string { return l.path("pki", user+".kubeconfig") }

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// marker is the environment variable that every daemon of the cluster carries, with the checkout as its value; what
+// they start inherits it. It finds processes that no record names: shims, and a daemon whose start was not recorded yet
+// when up was killed.
+const marker = "ETCDBENCH_CLUSTER"
+
+// process identifies a process beyond the reuse of its pid.
+type process struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
+	// StartTicks is the start time in clock ticks since boot, field 22 of /proc/PID/stat.
+	StartTicks uint64 `json:"startTicks"`
+}
+
+// identify reads the identity of a living process.
+func identify(name string, pid int) (process, error) {
+	ticks, state, err := readStat(pid)
+	if err != nil {
+		return process{}, err
+	}
+	if state == 'Z' {
+		return process{}, fmt.Errorf("process %d (%s) has ended", pid, name)
+	}
+	return process{Name: name, PID: pid, StartTicks: ticks}, nil
+}
+
+// isAlive tells whether this very process runs; a later one with the same pid does not count, nor does a zombie.
+func (p process) isAlive() bool {
+	ticks, state, err := readStat(p.PID)
+	return err == nil && ticks == p.StartTicks && state != 'Z'
+}
+
+// signal sends s if the process still runs. os.FindProcess holds a pidfd, taken before the identity is checked, so the
+// pid cannot pass to another process in between.
+func (p process) signal(s syscall.Signal) {
+	handle, err := os.FindProcess(p.PID)
+	if err != nil {
+		return
+	}
+	defer handle.Release()
+	if p.isAlive() {
+		_ = handle.Signal(s) // it may end in the meantime: that is what is wanted
+	}
+}
+
+// endAll asks the processes to end, kills those that still run after grace, and waits until all are gone.
+func endAll(processes []process, grace time.Duration) error {
+	for _, p := range processes {
+		p.signal(syscall.SIGTERM)
+	}
+	if waitGone(processes, grace) == nil {
+		return nil
+	}
+	for _, p := range processes {
+		p.signal(syscall.SIGKILL)
+	}
+	return waitGone(processes, 10*time.Second)
+}
+
+// waitGone polls, because a process that is not our child cannot be waited for.
+func waitGone(processes []process, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	for {
+		var left []string
+		for _, p := range processes {
+			if p.isAlive() {
+				left = append(left, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
+			}
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("still running: %s", strings.Join(left, ", "))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// marked returns the living processes that carry the marker of checkout.
+func marked(checkout string) []process {
+	want := []byte(marker + "=" + checkout + "\x00")
+	var found []process
+	for _, pid := range allPIDs() {
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || !(bytes.HasPrefix(environment, want) || bytes.Contains(environment, append([]byte{0}, want...))) {
+			continue // gone meanwhile, or not ours
+		}
+		if p, err := identify(commandName(pid), pid); err == nil {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func allPIDs() []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func commandName(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// readStat returns start time and state of a process.
+func readStat(pid int) (startTicks uint64, state byte, err error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	return parseStat(string(content))
+}
+
+// parseStat reads one line of /proc/PID/stat. The command in parentheses may itself hold spaces and parentheses, so
+// fields are counted from the last closing one: the state is field 3 and the start time field 22.
+func parseStat(line string) (startTicks uint64, state byte, err error) {
+	end := strings.LastIndexByte(line, ')')
+	if end < 0 {
+		return 0, 0, fmt.Errorf("%q is no line of /proc/PID/stat", line)
+	}
+	fields := strings.Fields(line[end+1:])
+	if len(fields) < 20 {
+		return 0, 0, fmt.Errorf("%q has %d fields after the command, want 20 or more", line, len(fields))
+	}
+	startTicks, err = strconv.ParseUint(fields[19], 10, 64)
+	return startTicks, fields[0][0], err
+}
+
+// removeIfExists removes a file or a tree and does not mind its absence.
+func removeIfExists(path string) error {
+	if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// lastLines returns at most n lines from the end of a log, indented, for an error message.
+func lastLines(file string, n int) string {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Sprintf("  (no log: %v)", err)
+	}
+	lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	return "  " + filepath.Base(file) + ": " + strings.Join(lines, "\n  "+filepath.Base(file)+": ")
+}

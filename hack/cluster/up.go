@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// addonPatience bounds how long the node and CoreDNS may take after all daemons serve.
+const addonPatience = 90 * time.Second
+
+// step is one stage of up; its name is what the user reads when it is done.
+type step struct {
+	name string
+	do   func(ctx context.Context) error
+}
+
+// up starts the cluster, or verifies the one that runs. What a failed or interrupted up left is taken down first.
+func up(ctx context.Context, l layout, p *progress) error {
+	if err := checkHost(); err != nil {
+		return err
+	}
+	j, err := owned(runDir, l.checkout)
+	if err != nil {
+		return err
+	}
+	if j != nil && j.Checkout == l.checkout && checkUp(ctx, l, j) == nil {
+		p.say("already up: KUBECONFIG=%s", l.kubeconfig())
+		return nil
+	}
+	if j != nil || hasRemains(l) {
+		p.say("found an incomplete cluster, taking it down first")
+		if err := down(ctx, l, p); err != nil {
+			return err
+		}
+	}
+	return start(ctx, l, p)
+}
+
+// start brings a cluster up where nothing of one is.
+func start(ctx context.Context, l layout, p *progress) error {
+	if err := prepare(ctx, l, p); err != nil {
+		return err
+	}
+	j, err := claim(runDir, l.checkout)
+	if err != nil {
+		return err
+	}
+	// After a restart of the host there is no journal, but yesterday's data.
+	if err := (demolition{layout: l, journal: j}).removeFolders(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &supervisor{layout: l, journal: j, fail: cancel}
+	for _, st := range s.steps() {
+		if err := st.do(ctx); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause // a daemon died, or the user interrupted: the step's own error is only a consequence
+			}
+			return fmt.Errorf("%s: %w\n`go run ./hack/cluster down` cleans up; logs are in %s", st.name, err, l.path("logs"))
+		}
+		p.say("%s", st.name)
+	}
+	p.say("up: KUBECONFIG=%s", l.kubeconfig())
+	return nil
+}
+
+// prepare does what changes nothing on the host but its packages.
+func prepare(ctx context.Context, l layout, p *progress) error {
+	if err := installPackages(ctx, p); err != nil {
+		return err
+	}
+	if err := checkNetworkFree(ctx); err != nil {
+		return err
+	}
+	if err := checkPortsFree(); err != nil {
+		return err
+	}
+	tools := goCommand(ctx, l, "run", "./hack/tools", "cluster")
+	tools.Stdout, tools.Stderr = p.out, p.out
+	if err := tools.Run(); err != nil {
+		return fmt.Errorf("building the cluster's programs: %w", err)
+	}
+	p.say("programs")
+	if err := buildOwnImages(ctx, l); err != nil {
+		return err
+	}
+	p.say("images")
+	return nil
+}
+
+// steps lists what happens once the cluster is claimed.
+func (s *supervisor) steps() []step {
+	l := s.layout
+	return []step{
+		{"host state recorded", func(context.Context) error { return s.recordHost() }},
+		{"certificates and configuration", func(context.Context) error { return writeConfig(l) }},
+		{"network and cgroups", func(ctx context.Context) error { return errors.Join(connectNode(ctx), createCgroups()) }},
+		{"etcd and containerd", func(ctx context.Context) error { return s.launch(ctx, etcdDaemon(l), containerdDaemon(l)) }},
+		{"kube-apiserver", s.launchAPIServer},
+		{"controllers, scheduler, kubelet, kube-proxy", func(ctx context.Context) error {
+			return s.launch(ctx, controllerManagerDaemon(l), schedulerDaemon(l), kubeletDaemon(l), proxyDaemon(l))
+		}},
+		{"add-ons applied", func(ctx context.Context) error { return applyAddons(ctx, l) }},
+		{"node ready", func(ctx context.Context) error { return waitNode(ctx, l) }},
+		{"cluster DNS answers", func(ctx context.Context) error { return waitDNS(ctx, l) }},
+	}
+}
+
+// launch starts the daemons together and waits for all.
+func (s *supervisor) launch(ctx context.Context, daemons ...daemon) error {
+	for _, d := range daemons {
+		if err := s.start(d); err != nil {
+			return err
+		}
+	}
+	for _, d := range daemons {
+		if err := s.await(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launchAPIServer uses the seconds that it takes to import the images.
+func (s *supervisor) launchAPIServer(ctx context.Context) error {
+	d := apiServerDaemon(s.layout)
+	if err := s.start(d); err != nil {
+		return err
+	}
+	if err := loadOwnImages(ctx, s.layout); err != nil {
+		return err
+	}
+	return s.await(ctx, d)
+}
+
+// recordHost notes what the cluster is going to change before anything does.
+func (s *supervisor) recordHost() error {
+	values, err := readSysctls()
+	if err != nil {
+		return err
+	}
+	s.journal.Sysctls = values
+	s.journal.Created = missingFolders()
+	return s.journal.write()
+}
+
+func writeConfig(l layout) error {
+	if err := os.MkdirAll(libDir, 0o711); err != nil {
+		return err
+	}
+	if err := writeCertificates(l, time.Now()); err != nil {
+		return err
+	}
+	if err := writeKubeconfigs(l); err != nil {
+		return err
+	}
+	return writeNodeConfig(l)
+}
+
+// checkPortsFree finds a collision before a daemon dies of it.
+func checkPortsFree() error {
+	var taken []string
+	for _, port := range []string{
+		etcdClientPort, etcdPeerPort, etcdMetricsPort, controllerManagerPort, schedulerPort, kubeletHealthPort, proxyHealthPort, proxyMetricsPort,
+	} {
+		listener, err := net.Listen("tcp", loopback(port))
+		if err != nil {
+			taken = append(taken, loopback(port))
+			continue
+		}
+		listener.Close()
+	}
+	if len(taken) > 0 {
+		return fmt.Errorf("the cluster needs addresses that other programs use: %s (`ss -ltnp` names them)", strings.Join(taken, ", "))
+	}
+	return nil
+}
+
+// applyAddons installs CoreDNS. The API server may still create its own roles and namespaces: apply is repeated.
+func applyAddons(ctx context.Context, l layout) error {
+	manifest := l.path("coredns.yaml")
+	values := map[string]string{"ClusterDomain": clusterDomain, "Image": coreDNSImage, "Address": dnsAddress}
+	if err := renderTo(manifest, "coredns.yaml", values); err != nil {
+		return err
+	}
+	return poll(ctx, addonPatience, func(ctx context.Context) error {
+		_, err := kubectl(ctx, l, "apply", "-f", manifest)
+		return err
+	})
+}
+
+func waitNode(ctx context.Context, l layout) error {
+	return poll(ctx, addonPatience, func(ctx context.Context) error {
+		_, err := kubectl(ctx, l, "wait", "--for=condition=Ready", "node/"+nodeName, "--timeout=10s")
+		return err
+	})
+}
+
+// waitDNS asks CoreDNS through its Service, so it proves kube-proxy and the host's route to Services too.
+func waitDNS(ctx context.Context, l layout) error {
+	if _, err := kubectl(ctx, l, "--namespace=kube-system", "rollout", "status", "deployment/coredns", "--timeout="+addonPatience.String()); err != nil {
+		return err
+	}
+	return poll(ctx, 20*time.Second, probeDNS)
+}
+
+// probeDNS resolves the API server's own Service through the cluster's DNS.
+func probeDNS(ctx context.Context) error {
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, network, net.JoinHostPort(dnsAddress, "53"))
+	}}
+	name := "kubernetes.default.svc." + clusterDomain + "."
+	addresses, err := resolver.LookupHost(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(addresses) != 1 || addresses[0] != firstServiceAddress {
+		return fmt.Errorf("%s resolves to %v, want %s", name, addresses, firstServiceAddress)
+	}
+	return nil
+}
+
+func kubectl(ctx context.Context, l layout, args ...string) (string, error) {
+	return run(ctx, l.tool("kubectl"), append([]string{"--kubeconfig=" + l.kubeconfig()}, args...)...)
+}
+
+// goCommand runs the go command in the checkout.
+func goCommand(ctx context.Context, l layout, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = l.checkout
+	return cmd
+}
