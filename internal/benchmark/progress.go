@@ -1,18 +1,112 @@
 package benchmark
 
 import (
+	"slices"
+	"time"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Progress returns how far a run is, from the newest snapshot of each pod that
-// has one. snaps may hold nil for pods that have none.
+// maxPodMessage is what the schema of status admits at most.
+const maxPodMessage = 1024
+
+// stages of a client pod in order.
+var stages = []results.Stage{
+	results.StageConnecting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
+	results.StageMeasuring, results.StageDraining, results.StageCleaning, results.StageDone,
+}
+
+// reached says whether a pod is at that stage or past it.
+func reached(snap *results.Snapshot, stage results.Stage) bool {
+	return snap != nil && slices.Index(stages, snap.Stage) >= slices.Index(stages, stage)
+}
+
+// Progress returns how far a run is, from the newest snapshot of each pod.
+// snaps may hold nil for pods that have none.
 func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
-	return nil
+	s := results.Summarize(snaps)
+	out := &v1alpha1.Progress{
+		Requests:            int64(s.Succeeded + s.Failed + s.Censored),
+		ThroughputPerSecond: whole(s.Throughput),
+		P99Microseconds:     progressP99(s),
+	}
+	for _, snap := range snaps {
+		if reached(snap, results.StageReady) {
+			out.ReadyPods++
+		}
+	}
+	out.Percent = percent(b, out.Requests, snaps)
+	return out
+}
+
+func progressP99(s results.Summary) int64 {
+	worst := int64(0)
+	for _, op := range s.Operations {
+		worst = max(worst, toMicros(op.Latency.Values[results.StatisticP99].Duration))
+	}
+	return worst
+}
+
+// percent is of the requests where they bound the run, else of the time.
+func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapshot) int32 {
+	if wanted := b.Spec.Load.Requests; wanted != nil {
+		return ratioPercent(float64(requests), float64(*wanted))
+	}
+	return timePercent(snaps)
+}
+
+// timePercent takes the last response for the present: a snapshot has no other
+// clock, and in a load that moves the two are a request apart.
+func timePercent(snaps []*results.Snapshot) int32 {
+	least, known := int32(100), false
+	for _, snap := range snaps {
+		if snap == nil {
+			continue
+		}
+		w := snap.Window
+		switch {
+		case reached(snap, results.StageDraining):
+			known = true
+		case w.Start.IsZero() || !w.LastResponse.After(w.Start):
+			return 0
+		default:
+			known, least = true, min(least, ratioPercent(float64(w.LastResponse.Sub(w.Start)), float64(w.Planned)))
+		}
+	}
+	if !known {
+		return 0
+	}
+	return least
+}
+
+func ratioPercent(done, wanted float64) int32 {
+	if wanted <= 0 {
+		return 0
+	}
+	return int32(min(max(done/wanted, 0), 1) * 100)
 }
 
 // Pod returns what a snapshot knows of its pod. The caller adds what only the
 // cluster knows: name, node, road and whether the snapshot is partial.
 func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
-	return v1alpha1.PodStatus{}
+	out := v1alpha1.PodStatus{
+		Index:                 int32(snap.Index),
+		Stage:                 string(snap.Stage),
+		MeasuredRequests:      measuredRequests(snap),
+		StartSkewMicroseconds: toMicros(max(snap.Window.Skew, time.Duration(0))),
+		KeysDeleted:           snap.Cleaning == results.CleaningKeysDeleted,
+	}
+	if snap.Failure != nil {
+		out.Message = bounded(snap.Failure.Message, maxPodMessage)
+	}
+	return out
+}
+
+func measuredRequests(snap *results.Snapshot) int64 {
+	n := uint64(0)
+	for _, op := range snap.Operations {
+		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
+	}
+	return int64(n)
 }

@@ -1,11 +1,153 @@
 package benchmark
 
 import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Summary returns the merged result of a run as its status states it.
+// What the schema of status admits at most.
+const (
+	maxWarnings   = 16
+	maxWarning    = 512
+	maxErrorCodes = 32
+)
+
+// Summary returns the merged result of a run as its status states it: whole
+// microseconds, whole requests per second.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
-	return nil
+	out := &v1alpha1.Summary{
+		Transport:                 b.Spec.Load.Transport,
+		Partial:                   s.Partial,
+		MeasuredRequests:          int64(s.Succeeded + s.Failed + s.Censored),
+		FailedRequests:            int64(s.Failed),
+		CensoredRequests:          int64(s.Censored),
+		ThroughputPerSecond:       whole(s.Throughput),
+		SteadyThroughputPerSecond: whole(s.SteadyThroughput),
+		TailMicroseconds:          toMicros(s.Tail),
+		WindowStart:               microTime(s.WindowStart),
+		WindowEnd:                 microTime(s.WindowEnd),
+		DurationMicroseconds:      toMicros(s.Length),
+		StartSkewMicroseconds:     toMicros(s.StartSkew),
+		RequestCounts:             requestCounts(s.Requests),
+		KeyBytesOnWire:            int32(s.KeyBytes),
+		Warnings:                  boundedWarnings(s.Warnings),
+	}
+	for _, op := range s.Operations {
+		out.Operations = append(out.Operations, operationSummary(op))
+	}
+	return out
+}
+
+func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
+	return v1alpha1.OperationSummary{
+		Operation:           v1alpha1.Operation(op.Operation),
+		Succeeded:           int64(op.Succeeded),
+		Failed:              int64(op.Failed),
+		Censored:            int64(op.Censored),
+		Errors:              errorCounts(op.Errors),
+		ThroughputPerSecond: whole(op.Throughput),
+		Latency:             latencySummary(op.Latency),
+		ServiceTime:         latencySummary(op.Service),
+		Lateness:            latencySummary(op.Lateness),
+	}
+}
+
+// latencySummary returns nil where nothing was recorded: a zero would read as
+// a very fast answer.
+func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
+	if d.Count == 0 {
+		return nil
+	}
+	micros := func(s results.Statistic) int64 { return toMicros(d.Values[s].Duration) }
+	return &v1alpha1.LatencySummary{
+		Count:                     int64(d.Count),
+		MeanMicroseconds:          micros(results.StatisticMean),
+		StddevMicroseconds:        toMicros(d.Stddev),
+		MinMicroseconds:           toMicros(d.Min),
+		P50Microseconds:           micros(results.StatisticP50),
+		P90Microseconds:           micros(results.StatisticP90),
+		P95Microseconds:           micros(results.StatisticP95),
+		P99Microseconds:           micros(results.StatisticP99),
+		P999Microseconds:          micros(results.StatisticP999),
+		MaxMicroseconds:           micros(results.StatisticMax),
+		AtLeast:                   atLeast(d.Values),
+		ErrorBoundPartsPerMillion: int32(d.ErrorBoundPPM),
+	}
+}
+
+func atLeast(values map[results.Statistic]results.Value) []v1alpha1.LatencyStatistic {
+	var out []v1alpha1.LatencyStatistic
+	for s, v := range values {
+		if v.AtLeast {
+			out = append(out, v1alpha1.LatencyStatistic(s))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// errorCounts are sorted by count, so that what is cut off is the rarest.
+func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
+	var out []v1alpha1.ErrorCount
+	for code, n := range errors {
+		out = append(out, v1alpha1.ErrorCount{Code: code, Count: int64(n)})
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.ErrorCount) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return strings.Compare(a.Code, b.Code)
+	})
+	return out[:min(len(out), maxErrorCodes)]
+}
+
+func requestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
+	var out []v1alpha1.RequestCount
+	for rpc, phases := range requests {
+		out = append(out, v1alpha1.RequestCount{
+			RPC:      string(rpc),
+			Preload:  int64(phases[results.PhasePreload]),
+			Warmup:   int64(phases[results.PhaseWarmup]),
+			Measured: int64(phases[results.PhaseMeasured]),
+			Control:  int64(phases[results.PhaseControl]),
+		})
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.RequestCount) int { return strings.Compare(a.RPC, b.RPC) })
+	return out
+}
+
+func boundedWarnings(warnings []string) []string {
+	var out []string
+	for _, w := range warnings[:min(len(warnings), maxWarnings)] {
+		out = append(out, bounded(w, maxWarning))
+	}
+	return out
+}
+
+// bounded cuts text to at most limit characters, and shows that it did.
+func bounded(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit-1]) + "…"
+}
+
+func whole(v float64) int64 { return int64(math.Round(v)) }
+
+func toMicros(d time.Duration) int64 { return d.Round(time.Microsecond).Microseconds() }
+
+func microTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	out := metav1.NewMicroTime(t.UTC())
+	return &out
 }

@@ -1,0 +1,13 @@
+// Package crd carries the generated CustomResourceDefinition of EtcdBenchmark
+// into binaries that check manifests without a cluster.
+//
+// It imports the standard library only. Its one invariant: the bytes are those
+// that a cluster is given.
+package crd
+
+import _ "embed"
+
+// EtcdBenchmarks is the CustomResourceDefinition as YAML.
+//
+//go:embed bases/etcdbench.dev_etcdbenchmarks.yaml
+var EtcdBenchmarks []byte
