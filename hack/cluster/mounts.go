@@ -78,12 +78,21 @@ func unmountBelow(folders ...string) error {
 	}
 	var failed []error
 	for _, point := range slices.Backward(points) {
-		if syscall.Unmount(point, 0) == nil {
-			continue
-		}
-		if err := syscall.Unmount(point, syscall.MNT_DETACH); err != nil {
+		if err := unmount(point); err != nil {
 			failed = append(failed, fmt.Errorf("unmounting %s: %w", point, err))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// unmount succeeds too when the mount is already gone, since the kernel also unmounts as namespaces end.
+func unmount(point string) error {
+	err := syscall.Unmount(point, 0)
+	if errors.Is(err, syscall.EBUSY) {
+		err = syscall.Unmount(point, syscall.MNT_DETACH)
+	}
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) {
+		return nil
+	}
+	return err
 }

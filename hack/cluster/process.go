@@ -28,20 +28,20 @@ type process struct {
 
 // identify reads the identity of a living process.
 func identify(name string, pid int) (process, error) {
-	ticks, state, err := readStat(pid)
+	st, err := readStat(pid)
 	if err != nil {
 		return process{}, err
 	}
-	if state == 'Z' {
+	if st.ended {
 		return process{}, fmt.Errorf("process %d (%s) has ended", pid, name)
 	}
-	return process{Name: name, PID: pid, StartTicks: ticks}, nil
+	return process{Name: name, PID: pid, StartTicks: st.startTicks}, nil
 }
 
 // isAlive tells whether this very process runs; a later one with the same pid does not count, nor does a zombie.
 func (p process) isAlive() bool {
-	ticks, state, err := readStat(p.PID)
-	return err == nil && ticks == p.StartTicks && state != 'Z'
+	st, err := readStat(p.PID)
+	return err == nil && st.startTicks == p.StartTicks && !st.ended
 }
 
 // signal sends s if the process still runs. os.FindProcess holds a pidfd, taken before the identity is checked, so the
@@ -129,28 +129,39 @@ func commandName(pid int) string {
 	return strings.TrimSpace(string(name))
 }
 
-// readStat returns start time and state of a process.
-func readStat(pid int) (startTicks uint64, state byte, err error) {
+// stat is what matters here of /proc/PID/stat.
+type stat struct {
+	startTicks uint64
+	// ended means that no thread runs any more and only the parent has not taken notice. A leader that is a zombie while
+	// other threads of it still finish a system call has not ended.
+	ended bool
+}
+
+func readStat(pid int) (stat, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0, 0, err
+		return stat{}, err
 	}
 	return parseStat(string(content))
 }
 
-// parseStat reads one line of /proc/PID/stat. The command in parentheses may itself hold spaces and parentheses, so
-// fields are counted from the last closing one: the state is field 3 and the start time field 22.
-func parseStat(line string) (startTicks uint64, state byte, err error) {
+// parseStat reads one line of /proc/PID/stat. The command in parentheses may itself hold blanks and parentheses, so
+// fields are counted from the last closing one: the state is field 3, the number of threads 20 and the start time 22.
+func parseStat(line string) (stat, error) {
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
-		return 0, 0, fmt.Errorf("%q is no line of /proc/PID/stat", line)
+		return stat{}, fmt.Errorf("%q is no line of /proc/PID/stat", line)
 	}
 	fields := strings.Fields(line[end+1:])
 	if len(fields) < 20 {
-		return 0, 0, fmt.Errorf("%q has %d fields after the command, want 20 or more", line, len(fields))
+		return stat{}, fmt.Errorf("%q has %d fields after the command, want 20 or more", line, len(fields))
 	}
-	startTicks, err = strconv.ParseUint(fields[19], 10, 64)
-	return startTicks, fields[0][0], err
+	threads, err := strconv.Atoi(fields[17])
+	if err != nil {
+		return stat{}, err
+	}
+	startTicks, err := strconv.ParseUint(fields[19], 10, 64)
+	return stat{startTicks: startTicks, ended: strings.Contains("ZX", fields[0]) && threads <= 1}, err
 }
 
 // removeIfExists removes a file or a tree and does not mind its absence.

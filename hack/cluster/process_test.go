@@ -11,26 +11,27 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	const rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 424242 20 21"
+	const before, after = " 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 ", " 19 424242 21 22"
 	cases := map[string]struct {
 		line      string
-		wantTicks uint64
-		wantState byte
+		want      stat
 		wantError bool
 	}{
-		"plain name":                    {line: "7 (etcd)" + rest, wantTicks: 424242, wantState: 'S'},
-		"name with blanks and brackets": {line: "7 (a b) (c) d)" + rest, wantTicks: 424242, wantState: 'S'},
-		"no name":                       {line: "7 S 1 2", wantError: true},
-		"too short":                     {line: "7 (etcd) S 1 2", wantError: true},
+		"sleeping":                       {line: "7 (etcd) S" + before + "9" + after, want: stat{startTicks: 424242}},
+		"name with blanks and brackets":  {line: "7 (a b) (c) d) S" + before + "1" + after, want: stat{startTicks: 424242}},
+		"zombie":                         {line: "7 (etcd) Z" + before + "1" + after, want: stat{startTicks: 424242, ended: true}},
+		"zombie whose threads still run": {line: "7 (etcd) Z" + before + "2" + after, want: stat{startTicks: 424242}},
+		"no name":                        {line: "7 S 1 2", wantError: true},
+		"too short":                      {line: "7 (etcd) S 1 2", wantError: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			ticks, state, err := parseStat(tc.line)
+			got, err := parseStat(tc.line)
 			if (err != nil) != tc.wantError {
 				t.Fatalf("error = %v, want one: %v", err, tc.wantError)
 			}
-			if ticks != tc.wantTicks || state != tc.wantState {
-				t.Errorf("got %d %c, want %d %c", ticks, state, tc.wantTicks, tc.wantState)
+			if got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
 	}
