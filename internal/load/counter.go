@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -10,7 +11,10 @@ import (
 // RequestCounter counts requests by RPC and phase; drivers count with it, once
 // for each attempt. The zero value is ready and safe for concurrent use.
 type RequestCounter struct {
-	counts sync.Map // of requestKind to *atomic.Uint64
+	// counts is replaced, never changed, when a kind is seen for the first
+	// time: counting needs no lock and no allocation.
+	counts  atomic.Pointer[map[requestKind]*atomic.Uint64]
+	growing sync.Mutex
 }
 
 type requestKind struct {
@@ -18,29 +22,43 @@ type requestKind struct {
 	phase results.Phase
 }
 
-// Of returns the counter of one kind of request, for callers that keep it.
-func (c *RequestCounter) Of(rpc results.RPC, phase results.Phase) *atomic.Uint64 {
-	kind := requestKind{rpc, phase}
-	if n, ok := c.counts.Load(kind); ok {
-		return n.(*atomic.Uint64)
-	}
-	n, _ := c.counts.LoadOrStore(kind, new(atomic.Uint64))
-	return n.(*atomic.Uint64)
-}
-
 // Add counts one request.
-func (c *RequestCounter) Add(rpc results.RPC, phase results.Phase) { c.Of(rpc, phase).Add(1) }
+func (c *RequestCounter) Add(rpc results.RPC, phase results.Phase) {
+	kind := requestKind{rpc, phase}
+	n, ok := c.load()[kind]
+	if !ok {
+		n = c.grow(kind)
+	}
+	n.Add(1)
+}
 
 // Counts returns what was counted so far.
 func (c *RequestCounter) Counts() map[results.RPC]map[results.Phase]uint64 {
 	all := map[results.RPC]map[results.Phase]uint64{}
-	c.counts.Range(func(k, v any) bool {
-		kind := k.(requestKind)
+	for kind, n := range c.load() {
 		if all[kind.rpc] == nil {
 			all[kind.rpc] = map[results.Phase]uint64{}
 		}
-		all[kind.rpc][kind.phase] = v.(*atomic.Uint64).Load()
-		return true
-	})
+		all[kind.rpc][kind.phase] = n.Load()
+	}
 	return all
+}
+
+func (c *RequestCounter) load() map[requestKind]*atomic.Uint64 {
+	if counts := c.counts.Load(); counts != nil {
+		return *counts
+	}
+	return nil
+}
+
+func (c *RequestCounter) grow(kind requestKind) *atomic.Uint64 {
+	c.growing.Lock()
+	defer c.growing.Unlock()
+	if n, ok := c.load()[kind]; ok {
+		return n
+	}
+	grown := map[requestKind]*atomic.Uint64{kind: new(atomic.Uint64)}
+	maps.Copy(grown, c.load())
+	c.counts.Store(&grown)
+	return grown[kind]
 }

@@ -3,9 +3,20 @@ package load
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// How long a session may take for what comes after the load. A pod that was
+// told to end has 60 s: for the drain, the deletion, and its last words.
+const (
+	releaseLimit       = 5 * time.Minute
+	interruptedDrain   = 10 * time.Second
+	interruptedRelease = 35 * time.Second
 )
 
 // Config is what a session needs.
@@ -16,12 +27,23 @@ type Config struct {
 	// Driver is closed by Run.
 	Driver  Driver
 	Control Control
+	// Log hears of stages and of what went wrong without ending the session;
+	// nil is silence.
+	Log *slog.Logger
 }
 
 // Session is one client pod's part of a run, from the first connection to the
 // last deleted key.
 type Session struct {
-	config Config
+	plan    plan.Plan
+	part    plan.Part
+	driver  Driver
+	control Control
+
+	workload *workload.Workload
+	recorder *recorder
+	sampler  *sampler
+	state    state
 }
 
 // NewSession prepares a session. Its errors are FailureInvalidPlan.
@@ -29,27 +51,135 @@ func NewSession(c Config) (*Session, error) {
 	if err := c.Plan.Validate(); err != nil {
 		return nil, Errorf(results.FailureInvalidPlan, "%w", err)
 	}
-	if _, err := c.Plan.Part(c.Index); err != nil {
+	part, err := c.Plan.Part(c.Index)
+	if err != nil {
 		return nil, Errorf(results.FailureInvalidPlan, "%w", err)
 	}
-	return &Session{config: c}, nil
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Session{
+		plan: c.Plan, part: part, driver: c.Driver, control: c.Control,
+		workload: workload.New(c.Plan),
+		recorder: newRecorder(),
+		sampler:  &sampler{driver: c.Driver},
+		state:    newState(c.Log),
+	}, nil
 }
+
+// errTimedOut is why the context of a session ends at plan.TimeoutSeconds.
+var errTimedOut = errors.New("plan.timeoutSeconds have passed")
 
 // Run does the whole part: connect, preflight, claim, preload, wait for the
 // start, warm up, measure, drain, delete the keys. It is called once. When ctx
-// ends, the load ends early, and Run still drains, deletes and returns nil
-// with a snapshot that says Stopped; requests that fail are results, not
-// errors. FailureOf explains an error.
+// ends or the control says so, the load ends early, and Run still drains,
+// deletes and returns nil with a snapshot that says Stopped; requests that
+// fail are results, not errors. FailureOf explains an error.
 func (s *Session) Run(ctx context.Context) error {
-	return errors.ErrUnsupported
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	err := s.interruption(ctx, s.work(ctx))
+	s.release(ctx)
+	if cerr := s.driver.Close(); cerr != nil {
+		s.state.log.Warn("closing connections failed", "error", cerr)
+	}
+	s.state.finish(FailureOf(err))
+	return err
 }
 
-// Snapshot returns what was counted so far. It may be called at any time and
-// by any number of goroutines; after Run it is final.
-func (s *Session) Snapshot() *results.Snapshot { return &results.Snapshot{} }
+// bound returns a context that ends with ctx, at the plan's timeout, or when
+// the control says stop.
+func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := time.Duration(s.plan.TimeoutSeconds) * time.Second
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimedOut)
+	go func() {
+		select {
+		case <-s.control.Stopped():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
 
-// Stage returns where the session is.
-func (s *Session) Stage() results.Stage { return results.StageConnecting }
+func (s *Session) work(ctx context.Context) error {
+	clients, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	s.state.enter(results.StageReady)
+	startAt, err := s.control.StartAt(ctx)
+	if err != nil {
+		return err
+	}
+	if err := sleepUntil(ctx, instantOf(startAt)); err != nil {
+		return err
+	}
+	s.load(ctx, startAt, clients)
+	return nil
+}
 
-// Ready says whether the session waits for the start, or waited and went on.
-func (s *Session) Ready() bool { return false }
+// prepare does what comes before the start and returns the clients.
+func (s *Session) prepare(ctx context.Context) ([]*client, error) {
+	target, err := s.driver.Preflight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.part.Index == 0 {
+		s.state.setTarget(target)
+	}
+	clients, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.claim(ctx); err != nil {
+		return nil, err
+	}
+	if !s.plan.Workload.Preloads() {
+		return clients, nil
+	}
+	s.state.enter(results.StagePreloading)
+	return clients, preload(ctx, clients, s.part, s.plan.Workload.KeyCount)
+}
+
+// claim is careful: after any error but a refusal, the claim may have reached
+// the target, so that there may be something to release.
+func (s *Session) claim(ctx context.Context) error {
+	s.state.setCleaning(results.CleaningKeysLeft)
+	err := s.driver.Claim(ctx)
+	if f := FailureOf(err); f != nil && f.Reason == results.FailurePrefixNotEmpty {
+		s.state.setCleaning(results.CleaningNothingWritten)
+	}
+	return err
+}
+
+// interruption turns the end of ctx from an error of whatever it interrupted
+// into what it means. An error with a reason of its own keeps it.
+func (s *Session) interruption(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*Error](err); ok || err == nil || ctx.Err() == nil {
+		return err
+	}
+	if errors.Is(context.Cause(ctx), errTimedOut) {
+		return Errorf(results.FailurePodFailed, "%d s (plan.timeoutSeconds) passed while the client was %s; raise spec.timeoutSeconds, or look at what it waited for",
+			s.plan.TimeoutSeconds, s.Stage())
+	}
+	s.state.setStopped()
+	return nil
+}
+
+// release gives the keys up, if there can be any.
+func (s *Session) release(ctx context.Context) {
+	if s.state.cleaningIs(results.CleaningNothingWritten) {
+		return
+	}
+	s.state.enter(results.StageCleaning)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
+	defer cancel()
+	hurry := context.AfterFunc(ctx, func() { time.AfterFunc(interruptedRelease, cancel) })
+	defer hurry()
+	cleaning, err := s.driver.Release(bounded)
+	if err != nil {
+		s.state.log.Warn("keys are left under the prefix", "prefix", s.plan.Prefix, "error", err)
+	}
+	s.state.setCleaning(cleaning)
+}

@@ -1,0 +1,44 @@
+package load
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// alarm waits for instants, for one waiter at a time.
+type alarm interface {
+	// wait returns at the instant, or when interrupt is called, or was called
+	// before.
+	wait(until Instant)
+	// interrupt ends this wait and all later ones.
+	interrupt()
+	// close frees the alarm; nobody may wait any more.
+	close()
+}
+
+// timerAlarm is an alarm on Go's own timers, for systems that have nothing
+// better. They are late by up to a millisecond or so; the recorded lateness
+// shows it.
+type timerAlarm struct {
+	stop    chan struct{}
+	stopped atomic.Bool
+}
+
+func newTimerAlarm() *timerAlarm { return &timerAlarm{stop: make(chan struct{})} }
+
+func (a *timerAlarm) wait(until Instant) {
+	timer := time.NewTimer(until.Sub(Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-a.stop:
+	}
+}
+
+func (a *timerAlarm) interrupt() {
+	if a.stopped.CompareAndSwap(false, true) {
+		close(a.stop)
+	}
+}
+
+func (a *timerAlarm) close() {}

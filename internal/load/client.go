@@ -1,0 +1,75 @@
+package load
+
+import (
+	"context"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// client is one of the plan's clients: it has one request in flight at a time.
+type client struct {
+	// number of the client in this pod, from 0.
+	number   int
+	conn     Conn
+	workload *workload.Workload
+	request  Request
+	response Response
+	key      []byte
+	// pause is how long the client waited after its last request, because the
+	// target could not be reached.
+	pause time.Duration
+}
+
+func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client {
+	return &client{
+		number:   number,
+		conn:     conn,
+		workload: w,
+		request:  Request{Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout()},
+		key:      make([]byte, 0, w.KeyBytes()),
+	}
+}
+
+// do sends one operation and waits for its end.
+func (c *client) do(ctx context.Context, op workload.Operation) {
+	c.key = c.workload.AppendKey(c.key[:0], op.Key)
+	c.request.Operation, c.request.Key, c.request.Value = op.Kind, c.key, nil
+	if op.Kind == results.OperationPut {
+		c.request.Value = c.workload.Value(op.Key)
+	}
+	c.conn.Do(ctx, &c.request, &c.response)
+}
+
+// Pauses of a closed-loop client whose target can not be reached.
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = time.Second
+)
+
+// rest returns when a closed-loop client wants to send its next request: at
+// once, but after growing pauses while requests come back unsent. Otherwise a
+// dead target would be dialled, and failures counted, as fast as this machine
+// can.
+func (c *client) rest(done <-chan struct{}) Instant {
+	if !c.refused() {
+		c.pause = 0
+		return c.response.Received
+	}
+	c.pause = min(max(2*c.pause, firstPause), longestPause)
+	timer := time.NewTimer(c.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-done:
+	}
+	return Now()
+}
+
+// refused says whether the last request failed so fast that it can not have
+// waited for anything.
+func (c *client) refused() bool {
+	return c.response.Code == CodeUnavailable && c.response.Received.Sub(c.response.Sent) < firstPause
+}

@@ -1,0 +1,168 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// engine sends one pod's warm-up and measured window, and records the window.
+type engine struct {
+	plan     plan.Plan
+	workload *workload.Workload
+	clients  []*client
+	recorder *recorder
+
+	warmup, measured *stint
+	// cut is when the drain was cut off, as Instant; 0 if it was not.
+	cut atomic.Int64
+}
+
+func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder) *engine {
+	return &engine{plan: p, workload: w, clients: clients, recorder: r}
+}
+
+// prepare lays out the stints of a load that starts at an instant. close must
+// follow.
+func (e *engine) prepare(part plan.Part, start Instant) {
+	share := arrival.Share{Schedule: arrival.PerSecond(e.plan.Load.RatePerSecond), Pods: part.Pods, Index: part.Index}
+	w0 := start.Add(e.plan.Load.Warmup())
+	end, limit := never, part.Requests
+	if e.plan.Load.DurationSeconds > 0 {
+		end, limit = w0.Add(e.plan.Load.Duration()), unlimited
+	}
+	e.warmup = newStint(workload.Warmup, share, start, w0, unlimited)
+	e.measured = newStint(workload.Measured, share, w0, end, limit)
+}
+
+func (e *engine) close() {
+	e.warmup.close()
+	e.measured.close()
+}
+
+// stop ends the load now: nothing new is sent.
+func (e *engine) stop() {
+	now := Now()
+	e.warmup.stop(now)
+	e.measured.stop(now)
+}
+
+// start lets all clients go and returns a channel that is closed when the last
+// of them is done. They end by themselves when both stints are over, or soon
+// after ctx ends.
+func (e *engine) start(ctx context.Context) <-chan struct{} {
+	var running sync.WaitGroup
+	for _, c := range e.clients {
+		running.Go(func() { e.run(ctx, c) })
+	}
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(done)
+	}()
+	return done
+}
+
+func (e *engine) run(ctx context.Context, c *client) {
+	warmup, measured := WithPhase(ctx, results.PhaseWarmup), WithPhase(ctx, results.PhaseMeasured)
+	if e.measured.scheduled() {
+		e.openLoop(warmup, c, e.warmup)
+		e.openLoop(measured, c, e.measured)
+		return
+	}
+	due := e.closedLoop(warmup, c, e.warmup, Now())
+	e.closedLoop(measured, c, e.measured, due)
+}
+
+// closedLoop sends one request after the other; each is due when the response
+// of the one before was there. It returns when the next one would be due.
+func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instant) Instant {
+	for !s.over(due) {
+		ordinal, ok := s.draw()
+		if !ok {
+			break
+		}
+		e.send(ctx, c, s, ordinal, due)
+		due = c.rest(ctx.Done())
+	}
+	return due
+}
+
+// openLoop sends what is due whenever this client is free.
+func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
+	for {
+		ordinal, due, ok := s.await()
+		if !ok {
+			return
+		}
+		e.send(ctx, c, s, ordinal, due)
+	}
+}
+
+func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
+	op := e.workload.At(s.stream, s.share.Number(ordinal))
+	c.do(ctx, op)
+	if s != e.measured {
+		return
+	}
+	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
+		e.recorder.censor(c.number, op.Kind, cut-due)
+		return
+	}
+	e.recorder.record(c.number, op.Kind, outcome{
+		due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
+	})
+}
+
+// inWindow says whether a response came in the window. A window that requests
+// bound lasts until its last response.
+func (e *engine) inWindow(received Instant) bool {
+	return e.plan.Load.Requests > 0 || !e.measured.over(received)
+}
+
+// drain waits until all clients are done, for at most a while, and less once
+// ctx has ended; then it cuts off what is in flight and counts it, and what
+// the schedule still owes, as censored. Nothing is in flight when it returns.
+func (e *engine) drain(ctx context.Context, done <-chan struct{}, atMost time.Duration, abort context.CancelFunc) {
+	if !waitFor(ctx, Now().Add(atMost), done) {
+		waitFor(context.WithoutCancel(ctx), Now().Add(min(atMost, interruptedDrain)), done)
+	}
+	if !isClosed(done) {
+		e.cut.Store(int64(Now()))
+		abort()
+		<-done
+	}
+	e.censorOwed()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// censorOwed counts the arrivals that were due before the window's end and
+// were never sent, because all clients were busy.
+func (e *engine) censorOwed() {
+	if !e.measured.scheduled() {
+		return
+	}
+	end := Instant(e.cut.Load())
+	if end == 0 {
+		end = Now()
+	}
+	from, to := e.measured.owed()
+	for ordinal := from; ordinal < to; ordinal++ {
+		op := e.workload.At(e.measured.stream, e.measured.share.Number(ordinal))
+		e.recorder.censor(0, op.Kind, end-e.measured.due(ordinal))
+	}
+}

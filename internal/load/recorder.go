@@ -1,0 +1,162 @@
+package load
+
+import (
+	"maps"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// recorder counts how measured requests ended. It has one shard for each
+// processor: clients are goroutines, too many to have a shard each. A shard
+// has one writer at a time, whoever holds it; a client that finds its own
+// shard taken moves on to the next, so that nobody waits for a lock.
+type recorder struct {
+	shards []shard
+}
+
+func newRecorder() *recorder {
+	return &recorder{shards: make([]shard, runtime.GOMAXPROCS(0))}
+}
+
+// shard is what one processor has counted. Readers need no hold of it.
+type shard struct {
+	writing sync.Mutex
+	// last is when the last measured response came, as Instant.
+	last   atomic.Int64
+	counts [2]operationCounts
+	// The next shard lies on other cache lines.
+	_ [64]byte
+}
+
+// operationCounts is results.OperationResult while it grows. The recorders of
+// what is rare are made when it first happens.
+type operationCounts struct {
+	latency, service, lateness, failed, censored lazyRecorder
+
+	completed atomic.Uint64
+	errors    sync.Map // of string to *atomic.Uint64
+}
+
+// outcome is how one measured request ended.
+type outcome struct {
+	due      Instant
+	response *Response
+	// scheduled: lateness means something, because a schedule set due.
+	scheduled bool
+	// inWindow: the response came before the window's end.
+	inWindow bool
+}
+
+// record counts a request of client number n that was answered or failed.
+func (r *recorder) record(n int, operation results.Operation, o outcome) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	if received := int64(o.response.Received); received > s.last.Load() {
+		s.last.Store(received)
+	}
+	c := &s.counts[operationIndex(operation)]
+	if !o.response.Succeeded() {
+		c.fail(o)
+		return
+	}
+	c.latency.record(o.response.Received - o.due)
+	c.service.record(o.response.Received - o.response.Sent)
+	if o.scheduled {
+		c.lateness.record(o.response.Sent - o.due)
+	}
+	if o.inWindow {
+		c.completed.Add(1)
+	}
+}
+
+// censor counts a request of client number n that had no answer when the run
+// ended, this long after it was due.
+func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	s.counts[operationIndex(operation)].censored.record(waited)
+}
+
+func (r *recorder) hold(n int) *shard {
+	for i := range r.shards {
+		if s := &r.shards[(n+i)%len(r.shards)]; s.writing.TryLock() {
+			return s
+		}
+	}
+	s := &r.shards[n%len(r.shards)]
+	s.writing.Lock()
+	return s
+}
+
+func (c *operationCounts) fail(o outcome) {
+	c.failed.record(o.response.Received - o.due)
+	n, ok := c.errors.Load(o.response.Code)
+	if !ok {
+		n, _ = c.errors.LoadOrStore(o.response.Code, new(atomic.Uint64))
+	}
+	n.(*atomic.Uint64).Add(1)
+}
+
+// last returns when the last measured response came, 0 if none did.
+func (r *recorder) last() Instant {
+	var last int64
+	for i := range r.shards {
+		last = max(last, r.shards[i].last.Load())
+	}
+	return Instant(last)
+}
+
+// results returns what all shards have counted so far of an operation.
+func (r *recorder) results(operation results.Operation) *results.OperationResult {
+	sum := &results.OperationResult{Errors: map[string]uint64{}}
+	for i := range r.shards {
+		r.shards[i].counts[operationIndex(operation)].addTo(sum)
+	}
+	return sum
+}
+
+func (c *operationCounts) addTo(sum *results.OperationResult) {
+	// What came in the window is read before the histogram that has it too, so
+	// that it never is the greater number.
+	sum.CompletedInWindow += c.completed.Load()
+	c.latency.addTo(&sum.Latency)
+	c.service.addTo(&sum.Service)
+	c.lateness.addTo(&sum.Lateness)
+	c.failed.addTo(&sum.Failed)
+	c.censored.addTo(&sum.Censored)
+	c.errors.Range(func(code, n any) bool {
+		sum.Errors[code.(string)] += n.(*atomic.Uint64).Load()
+		return true
+	})
+	maps.DeleteFunc(sum.Errors, func(_ string, n uint64) bool { return n == 0 })
+}
+
+// operationIndex is an operation's place in shard.counts.
+func operationIndex(operation results.Operation) int {
+	if operation == results.OperationRange {
+		return 1
+	}
+	return 0
+}
+
+// lazyRecorder is a results.Recorder that takes no memory before its first
+// record.
+type lazyRecorder struct{ made atomic.Pointer[results.Recorder] }
+
+func (l *lazyRecorder) record(waited Instant) {
+	made := l.made.Load()
+	if made == nil {
+		made = new(results.Recorder)
+		l.made.Store(made)
+	}
+	made.Record(int64(waited))
+}
+
+func (l *lazyRecorder) addTo(h *results.Histogram) {
+	if made := l.made.Load(); made != nil {
+		made.AddTo(h)
+	}
+}

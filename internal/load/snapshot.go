@@ -1,0 +1,57 @@
+package load
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Snapshot returns what was counted so far. It may be called at any time and
+// by any number of goroutines; after Run it is final.
+func (s *Session) Snapshot() *results.Snapshot {
+	snapshot := &results.Snapshot{
+		RunUID: s.plan.RunUID, Index: s.part.Index, Transport: s.plan.Load.Transport,
+		Operations: map[results.Operation]*results.OperationResult{},
+		Requests:   s.driver.Requests(),
+		KeyBytes:   s.workload.KeyBytes(),
+	}
+	s.state.fill(snapshot)
+	for _, operation := range operations(s.plan.Workload.Type) {
+		snapshot.Operations[operation] = s.recorder.results(operation)
+	}
+	if last := s.recorder.last(); last > 0 {
+		snapshot.Window.LastResponse = last.Wall()
+	}
+	if snapshot.Target != nil {
+		for i := range snapshot.Target.Members {
+			member := &snapshot.Target.Members[i]
+			member.ResidentMemoryBytes = s.sampler.mean(member.ID)
+		}
+	}
+	return snapshot
+}
+
+// Stage returns where the session is.
+func (s *Session) Stage() results.Stage {
+	s.state.mutex.Lock()
+	defer s.state.mutex.Unlock()
+	return s.state.stage
+}
+
+// Ready says whether the session waits for the start, or waited and went on.
+func (s *Session) Ready() bool {
+	s.state.mutex.Lock()
+	defer s.state.mutex.Unlock()
+	return s.state.ready
+}
+
+// operations returns what a workload measures.
+func operations(t plan.WorkloadType) []results.Operation {
+	switch t {
+	case plan.WorkloadPut:
+		return []results.Operation{results.OperationPut}
+	case plan.WorkloadRange:
+		return []results.Operation{results.OperationRange}
+	default:
+		return []results.Operation{results.OperationPut, results.OperationRange}
+	}
+}

@@ -1,0 +1,100 @@
+package load
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// state is what a session knows of itself, beside what is counted.
+type state struct {
+	log *slog.Logger
+
+	mutex    sync.Mutex
+	stage    results.Stage
+	ready    bool
+	failure  *results.Failure
+	cleaning results.Cleaning
+	stopped  bool
+	window   results.Window
+	target   *results.Target
+}
+
+func newState(log *slog.Logger) state {
+	return state{log: log, stage: results.StageConnecting, cleaning: results.CleaningNothingWritten}
+}
+
+func (s *state) enter(stage results.Stage) {
+	s.log.Info("stage", "stage", string(stage))
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.stage = stage
+	s.ready = s.ready || stage == results.StageReady
+}
+
+func (s *state) finish(failure *results.Failure) {
+	s.enter(results.StageDone)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.failure = failure
+}
+
+func (s *state) setTarget(t *results.Target) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.target = t
+}
+
+func (s *state) setStopped() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.stopped = true
+}
+
+func (s *state) setCleaning(c results.Cleaning) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.cleaning = c
+}
+
+func (s *state) cleaningIs(c results.Cleaning) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.cleaning == c
+}
+
+// setWindow changes the window.
+func (s *state) setWindow(change func(*results.Window)) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	change(&s.window)
+}
+
+// fill copies the state into a snapshot.
+func (s *state) fill(snapshot *results.Snapshot) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	snapshot.Stage, snapshot.Failure = s.stage, s.failure
+	snapshot.Cleaning, snapshot.Stopped = s.cleaning, s.stopped
+	snapshot.Window = s.window
+	snapshot.Target = cloneTarget(s.target)
+}
+
+func cloneTarget(t *results.Target) *results.Target {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.Members = append([]results.Member(nil), t.Members...)
+	return &c
+}
+
+// plannedWindow is a window before it has begun.
+func plannedWindow(startAt time.Time, start Instant, length time.Duration, requests int64) results.Window {
+	return results.Window{
+		StartAt: startAt, Skew: max(start.Sub(instantOf(startAt)), 0),
+		Planned: length, PlannedRequests: uint64(requests),
+	}
+}

@@ -1,0 +1,102 @@
+package load
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+)
+
+// unlimited is the limit of a stint that time alone ends.
+const unlimited = math.MaxInt64
+
+// stint is a stretch of load of one kind: the warm-up, or the measured window.
+// Clients draw its operations by their ordinal among this pod's, from 0.
+type stint struct {
+	stream workload.Stream
+	// share has the pod's numbers and, for an open loop, when they are due.
+	share arrival.Share
+	start Instant
+	// end is when nothing is due or sent any more, as Instant; stop moves it
+	// forward.
+	end atomic.Int64
+	// limit is how many operations there are.
+	limit int64
+	// next is the ordinal of the next operation. In an open loop it only moves
+	// while turn is held.
+	next atomic.Int64
+
+	// turn is held by the one free client that waits for the next arrival of
+	// an open loop; the other free clients queue behind it. So the backlog is
+	// nothing but next lagging behind the clock.
+	turn  sync.Mutex
+	alarm alarm
+}
+
+// newStint returns a stint that somebody must close.
+func newStint(stream workload.Stream, share arrival.Share, start, end Instant, limit int64) *stint {
+	s := &stint{stream: stream, share: share, start: start, limit: limit, alarm: newAlarm()}
+	s.end.Store(int64(end))
+	return s
+}
+
+// scheduled says whether arrivals are due at times of their own.
+func (s *stint) scheduled() bool { return s.share.Freq > 0 }
+
+// over says whether nothing that is due, or is sent, at this instant belongs
+// to the stint.
+func (s *stint) over(i Instant) bool { return int64(i) >= s.end.Load() }
+
+// stop ends the stint at an instant, if it has not ended before.
+func (s *stint) stop(at Instant) {
+	for end := s.end.Load(); int64(at) < end; end = s.end.Load() {
+		if s.end.CompareAndSwap(end, int64(at)) {
+			break
+		}
+	}
+	s.alarm.interrupt()
+}
+
+// close frees what the stint holds, once no client is in it.
+func (s *stint) close() { s.alarm.close() }
+
+// draw returns the ordinal of the next operation of a closed loop.
+func (s *stint) draw() (ordinal int64, ok bool) {
+	ordinal = s.next.Add(1) - 1
+	return ordinal, ordinal < s.limit
+}
+
+// await waits until the next arrival of an open loop is due and returns it. An
+// arrival that was due before is returned at once.
+func (s *stint) await() (ordinal int64, due Instant, ok bool) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	ordinal = s.next.Load()
+	due = s.due(ordinal)
+	if ordinal >= s.limit || s.over(due) {
+		return 0, 0, false
+	}
+	if due > Now() {
+		s.alarm.wait(due)
+	}
+	// The end may have come while this client waited, or while all clients
+	// were busy.
+	if s.over(due) || s.over(Now()) {
+		return 0, 0, false
+	}
+	s.next.Store(ordinal + 1)
+	return ordinal, due, true
+}
+
+// due is when an arrival of an open loop is due.
+func (s *stint) due(ordinal int64) Instant { return s.start.Add(s.share.At(ordinal)) }
+
+// owed returns the ordinals [from, to) of the arrivals that were due in the
+// stint and never sent.
+func (s *stint) owed() (from, to int64) {
+	from = s.next.Load()
+	length := Instant(s.end.Load()).Sub(s.start)
+	return from, max(from, min(s.limit, s.share.Before(length)))
+}

@@ -1,0 +1,130 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// connectParallel is how many connections are opened at once: enough to hide
+// the round trips of TLS, too few to be a storm at the target.
+const connectParallel = 16
+
+// connect opens this pod's connections and returns its clients, each on its
+// connection.
+func (s *Session) connect(ctx context.Context) ([]*client, error) {
+	conns := make([]Conn, s.part.Connections)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots := make(chan struct{}, connectParallel)
+	var opening sync.WaitGroup
+	for i := range conns {
+		slots <- struct{}{}
+		opening.Go(func() {
+			defer func() { <-slots }()
+			conn, err := s.driver.Connect(ctx, s.part.FirstConnection+i)
+			if err != nil {
+				cancel(err)
+			}
+			conns[i] = conn
+		})
+	}
+	opening.Wait()
+	return s.clients(conns), context.Cause(ctx)
+}
+
+// clients returns the pod's clients. Neighbours in number, and so in the order
+// in which they start, are on different connections.
+func (s *Session) clients(conns []Conn) []*client {
+	var clients []*client
+	for round := 0; len(clients) < s.part.Clients(); round++ {
+		for i, conn := range conns {
+			if round < s.part.ClientsOn(s.part.FirstConnection+i) {
+				clients = append(clients, newClient(len(clients), conn, s.workload, s.plan))
+			}
+		}
+	}
+	return clients
+}
+
+// load runs the clients from now on until the window has ended and nothing is
+// in flight any more.
+func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) {
+	start := Now()
+	e := newEngine(s.plan, s.workload, clients, s.recorder)
+	e.prepare(s.part, start)
+	defer e.close()
+	s.state.setWindow(func(w *results.Window) {
+		*w = plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
+	})
+	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	s.state.enter(results.StageWarmingUp)
+	done := e.start(flight)
+	s.follow(ctx, e, done)
+	s.state.enter(results.StageDraining)
+	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	s.closeWindow(e)
+	s.sampler.end()
+}
+
+// follow goes with the load through its stages until the window has ended, or
+// ends it early when ctx ends.
+func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
+	waitFor(ctx, e.measured.start, done)
+	if Now() >= e.measured.start {
+		s.state.setWindow(func(w *results.Window) { w.Start = e.measured.start.Wall() })
+		s.state.enter(results.StageMeasuring)
+		if s.part.Index == 0 {
+			s.sampler.begin(ctx)
+		}
+		waitFor(ctx, Instant(e.measured.end.Load()), done)
+	}
+	if ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
+		s.state.setStopped()
+		e.stop()
+	}
+	s.sampler.last()
+}
+
+// closeWindow writes down where the window has ended, if it ever began.
+func (s *Session) closeWindow(e *engine) {
+	s.state.setWindow(func(w *results.Window) {
+		if w.Start.IsZero() {
+			return
+		}
+		w.End = Instant(e.measured.end.Load()).Wall()
+		if last := s.recorder.last(); w.PlannedRequests > 0 && last > 0 {
+			w.End = last.Wall()
+		}
+	})
+}
+
+// waitFor waits for an instant and says whether it came before done and the
+// end of ctx.
+func waitFor(ctx context.Context, until Instant, done <-chan struct{}) bool {
+	timer := time.NewTimer(until.Sub(Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// sleepUntil waits for an instant, exactly, or for the end of ctx.
+func sleepUntil(ctx context.Context, until Instant) error {
+	if ctx.Err() == nil && until > Now() {
+		a := newAlarm()
+		interrupt := context.AfterFunc(ctx, a.interrupt)
+		a.wait(until)
+		if interrupt() {
+			a.close()
+		}
+	}
+	return ctx.Err()
+}
