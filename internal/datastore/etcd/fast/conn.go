@@ -1,0 +1,222 @@
+package fast
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+// Pauses between two tries to dial.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// conn is a connection as clients see it: it dials again when a link is lost.
+// Its fields belong to its loop.
+type conn struct {
+	client  *Client
+	loop    *loop
+	address string
+	config  unary.Config
+
+	// current is the link that takes calls; nil if there is none. links are
+	// all that live: others end their calls.
+	current *link
+	links   map[*link]struct{}
+	// queue are the calls that wait for a link.
+	queue   []*Lane
+	dialing bool
+	closed  bool
+	// pause is how long to wait after the last failure to connect, which lasts
+	// until retryAt and was because of why.
+	pause   time.Duration
+	retryAt load.Instant
+	why     string
+	// opened hears once that the first link is ready, or why there is none.
+	opened chan error
+}
+
+var _ load.LaneConn = (*conn)(nil)
+
+// Loop implements load.LaneConn.
+func (c *conn) Loop() load.Loop { return c.loop }
+
+// Lane implements load.LaneConn.
+func (c *conn) Lane(done func()) load.Lane { return newLane(c, done) }
+
+// submit sends a call on the current link, or lets it wait for one.
+func (c *conn) submit(a *Lane) {
+	if k := c.current; k != nil && k.http.Open() {
+		a.startOn(k)
+		return
+	}
+	if !c.dialing && c.current == nil && c.loop.now < c.retryAt {
+		c.refuse(a)
+		return
+	}
+	c.queue = append(c.queue, a)
+	c.connect()
+}
+
+// refuse fails a call soon: a lane never ends in its own Send.
+func (c *conn) refuse(a *Lane) {
+	why, serial := c.why, a.serial
+	c.loop.Post(func() {
+		if a.flying && a.serial == serial {
+			a.Ended(unary.Unavailable, why)
+		}
+	})
+}
+
+// unqueue takes a call out of the queue.
+func (c *conn) unqueue(a *Lane) {
+	c.queue = slices.DeleteFunc(c.queue, func(q *Lane) bool { return q == a })
+}
+
+// connect dials, unless it does already or there is a link.
+func (c *conn) connect() {
+	if c.dialing || c.closed || c.current != nil {
+		return
+	}
+	c.dialing = true
+	go func() {
+		d, err := c.client.dial(c.address)
+		c.client.deliver(c, d, err)
+	}()
+}
+
+// connected goes on when dialing has ended.
+func (c *conn) connected(d dialed, err error) {
+	c.dialing = false
+	if c.closed {
+		if err == nil {
+			_ = d.tcp.Close()
+		}
+		return
+	}
+	var k *link
+	if err == nil {
+		k, err = newLink(c, d)
+	}
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	c.current = k
+	c.links[k] = struct{}{}
+	c.expectGreeting(k)
+	queue := c.queue
+	c.queue = nil
+	for _, a := range queue {
+		c.submit(a)
+	}
+}
+
+// expectGreeting gives up a link whose server does not greet in time.
+func (c *conn) expectGreeting(k *link) {
+	limit := c.client.config.DialTimeout
+	time.AfterFunc(limit, func() {
+		c.loop.Post(func() {
+			if !k.http.Greeted() {
+				k.lose("the server sent no HTTP/2 settings within " + limit.String())
+			}
+		})
+	})
+}
+
+// failed ends the calls that waited for a link, and those that come soon.
+func (c *conn) failed(err error) {
+	c.why = err.Error()
+	c.hold()
+	c.open(err)
+	queue := c.queue
+	c.queue = nil
+	for _, a := range queue {
+		a.Ended(unary.Unavailable, c.why)
+	}
+}
+
+// hold keeps the connection from dialing for a while.
+func (c *conn) hold() {
+	c.pause = min(max(2*c.pause, firstPause), longestPause)
+	c.retryAt = load.Now().Add(c.pause)
+}
+
+// open tells who waits for the first link.
+func (c *conn) open(err error) {
+	if c.opened != nil {
+		c.opened <- err
+		c.opened = nil
+	}
+}
+
+// greeted hears of a link that works.
+func (c *conn) greeted(k *link) {
+	if k.http.Greeted() {
+		c.open(nil)
+	}
+	if k.answered {
+		c.pause = 0
+	}
+}
+
+// retire makes a link no longer the current one, because it takes no more
+// calls. The calls that it never sent go to the next one.
+func (c *conn) retire(k *link) {
+	if c.current == k {
+		c.current = nil
+	}
+	for _, call := range k.http.TakeWaiting() {
+		a := call.(*Lane)
+		a.link = nil
+		c.queue = append(c.queue, a)
+	}
+	if len(c.queue) > 0 {
+		c.connect()
+	}
+}
+
+// lost hears that a link has broken. If it never was of use, the next one is
+// not dialed at once.
+func (c *conn) lost(k *link, why string) {
+	if !k.answered {
+		c.why = why
+		c.hold()
+		if !k.http.Greeted() {
+			c.open(errLost(why))
+		}
+	}
+	if c.closed {
+		return
+	}
+	c.retire(k)
+}
+
+type errLost string
+
+func (e errLost) Error() string { return string(e) }
+
+const closedDetail = "the client has been closed"
+
+// close ends all calls and links.
+func (c *conn) close() {
+	c.closed = true
+	c.retryAt, c.why = never, closedDetail
+	for k := range c.links {
+		k.lose(c.why)
+	}
+	queue := c.queue
+	c.queue = nil
+	for _, a := range queue {
+		a.Ended(unary.Canceled, c.why)
+	}
+}
+
+// Do implements load.Conn.
+func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	c.client.do(ctx, c, req, resp)
+}
