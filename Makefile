@@ -69,8 +69,8 @@ deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluste
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build cluster-up ## Test on that cluster, end to end; LEVEL=all runs everything.
-	go test -tags=e2e -count=1 -timeout 40m ./hack/e2e -level=$(LEVEL)
+e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
+	go test -tags=e2e -count=1 -v -timeout 40m ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
 
@@ -88,8 +88,8 @@ manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, i
 
 .PHONY: reference
 reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
-	$(TOOLS)/crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/config.yaml \
-	  --templates-dir=hack/reference --renderer=markdown --output-path=docs/api.md --max-depth=20 2>/dev/null
+	@mkdir -p docs && $(TOOLS)/crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/config.yaml \
+	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.

@@ -25,6 +25,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "uninstall" {
+		return uninstallCommand(ctx, args[1:])
+	}
 	o, err := parseOptions(args, os.Stderr)
 	if err != nil {
 		return err

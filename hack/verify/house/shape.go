@@ -6,8 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strings"
 )
 
 // The shape of code: lengths in lines.
@@ -87,17 +87,15 @@ func paths(packages []pkg) []string {
 	return files
 }
 
+// relativeLink matches a Markdown link to a file, with its fragment.
+var relativeLink = regexp.MustCompile(`\]\(([\w./-]+)(?:#[^)]*)?\)`)
+
 // deadLinks returns the relative link targets of a Markdown text for which
 // exists says no.
 func deadLinks(markdown string, exists func(target string) bool) []string {
 	var dead []string
-	for _, part := range strings.Split(markdown, "](")[1:] {
-		target, _, closed := strings.Cut(part, ")")
-		target, _, _ = strings.Cut(target, "#")
-		if !closed || target == "" || strings.Contains(target, "://") {
-			continue
-		}
-		if !exists(target) {
+	for _, match := range relativeLink.FindAllStringSubmatch(markdown, -1) {
+		if target := match[1]; !exists(target) {
 			dead = append(dead, target)
 		}
 	}

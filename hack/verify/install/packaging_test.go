@@ -108,7 +108,7 @@ func TestValuesAreChecked(t *testing.T) {
 func TestEveryOptionRenders(t *testing.T) {
 	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "networkPolicy.enabled=true",
 		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
-		"replicas=2", "extraArgs={--zap-log-level=debug}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
+		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
 	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "NetworkPolicy"} {
 		if len(ofKind(objects, kind)) != 1 {
 			t.Errorf("want one %s, got %d", kind, len(ofKind(objects, kind)))
