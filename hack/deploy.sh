@@ -17,11 +17,14 @@ if [[ -n "${KUBECONFIG:-}" && "${CLUSTER:-}" != current && ! -f "$KUBECONFIG" ]]
   exit 1
 fi
 
-case "$IMG" in
-  *@sha256:*) image=(--set "image.repository=${IMG%@*}" --set "image.digest=${IMG#*@}") ;;
-  *:*[^/]) image=(--set "image.repository=${IMG%:*}" --set-string "image.tag=${IMG##*:}") ;;
-  *) echo "wanted IMG as repository:tag or repository@sha256:…, found $IMG" >&2; exit 1 ;;
-esac
+if [[ "$IMG" == *@sha256:* ]]; then
+  image=(--set "image.repository=${IMG%@*}" --set "image.digest=${IMG#*@}")
+elif [[ "${IMG##*/}" == *:* ]]; then
+  image=(--set "image.repository=${IMG%:*}" --set-string "image.tag=${IMG##*:}")
+else
+  echo "wanted IMG as repository:tag or repository@sha256:…, found $IMG" >&2
+  exit 1
+fi
 # A tag that was built again must replace the running operator, so what is in the image becomes part of the pod.
 if [[ "${CLUSTER:-}" != current && -f bin/image/manager ]]; then
   content=$(cat bin/image/manager bin/image/loadgen | sha256sum | cut -c1-16)
