@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -165,7 +166,8 @@ func letGoBy(o Observed) time.Time { return o.Run.DeletionTimestamp.Add(deletion
 
 // RemovalCommand is what a person types to delete the keys of a run.
 func RemovalCommand(run *v1alpha1.EtcdBenchmark) string {
-	return fmt.Sprintf("etcdctl del --prefix '%s'", run.KeyPrefix())
+	quoted := strings.ReplaceAll(run.KeyPrefix(), "'", `'\''`)
+	return "etcdctl del --prefix '" + quoted + "'"
 }
 
 // keys says whether keys of the run are left, as far as the pods tell.
