@@ -33,6 +33,7 @@ type Target struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=262
+	// +kubebuilder:validation:XValidation:rule="self.all(e, int(e.substring(e.lastIndexOf(':') + 1)) >= 1 && int(e.substring(e.lastIndexOf(':') + 1)) <= 65535)",message="each of target.endpoints must end in a port from 1 to 65535"
 	// +kubebuilder:validation:items:Pattern=`^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$`
 	Endpoints []string `json:"endpoints,omitempty"`
 
@@ -90,6 +91,7 @@ type ServiceTarget struct {
 	// +optional
 	// +kubebuilder:default="client"
 	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="target.service.port must be the name of one of the Service's ports or a number from 1 to 65535"
 	Port intstr.IntOrString `json:"port,omitempty"`
 }
 
@@ -99,6 +101,7 @@ type PodsTarget struct {
 	//
 	// +required
 	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="target.pods.selector must not be empty: an empty selector would match every pod of the namespace"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && e.values.size() > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || e.values.size() == 0))",message="each of target.pods.selector.matchExpressions needs the operator In or NotIn with values, or Exists or DoesNotExist without"
 	Selector metav1.LabelSelector `json:"selector"`
 
 	// port on which the members serve clients. Default 2379.

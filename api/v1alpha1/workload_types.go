@@ -88,6 +88,7 @@ type KeySpace struct {
 
 // PutWorkload writes one key with each request.
 //
+// +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="put.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="put.keySize is too small to write put.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
 type PutWorkload struct {
 	// keySize is the length of a key in bytes, not counting the run's prefix.
@@ -99,13 +100,13 @@ type PutWorkload struct {
 	// +kubebuilder:validation:Maximum=4096
 	KeySize int32 `json:"keySize,omitempty"`
 
-	// valueSize is the length of a value in bytes. etcd's default limit of a
-	// request is 1.5 MiB, of which the key and framing need a part. Default 256.
+	// valueSize is the length of a value in bytes, at most 1,568,000: etcd's
+	// default limit of a request is 1.5 MiB, of which the key and framing need a
+	// part. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1568000
 	ValueSize int32 `json:"valueSize"`
 
 	// keys is the key space. Default 100,000 keys in sequential order.
@@ -118,6 +119,7 @@ type PutWorkload struct {
 // RangeWorkload reads one key with each request. The key space is written
 // before the run starts.
 //
+// +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="range.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="range.keySize is too small to write range.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
 type RangeWorkload struct {
 	// consistency is Linearizable (a quorum is asked) or Serializable (the
@@ -137,12 +139,11 @@ type RangeWorkload struct {
 	// +kubebuilder:validation:Maximum=4096
 	KeySize int32 `json:"keySize,omitempty"`
 
-	// valueSize is the length of a value in bytes. Default 256.
+	// valueSize is the length of a value in bytes, at most 1,568,000. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1568000
 	ValueSize int32 `json:"valueSize"`
 
 	// keys is the key space. Default one key.
@@ -155,6 +156,7 @@ type RangeWorkload struct {
 // MixedWorkload reads or writes one key with each request. The key space is
 // written before the run starts.
 //
+// +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="mixed.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="mixed.keySize is too small to write mixed.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
 type MixedWorkload struct {
 	// readsPerHundred is how many of a hundred requests are reads.
@@ -180,12 +182,11 @@ type MixedWorkload struct {
 	// +kubebuilder:validation:Maximum=4096
 	KeySize int32 `json:"keySize,omitempty"`
 
-	// valueSize is the length of a value in bytes. Default 256.
+	// valueSize is the length of a value in bytes, at most 1,568,000. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=1568000
 	ValueSize int32 `json:"valueSize"`
 
 	// keys is the key space. Default 10,000 keys, each with the same

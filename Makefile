@@ -1,0 +1,117 @@
+# `make` and `make help` list the targets. Programs that development needs are built from pinned modules into bin/tools.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# IMG is the operator's image. The default exists nowhere but where `make image` or `make demo` put it.
+IMG ?= etcdbench.dev/etcd-benchmark-operator:dev
+# VERSION is what the binaries say of themselves.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# CLUSTER=current makes `demo` and `deploy` use the cluster of the current kubectl context. They touch no other
+# cluster that somebody already uses.
+CLUSTER ?=
+# LEVEL of `make e2e`: quick or all.
+LEVEL ?= quick
+
+TOOLS := bin/tools
+CHART := charts/etcd-benchmark-operator
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+GO_DIRS := api cmd config controllers hack internal
+
+export IMG CLUSTER
+
+##@ Start here
+
+.PHONY: help
+help: ## Show this page.
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} \
+	  /^[a-z][a-z0-9-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)"
+
+.PHONY: demo
+demo: build ## Start a cluster, install the operator, run a benchmark, print the result.
+	go run ./hack/demo
+
+.PHONY: test
+test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
+	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -count=1 -timeout 20m ./...
+
+##@ Build
+
+.PHONY: build
+build: ## Build bin/manager, bin/loadgen and bin/kubectl-etcdbench.
+	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadgen ./cmd/kubectl-etcdbench
+
+.PHONY: image-binaries
+image-binaries:
+	GOOS=linux $(GO_BUILD) -o bin/image/ ./cmd/manager ./cmd/loadgen
+
+.PHONY: image
+image: image-binaries ## Build the image IMG with docker, or with buildah into bin/image.tar.
+	hack/image.sh $(IMG)
+
+##@ Cluster
+
+.PHONY: cluster-up
+cluster-up: ## Start a real Kubernetes on this Debian host (root); print its kubeconfig's path.
+	go run ./hack/cluster up
+
+.PHONY: cluster-down
+cluster-down: ## End that cluster and put the host back as it was.
+	go run ./hack/cluster down
+
+.PHONY: deploy
+deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluster, or in CLUSTER=current.
+	hack/deploy.sh
+
+.PHONY: e2e
+e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
+	go test -tags=e2e -count=1 -v -timeout 40m ./hack/e2e -args -level=$(LEVEL)
+
+##@ Develop
+
+.PHONY: generate
+generate: tools-controller-gen ## Write the deep copies of the API.
+	$(TOOLS)/controller-gen object paths=./api/...
+
+.PHONY: manifests
+manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, into config and chart.
+	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
+	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds
+	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
+	cp config/rbac/role.yaml $(CHART)/generated/
+
+.PHONY: reference
+reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
+	@mkdir -p docs && $(TOOLS)/crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/config.yaml \
+	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
+
+.PHONY: lint
+lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
+	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
+	go vet ./... && go vet -tags=e2e ./hack/e2e/...
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e ./hack/e2e/...
+	$(TOOLS)/helm lint --strict $(CHART)
+
+.PHONY: verify
+verify: generate manifests reference lint ## Fail if anything generated is out of date, or a rule of the house is broken.
+	go mod tidy -diff
+	go test -count=1 ./hack/verify/house
+	@changes=$$(git status --porcelain); [[ -z "$$changes" ]] || { \
+	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }
+
+.PHONY: test-tools
+test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-helm tools-kustomize
+
+.PHONY: tools-%
+tools-%:
+	@go run ./hack/tools $*
+
+.PHONY: clean
+clean: ## Remove what was built; the tools and a running cluster stay.
+	rm -rf bin/manager bin/loadgen bin/kubectl-etcdbench bin/image bin/image.tar out

@@ -1,0 +1,48 @@
+package v1alpha1_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// api talks to a real API server that has the generated CRD.
+var api client.Client
+
+func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
+
+func runWithAPIServer(m *testing.M) int {
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: assets(),
+	}
+	config, err := env.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
+		return 1
+	}
+	defer env.Stop()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+func assets() string {
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "..", "bin", "tools")
+}

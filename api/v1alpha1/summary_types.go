@@ -1,0 +1,270 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Summary is the merged result of all client pods.
+type Summary struct {
+	// transport that carried the requests. Results of different transports
+	// are not comparable.
+	//
+	// +required
+	Transport Transport `json:"transport"`
+
+	// partial is true if the part of at least one client pod is missing or
+	// incomplete.
+	//
+	// +optional
+	Partial bool `json:"partial,omitempty"`
+
+	// measuredRequests is the number of requests of the measured window:
+	// successful, failed and censored ones.
+	//
+	// +optional
+	MeasuredRequests int64 `json:"measuredRequests"`
+
+	// failedRequests of the measured window.
+	//
+	// +optional
+	FailedRequests int64 `json:"failedRequests"`
+
+	// censoredRequests are requests of the measured window that were
+	// unanswered, or still owed by the schedule, when the run ended.
+	//
+	// +optional
+	CensoredRequests int64 `json:"censoredRequests"`
+
+	// throughputPerSecond is the rate of successful requests over all
+	// operations, rounded to whole requests.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// steadyThroughputPerSecond is, for a run bound by requests, the rate
+	// until the first pod had sent its share.
+	//
+	// +optional
+	SteadyThroughputPerSecond int64 `json:"steadyThroughputPerSecond,omitempty"`
+
+	// tailMicroseconds is, for a run bound by requests, the time from the
+	// first pod's last response to the last pod's.
+	//
+	// +optional
+	TailMicroseconds int64 `json:"tailMicroseconds,omitempty"`
+
+	// windowStart is the earliest start of a pod's measured window.
+	//
+	// +optional
+	WindowStart *metav1.MicroTime `json:"windowStart,omitempty"`
+
+	// windowEnd is the latest end of a pod's measured window.
+	//
+	// +optional
+	WindowEnd *metav1.MicroTime `json:"windowEnd,omitempty"`
+
+	// durationMicroseconds is the length of the measured window that
+	// throughput is computed with.
+	//
+	// +optional
+	DurationMicroseconds int64 `json:"durationMicroseconds"`
+
+	// startSkewMicroseconds is the distance between the first and the last
+	// pod's start.
+	//
+	// +optional
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
+
+	// operations are the results by kind of request.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=operation
+	// +kubebuilder:validation:MaxItems=16
+	Operations []OperationSummary `json:"operations,omitempty"`
+
+	// requestCounts are all requests that the run sent, by RPC and phase, so
+	// that they can be compared with the server's own counters.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=rpc
+	// +kubebuilder:validation:MaxItems=16
+	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
+
+	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
+	//
+	// +optional
+	KeyBytesOnWire int32 `json:"keyBytesOnWire,omitempty"`
+
+	// warnings say what makes the numbers weaker than they look.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=512
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// OperationSummary is the result of one kind of request in the measured window.
+type OperationSummary struct {
+	// operation is Put or Range.
+	//
+	// +required
+	Operation Operation `json:"operation"`
+
+	// succeeded requests.
+	//
+	// +optional
+	Succeeded int64 `json:"succeeded"`
+
+	// failed requests.
+	//
+	// +optional
+	Failed int64 `json:"failed"`
+
+	// censored requests.
+	//
+	// +optional
+	Censored int64 `json:"censored"`
+
+	// errors are the failed requests by code.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=code
+	// +kubebuilder:validation:MaxItems=32
+	Errors []ErrorCount `json:"errors,omitempty"`
+
+	// throughputPerSecond is the rate of successful requests.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// latency from when a request was due (open loop) or could be sent
+	// (closed loop) to the end of its response. This is what is judged.
+	//
+	// +optional
+	Latency *LatencySummary `json:"latency,omitempty"`
+
+	// serviceTime from when a request was sent to the end of its response.
+	//
+	// +optional
+	ServiceTime *LatencySummary `json:"serviceTime,omitempty"`
+
+	// lateness from when a request was due to when it was sent: the load
+	// generator's own delay, and the wait for a free client.
+	//
+	// +optional
+	Lateness *LatencySummary `json:"lateness,omitempty"`
+}
+
+// ErrorCount is how often requests failed with one code.
+type ErrorCount struct {
+	// code is the gRPC status code, for example Unavailable.
+	//
+	// +required
+	Code string `json:"code"`
+
+	// count of failed requests.
+	//
+	// +required
+	Count int64 `json:"count"`
+}
+
+// LatencySummary are statistics of a distribution of durations. Percentiles
+// are nearest rank, from histogram buckets, and no further from the true value
+// than errorBoundPartsPerMillion says.
+type LatencySummary struct {
+	// count of durations.
+	//
+	// +optional
+	Count int64 `json:"count"`
+
+	// meanMicroseconds.
+	//
+	// +optional
+	MeanMicroseconds int64 `json:"meanMicroseconds"`
+
+	// stddevMicroseconds is the standard deviation.
+	//
+	// +optional
+	StddevMicroseconds int64 `json:"stddevMicroseconds"`
+
+	// minMicroseconds is exact.
+	//
+	// +optional
+	MinMicroseconds int64 `json:"minMicroseconds"`
+
+	// p50Microseconds.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds"`
+
+	// p90Microseconds.
+	//
+	// +optional
+	P90Microseconds int64 `json:"p90Microseconds"`
+
+	// p95Microseconds.
+	//
+	// +optional
+	P95Microseconds int64 `json:"p95Microseconds"`
+
+	// p99Microseconds.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds"`
+
+	// p999Microseconds is the 99.9th percentile.
+	//
+	// +optional
+	P999Microseconds int64 `json:"p999Microseconds"`
+
+	// maxMicroseconds is exact.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+
+	// atLeast names the statistics that reach requests that were cut off:
+	// their true value is at least the number given.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	AtLeast []LatencyStatistic `json:"atLeast,omitempty"`
+
+	// errorBoundPartsPerMillion is the greatest relative error of a percentile.
+	//
+	// +optional
+	ErrorBoundPartsPerMillion int32 `json:"errorBoundPartsPerMillion"`
+}
+
+// RequestCount is how many requests of one RPC the run sent, by phase. What
+// was in flight when the window ended belongs to measured.
+type RequestCount struct {
+	// rpc is etcd's name of the call: Put, Range, DeleteRange, Txn, …
+	//
+	// +required
+	RPC string `json:"rpc"`
+
+	// preload wrote the keys that the workload reads.
+	//
+	// +optional
+	Preload int64 `json:"preload"`
+
+	// warmup ran before the measured window.
+	//
+	// +optional
+	Warmup int64 `json:"warmup"`
+
+	// measured in the window.
+	//
+	// +optional
+	Measured int64 `json:"measured"`
+
+	// control requests claimed and cleaned the key prefix and looked at the members.
+	//
+	// +optional
+	Control int64 `json:"control"`
+}

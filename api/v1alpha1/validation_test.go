@@ -1,0 +1,289 @@
+package v1alpha1_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const good = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {namespace: default, generateName: t-}
+spec:
+  target: {endpoints: ["127.0.0.1:2379"]}
+  workload: {type: Put, put: {}}
+  load: {requests: 100}
+`
+
+// edit is a path into an object, in dots, and the YAML to put there; an empty
+// one removes what is there.
+type edit struct{ path, yaml string }
+
+func object(t *testing.T, edits ...edit) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(good), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, o, edits...)
+	return o
+}
+
+func apply(t *testing.T, o *unstructured.Unstructured, edits ...edit) {
+	t.Helper()
+	for _, e := range edits {
+		path := strings.Split(e.path, ".")
+		if e.yaml == "" {
+			unstructured.RemoveNestedField(o.Object, path...)
+			continue
+		}
+		var value any
+		if err := yaml.Unmarshal([]byte(e.yaml), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := unstructured.SetNestedField(o.Object, integers(value), path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// integers turns YAML's numbers into those that unstructured objects hold.
+func integers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return int64(v)
+	case map[string]any:
+		for k := range v {
+			v[k] = integers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = integers(v[i])
+		}
+	}
+	return v
+}
+
+func create(t *testing.T, o client.Object) error {
+	t.Helper()
+	err := api.Create(t.Context(), o)
+	if err == nil {
+		t.Cleanup(func() { _ = api.Delete(t.Context(), o) })
+	}
+	return err
+}
+
+const (
+	mixed      = `{type: Mixed, mixed: {readsPerHundred: 80}}`
+	pods       = `{pods: {selector: {matchLabels: {app: etcd}}}}`
+	objectives = `[{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}]`
+	affinity   = `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}}}}`
+)
+
+func TestAdmissionAccepts(t *testing.T) {
+	tests := map[string][]edit{
+		"the least":                  {},
+		"a range":                    {{"spec.workload", `{type: Range, range: {consistency: Serializable}}`}},
+		"a mix":                      {{"spec.workload", mixed}},
+		"a service by port name":     {{"spec.target", `{service: {name: etcd}}`}},
+		"a service by port number":   {{"spec.target", `{service: {name: etcd, port: 2379}}`}},
+		"pods":                       {{"spec.target", pods}},
+		"pods by expression":         {{"spec.target", `{pods: {selector: {matchExpressions: [{key: app, operator: In, values: [etcd]}, {key: x, operator: Exists}]}}}`}},
+		"https with tls":             {{"spec.target", `{endpoints: ["https://etcd-0.etcd:2379"], tls: {secretName: certs}}`}},
+		"an IPv6 address":            {{"spec.target", `{endpoints: ["[::1]:2379"]}`}},
+		"the highest port":           {{"spec.target", `{endpoints: ["a:65535"]}`}},
+		"a duration":                 {{"spec.load", `{durationSeconds: 10}`}},
+		"an open loop":               {{"spec.load", `{durationSeconds: 10, rate: {perSecond: 100}}`}},
+		"equal numbers":              {{"spec.load", `{requests: 3, pods: 3, connections: 3, clients: 3}`}},
+		"the greatest value":         {{"spec.workload.put", `{valueSize: 1568000}`}},
+		"no value":                   {{"spec.workload.put", `{valueSize: 0}`}},
+		"keys that just fit":         {{"spec.workload.put", `{keySize: 3, keys: {count: 1000}}`}},
+		"objectives of each type":    {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}}, {name: b, type: Throughput, throughput: {minPerSecond: 1}}, {name: c, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}]`}},
+		"pod settings":               {{"spec.pod", affinity}},
+		"the longest name":           {{"metadata.generateName", ""}, {"metadata.name", strings.Repeat("n", 52)}},
+		"a run just within its time": {{"spec.load", `{durationSeconds: 590, warmupSeconds: 9}`}},
+		"a prefix of one's own":      {{"spec.target.keyPrefix", `bench/mine/`}},
+		"stop from the start":        {{"spec.stop", `true`}},
+	}
+	for name, edits := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := create(t, object(t, edits...)); err != nil {
+				t.Errorf("wanted the object to be accepted, found: %v", err)
+			}
+		})
+	}
+}
+
+func TestAdmissionRejects(t *testing.T) {
+	tests := map[string]struct {
+		edit edit
+		// want is a part of the message that tells what to write instead.
+		want string
+	}{
+		"no target":                     {edit{"spec.target", `{}`}, "exactly one of target.endpoints"},
+		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of target.endpoints"},
+		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of target.endpoints"},
+		"no endpoints":                  {edit{"spec.target.endpoints", `[]`}, "at least 1 items"},
+		"an endpoint without a port":    {edit{"spec.target.endpoints", `["etcd"]`}, "should match"},
+		"port 0":                        {edit{"spec.target.endpoints", `["etcd:0"]`}, "a port from 1 to 65535"},
+		"a port too high":               {edit{"spec.target.endpoints", `["etcd:65536"]`}, "a port from 1 to 65535"},
+		"https without tls":             {edit{"spec.target.endpoints", `["https://etcd:2379"]`}, "needs target.tls"},
+		"http with tls":                 {edit{"spec.target", `{endpoints: ["http://etcd:2379"], tls: {secretName: certs}}`}, "write https:// or remove target.tls"},
+		"an empty selector":             {edit{"spec.target", `{pods: {selector: {}}}`}, "must not be empty"},
+		"a wrong operator":              {edit{"spec.target", `{pods: {selector: {matchExpressions: [{key: a, operator: Is, values: [b]}]}}}`}, "In or NotIn with values"},
+		"an operator without values":    {edit{"spec.target", `{pods: {selector: {matchExpressions: [{key: a, operator: In}]}}}`}, "In or NotIn with values"},
+		"values of Exists":              {edit{"spec.target", `{pods: {selector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}}}`}, "In or NotIn with values"},
+		"a service port too high":       {edit{"spec.target", `{service: {name: etcd, port: 70000}}`}, "a number from 1 to 65535"},
+		"a service port without a name": {edit{"spec.target", `{service: {name: etcd, port: ""}}`}, "a number from 1 to 65535"},
+		"unknown members":               {edit{"spec.target.members", `Some`}, `supported values: "All", "Leader", "Followers"`},
+		"a prefix without slash":        {edit{"spec.target.keyPrefix", `bench`}, "should match"},
+		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "should match"},
+		"an unknown workload":           {edit{"spec.workload", `{type: Delete}`}, `supported values: "Put", "Range", "Mixed"`},
+		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "workload.put must be set"},
+		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "workload.put must be set"},
+		"a range without its field":     {edit{"spec.workload", `{type: Range}`}, "workload.range must be set"},
+		"a mix without its field":       {edit{"spec.workload", `{type: Mixed}`}, "workload.mixed must be set"},
+		"a put value too great":         {edit{"spec.workload.put.valueSize", `1568001`}, "put.valueSize must be at most 1568000"},
+		"a range value too great":       {edit{"spec.workload", `{type: Range, range: {valueSize: 1568001}}`}, "range.valueSize must be at most 1568000"},
+		"a mixed value too great":       {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 1, valueSize: 1568001}}`}, "mixed.valueSize must be at most 1568000"},
+		"a negative value size":         {edit{"spec.workload.put.valueSize", `-1`}, "greater than or equal to 0"},
+		"a negative key size":           {edit{"spec.workload.put.keySize", `-1`}, "greater than or equal to 1"},
+		"put keys that do not fit":      {edit{"spec.workload.put", `{keySize: 3, keys: {count: 1001}}`}, "raise keySize or lower keys.count"},
+		"range keys that do not fit":    {edit{"spec.workload", `{type: Range, range: {keySize: 1, keys: {count: 11}}}`}, "raise keySize or lower keys.count"},
+		"mixed keys that do not fit":    {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 1, keySize: 1, keys: {count: 11}}}`}, "raise keySize or lower keys.count"},
+		"no keys":                       {edit{"spec.workload.put", `{keys: {count: 0}}`}, "greater than or equal to 1"},
+		"too many reads":                {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 101}}`}, "less than or equal to 100"},
+		"zero clients":                  {edit{"spec.load.clients", `0`}, "greater than or equal to 1"},
+		"zero pods":                     {edit{"spec.load.pods", `0`}, "greater than or equal to 1"},
+		"negative connections":          {edit{"spec.load.connections", `-1`}, "greater than or equal to 1"},
+		"more connections than clients": {edit{"spec.load.connections", `2`}, "load.connections must not be greater than load.clients"},
+		"fewer connections than pods":   {edit{"spec.load.pods", `2`}, "load.pods must not be greater than load.connections"},
+		"fewer requests than pods":      {edit{"spec.load", `{requests: 1, pods: 2, connections: 2, clients: 2}`}, "load.requests must not be smaller than load.pods"},
+		"requests and duration":         {edit{"spec.load.durationSeconds", `5`}, "exactly one of load.requests and load.durationSeconds"},
+		"neither requests nor duration": {edit{"spec.load", `{clients: 1}`}, "exactly one of load.requests and load.durationSeconds"},
+		"no rate":                       {edit{"spec.load.rate", `{perSecond: 0}`}, "greater than or equal to 1"},
+		"an unknown transport":          {edit{"spec.load.transport", `HTTP`}, `supported values: "ClientV3"`},
+		"a duration beyond the timeout": {edit{"spec.load", `{durationSeconds: 590, warmupSeconds: 10}`}, "spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds"},
+		"a rate that is too slow":       {edit{"spec.load", `{requests: 6000, rate: {perSecond: 10}}`}, "spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond"},
+		"an objective without limit":    {edit{"spec.objectives", `[{name: a, type: Latency}]`}, "objective.latency must be set"},
+		"an objective with two limits":  {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}, throughput: {minPerSecond: 1}}]`}, "objective.throughput must be set"},
+		"a ratio without limit":         {edit{"spec.objectives", `[{name: a, type: ErrorRatio}]`}, "objective.errorRatio must be set"},
+		"two objectives of one name":    {edit{"spec.objectives", `[{name: a, type: Throughput, throughput: {minPerSecond: 1}}, {name: a, type: Throughput, throughput: {minPerSecond: 2}}]`}, "Duplicate value"},
+		"a name too long":               {edit{"metadata.name", strings.Repeat("n", 53)}, "at most 52 characters"},
+		"a timeout of nothing":          {edit{"spec.timeoutSeconds", `0`}, "greater than or equal to 10"},
+		"a negative ttl":                {edit{"spec.ttlSecondsAfterFinished", `-1`}, "greater than or equal to 0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := create(t, object(t, tc.edit))
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
+			}
+		})
+	}
+}
+
+// TestImmutability adds, removes and changes what must stay as it was created.
+func TestImmutability(t *testing.T) {
+	full := []edit{
+		{"spec.target", `{endpoints: ["a:1"], members: Leader, tls: {secretName: s}, auth: {secretName: u}, keyPrefix: p/}`},
+		{"spec.load", `{durationSeconds: 5, rate: {perSecond: 5}}`},
+		{"spec.objectives", objectives}, {"spec.pod", affinity},
+	}
+	tests := map[string]struct {
+		before []edit
+		change edit
+		want   string
+	}{
+		"add tls":               {nil, edit{"spec.target.tls", `{secretName: s}`}, "spec.target is immutable"},
+		"remove tls":            {full, edit{"spec.target.tls", ""}, "spec.target is immutable"},
+		"change tls":            {full, edit{"spec.target.tls.secretName", `other`}, "spec.target is immutable"},
+		"add server name":       {full, edit{"spec.target.tls.serverName", `etcd.example`}, "spec.target is immutable"},
+		"add auth":              {nil, edit{"spec.target.auth", `{secretName: s}`}, "spec.target is immutable"},
+		"remove auth":           {full, edit{"spec.target.auth", ""}, "spec.target is immutable"},
+		"change endpoints":      {nil, edit{"spec.target.endpoints", `["b:1"]`}, "spec.target is immutable"},
+		"change the union":      {nil, edit{"spec.target", pods}, "spec.target is immutable"},
+		"change members":        {nil, edit{"spec.target.members", `Followers`}, "spec.target is immutable"},
+		"remove members":        {full, edit{"spec.target.members", ""}, "spec.target is immutable"},
+		"add a prefix":          {nil, edit{"spec.target.keyPrefix", `q/`}, "spec.target is immutable"},
+		"remove a prefix":       {full, edit{"spec.target.keyPrefix", ""}, "spec.target is immutable"},
+		"change the workload":   {nil, edit{"spec.workload", mixed}, "spec.workload is immutable"},
+		"change a value size":   {nil, edit{"spec.workload.put.valueSize", `1`}, "spec.workload is immutable"},
+		"change keys":           {nil, edit{"spec.workload.put.keys.count", `1`}, "spec.workload is immutable"},
+		"change requests":       {nil, edit{"spec.load.requests", `101`}, "spec.load is immutable"},
+		"change the bound":      {nil, edit{"spec.load", `{durationSeconds: 5}`}, "spec.load is immutable"},
+		"change clients":        {nil, edit{"spec.load.clients", `2`}, "spec.load is immutable"},
+		"add a rate":            {nil, edit{"spec.load.rate", `{perSecond: 1}`}, "spec.load is immutable"},
+		"remove a rate":         {full, edit{"spec.load.rate", ""}, "spec.load is immutable"},
+		"change a seed":         {nil, edit{"spec.load.seed", `7`}, "spec.load is immutable"},
+		"add objectives":        {nil, edit{"spec.objectives", objectives}, "spec.objectives is immutable"},
+		"remove objectives":     {full, edit{"spec.objectives", ""}, "spec.objectives is immutable"},
+		"change objectives":     {full, edit{"spec.objectives", strings.ReplaceAll(objectives, "25000", "1")}, "spec.objectives is immutable"},
+		"add pod settings":      {nil, edit{"spec.pod", affinity}, "spec.pod is immutable"},
+		"remove pod settings":   {full, edit{"spec.pod", ""}, "spec.pod is immutable"},
+		"change pod settings":   {full, edit{"spec.pod.nodeSelector", `{a: b}`}, "spec.pod is immutable"},
+		"change the timeout":    {nil, edit{"spec.timeoutSeconds", `601`}, "spec.timeoutSeconds are immutable"},
+		"remove the scheduling": {[]edit{{"spec.schedulingTimeoutSeconds", `20`}}, edit{"spec.schedulingTimeoutSeconds", ""}, "are immutable"},
+		"take back a stop":      {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", `false`}, "spec.stop can only go from false to true"},
+		"remove a stop":         {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", ""}, "spec.stop can only go from false to true"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := object(t, tc.before...)
+			if err := create(t, o); err != nil {
+				t.Fatal(err)
+			}
+			apply(t, o, tc.change)
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestMutable(t *testing.T) {
+	for name, changes := range map[string][]edit{
+		"stop":                    {{"spec.stop", `true`}},
+		"add, change, remove ttl": {{"spec.ttlSecondsAfterFinished", `10`}, {"spec.ttlSecondsAfterFinished", `20`}, {"spec.ttlSecondsAfterFinished", ""}},
+		"labels":                  {{"metadata.labels", `{a: b}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := object(t)
+			if err := create(t, o); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range changes {
+				apply(t, o, c)
+				if err := api.Update(t.Context(), o); err != nil {
+					t.Fatalf("setting %s to %q: %v", c.path, c.yaml, err)
+				}
+			}
+		})
+	}
+}
+
+// TestNewObjectWaits: tools that wait must not take an object that nobody has
+// seen for one that is done.
+func TestNewObjectWaits(t *testing.T) {
+	o := object(t)
+	if err := create(t, o); err != nil {
+		t.Fatal(err)
+	}
+	conditions, _, err := unstructured.NestedSlice(o.Object, "status", "conditions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range conditions {
+		c := c.(map[string]any)
+		got[c["type"].(string)] = fmt.Sprint(c["status"], "/", c["reason"])
+	}
+	if got["Finished"] != "False/Pending" || got["Reconciling"] != "True/Pending" {
+		t.Errorf("wanted Finished=False/Pending and Reconciling=True, found %v", got)
+	}
+}

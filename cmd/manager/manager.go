@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers"
+)
+
+// The lease outlasts 30 s without an API server, so that a leader does not exit
+// for it; a leader that is told to end gives it back at once.
+const (
+	leaseName     = "etcd-benchmark-operator.etcdbench.dev"
+	leaseDuration = 60 * time.Second
+	renewDeadline = 45 * time.Second
+	retryPeriod   = 5 * time.Second
+)
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// newManager returns a manager with all controllers and probes registered.
+func newManager(config *rest.Config, o options) (ctrl.Manager, error) {
+	m, err := ctrl.NewManager(config, managerOptions(o))
+	if err != nil {
+		return nil, fmt.Errorf("making the manager: %w", err)
+	}
+	if err := addProbes(m); err != nil {
+		return nil, err
+	}
+	return m, addControllers(m, o)
+}
+
+func managerOptions(o options) ctrl.Options {
+	return ctrl.Options{
+		Scheme:                        newScheme(),
+		Cache:                         controllers.CacheOptions(o.namespaces),
+		HealthProbeBindAddress:        o.probeAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 new(leaseDuration),
+		RenewDeadline:                 new(renewDeadline),
+		RetryPeriod:                   new(retryPeriod),
+		Metrics: metricsserver.Options{
+			BindAddress:    o.metricsAddress,
+			SecureServing:  true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+	}
+}
+
+func addProbes(m ctrl.Manager) error {
+	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return m.AddReadyzCheck("ping", healthz.Ping)
+}
+
+func addControllers(m ctrl.Manager, o options) error {
+	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
+	if err := benchmarks.SetupWithManager(m, controller.Options{}); err != nil {
+		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+)
+
+// options are the manager's flags.
+type options struct {
+	clientImage             string
+	metricsAddress          string
+	probeAddress            string
+	leaderElect             bool
+	leaderElectionNamespace string
+	namespaces              []string
+	version                 bool
+}
+
+func parseOptions(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(out)
+	config.RegisterFlags(flags)
+	flags.StringVar(&o.clientImage, "client-image", "", "image of the client pods; normally the manager's own (required)")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the manager's metrics, served by HTTPS to those whom the cluster allows to get /metrics; 0 turns them off")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let one of several replicas lead")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; by default the manager's own")
+	flags.Func("namespaces", "comma-separated namespaces to work in; by default all", o.setNamespaces)
+	flags.BoolVar(&o.version, "version", false, "print the version and exit")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	return o, o.check(flags.Args())
+}
+
+func (o *options) setNamespaces(value string) error {
+	for _, n := range strings.Split(value, ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			o.namespaces = append(o.namespaces, n)
+		}
+	}
+	return nil
+}
+
+func (o *options) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("wanted flags only, found %q: see --help", rest[0])
+	case o.clientImage == "" && !o.version:
+		return errors.New("wanted the image of the client pods, found none: set --client-image to the image that this manager runs from")
+	}
+	return nil
+}

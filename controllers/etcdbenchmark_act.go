@@ -1,0 +1,172 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
+)
+
+// fieldOwner owns what the operator applies.
+const fieldOwner = client.FieldOwner("etcd-benchmark-operator")
+
+// refusal is an answer of the API server that no second try would change.
+type refusal struct {
+	problem lifecycle.Problem
+	cause   error
+}
+
+func (r *refusal) Error() string { return r.cause.Error() }
+func (r *refusal) Unwrap() error { return r.cause }
+
+func refusalOf(err error) *lifecycle.Problem {
+	var r *refusal
+	if errors.As(err, &r) {
+		return &r.problem
+	}
+	return nil
+}
+
+// act takes the decision's actions in order, and stops at the first that
+// fails. It returns the load Job if that was created, or found to have been.
+func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
+	var job *v1alpha1.JobReference
+	confirmed := false
+	for _, a := range d.Actions {
+		if !confirmed && (a.Act == lifecycle.CreateJob || a.Act == lifecycle.Start) {
+			if err := r.confirm(ctx, o.Run); err != nil {
+				return nil, err
+			}
+			confirmed = true
+		}
+		var err error
+		if a.Act == lifecycle.CreateJob {
+			job, err = r.createLoadJob(ctx, o.Run)
+		} else {
+			err = r.take(ctx, o, a)
+		}
+		if err != nil {
+			return job, fmt.Errorf("%s: %w", a.Act, err)
+		}
+	}
+	return job, nil
+}
+
+// confirm makes sure that what is done once follows from the newest state: a
+// cache that is behind may not know that it was done already.
+func (r *EtcdBenchmarkReconciler) confirm(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
+	live := &v1alpha1.EtcdBenchmark{}
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(run), live); err != nil {
+		return err
+	}
+	if live.ResourceVersion != run.ResourceVersion {
+		return errStale
+	}
+	return nil
+}
+
+func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed, a lifecycle.Action) error {
+	switch a.Act {
+	case lifecycle.AddFinalizer:
+		return r.changeFinalizer(ctx, o.Run, controllerutil.AddFinalizer)
+	case lifecycle.RemoveFinalizer:
+		return client.IgnoreNotFound(r.changeFinalizer(ctx, o.Run, controllerutil.RemoveFinalizer))
+	case lifecycle.ApplyPlan:
+		return r.applyPlan(ctx, o.Run)
+	case lifecycle.Annotate, lifecycle.Start:
+		return r.annotatePod(ctx, o.Run.Namespace, a)
+	case lifecycle.DeleteJob:
+		return r.deleteJob(ctx, o.Run.Namespace, o.Run.LoadJobName(), o.Job.UID)
+	case lifecycle.CreateCleanup:
+		return r.createCleanupJob(ctx, o.Run)
+	case lifecycle.DeleteCleanup:
+		return r.deleteJob(ctx, o.Run.Namespace, o.Run.CleanupJobName(), "")
+	case lifecycle.DeleteRun:
+		return client.IgnoreNotFound(r.Client.Delete(ctx, o.Run, client.Preconditions{UID: &o.Run.UID}))
+	}
+	return fmt.Errorf("wanted a known action, found %q", a.Act)
+}
+
+func (r *EtcdBenchmarkReconciler) changeFinalizer(ctx context.Context, run *v1alpha1.EtcdBenchmark, change func(client.Object, string) bool) error {
+	before := run.DeepCopy()
+	if !change(run, v1alpha1.Finalizer) {
+		return nil
+	}
+	return r.Client.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func (r *EtcdBenchmarkReconciler) applyPlan(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
+	configMap, err := resources.PlanConfigMap(run)
+	if err != nil {
+		return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonInvalidPlan, Message: err.Error()}, err}
+	}
+	return refused("the ConfigMap with the plan", r.Client.Apply(ctx, configMap, fieldOwner, client.ForceOwnership))
+}
+
+// createLoadJob takes over a Job that an operator created and did not live to
+// record.
+func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
+	job := resources.LoadJob(run, r.ClientImage)
+	err := r.Client.Create(ctx, job, fieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		if err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(job), job); err == nil && !metav1.IsControlledBy(job, run) {
+			err = fmt.Errorf("a Job %s exists that is not of this run", job.Name)
+			return nil, &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: err.Error() + ": delete it, and create the run again."}, err}
+		}
+	}
+	if err != nil {
+		return nil, refused("the load Job", err)
+	}
+	return &v1alpha1.JobReference{Name: job.Name, UID: job.UID}, nil
+}
+
+// refused tells answers that stay the same from faults that pass. A namespace
+// that is being deleted takes the run with it.
+func refused(what string, err error) error {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		return err
+	}
+	message := fmt.Sprintf("The API server refuses %s: %v", what, err)
+	return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: message}, err}
+}
+
+// annotatePod ignores pods that are gone: the next reconcile sees that.
+func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace string, a lifecycle.Action) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.Pod}}
+	before := pod.DeepCopy()
+	pod.Annotations = a.Annotations
+	return client.IgnoreNotFound(r.Client.Patch(ctx, pod, client.MergeFrom(before), fieldOwner))
+}
+
+func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
+	job, err := resources.CleanupJob(run, r.ClientImage)
+	if err != nil {
+		return err
+	}
+	if err := r.Client.Create(ctx, job, fieldOwner); !apierrors.IsAlreadyExists(err) {
+		return refused("the cleanup Job", err)
+	}
+	return nil
+}
+
+// deleteJob takes the pods with it, which batch/v1 by itself would leave. With
+// a UID it deletes that very Job only.
+func (r *EtcdBenchmarkReconciler) deleteJob(ctx context.Context, namespace, name string, uid types.UID) error {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}
+	if uid != "" {
+		options = append(options, client.Preconditions{UID: &uid})
+	}
+	return client.IgnoreNotFound(r.Client.Delete(ctx, job, options...))
+}

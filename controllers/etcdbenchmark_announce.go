@@ -1,0 +1,76 @@
+package controllers
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+)
+
+// eventAction is what the operator does, in the words of the events API.
+const eventAction = "Run"
+
+// maxNote is the longest note that the events API takes.
+const maxNote = 1024
+
+// announce tells what has changed by a write of status that succeeded: one
+// event for each stage, for the end, the verdict and the keys.
+func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus, notes []lifecycle.Note) {
+	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
+		old := meta.FindStatusCondition(before.Conditions, kind)
+		now := meta.FindStatusCondition(run.Status.Conditions, kind)
+		if now == nil || before.StartTime != nil && old != nil && old.Status == now.Status && old.Reason == now.Reason {
+			continue
+		}
+		r.tell(run, isBad(run, now), now.Reason, now.Message)
+		log.FromContext(ctx).Info("Condition changed", "condition", kind, "status", now.Status, "reason", now.Reason, "message", now.Message)
+	}
+	for _, n := range notes {
+		r.tell(run, true, n.Reason, n.Message)
+	}
+	if isFinished(run) && before.CompletionTime == nil {
+		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
+	}
+}
+
+func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, reason, note string) {
+	kind := corev1.EventTypeNormal
+	if bad {
+		kind = corev1.EventTypeWarning
+	}
+	if len(note) > maxNote {
+		note = note[:maxNote]
+	}
+	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", note)
+}
+
+func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
+	if c.Type == v1alpha1.ConditionFinished {
+		return c.Status == metav1.ConditionTrue && !endedWell(c.Reason)
+	}
+	return c.Status != metav1.ConditionTrue
+}
+
+// collect has the pods scraped that run, and those of a finished run no longer.
+func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1.EtcdBenchmarkStatus) {
+	key := client.ObjectKeyFromObject(o.Run)
+	if status.CompletionTime != nil {
+		r.Collector.Forget(key)
+		return
+	}
+	var pods []collector.Pod
+	for _, p := range o.Pods {
+		if p.State == lifecycle.PodRunning && p.IP != "" {
+			pods = append(pods, collector.Pod{Name: p.Name, Index: p.Index, IP: p.IP})
+		}
+	}
+	r.Collector.Watch(o.Run.UID, key, slices.Clip(pods))
+}

@@ -1,0 +1,201 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// observe does all reads of one reconcile. They are from the cache, except of
+// the target, of events, and where the cache may be behind what status says.
+func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
+	o := lifecycle.Observed{Run: run}
+	for _, read := range []func(context.Context, *lifecycle.Observed) error{
+		r.observeTarget, r.observeJob, r.observePods, r.observeRefusal, r.observeCleanup,
+	} {
+		if err := read(ctx, &o); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// observeJob believes that the Job is gone only if the API server says so.
+func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.Observed) error {
+	job := &batchv1.Job{}
+	key := client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}
+	err := r.Client.Get(ctx, key, job)
+	if apierrors.IsNotFound(err) && o.Run.Status.Job != nil && o.Run.Status.CompletionTime == nil {
+		err = r.APIReader.Get(ctx, key, job)
+	}
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if metav1.IsControlledBy(job, o.Run) {
+		o.Job = lifecycle.Job{Exists: true, UID: job.UID, Created: job.CreationTimestamp.Time}
+	}
+	return nil
+}
+
+// observePods reads past the cache where it lacks a pod that status knows, or
+// where a start might be given anew.
+func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.Observed) error {
+	if err := r.assignPods(ctx, r.Client, o); err != nil {
+		return err
+	}
+	if o.Run.Status.CompletionTime != nil || !r.cacheMayLag(o) {
+		return nil
+	}
+	o.PodsLive = true
+	return r.assignPods(ctx, r.APIReader, o)
+}
+
+func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
+	told := false
+	for _, p := range o.Pods {
+		if p.State == lifecycle.PodGone {
+			return true
+		}
+		told = told || p.StartAt != ""
+	}
+	at := o.Run.Status.StartAt
+	return at != nil && !told && !r.Clock.Now().Before(at.Time)
+}
+
+func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Reader, o *lifecycle.Observed) error {
+	list := &corev1.PodList{}
+	err := from.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingLabels{
+		v1alpha1.LabelManagedBy: v1alpha1.ManagedBy,
+		v1alpha1.LabelRunUID:    string(o.Run.UID),
+	})
+	if err != nil {
+		return err
+	}
+	var found []lifecycle.Pod
+	left := map[string]*results.Snapshot{}
+	for i := range list.Items {
+		if p := &list.Items[i]; isOf(p, loadJobUID(o)) {
+			found = append(found, lifecycle.NewPod(p))
+			left[p.Name] = terminationOf(p)
+		}
+	}
+	o.Pods, o.Strangers = lifecycle.AssignPods(o.Run, found)
+	scraped := r.Collector.Results(o.Run.UID)
+	concludeAll(o.Pods, scraped, left)
+	concludeAll(o.Strangers, scraped, left)
+	return nil
+}
+
+func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left map[string]*results.Snapshot) {
+	for i := range pods {
+		p := &pods[i]
+		s := scraped[p.Name]
+		p.Conclude(s.Live, cmp.Or(left[p.Name], s.Left))
+		p.Unreachable = s.Unreachable
+	}
+}
+
+// loadJobUID is the one that status holds, even if the Job is gone: its pods
+// may still live.
+func loadJobUID(o *lifecycle.Observed) types.UID {
+	if o.Run.Status.Job != nil {
+		return o.Run.Status.Job.UID
+	}
+	return o.Job.UID
+}
+
+func isOf(p *corev1.Pod, job types.UID) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && job != "" && owner.UID == job
+}
+
+// terminationOf returns nil for a message that is absent, unreadable, or of
+// somebody else: the pod then has left no result.
+func terminationOf(p *corev1.Pod) *results.Snapshot {
+	message := lifecycle.TerminationMessage(p)
+	if message == nil {
+		return nil
+	}
+	s, err := results.DecodeTerminationMessage(message)
+	if err != nil || s.RunUID != p.Labels[v1alpha1.LabelRunUID] || s.Index != lifecycle.NewPod(p).Index {
+		return nil
+	}
+	return s
+}
+
+// observeRefusal looks for pods that the Job controller could not create: they
+// exist only as an event on the Job.
+func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecycle.Observed) error {
+	if !o.Job.Exists || o.Run.Status.StartAt != nil || o.Run.Status.CompletionTime != nil || !lacksPods(o.Pods) {
+		return nil
+	}
+	list := &corev1.EventList{}
+	err := r.APIReader.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingFields{
+		"involvedObject.uid": string(o.Job.UID), "reason": "FailedCreate",
+	})
+	for _, e := range list.Items {
+		if since := firstSeen(e); o.Job.Refused == "" || since.Before(o.Job.RefusedSince) {
+			o.Job.Refused, o.Job.RefusedSince = e.Message, since
+		}
+	}
+	return err
+}
+
+func lacksPods(pods []lifecycle.Pod) bool {
+	for _, p := range pods {
+		if p.State == lifecycle.PodMissing {
+			return true
+		}
+	}
+	return false
+}
+
+// firstSeen: which of the times is set depends on which events API wrote it.
+func firstSeen(e corev1.Event) time.Time {
+	for _, t := range []time.Time{e.FirstTimestamp.Time, e.EventTime.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return e.CreationTimestamp.Time
+}
+
+func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecycle.Observed) error {
+	job := &batchv1.Job{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.CleanupJobName()}, job)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if job.Labels[v1alpha1.LabelRunUID] != string(o.Run.UID) {
+		return nil
+	}
+	o.Cleanup = lifecycle.Cleanup{
+		Exists:    true,
+		Deleting:  !job.DeletionTimestamp.IsZero(),
+		Created:   job.CreationTimestamp.Time,
+		Succeeded: job.Status.Succeeded > 0,
+		Failed:    failureOf(job),
+	}
+	return nil
+}
+
+func failureOf(job *batchv1.Job) string {
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return cmp.Or(c.Message, c.Reason, "no reason given")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,147 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// keepResults brings what the pods have told into status. What a new operator
+// has not yet scraped again stays as it is.
+func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, final bool) {
+	s := &run.Status
+	snapshots := snapshotsOf(o.Pods)
+	if t := targetOf(snapshots); t != nil && s.Target != nil {
+		s.Target = benchmark.TargetStatus(run, s.Target.Endpoints, t)
+	}
+	s.Pods = podStatuses(run, o.Pods, final)
+	if hasAny(snapshots) {
+		s.Progress = benchmark.Progress(run, snapshots)
+	}
+	if final || haveMeasured(o.Pods) {
+		judge(run, snapshots, final)
+	}
+}
+
+func snapshotsOf(pods []lifecycle.Pod) []*results.Snapshot {
+	out := make([]*results.Snapshot, len(pods))
+	for i, p := range pods {
+		out[i] = p.Newest()
+	}
+	return out
+}
+
+func targetOf(snapshots []*results.Snapshot) *results.Target {
+	for _, s := range snapshots {
+		if s != nil && s.Target != nil {
+			return s.Target
+		}
+	}
+	return nil
+}
+
+func hasAny(snapshots []*results.Snapshot) bool {
+	return slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil })
+}
+
+// haveMeasured: what is left of the run, the deletion of its keys, changes no
+// measured number, so the summary need not wait for it.
+func haveMeasured(pods []lifecycle.Pod) bool {
+	return !slices.ContainsFunc(pods, func(p lifecycle.Pod) bool {
+		s := p.Newest()
+		return s == nil || s.Stage != results.StageCleaning && s.Stage != results.StageDone
+	})
+}
+
+// judge computes the summary, if a pod has begun to measure, and at the end the
+// objectives from it.
+func judge(run *v1alpha1.EtcdBenchmark, snapshots []*results.Snapshot, final bool) {
+	var summary *results.Summary
+	if slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil && !s.Window.Start.IsZero() }) {
+		summary = new(results.Summarize(snapshots))
+		run.Status.Summary = benchmark.Summary(run, *summary)
+	}
+	if !final {
+		return
+	}
+	objectives, passed := benchmark.Judge(run, summary)
+	run.Status.Objectives = objectives
+	if passed != nil {
+		passed.ObservedGeneration = run.Generation
+		meta.SetStatusCondition(&run.Status.Conditions, *passed)
+	}
+}
+
+func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) []v1alpha1.PodStatus {
+	before := map[int32]v1alpha1.PodStatus{}
+	for _, p := range run.Status.Pods {
+		before[p.Index] = p
+	}
+	var out []v1alpha1.PodStatus
+	for _, p := range pods {
+		if p.State != lifecycle.PodMissing {
+			out = append(out, podStatus(before[int32(p.Index)], p, final))
+		}
+	}
+	return out
+}
+
+func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.PodStatus {
+	out := before
+	if before.Name != p.Name {
+		out = v1alpha1.PodStatus{}
+	}
+	if s := p.Newest(); s != nil {
+		out = benchmark.Pod(s)
+	}
+	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
+	if final {
+		out.Road = cmp.Or(p.Road, v1alpha1.RoadNone)
+		out.Partial = p.Final == nil
+		out.Message = cmp.Or(out.Message, whyPartial(p))
+	}
+	return out
+}
+
+func whyPartial(p lifecycle.Pod) string {
+	switch {
+	case p.Final != nil:
+		return ""
+	case p.Stuck != nil:
+		return p.Stuck.Message
+	case p.Exit != "":
+		return "The pod " + p.Exit + "."
+	}
+	return "The pod did not report its final result."
+}
+
+// keepReport writes the ConfigMap with the merged histograms. If that is
+// refused, by a quota for example, the run finishes without one and says so.
+func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed) error {
+	if run.Status.Summary == nil {
+		return nil
+	}
+	snapshots := snapshotsOf(o.Pods)
+	report, err := benchmark.Report(run, results.Merge(snapshots), results.Summarize(snapshots))
+	if err == nil {
+		err = r.Client.Apply(ctx, resources.ReportConfigMap(run, report), fieldOwner, client.ForceOwnership)
+	}
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		run.Status.Summary.Warnings = append(run.Status.Summary.Warnings, "The report could not be written: "+err.Error())
+		return nil
+	}
+	if err == nil {
+		run.Status.ReportName = run.ReportConfigMapName()
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+)
+
+// nextStatus returns the whole status that follows from the decision. A run
+// that finishes has its report written first, so that status never names one
+// that is not there.
+func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
+	run := o.Run.DeepCopy()
+	take(run, d, job, now)
+	if isFinished(run) {
+		setCleaned(run, d.Cleaned, now)
+		return &run.Status, nil
+	}
+	keepResults(run, o, d.Finish != nil)
+	if d.Finish == nil {
+		setStage(run, d, now)
+	} else {
+		if err := r.keepReport(ctx, run, o); err != nil {
+			return nil, err
+		}
+		setFinished(run, *d.Finish, now)
+		setCleaned(run, d.Cleaned, now)
+	}
+	run.Status.Display = benchmark.Display(run)
+	return &run.Status, nil
+}
+
+// take keeps what the decision wants kept.
+func take(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
+	s := &run.Status
+	s.ObservedGeneration = run.Generation
+	if s.StartTime == nil {
+		s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
+		// The CRD's defaults say that nobody has seen the run, in 1970.
+		s.Conditions = nil
+	}
+	if len(d.Endpoints) > 0 {
+		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
+	}
+	if job != nil {
+		s.Job = job
+	}
+	if d.StartAt != nil {
+		s.StartAt = d.StartAt
+	}
+	if s.Ending == nil {
+		s.Ending = d.Ending
+	}
+}
+
+func isFinished(run *v1alpha1.EtcdBenchmark) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+}
+
+func setStage(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, now time.Time) {
+	setCondition(run, v1alpha1.ConditionFinished, metav1.ConditionFalse, d.Stage, d.Message, now)
+	setCondition(run, v1alpha1.ConditionReconciling, metav1.ConditionTrue, d.Stage, d.Message, now)
+}
+
+func setFinished(run *v1alpha1.EtcdBenchmark, p lifecycle.Problem, now time.Time) {
+	s := &run.Status
+	s.CompletionTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	s.Progress = nil
+	setCondition(run, v1alpha1.ConditionFinished, metav1.ConditionTrue, p.Reason, p.Message, now)
+	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
+	if !endedWell(p.Reason) {
+		setCondition(run, v1alpha1.ConditionStalled, metav1.ConditionTrue, p.Reason, p.Message, now)
+	}
+}
+
+func endedWell(reason string) bool {
+	return reason == v1alpha1.ReasonCompleted || reason == v1alpha1.ReasonStopped
+}
+
+func setCleaned(run *v1alpha1.EtcdBenchmark, c *lifecycle.Cleaned, now time.Time) {
+	if c != nil {
+		setCondition(run, v1alpha1.ConditionCleaned, c.Status, c.Reason, c.Message, now)
+	}
+}
+
+func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+	})
+}
+
+// writeStatus writes only a change, and only onto the state that it follows
+// from: a start must never replace one that this reconcile has not seen.
+func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1.EtcdBenchmark, status *v1alpha1.EtcdBenchmarkStatus) error {
+	if equality.Semantic.DeepEqual(run.Status, *status) {
+		return nil
+	}
+	before := run.DeepCopy()
+	status.DeepCopyInto(&run.Status)
+	lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	// The object may have gone with its finalizer.
+	return client.IgnoreNotFound(r.Client.Status().Patch(ctx, run, lock, fieldOwner))
+}

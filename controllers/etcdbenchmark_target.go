@@ -1,0 +1,205 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+)
+
+// maxEndpoints bounds what status holds; no etcd cluster has more members.
+const maxEndpoints = 64
+
+// observeTarget looks for the target's addresses until status holds them.
+func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycle.Observed) error {
+	if o.Run.Status.CompletionTime != nil || o.Run.Status.Target != nil && len(o.Run.Status.Target.Endpoints) > 0 {
+		return nil
+	}
+	var err error
+	switch t := o.Run.Spec.Target; {
+	case t.Service != nil:
+		o.Target, err = r.resolveService(ctx, o.Run)
+	case t.Pods != nil:
+		o.Target, err = r.resolvePods(ctx, o.Run)
+	default:
+		o.Target.Endpoints = bareEndpoints(t.Endpoints)
+	}
+	return err
+}
+
+func bareEndpoints(endpoints []string) []string {
+	out := slices.Clone(endpoints)
+	for i, e := range out {
+		out[i] = strings.TrimPrefix(strings.TrimPrefix(e, "https://"), "http://")
+	}
+	return out
+}
+
+func missing(format string, args ...any) lifecycle.Target {
+	return lifecycle.Target{Missing: fmt.Sprintf(format, args...)}
+}
+
+func found(endpoints []string) lifecycle.Target {
+	slices.Sort(endpoints)
+	endpoints = slices.Compact(endpoints)
+	return lifecycle.Target{Endpoints: endpoints[:min(len(endpoints), maxEndpoints)]}
+}
+
+// resolveService returns the members behind a Service one by one: a connection
+// to the Service's own address would reach any of them.
+func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Target, error) {
+	want := run.Spec.Target.Service
+	service := &corev1.Service{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: want.Name}, service)
+	if apierrors.IsNotFound(err) {
+		return missing("Service %s does not exist in namespace %s: create it, or name another in spec.target.service.name.", want.Name, run.Namespace), nil
+	}
+	if err != nil {
+		return lifecycle.Target{}, err
+	}
+	port := servicePort(service, want.Port)
+	if port == nil {
+		return missing("Service %s has no port %s, only %s: name one of them in spec.target.service.port.", want.Name, want.Port.String(), portNames(service)), nil
+	}
+	slices := &discoveryv1.EndpointSliceList{}
+	err = r.APIReader.List(ctx, slices, client.InNamespace(run.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: want.Name})
+	if err != nil {
+		return lifecycle.Target{}, err
+	}
+	return r.resolveSlices(ctx, run, slices.Items, port.Name)
+}
+
+func servicePort(service *corev1.Service, want intstr.IntOrString) *corev1.ServicePort {
+	for i, p := range service.Spec.Ports {
+		if want.Type == intstr.String && p.Name == want.StrVal || want.Type == intstr.Int && p.Port == want.IntVal {
+			return &service.Spec.Ports[i]
+		}
+	}
+	return nil
+}
+
+func portNames(service *corev1.Service) string {
+	var names []string
+	for _, p := range service.Spec.Ports {
+		names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(p.Name, "without a name"), p.Port))
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port string) (lifecycle.Target, error) {
+	var endpoints []string
+	for _, slice := range items {
+		number := slicePort(slice, port)
+		for _, e := range slice.Endpoints {
+			if number == 0 || len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
+				continue
+			}
+			host, err := r.hostOfEndpoint(ctx, run, e)
+			if err != nil {
+				return lifecycle.Target{}, err
+			}
+			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(number))))
+		}
+	}
+	if len(endpoints) == 0 {
+		return missing("Service %s has no ready endpoint: are the etcd pods that it selects ready?", run.Spec.Target.Service.Name), nil
+	}
+	return found(endpoints), nil
+}
+
+func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
+	for _, p := range slice.Ports {
+		if p.Port != nil && (p.Name == nil && name == "" || p.Name != nil && *p.Name == name) {
+			return *p.Port
+		}
+	}
+	return 0
+}
+
+// hostOfEndpoint prefers, behind TLS, the name that the member's pod gives it.
+func (r *EtcdBenchmarkReconciler) hostOfEndpoint(ctx context.Context, run *v1alpha1.EtcdBenchmark, e discoveryv1.Endpoint) (string, error) {
+	if !needsNames(run) || e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
+		return e.Addresses[0], nil
+	}
+	pod := &corev1.Pod{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: e.TargetRef.Name}, pod)
+	if apierrors.IsNotFound(err) {
+		return e.Addresses[0], nil
+	}
+	return cmp.Or(podHost(pod), e.Addresses[0]), err
+}
+
+// resolvePods takes pods that are ready.
+func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Target, error) {
+	want := run.Spec.Target.Pods
+	selector, err := metav1.LabelSelectorAsSelector(&want.Selector)
+	if err != nil {
+		return missing("spec.target.pods.selector can not be used: %v.", err), nil
+	}
+	pods := &corev1.PodList{}
+	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return lifecycle.Target{}, err
+	}
+	var endpoints []string
+	for i := range pods.Items {
+		if host := memberHost(run, &pods.Items[i]); host != "" {
+			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(want.Port))))
+		}
+	}
+	if len(endpoints) == 0 {
+		return missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d pods match that are not ready.", run.Namespace, selector, len(pods.Items)), nil
+	}
+	return found(endpoints), nil
+}
+
+// memberHost returns "" for a pod that is not ready.
+func memberHost(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) string {
+	if !isReady(pod) || !pod.DeletionTimestamp.IsZero() {
+		return ""
+	}
+	if needsNames(run) {
+		return cmp.Or(podHost(pod), pod.Status.PodIP)
+	}
+	return pod.Status.PodIP
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// needsNames: behind TLS an address must be a name that the certificate
+// covers, unless the run says which name to check.
+func needsNames(run *v1alpha1.EtcdBenchmark) bool {
+	tls := run.Spec.Target.TLS
+	return tls != nil && tls.ServerName == ""
+}
+
+// podHost returns the name that cluster DNS gives a pod of a StatefulSet, ""
+// for a pod without one.
+func podHost(pod *corev1.Pod) string {
+	if pod.Spec.Hostname == "" || pod.Spec.Subdomain == "" {
+		return ""
+	}
+	return pod.Spec.Hostname + "." + pod.Spec.Subdomain + "." + pod.Namespace + ".svc"
+}

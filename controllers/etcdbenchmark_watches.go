@@ -1,0 +1,84 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+const (
+	// parallelReconciles is how many runs are reconciled at a time.
+	parallelReconciles = 4
+	// firstRetry and lastRetry bound the pause after an error. The last is far
+	// below a minute, for that is how soon a failure must be told.
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = 15 * time.Second
+)
+
+// CacheOptions restricts the cache to the objects of runs: without it an
+// operator would hold every pod of the cluster. No namespaces means all.
+func CacheOptions(namespaces []string) cache.Options {
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.Pod{}:  ours,
+		&batchv1.Job{}: ours,
+	}}
+	for _, n := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[n] = cache.Config{}
+	}
+	return options
+}
+
+// SetupWithManager registers the reconciler, and its collector, with the manager.
+func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options controller.Options) error {
+	if err := m.Add(r.Collector); err != nil {
+		return err
+	}
+	options.MaxConcurrentReconciles = parallelReconciles
+	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)
+	return ctrl.NewControllerManagedBy(m).
+		Named("etcdbenchmark").
+		For(&v1alpha1.EtcdBenchmark{}).
+		Watches(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(runOf)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runOfPod)).
+		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
+		WithOptions(options).
+		Complete(r)
+}
+
+// runOf goes by label, since the cleanup Job has no owner.
+func runOf(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.GetLabels()[v1alpha1.LabelRunName]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// runOfPod also keeps the last words of a pod: it may be gone before the run is
+// reconciled.
+func (r *EtcdBenchmarkReconciler) runOfPod(ctx context.Context, o client.Object) []reconcile.Request {
+	if pod, ok := o.(*corev1.Pod); ok {
+		if left := terminationOf(pod); left != nil {
+			r.Collector.Keep(types.UID(left.RunUID), pod.Name, left)
+		}
+	}
+	return runOf(ctx, o)
+}

@@ -1,0 +1,111 @@
+package collector
+
+import (
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// run is what is known of one run. The collector's mutex guards it.
+type run struct {
+	uid  types.UID
+	key  types.NamespacedName
+	busy bool
+
+	pods map[string]*watched
+	// published is what the reconciler sees; it changes only when it is woken.
+	published   map[string]Result
+	publishedAt time.Time
+	left        map[string]*results.Snapshot
+}
+
+// watched is one pod that is scraped.
+type watched struct {
+	Pod
+	live *results.Snapshot
+	// answered is when the pod answered last, at first when it was seen.
+	answered    time.Time
+	unreachable bool
+}
+
+func newRun(uid types.UID, key types.NamespacedName) *run {
+	return &run{
+		uid: uid, key: key,
+		pods:      map[string]*watched{},
+		published: map[string]Result{},
+		left:      map[string]*results.Snapshot{},
+	}
+}
+
+// watch keeps what is known of pods that are no longer scraped.
+func (r *run) watch(pods []Pod, now time.Time) {
+	wanted := map[string]bool{}
+	for _, p := range pods {
+		wanted[p.Name] = true
+		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
+			r.pods[p.Name] = &watched{Pod: p, answered: now}
+		}
+	}
+	maps.DeleteFunc(r.pods, func(name string, _ *watched) bool { return !wanted[name] })
+}
+
+// toScrape leaves out pods whose final result is here.
+func (r *run) toScrape() []Pod {
+	var out []Pod
+	for _, w := range r.pods {
+		if w.live == nil || w.live.Stage != results.StageDone {
+			out = append(out, w.Pod)
+		}
+	}
+	return out
+}
+
+// take keeps the answers; a pod that did not answer has none.
+func (r *run) take(answers map[string]*results.Snapshot, now time.Time) {
+	for name, w := range r.pods {
+		if s := answers[name]; s != nil {
+			w.live, w.answered = s, now
+		}
+		done := w.live != nil && w.live.Stage == results.StageDone
+		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
+	}
+}
+
+// due says whether there is news, and enough time has passed since the last.
+func (r *run) due(now time.Time) bool {
+	news, urgent := false, false
+	for name, w := range r.pods {
+		old := r.published[name]
+		news = news || old.Live != w.live || old.Unreachable != w.unreachable
+		urgent = urgent || isUrgent(old, w)
+	}
+	since := now.Sub(r.publishedAt)
+	return news && since >= publishEvery || urgent && since >= urgentEvery
+}
+
+// isUrgent says whether the run may wait for this news.
+func isUrgent(old Result, w *watched) bool {
+	if w.live == nil || old.Live == w.live {
+		return old.Unreachable != w.unreachable
+	}
+	failed := w.live.Failure != nil && (old.Live == nil || old.Live.Failure == nil)
+	return failed || awaited[w.live.Stage] && (old.Live == nil || old.Live.Stage != w.live.Stage)
+}
+
+// awaited are the stages whose reach moves the run on.
+var awaited = map[results.Stage]bool{
+	results.StageReady:    true,
+	results.StageDraining: true,
+	results.StageCleaning: true,
+	results.StageDone:     true,
+}
+
+func (r *run) publish(now time.Time) {
+	for name, w := range r.pods {
+		r.published[name] = Result{Live: w.live, Unreachable: w.unreachable}
+	}
+	r.publishedAt = now
+}

@@ -1,0 +1,273 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+var t0 = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+// change makes a scenario of another one.
+type change func(*Observed)
+
+// scenario is a run of two pods, taken up at t0, as far as the changes take it.
+func scenario(changes ...change) Observed {
+	run := newRun(2)
+	run.Finalizers = []string{v1alpha1.Finalizer}
+	run.Status.StartTime = &metav1.Time{Time: t0}
+	o := Observed{Run: run}
+	o.Pods, _ = AssignPods(run, nil)
+	for _, c := range changes {
+		c(&o)
+	}
+	return o
+}
+
+func resolved(o *Observed) {
+	o.Run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"127.0.0.1:2379"}}
+}
+
+func created(o *Observed) {
+	resolved(o)
+	o.Run.Status.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}
+	o.Job = Job{Exists: true, UID: "job", Created: t0}
+}
+
+func running(o *Observed) {
+	created(o)
+	for i, name := range []string{"a", "b"} {
+		o.Pods[i] = Pod{Index: i, Name: name, Node: "n", State: PodRunning, Started: true, Ready: true}
+	}
+}
+
+func startAt(at time.Time) change {
+	return func(o *Observed) {
+		running(o)
+		o.Run.Status.StartAt = &metav1.MicroTime{Time: at}
+	}
+}
+
+func told(at time.Time) change {
+	return func(o *Observed) {
+		startAt(at)(o)
+		for i := range o.Pods {
+			o.Pods[i].StartAt = FormatStart(metav1.NewMicroTime(at))
+		}
+	}
+}
+
+func pod(i int, f func(*Pod)) change { return func(o *Observed) { f(&o.Pods[i]) } }
+
+func done(o *Observed) {
+	told(t0)(o)
+	for i := range o.Pods {
+		o.Pods[i].Conclude(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
+	}
+}
+
+func finished(reason string) change {
+	return func(o *Observed) {
+		o.Run.Status.CompletionTime = &metav1.Time{Time: t0}
+		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason})
+	}
+}
+
+func cleaned(status metav1.ConditionStatus) change {
+	return func(o *Observed) {
+		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: status})
+	}
+}
+
+func deleted(at time.Time) change {
+	return func(o *Observed) { o.Run.DeletionTimestamp = &metav1.Time{Time: at} }
+}
+
+func ended(o *Observed) {
+	for i := range o.Pods {
+		o.Pods[i].State, o.Pods[i].Exit = PodEnded, "ended with exit code 137 (OOMKilled)"
+	}
+}
+
+func stuck(reason string, since time.Time) change {
+	return func(o *Observed) {
+		created(o)
+		o.Pods[1] = Pod{Index: 1, Name: "b", State: PodWaiting, Stuck: &Problem{reason, "because"}, StuckSince: since}
+	}
+}
+
+func fails(f *results.Failure) func(*Pod) {
+	return func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageConnecting, Failure: f} }
+}
+
+func acts(d Decision) string {
+	var out []string
+	for _, a := range d.Actions {
+		name := string(a.Act)
+		for _, mark := range []string{plan.AnnotationStartAt, plan.AnnotationStop, plan.AnnotationCollected} {
+			if a.Annotations[mark] != "" {
+				name += " " + a.Pod + " " + strings.TrimPrefix(mark, "etcdbench.dev/")
+			}
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestStages follows a run that nothing troubles.
+func TestStages(t *testing.T) {
+	after := t0.Add(10 * time.Second)
+	tests := map[string]struct {
+		seen      Observed
+		wantStage string
+		wantActs  string
+	}{
+		"target not there":          {scenario(func(o *Observed) { o.Target.Missing = "no Service" }), v1alpha1.StagePending, ""},
+		"target there":              {scenario(func(o *Observed) { o.Target.Endpoints = []string{"a:1"} }), v1alpha1.StagePending, ""},
+		"target kept":               {scenario(resolved), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
+		"no pod yet":                {scenario(created), v1alpha1.StagePreparing, ""},
+		"one pod not ready":         {scenario(running, pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, ""},
+		"ready by scrape":           {scenario(running, pod(1, func(p *Pod) { p.Ready, p.Live = false, &results.Snapshot{Stage: results.StageReady} })), v1alpha1.StageArmed, ""},
+		"all ready":                 {scenario(running), v1alpha1.StageArmed, ""},
+		"start kept":                {scenario(startAt(after.Add(time.Second))), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
+		"start to come, list live":  {scenario(startAt(after.Add(time.Second)), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
+		"one pod told, start past":  {scenario(told(t0), pod(1, func(p *Pod) { p.StartAt = "" }), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start b start-at"},
+		"all told, start to come":   {scenario(told(after.Add(time.Second))), v1alpha1.StageArmed, ""},
+		"started":                   {scenario(told(t0)), v1alpha1.StageRunning, ""},
+		"one has measured":          {scenario(told(t0), pod(0, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageRunning, ""},
+		"one done, one cleans":      {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, ""},
+		"a stranger":                {scenario(told(t0), func(o *Observed) { o.Strangers = []Pod{{Name: "x", State: PodRunning}} }), v1alpha1.StageRunning, "Annotate x stop x collected"},
+		"a pod that is unreachable": {scenario(told(t0), pod(1, func(p *Pod) { p.Unreachable = true })), v1alpha1.StageRunning, "Annotate b collected"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, after)
+			if d.Stage != tc.wantStage || acts(d) != tc.wantActs || d.Finish != nil || d.Ending != nil {
+				t.Errorf("wanted stage %s and actions %q, found %+v", tc.wantStage, tc.wantActs, d)
+			}
+			if d.Requeue == 0 || d.Requeue > heartbeat {
+				t.Errorf("wanted to be asked again within %s, found %s", heartbeat, d.Requeue)
+			}
+		})
+	}
+}
+
+func TestStartIsGivenAnew(t *testing.T) {
+	now := t0.Add(10 * time.Second)
+	live := func(o *Observed) { o.PodsLive = true }
+	tests := map[string]struct {
+		seen Observed
+		want bool
+	}{
+		"never given":                     {scenario(running), true},
+		"past, and nobody was told":       {scenario(startAt(t0), live), true},
+		"past, and the list may be stale": {scenario(startAt(t0)), false},
+		"past, and one was told":          {scenario(told(t0), pod(0, func(p *Pod) { p.StartAt = "" }), live), false},
+		"to come":                         {scenario(startAt(now.Add(time.Minute)), live), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, now)
+			if got := d.StartAt != nil; got != tc.want {
+				t.Fatalf("wanted a new start: %v, found %v", tc.want, d.StartAt)
+			}
+			if tc.want && d.StartAt.Sub(now) != 1020*time.Millisecond {
+				t.Errorf("wanted the start 1.02 s ahead, found %s", d.StartAt.Sub(now))
+			}
+		})
+	}
+}
+
+// TestEndings: each thing that ends a run early does so at its time, and not before.
+func TestEndings(t *testing.T) {
+	tls := &results.Failure{Reason: results.FailureTLSFailed, Message: "wrong CA"}
+	tests := map[string]struct {
+		seen       Observed
+		at         time.Duration
+		wantReason string
+		// wantNot is how long before at nothing ends the run; 0 if that always does.
+		notBefore bool
+	}{
+		"stop before anything":      {scenario(func(o *Observed) { o.Run.Spec.Stop = true }), 0, v1alpha1.ReasonStopped, false},
+		"deleted":                   {scenario(running, deleted(t0)), 0, v1alpha1.ReasonStopped, false},
+		"target never came":         {scenario(func(o *Observed) { o.Target.Missing = "no" }), targetGrace, v1alpha1.ReasonTargetNotFound, true},
+		"job gone":                  {scenario(running, func(o *Observed) { o.Job = Job{} }), 0, v1alpha1.ReasonJobDeleted, false},
+		"another job of that name":  {scenario(running, func(o *Observed) { o.Job.UID = "other" }), 0, v1alpha1.ReasonJobDeleted, false},
+		"started without a job":     {scenario(told(t0), func(o *Observed) { o.Run.Status.Job = nil }), 0, v1alpha1.ReasonJobDeleted, false},
+		"a pod reports":             {scenario(running, pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
+		"a pod reports nonsense":    {scenario(running, pod(1, fails(&results.Failure{Reason: "Completed"}))), 0, v1alpha1.ReasonPodFailed, false},
+		"the better report":         {scenario(running, pod(0, fails(&results.Failure{Reason: results.FailurePodFailed})), pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
+		"no image":                  {scenario(stuck(v1alpha1.ReasonImageUnavailable, t0)), imageGrace, v1alpha1.ReasonImageUnavailable, true},
+		"no room":                   {scenario(stuck(v1alpha1.ReasonUnschedulable, t0)), 60 * time.Second, v1alpha1.ReasonUnschedulable, true},
+		"never ready":               {scenario(running, pod(0, func(p *Pod) { p.Ready = false })), 60 * time.Second, v1alpha1.ReasonPodsNotReady, true},
+		"refused":                   {scenario(created, func(o *Observed) { o.Job.Refused, o.Job.RefusedSince = "quota", t0 }), refusalGrace, v1alpha1.ReasonPodsForbidden, true},
+		"time over":                 {scenario(told(t0)), 200 * time.Second, v1alpha1.ReasonTimedOut, true},
+		"a pod gone":                {scenario(told(t0), pod(1, func(p *Pod) { p.State = PodGone })), 0, v1alpha1.ReasonPodFailed, false},
+		"a pod ended without words": {scenario(told(t0), ended), 0, v1alpha1.ReasonPodFailed, false},
+		"ended before the start":    {scenario(running, done, ended, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonPodFailed, false},
+		"evicted":                   {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageDone, Stopped: true} })), 0, v1alpha1.ReasonPodFailed, false},
+		"ended amid the load":       {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageMeasuring} })), 0, v1alpha1.ReasonPodFailed, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, t0.Add(tc.at))
+			if d.Ending == nil || d.Ending.Reason != tc.wantReason || d.Ending.Message == "" {
+				t.Errorf("wanted the run to be ended as %s, found %+v", tc.wantReason, d.Ending)
+			}
+			if early := Decide(tc.seen, t0.Add(tc.at-time.Second)); tc.notBefore && early.Ending != nil {
+				t.Errorf("wanted no end a second before, found %+v", early.Ending)
+			}
+		})
+	}
+}
+
+func TestEndingWaitsForReports(t *testing.T) {
+	stop := func(o *Observed) { o.Run.Spec.Stop = true }
+	since := func(o *Observed) {
+		o.Run.Status.Ending = &v1alpha1.Ending{Reason: v1alpha1.ReasonStopped, Message: "m", Since: metav1.NewTime(t0)}
+	}
+	tests := map[string]struct {
+		seen     Observed
+		at       time.Duration
+		wantEnd  bool
+		wantActs string
+	}{
+		"two live":           {scenario(told(t0), stop), 0, false, "Annotate a stop, Annotate b stop"},
+		"two live and know":  {scenario(told(t0), since, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
+		"one reported":       {scenario(told(t0), stop, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
+		"both reported":      {scenario(done, since), 0, true, ""},
+		"one, one not begun": {scenario(done, since, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
+		"nobody, in time":    {scenario(told(t0), since), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},
+		"nobody, too late":   {scenario(told(t0), since), stopGrace, true, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, t0.Add(tc.at))
+			if got := d.Finish != nil; got != tc.wantEnd || acts(d) != tc.wantActs {
+				t.Errorf("wanted the end: %v, and actions %q; found %+v", tc.wantEnd, tc.wantActs, d)
+			}
+			if d.Finish != nil && d.Finish.Reason != v1alpha1.ReasonStopped {
+				t.Errorf("wanted Stopped, found %+v", d.Finish)
+			}
+		})
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	stopped := scenario(done, func(o *Observed) { o.Run.Spec.Stop = true })
+	late := Decide(stopped, t0.Add(time.Hour))
+	if late.Finish == nil || late.Finish.Reason != v1alpha1.ReasonCompleted {
+		t.Errorf("wanted a run that all pods have done to be Completed whatever comes later, found %+v", late.Finish)
+	}
+	want := &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "Every client pod reported its keys deleted."}
+	if diff := cmp.Diff(want, late.Cleaned); diff != "" {
+		t.Error(diff)
+	}
+}

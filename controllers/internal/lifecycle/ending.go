@@ -1,0 +1,262 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// maxMessage bounds what others' words may add to a condition's message.
+const maxMessage = 1500
+
+// check looks for one thing that ends a run early; nil if it is not there.
+type check func(Observed, time.Time) *Problem
+
+// checks are in order of what tells people most: what they asked for, then what
+// the pods say, then what the cluster says of them, then time.
+var checks = []check{
+	checkStop, checkReports, checkJob, checkLost, checkStuck, checkRefused,
+	checkPreparation, checkTimeout, checkTarget,
+}
+
+// decideEnding ends a run that cannot, or shall not, complete: the pods that
+// live are told to stop, and get a while to report.
+func decideEnding(o Observed, now time.Time) *Decision {
+	if e := o.status().Ending; e != nil {
+		return end(o, *e, now)
+	}
+	for _, c := range checks {
+		if p := c(o, now); p != nil {
+			return new(Refuse(o, *p, now))
+		}
+	}
+	return nil
+}
+
+// Refuse returns the decision to end the run for a reason found now. It is
+// exported for reasons that only an action can find, such as a load Job that
+// the API server does not accept. Of a finished run it is the cleanup that was
+// refused.
+func Refuse(o Observed, p Problem, now time.Time) Decision {
+	if o.finished() {
+		d := Decision{Stage: o.stage()}
+		o.Cleanup = Cleanup{Created: now, Failed: p.Message}
+		failedCleanup(o, &d)
+		return d
+	}
+	e := v1alpha1.Ending{Reason: p.Reason, Message: shorten(p.Message), Since: metav1.NewTime(now.Truncate(time.Second))}
+	d := end(o, e, now)
+	d.Stage = later(o.stage(), d.Stage)
+	return *d
+}
+
+func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
+	deadline := e.Since.Add(endingGrace(e.Reason))
+	if o.everyPod(Pod.isSettled) || !now.Before(deadline) {
+		d := finish(o, Problem{e.Reason, e.Message})
+		d.Ending = &e
+		return d
+	}
+	d := &Decision{
+		Stage:   v1alpha1.StageCollecting,
+		Message: fmt.Sprintf("Ending as %s (%s); waiting for the client pods to report.", e.Reason, e.Message),
+		Ending:  &e,
+		Actions: append(dismiss(o.Strangers), excuse(o.Pods)...),
+	}
+	for _, p := range o.Pods {
+		if p.State == PodRunning {
+			d.Actions = appendMarks(d.Actions, p, true, false)
+		}
+	}
+	d.wake(deadline, now)
+	d.wake(now.Add(heartbeat), now)
+	return d
+}
+
+func checkStop(o Observed, _ time.Time) *Problem {
+	switch {
+	case o.deleting():
+		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
+	case o.spec().Stop:
+		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run; the result is what was measured until then."}
+	}
+	return nil
+}
+
+// checkReports looks at what the pods say of themselves. Of several failures
+// the one that says most is told.
+func checkReports(o Observed, _ time.Time) *Problem {
+	var told *Problem
+	for _, p := range o.Pods {
+		s := p.Newest()
+		if s == nil || s.Failure == nil {
+			continue
+		}
+		found := &Problem{knownReason(s.Failure.Reason), p.String() + ": " + s.Failure.Message}
+		if told == nil || told.Reason == v1alpha1.ReasonPodFailed {
+			told = found
+		}
+	}
+	return told
+}
+
+// knownReason keeps what a pod sends from becoming a condition's reason unread.
+func knownReason(r results.FailureReason) string {
+	switch r {
+	case results.FailureTargetUnreachable, results.FailureTargetUnhealthy, results.FailureTLSFailed,
+		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
+		results.FailureInvalidPlan:
+		return string(r)
+	}
+	return v1alpha1.ReasonPodFailed
+}
+
+// checkJob: a Job that is gone is not created again, for that would run the
+// load again. A start without a recorded Job is one, too.
+func checkJob(o Observed, _ time.Time) *Problem {
+	s := o.status()
+	if s.Job != nil && o.Job.Exists && o.Job.UID == s.Job.UID || s.Job == nil && s.StartAt == nil {
+		return nil
+	}
+	return &Problem{v1alpha1.ReasonJobDeleted, fmt.Sprintf(
+		"The load Job %s was deleted by somebody while the run went on; it is not created again, since that would run the load again.", o.Run.LoadJobName())}
+}
+
+func checkLost(o Observed, _ time.Time) *Problem {
+	for _, p := range o.Pods {
+		if t := trouble(p); t != nil {
+			return t
+		}
+		if p.State == PodEnded && o.status().StartAt == nil {
+			return lost(p, cmp.Or(p.Exit, "ended")+" before the start")
+		}
+	}
+	return nil
+}
+
+// trouble says why a pod, by itself, keeps its run from being Completed.
+func trouble(p Pod) *Problem {
+	switch {
+	case p.isFinal() && p.Final.Failure != nil:
+		return &Problem{knownReason(p.Final.Failure.Reason), p.String() + ": " + p.Final.Failure.Message}
+	case p.isFinal() && p.Final.Stopped:
+		return lost(p, "was told to terminate before its load was done, by an eviction, a node's shutdown or a deletion")
+	case p.isFinal() && p.Final.Stage != results.StageDone:
+		return lost(p, fmt.Sprintf("ended in stage %s", p.Final.Stage))
+	case p.isFinal():
+		return nil
+	case p.State == PodGone:
+		return lost(p, "is gone, and left no result: it, or its node, was deleted")
+	case p.State == PodEnded:
+		return lost(p, p.Exit+" without a final result; its log may say more")
+	}
+	return nil
+}
+
+func lost(p Pod, what string) *Problem {
+	return &Problem{v1alpha1.ReasonPodFailed, p.String() + " " + what}
+}
+
+// checkStuck: what no node has room for may come with a new node, and is left
+// to checkPreparation.
+func checkStuck(o Observed, now time.Time) *Problem {
+	for _, p := range o.Pods {
+		if p.Stuck != nil && p.Stuck.Reason != v1alpha1.ReasonUnschedulable && !now.Before(p.StuckSince.Add(imageGrace)) {
+			return &Problem{p.Stuck.Reason, p.String() + " can not start: " + p.Stuck.Message}
+		}
+	}
+	return nil
+}
+
+func checkRefused(o Observed, now time.Time) *Problem {
+	if o.Job.Refused == "" || o.countPods(isMissing) == 0 || now.Before(o.Job.RefusedSince.Add(refusalGrace)) {
+		return nil
+	}
+	return &Problem{v1alpha1.ReasonPodsForbidden, "The client pods are refused by a quota, a limit range or an admission policy: " + o.Job.Refused}
+}
+
+func isMissing(p Pod) bool { return p.State == PodMissing }
+
+func checkPreparation(o Observed, now time.Time) *Problem {
+	if o.status().StartAt != nil || !o.Job.Exists || now.Before(preparedBy(o)) {
+		return nil
+	}
+	var waits []string
+	reason := v1alpha1.ReasonPodsNotReady
+	for _, p := range o.Pods {
+		if p.isReady() {
+			continue
+		}
+		if p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable {
+			reason = v1alpha1.ReasonUnschedulable
+		}
+		waits = append(waits, p.String()+" "+whyNotReady(p))
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s",
+		len(waits), len(o.Pods), o.spec().SchedulingTimeoutSeconds, strings.Join(waits, "; "))}
+}
+
+func whyNotReady(p Pod) string {
+	switch {
+	case p.Stuck != nil:
+		return "can not start: " + p.Stuck.Message
+	case p.Live != nil:
+		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
+	}
+	return map[PodState]string{
+		PodMissing: "was not created",
+		PodWaiting: "waits for its container to start",
+		PodRunning: "runs, and does not report",
+	}[p.State]
+}
+
+func checkTimeout(o Observed, now time.Time) *Problem {
+	if o.started().IsZero() || now.Before(timesOut(o)) {
+		return nil
+	}
+	return &Problem{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.",
+		o.spec().TimeoutSeconds, o.stage())}
+}
+
+func checkTarget(o Observed, now time.Time) *Problem {
+	if o.resolved() || o.Target.Missing == "" || o.started().IsZero() || now.Before(o.started().Add(targetGrace)) {
+		return nil
+	}
+	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}
+}
+
+func preparedBy(o Observed) time.Time {
+	return o.Job.Created.Add(seconds(o.spec().SchedulingTimeoutSeconds))
+}
+
+func timesOut(o Observed) time.Time { return o.started().Add(seconds(o.spec().TimeoutSeconds)) }
+
+// deadlines are the times at which a check may find what it did not find before.
+func deadlines(o Observed) []time.Time {
+	out := []time.Time{timesOut(o), preparedBy(o)}
+	if o.Job.Refused != "" {
+		out = append(out, o.Job.RefusedSince.Add(refusalGrace))
+	}
+	for _, p := range o.Pods {
+		if p.Stuck != nil {
+			out = append(out, p.StuckSince.Add(imageGrace))
+		}
+	}
+	return out
+}
+
+func shorten(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage], "") + " …"
+}

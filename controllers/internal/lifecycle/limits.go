@@ -1,0 +1,53 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// How long a run waits for what. Every failure must be told within 60 s of
+// being knowable; these leave room for the reports of the pods that live.
+const (
+	// targetGrace lets a Service and a run be applied together, in any order.
+	targetGrace = 30 * time.Second
+	// imageGrace covers a registry's short fault: the kubelet's second try
+	// comes after 10 s.
+	imageGrace = 20 * time.Second
+	// refusalGrace covers a quota that is about to be freed; the Job controller
+	// tries again after 1, 2, 4 and 8 s.
+	refusalGrace = 15 * time.Second
+	// failureGrace is what the living pods get to report after one failed.
+	failureGrace = 40 * time.Second
+	// stopGrace is what they get to drain, delete keys and report after a stop
+	// or a timeout.
+	stopGrace = 90 * time.Second
+	// releaseGrace is when pods that outlive their finished run are deleted.
+	releaseGrace = 2 * time.Minute
+	// deletionGrace bounds how long the finalizer may hold a deleted object.
+	deletionGrace = 2 * time.Minute
+
+	// leadBase and leadPerPod are the time between the decision to start and
+	// the start: the annotation reaches a pod's file within 0.25 s, and the
+	// operator patches a pod in less than 10 ms.
+	leadBase   = time.Second
+	leadPerPod = 10 * time.Millisecond
+
+	// resolveEvery is how often a target that is not there is looked for.
+	resolveEvery = 2 * time.Second
+	// heartbeat bounds the harm of an event that never came.
+	heartbeat = 5 * time.Second
+)
+
+func lead(pods int32) time.Duration { return leadBase + time.Duration(pods)*leadPerPod }
+
+// endingGrace is how long the living pods may take to report once a run is
+// being ended for this reason.
+func endingGrace(reason string) time.Duration {
+	if reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonTimedOut {
+		return stopGrace
+	}
+	return failureGrace
+}
+
+func seconds(n int32) time.Duration { return time.Duration(n) * time.Second }

@@ -1,0 +1,198 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// ContainerName is the name of the client container in its pod.
+const ContainerName = "loadgen"
+
+// PodState is where a client pod is, as the cluster sees it.
+type PodState string
+
+// The states of a pod.
+const (
+	// PodMissing: no pod with this index was ever seen.
+	PodMissing PodState = "Missing"
+	// PodWaiting: the pod exists and its container has not started.
+	PodWaiting PodState = "Waiting"
+	PodRunning PodState = "Running"
+	PodEnded   PodState = "Ended"
+	// PodGone: the pod was seen and is no longer there.
+	PodGone PodState = "Gone"
+)
+
+// Pod is one client pod.
+type Pod struct {
+	Index   int
+	Name    string
+	Node    string
+	IP      string
+	Created time.Time
+	State   PodState
+	// Deleting: somebody has deleted the pod, and it may still live.
+	Deleting bool
+	// Started says that the container has run, so that it may have written keys.
+	Started bool
+	Ready   bool
+	// Exit says how the container ended.
+	Exit string
+	// Stuck says what keeps the container from starting, since StuckSince.
+	Stuck      *Problem
+	StuckSince time.Time
+	// StartAt, Stop and Collected are the annotations.
+	StartAt         string
+	Stop, Collected bool
+
+	// Live is the newest scrape; nil if there was none.
+	Live *results.Snapshot
+	// Final is the pod's final result, which came by Road; nil until there is one.
+	Final *results.Snapshot
+	Road  v1alpha1.ResultRoad
+	// Unreachable says that scrapes of the running pod keep failing.
+	Unreachable bool
+}
+
+// NewPod returns what a pod of the load Job shows of itself.
+func NewPod(p *corev1.Pod) Pod {
+	out := Pod{
+		Index:     indexOf(p),
+		Name:      p.Name,
+		Node:      p.Spec.NodeName,
+		IP:        p.Status.PodIP,
+		Created:   p.CreationTimestamp.Time,
+		Deleting:  !p.DeletionTimestamp.IsZero(),
+		StartAt:   p.Annotations[plan.AnnotationStartAt],
+		Stop:      p.Annotations[plan.AnnotationStop] == "true",
+		Collected: p.Annotations[plan.AnnotationCollected] == "true",
+		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
+	}
+	out.State, out.Started = stateOf(p)
+	if out.State == PodEnded {
+		out.Exit = exitOf(p)
+	}
+	if out.State == PodWaiting {
+		out.Stuck, out.StuckSince = stuckOf(p)
+	}
+	return out
+}
+
+// TerminationMessage returns what the client container left behind, nil while
+// it runs.
+func TerminationMessage(p *corev1.Pod) []byte {
+	if t := containerOf(p).State.Terminated; t != nil && t.Message != "" {
+		return []byte(t.Message)
+	}
+	return nil
+}
+
+// Conclude adds the results: the newest scrape, and what the termination
+// message said. The scrape is preferred, since it has full resolution.
+func (p *Pod) Conclude(live, message *results.Snapshot) {
+	p.Live = live
+	switch {
+	case live != nil && live.Stage == results.StageDone:
+		p.Final, p.Road = live, v1alpha1.RoadScrape
+	case message != nil:
+		p.Final, p.Road = message, v1alpha1.RoadTerminationMessage
+	}
+}
+
+// Newest is the most that is known of the pod's numbers; nil if nothing is.
+func (p Pod) Newest() *results.Snapshot {
+	if p.Final != nil {
+		return p.Final
+	}
+	return p.Live
+}
+
+// String names the pod in messages to people.
+func (p Pod) String() string {
+	if p.Name == "" {
+		return fmt.Sprintf("client pod %d", p.Index)
+	}
+	return fmt.Sprintf("client pod %d (%s)", p.Index, p.Name)
+}
+
+func (p Pod) isReady() bool {
+	return p.State == PodRunning && (p.Ready || p.Live != nil && p.Live.Stage == results.StageReady)
+}
+
+func (p Pod) isFinal() bool { return p.Final != nil }
+
+func (p Pod) carriesStart() bool { return p.StartAt != "" }
+
+// isSettled says that nothing more is to be expected of the pod.
+func (p Pod) isSettled() bool { return p.isFinal() || p.State != PodRunning }
+
+// hasMeasured says that the pod sends no more measured requests.
+func (p Pod) hasMeasured() bool {
+	if p.State == PodEnded || p.State == PodGone {
+		return true
+	}
+	s := p.Newest()
+	return s != nil && (s.Stage == results.StageDraining || s.Stage == results.StageCleaning || s.Stage == results.StageDone)
+}
+
+// AssignPods gives each index its pod. Before the start, the newest pod of an
+// index is the one; from the start on it is the pod whose name status holds,
+// and any other is a stranger: it would send the same load again.
+func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod) {
+	recorded := map[int]string{}
+	pods = missingPods(run)
+	for _, p := range run.Status.Pods {
+		recorded[int(p.Index)] = p.Name
+	}
+	for _, p := range byAge(found) {
+		if p.Index < 0 || p.Index >= len(pods) || run.Status.StartAt != nil && p.Name != recorded[p.Index] {
+			strangers = append(strangers, p)
+			continue
+		}
+		if old := pods[p.Index]; old.State != PodMissing && old.State != PodGone {
+			strangers = append(strangers, old)
+		}
+		pods[p.Index] = p
+	}
+	return pods, strangers
+}
+
+// missingPods are all pods as they are if none is found. One that no node took
+// has done nothing, and the Job controller makes another.
+func missingPods(run *v1alpha1.EtcdBenchmark) []Pod {
+	pods := make([]Pod, run.Spec.Load.Pods)
+	for i := range pods {
+		pods[i] = Pod{Index: i, State: PodMissing}
+	}
+	for _, p := range run.Status.Pods {
+		if p.Node != "" && int(p.Index) < len(pods) {
+			pods[p.Index] = Pod{Index: int(p.Index), Name: p.Name, Node: p.Node, State: PodGone}
+		}
+	}
+	return pods
+}
+
+func byAge(pods []Pod) []Pod {
+	return slices.SortedFunc(slices.Values(pods), func(a, b Pod) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// indexOf returns -1 for a pod without an index, which no Indexed Job makes.
+func indexOf(p *corev1.Pod) int {
+	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil {
+		return -1
+	}
+	return i
+}

@@ -1,0 +1,134 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func TestNewPod(t *testing.T) {
+	container := func(s corev1.ContainerState) corev1.PodStatus {
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "injected", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}, {Name: ContainerName, State: s}}}
+	}
+	waiting := func(reason string) corev1.PodStatus {
+		s := container(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "why"}})
+		s.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(t0)}}
+		return s
+	}
+	began := metav1.NewTime(t0)
+	tests := map[string]struct {
+		status      corev1.PodStatus
+		wantState   PodState
+		wantStarted bool
+		wantStuck   string
+		wantExit    string
+	}{
+		"new":             {corev1.PodStatus{}, PodWaiting, false, "", ""},
+		"unschedulable":   {corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes"}}}, PodWaiting, false, "Unschedulable 0/3 nodes", ""},
+		"creating":        {waiting("ContainerCreating"), PodWaiting, false, "", ""},
+		"no image":        {waiting("ErrImagePull"), PodWaiting, false, "ImageUnavailable ErrImagePull: why", ""},
+		"no image still":  {waiting("ImagePullBackOff"), PodWaiting, false, "ImageUnavailable ImagePullBackOff: why", ""},
+		"wrong settings":  {waiting("CreateContainerConfigError"), PodWaiting, false, "PodFailed CreateContainerConfigError: why", ""},
+		"running":         {container(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), PodRunning, true, "", ""},
+		"killed":          {container(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: began}}), PodEnded, true, "", "ended with exit code 137 (OOMKilled)"},
+		"never could run": {container(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError"}}), PodEnded, false, "", "ended with exit code 128 (StartError)"},
+		"evicted":         {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "node low on memory"}, PodEnded, false, "", "was ended by the cluster: node low on memory"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := NewPod(&corev1.Pod{Status: tc.status})
+			got := ""
+			if p.Stuck != nil {
+				got = p.Stuck.Reason + " " + p.Stuck.Message
+			}
+			if p.State != tc.wantState || p.Started != tc.wantStarted || got != tc.wantStuck || p.Exit != tc.wantExit {
+				t.Errorf("found state %s, started %v, stuck %q, exit %q", p.State, p.Started, got, p.Exit)
+			}
+			if strings.HasPrefix(got, "Image") && !p.StuckSince.Equal(t0) {
+				t.Errorf("wanted stuck since its node was chosen, found %s", p.StuckSince)
+			}
+		})
+	}
+}
+
+func TestAssignPods(t *testing.T) {
+	older := Pod{Index: 0, Name: "old", State: PodRunning, Created: t0}
+	newer := Pod{Index: 0, Name: "new", State: PodRunning, Created: t0.Add(time.Second)}
+	recorded := []v1alpha1.PodStatus{{Index: 0, Name: "old", Node: "n"}}
+	start := &metav1.MicroTime{Time: t0}
+	tests := map[string]struct {
+		status        v1alpha1.EtcdBenchmarkStatus
+		found         []Pod
+		want          []string
+		wantStrangers []string
+	}{
+		"nothing":                       {v1alpha1.EtcdBenchmarkStatus{}, nil, []string{" Missing", " Missing"}, nil},
+		"one":                           {v1alpha1.EtcdBenchmarkStatus{}, []Pod{older}, []string{"old Running", " Missing"}, nil},
+		"before the start, newest":      {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, []Pod{newer, older}, []string{"new Running", " Missing"}, []string{"old"}},
+		"after the start, the recorded": {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer, older}, []string{"old Running", " Missing"}, []string{"new"}},
+		"after the start, a substitute": {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer}, []string{"old Gone", " Missing"}, []string{"new"}},
+		"gone":                          {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, nil, []string{"old Gone", " Missing"}, nil},
+		"gone before it had a node":     {v1alpha1.EtcdBenchmarkStatus{Pods: []v1alpha1.PodStatus{{Index: 0, Name: "old"}}}, nil, []string{" Missing", " Missing"}, nil},
+		"no index":                      {v1alpha1.EtcdBenchmarkStatus{}, []Pod{{Index: -1, Name: "x"}, {Index: 2, Name: "y"}}, []string{" Missing", " Missing"}, []string{"x", "y"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := newRun(2)
+			run.Status = tc.status
+			pods, strangers := AssignPods(run, tc.found)
+			var got, gotStrangers []string
+			for _, p := range pods {
+				got = append(got, p.Name+" "+string(p.State))
+			}
+			for _, p := range strangers {
+				gotStrangers = append(gotStrangers, p.Name)
+			}
+			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.wantStrangers, gotStrangers); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestConcludePrefersTheScrape(t *testing.T) {
+	final, message := &results.Snapshot{Stage: results.StageDone}, &results.Snapshot{Stage: results.StageDone}
+	open := &results.Snapshot{Stage: results.StageMeasuring}
+	tests := map[string]struct {
+		live, message, wantFinal *results.Snapshot
+		wantRoad                 v1alpha1.ResultRoad
+	}{
+		"both":                   {final, message, final, v1alpha1.RoadScrape},
+		"message only":           {nil, message, message, v1alpha1.RoadTerminationMessage},
+		"old scrape and message": {open, message, message, v1alpha1.RoadTerminationMessage},
+		"old scrape only":        {open, nil, nil, ""},
+		"nothing":                {nil, nil, nil, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var p Pod
+			p.Conclude(tc.live, tc.message)
+			if p.Final != tc.wantFinal || p.Road != tc.wantRoad {
+				t.Errorf("wanted road %q, found %q", tc.wantRoad, p.Road)
+			}
+		})
+	}
+}
+
+func TestIndexOf(t *testing.T) {
+	p := &corev1.Pod{}
+	if i := NewPod(p).Index; i != -1 {
+		t.Errorf("wanted -1 for a pod without an index, found %d", i)
+	}
+	p.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: "7"}
+	if i := NewPod(p).Index; i != 7 {
+		t.Errorf("wanted 7, found %d", i)
+	}
+}

@@ -1,0 +1,49 @@
+package resources
+
+import (
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// ReportFile is the name of the report in its ConfigMap.
+const ReportFile = "report.json"
+
+// PlanConfigMap returns the ConfigMap that the client pods read their plan
+// from. It is immutable: pods that come late must read what the first read.
+func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	encoded, err := encodedPlan(run)
+	if err != nil {
+		return nil, err
+	}
+	return configMap(run, run.PlanName(), v1alpha1.ComponentPlan).
+		WithImmutable(true).
+		WithData(map[string]string{plan.File: string(encoded)}), nil
+}
+
+// ReportConfigMap returns the ConfigMap with the merged histograms.
+func ReportConfigMap(run *v1alpha1.EtcdBenchmark, report []byte) *corev1ac.ConfigMapApplyConfiguration {
+	return configMap(run, run.ReportConfigMapName(), v1alpha1.ComponentReport).
+		WithData(map[string]string{ReportFile: string(report)})
+}
+
+func configMap(run *v1alpha1.EtcdBenchmark, name, component string) *corev1ac.ConfigMapApplyConfiguration {
+	return corev1ac.ConfigMap(name, run.Namespace).
+		WithLabels(Labels(run, component)).
+		WithOwnerReferences(ownerOf(run))
+}
+
+// encodedPlan is the plan for the addresses that status holds.
+func encodedPlan(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
+	var endpoints []string
+	if t := run.Status.Target; t != nil {
+		endpoints = t.Endpoints
+	}
+	p, err := benchmark.Plan(run, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	return p.Encode()
+}

@@ -1,0 +1,103 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+const (
+	loadgenPath = "/loadgen"
+	// metricsPortName is what a PodMonitor selects by.
+	metricsPortName = "metrics"
+	// graceSeconds lets a pod that is told to end drain, delete its keys and
+	// write its result.
+	graceSeconds = 60
+)
+
+func loadPod(run *v1alpha1.EtcdBenchmark, image string) corev1.PodSpec {
+	volumes := loadVolumes(run)
+	c := container(run, image, volumes)
+	c.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: plan.MetricsPort}}
+	c.ReadinessProbe = &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Path: plan.ReadyPath, Port: intstr.FromString(metricsPortName),
+		}},
+		PeriodSeconds: 1,
+		// A pod under full load answers late; that must not look like a fault.
+		TimeoutSeconds:   5,
+		FailureThreshold: 3,
+	}
+	return podSpec(run, c, volumes)
+}
+
+func cleanupPod(run *v1alpha1.EtcdBenchmark, image string) corev1.PodSpec {
+	volumes := cleanupVolumes(run)
+	c := container(run, image, volumes)
+	c.Args = []string{"clean"}
+	return podSpec(run, c, volumes)
+}
+
+func container(run *v1alpha1.EtcdBenchmark, image string, volumes []mounted) corev1.Container {
+	return corev1.Container{
+		Name:                     lifecycle.ContainerName,
+		Image:                    image,
+		ImagePullPolicy:          corev1.PullIfNotPresent,
+		Command:                  []string{loadgenPath},
+		Resources:                resources(run.Spec.Pod),
+		VolumeMounts:             mounts(volumes),
+		TerminationMessagePath:   plan.TerminationMessageFile,
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			ReadOnlyRootFilesystem:   new(true),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+// podSpec meets the restricted Pod Security Standard. It names no user: the
+// image does, and OpenShift assigns one.
+func podSpec(run *v1alpha1.EtcdBenchmark, c corev1.Container, volumes []mounted) corev1.PodSpec {
+	spec := corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		Containers:                    []corev1.Container{c},
+		Volumes:                       sources(volumes),
+		TerminationGracePeriodSeconds: new(int64(graceSeconds)),
+		AutomountServiceAccountToken:  new(false),
+		EnableServiceLinks:            new(false),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   new(true),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+	}
+	place(&spec, run.Spec.Pod)
+	return spec
+}
+
+func place(spec *corev1.PodSpec, s *v1alpha1.PodSettings) {
+	if s == nil {
+		return
+	}
+	s = s.DeepCopy()
+	spec.NodeSelector = s.NodeSelector
+	spec.Tolerations = s.Tolerations
+	spec.Affinity = s.Affinity
+	spec.TopologySpreadConstraints = s.TopologySpreadConstraints
+	spec.ImagePullSecrets = s.ImagePullSecrets
+}
+
+// resources have no limits by default: a CPU limit throttles the measurement.
+func resources(s *v1alpha1.PodSettings) corev1.ResourceRequirements {
+	if s != nil && s.Resources != nil {
+		return *s.Resources.DeepCopy()
+	}
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("100m"),
+		corev1.ResourceMemory: resource.MustParse("128Mi"),
+	}}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	// Ctrl-C reaches the programs that the demo runs from the terminal; each ends in its own way, and then the demo does.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "\ndemo: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	s := look(ctx)
+	place, why, err := s.choose()
+	if err != nil {
+		return err
+	}
+	d := &demo{place: place, image: s.image, start: time.Now()}
+	d.say("The demo uses %s.", why)
+	for _, step := range d.steps() {
+		d.say("%s", step.name)
+		if err := step.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return d.conclude(os.Stdout)
+}

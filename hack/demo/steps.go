@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	namespace   = "etcdbench-demo"
+	kindCluster = "etcdbench-demo"
+	sample      = "config/samples/etcdbenchmark_put.yaml"
+	kubectl     = "bin/tools/kubectl"
+	plugin      = "bin/kubectl-etcdbench"
+	resultFile  = "out/demo.json"
+
+	// hostEtcd is the image that hack/cluster brings; other clusters pull etcd's own.
+	hostEtcd      = "etcdbench.dev/etcd:v3.7.3"
+	publishedEtcd = "gcr.io/etcd-development/etcd:v3.7.3"
+)
+
+// demo is one run of it.
+type demo struct {
+	place venue
+	image string
+	start time.Time
+}
+
+// step is a part of the demo that the user is told of.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func (d *demo) steps() []step {
+	if d.place == venueLocal {
+		return []step{{"Running the benchmark on three embedded members", d.runLocally}}
+	}
+	return []step{
+		{"Building kubectl and helm, if they are not there", d.buildTools},
+		{"Starting the cluster, or finding it", d.startCluster},
+		{"Building the operator's image and giving it to the cluster", d.loadImage},
+		{"Installing the operator by its Helm chart", d.install},
+		{"Starting an etcd of three members", d.startTarget},
+		{"Running " + sample, d.runBenchmark},
+	}
+}
+
+// say tells the user what happens, with the time since the start.
+func (d *demo) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "==> %5.0fs  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, args...))
+}
+
+func (d *demo) buildTools(ctx context.Context) error {
+	return d.command(ctx, "go", "run", "./hack/tools", "kubectl", "helm")
+}
+
+func (d *demo) startCluster(ctx context.Context) error {
+	switch d.place {
+	case venueHost:
+		return d.command(ctx, "go", "run", "./hack/cluster", "up")
+	case venueKind:
+		return d.startKind(ctx)
+	default:
+		return d.command(ctx, kubectl, "config", "current-context")
+	}
+}
+
+func (d *demo) startKind(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(d.kubeconfig()), 0o755); err != nil {
+		return err
+	}
+	clusters, err := exec.CommandContext(ctx, "kind", "get", "clusters").Output()
+	if err != nil {
+		return fmt.Errorf("asking kind for its clusters: %w", err)
+	}
+	if slices.Contains(strings.Fields(string(clusters)), kindCluster) {
+		return d.command(ctx, "kind", "export", "kubeconfig", "--name", kindCluster, "--kubeconfig", d.kubeconfig())
+	}
+	return d.command(ctx, "kind", "create", "cluster", "--name", kindCluster, "--kubeconfig", d.kubeconfig(), "--wait", "3m")
+}
+
+func (d *demo) loadImage(ctx context.Context) error {
+	switch d.place {
+	case venueHost:
+		if err := d.command(ctx, "make", "image-binaries"); err != nil {
+			return err
+		}
+		return d.command(ctx, "go", "run", "./hack/cluster", "build-image", "-f", "Dockerfile", "-t", d.image, ".")
+	case venueKind:
+		if err := d.command(ctx, "make", "image"); err != nil {
+			return err
+		}
+		return d.command(ctx, "kind", "load", "docker-image", d.image, "--name", kindCluster)
+	default:
+		d.say("the cluster pulls %s", d.image)
+		return nil
+	}
+}
+
+func (d *demo) install(ctx context.Context) error {
+	return d.command(ctx, "hack/deploy.sh")
+}
+
+// startTarget starts the etcd, in a namespace that takes restricted pods only,
+// so that the demo shows that the client pods are.
+func (d *demo) startTarget(ctx context.Context) error {
+	manifests, err := os.ReadFile("hack/manifests/etcd.yaml")
+	if err != nil {
+		return err
+	}
+	if d.place != venueHost {
+		manifests = bytes.ReplaceAll(manifests, []byte(hostEtcd), []byte(publishedEtcd))
+	}
+	enforcing := fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s, labels: {pod-security.kubernetes.io/enforce: restricted}}}", namespace)
+	if err := d.apply(ctx, []byte(enforcing)); err != nil {
+		return err
+	}
+	if err := d.apply(ctx, manifests); err != nil {
+		return err
+	}
+	return d.command(ctx, kubectl, "rollout", "status", "statefulset/etcd", "--namespace", namespace, "--timeout=3m")
+}
+
+func (d *demo) apply(ctx context.Context, manifests []byte) error {
+	cmd := d.prepare(ctx, kubectl, "apply", "--namespace", namespace, "--filename=-")
+	cmd.Stdin = bytes.NewReader(manifests)
+	return cmd.Run()
+}
+
+// runBenchmark runs the sample and follows it. A run happens once, so that of
+// an earlier demo goes first, and takes its keys with it.
+func (d *demo) runBenchmark(ctx context.Context) error {
+	if err := d.command(ctx, kubectl, "delete", "--namespace", namespace, "--filename", sample, "--ignore-not-found", "--timeout=150s"); err != nil {
+		return err
+	}
+	return d.keepResult(ctx, "run", "--namespace", namespace, "--filename", sample, "--output=json")
+}
+
+func (d *demo) runLocally(ctx context.Context) error {
+	return d.keepResult(ctx, "run", "--local", "--embedded-members=3", "--filename", sample, "--output=json")
+}
+
+// keepResult runs the plugin, whose progress the user sees, and keeps the
+// finished object that it prints. How the run ended is for conclude to say.
+func (d *demo) keepResult(ctx context.Context, args ...string) error {
+	if err := os.MkdirAll(filepath.Dir(resultFile), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(resultFile)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	cmd := d.prepare(ctx, plugin, args...)
+	cmd.Stdout = file
+	err = cmd.Run()
+	if written, statErr := file.Stat(); statErr == nil && written.Size() > 0 {
+		return nil
+	}
+	return err
+}
+
+// command runs a program; what it prints is part of the demo's progress.
+func (d *demo) command(ctx context.Context, name string, args ...string) error {
+	if err := d.prepare(ctx, name, args...).Run(); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+func (d *demo) prepare(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Env = os.Environ()
+	if path := d.kubeconfig(); path != "" {
+		cmd.Env = append(cmd.Env, "KUBECONFIG="+path, "CLUSTER="+path)
+	}
+	return cmd
+}
+
+// kubeconfig returns the file of the demo's own cluster, or "" for the user's.
+func (d *demo) kubeconfig() string {
+	switch d.place {
+	case venueHost:
+		return "bin/cluster/kubeconfig"
+	case venueKind:
+		return "bin/demo/kubeconfig"
+	default:
+		return ""
+	}
+}

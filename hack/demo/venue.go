@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+)
+
+// venue is where the demo takes place.
+type venue string
+
+const (
+	// venueCurrent is the cluster of the current kubectl context.
+	venueCurrent venue = "current"
+	// venueKind is a kind cluster of the demo's own.
+	venueKind venue = "kind"
+	// venueHost is a cluster on this host, by hack/cluster.
+	venueHost venue = "host"
+	// venueLocal needs no cluster: client and etcd run as one process.
+	venueLocal venue = "local"
+)
+
+// builtHere is the image that `make` builds if it is not told another name.
+const builtHere = "etcdbench.dev/etcd-benchmark-operator:dev"
+
+// surroundings is what decides on the venue.
+type surroundings struct {
+	// cluster and image are the variables CLUSTER and IMG.
+	cluster, image string
+	docker, kind   bool
+	debian, root   bool
+}
+
+func look(ctx context.Context) surroundings {
+	works := func(name string, args ...string) bool { return exec.CommandContext(ctx, name, args...).Run() == nil }
+	_, debian := os.Stat("/etc/debian_version")
+	return surroundings{
+		cluster: os.Getenv("CLUSTER"),
+		image:   os.Getenv("IMG"),
+		docker:  works("docker", "info"),
+		kind:    works("kind", "version"),
+		debian:  runtime.GOOS == "linux" && debian == nil,
+		root:    os.Geteuid() == 0,
+	}
+}
+
+// choose returns the venue and, in words for the user, why.
+func (s surroundings) choose() (venue, string, error) {
+	switch {
+	case s.cluster == "current" && (s.image == "" || s.image == builtHere):
+		return "", "", errors.New("CLUSTER=current needs IMG=repository:tag, an image of the operator that the cluster can pull: push what `make image IMG=…` builds")
+	case s.cluster == "current":
+		return venueCurrent, "the cluster of the current kubectl context, as CLUSTER=current asks", nil
+	case s.cluster != "":
+		return "", "", fmt.Errorf("CLUSTER: wanted nothing or current, found %q", s.cluster)
+	case s.docker && s.kind:
+		return venueKind, "a kind cluster of its own, as Docker and kind work here", nil
+	case s.debian && s.root:
+		return venueHost, "a cluster on this host, as Docker and kind do not work here, but this is Debian and you are root", nil
+	default:
+		return venueLocal, "no cluster: neither Docker with kind works here, nor is this Debian with you as root; so client and etcd run as one process", nil
+	}
+}

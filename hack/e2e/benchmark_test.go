@@ -1,0 +1,143 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// finishWithin is far longer than any run of the suite needs: a slow machine is
+// no failure.
+const finishWithin = 5 * time.Minute
+
+// newPut is a small run of puts in the target's namespace, on two pods.
+func newPut(c *etcdCluster, name string, requests int64) *v1alpha1.EtcdBenchmark {
+	return newPutIn(c.namespace, c, name, requests)
+}
+
+// newPutIn is newPut in another namespace than the target's.
+func newPutIn(namespace string, c *etcdCluster, name string, requests int64) *v1alpha1.EtcdBenchmark {
+	return &v1alpha1.EtcdBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.EtcdBenchmarkSpec{
+			Target: v1alpha1.Target{Endpoints: c.endpoints()},
+			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
+				KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 1000},
+			}},
+			Load: v1alpha1.Load{Pods: 2, Connections: 4, Clients: 8, Requests: &requests, Seed: 1},
+		},
+	}
+}
+
+// newRange is a small run of reads.
+func newRange(c *etcdCluster, name string, consistency v1alpha1.Consistency, requests int64) *v1alpha1.EtcdBenchmark {
+	b := newPut(c, name, requests)
+	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+		Consistency: consistency, KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 500, Order: v1alpha1.KeyOrderUniform},
+	}}
+	return b
+}
+
+// create creates the object, and keeps what is known of it if the test fails.
+func create(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	if err := suite.client.Create(suite.ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			dump(t, b.Namespace)
+		}
+	})
+	return b
+}
+
+// get returns the object as it is now.
+func get(ctx context.Context, b *v1alpha1.EtcdBenchmark) (*v1alpha1.EtcdBenchmark, error) {
+	found := &v1alpha1.EtcdBenchmark{}
+	err := suite.client.Get(ctx, client.ObjectKeyFromObject(b), found)
+	return found, err
+}
+
+// awaitStage waits until Finished has one of the reasons.
+func awaitStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	eventually(t, 2*time.Minute, b.Name+" to be "+stage, func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		b = found
+		return wantReason(b, v1alpha1.ConditionFinished, stage)
+	})
+	return b
+}
+
+// awaitEnd waits until the run is finished, its keys are accounted for and its
+// pods have ended, so that it touches the target no more.
+func awaitEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	eventually(t, finishWithin, b.Name+" to end", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		b = found
+		if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+			return wantReason(b, v1alpha1.ConditionFinished, "True")
+		}
+		if meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleaned) == nil {
+			return fmt.Errorf("the condition Cleaned is missing")
+		}
+		return podsEnded(ctx, b)
+	})
+	return b
+}
+
+func podsEnded(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
+	pods, err := podsOf(ctx, b)
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods {
+		if pod.Status.Phase == corev1.PodRunning {
+			return fmt.Errorf("pod %s still runs", pod.Name)
+		}
+	}
+	return nil
+}
+
+// podsOf returns the run's pods.
+func podsOf(ctx context.Context, b *v1alpha1.EtcdBenchmark) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := suite.client.List(ctx, &pods, client.InNamespace(b.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(b.UID)})
+	return pods.Items, err
+}
+
+// runToEnd creates the object and waits for its end.
+func runToEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	return awaitEnd(t, create(t, b))
+}
+
+// wantReason says what a condition is if it has not this reason.
+func wantReason(b *v1alpha1.EtcdBenchmark, condition, reason string) error {
+	found := meta.FindStatusCondition(b.Status.Conditions, condition)
+	if found == nil {
+		return fmt.Errorf("%s: wanted the condition %s with reason %s, found none", b.Name, condition, reason)
+	}
+	if found.Reason != reason {
+		return fmt.Errorf("%s: wanted %s with reason %s, found %s (%s): %s", b.Name, condition, reason, found.Status, found.Reason, found.Message)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkCounted runs what compares the server's counters, one after the other.
+func checkCounted(t *testing.T) {
+	t.Run("followers", checkFollowers)
+	t.Run("leader", checkLeader)
+	for _, pods := range []int32{1, 2, 5} {
+		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods) })
+	}
+}
+
+// checkFollowers sends serializable reads to the followers: the leader must not
+// see one of them.
+func checkFollowers(t *testing.T) {
+	b := newRange(suite.counted, "followers", v1alpha1.ConsistencySerializable, 4000)
+	b.Spec.Target.Members = v1alpha1.MembersFollowers
+	rise, leader := runCounted(t, b)
+	share := rangeShare(b)
+	for member, byRPC := range rise {
+		if got := byRPC["Range"]; member == leader && got > share.control {
+			t.Errorf("the leader %s answered %d reads, more than the %d of control", member, got, share.control)
+		} else if member != leader && got < share.load/4 {
+			t.Errorf("the follower %s answered %d of %d reads, less than half its part", member, got, share.load)
+		}
+	}
+}
+
+// checkLeader sends linearizable reads to the leader: it must see all of them.
+func checkLeader(t *testing.T) {
+	b := newRange(suite.counted, "leader", v1alpha1.ConsistencyLinearizable, 4000)
+	b.Spec.Target = v1alpha1.Target{
+		Pods:    &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": etcdName}}},
+		Members: v1alpha1.MembersLeader,
+	}
+	rise, leader := runCounted(t, b)
+	if share, got := rangeShare(b), rise[leader]["Range"]; got < share.load {
+		t.Errorf("the leader %s answered %d of the run's %d reads", leader, got, share.load)
+	}
+}
+
+// readShare is how many reads a run sent as load, and for its own purposes.
+type readShare struct{ load, control int64 }
+
+func rangeShare(b *v1alpha1.EtcdBenchmark) readShare {
+	for _, count := range b.Status.Summary.RequestCounts {
+		if count.RPC == "Range" {
+			return readShare{load: count.Warmup + count.Measured, control: count.Preload + count.Control}
+		}
+	}
+	return readShare{}
+}
+
+// runCounted runs b, fills it with the result, and returns by how much the
+// members' counters rose, and who led.
+func runCounted(t *testing.T, b *v1alpha1.EtcdBenchmark) (counters, string) {
+	t.Helper()
+	leader, err := suite.counted.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := mustCounters(t, suite.counted)
+	runToEnd(t, b).DeepCopyInto(b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, *b.Spec.Load.Requests)
+	requireOrderedPercentiles(t, b)
+	rise := mustCounters(t, suite.counted).since(before)
+	requireSameCounts(t, b, rise)
+	return rise, leader
+}
+
+// checkPods splits the same load over a number of pods, under a prefix with
+// close neighbours.
+func checkPods(t *testing.T, pods int32) {
+	prefix := fmt.Sprintf("e2e/%d", pods)
+	store := putNeighbours(t, suite.counted, []string{prefix, prefix + ".", prefix + "0"})
+	b := newPut(suite.counted, fmt.Sprintf("pods-%d", pods), 10_007)
+	b.Spec.Target = v1alpha1.Target{
+		Service:   &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromInt32(2379)},
+		KeyPrefix: prefix + "/",
+	}
+	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, 7, 23
+	b.Spec.Load.WarmupSeconds = 1
+	runCounted(t, b)
+	requireStore(t, suite.counted, store)
+	requireMessagesAgree(t, b)
+}

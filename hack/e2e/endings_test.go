@@ -1,0 +1,126 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkEndings ends runs before they are through, in every way a user can.
+func checkEndings(t *testing.T) {
+	ns := namespace(t, "endings")
+	for name, check := range map[string]func(*testing.T, string){
+		"stopped":   checkStopped,
+		"timed out": checkTimedOut,
+		"deleted":   checkDeleted,
+		"ttl":       checkTTL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, ns)
+		})
+	}
+}
+
+// newEndless is a run that would go on for an hour.
+func newEndless(ns, name string) *v1alpha1.EtcdBenchmark {
+	b := newPutIn(ns, suite.side, name, 0)
+	hour := int32(3600)
+	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &hour
+	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.TimeoutSeconds = 2 * hour
+	return b
+}
+
+// awaitMeasuring waits until the run has measured something.
+func awaitMeasuring(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	eventually(t, 2*time.Minute, b.Name+" to measure", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		b = found
+		if b.Status.Progress == nil || b.Status.Progress.Requests < 100 {
+			return fmt.Errorf("progress is %+v", b.Status.Progress)
+		}
+		return nil
+	})
+	return b
+}
+
+func checkStopped(t *testing.T, ns string) {
+	b := awaitMeasuring(t, create(t, newEndless(ns, "stopped")))
+	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
+	if err := suite.client.Patch(suite.ctx, b, stop); err != nil {
+		t.Fatal(err)
+	}
+	requireCutShort(t, awaitEnd(t, b), v1alpha1.ReasonStopped)
+}
+
+func checkTimedOut(t *testing.T, ns string) {
+	b := newEndless(ns, "timed-out")
+	b.Spec.TimeoutSeconds = 20
+	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
+}
+
+// requireCutShort wants a run that was ended early to keep its numbers and to
+// leave no key.
+func requireCutShort(t *testing.T, b *v1alpha1.EtcdBenchmark, reason string) {
+	t.Helper()
+	requireReason(t, b, reason)
+	if b.Status.Summary == nil || b.Status.Summary.MeasuredRequests < 100 {
+		t.Fatalf("wanted the requests measured until then, found %+v", b.Status.Summary)
+	}
+	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleaned) {
+		t.Errorf("wanted Cleaned=True, found %+v", b.Status.Conditions)
+	}
+	requireNoKeys(t, b)
+	requireAllPods(t, b)
+}
+
+func requireNoKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	left, err := suite.side.store(b.KeyPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) > 0 {
+		t.Errorf("%d keys are left under %s", len(left), b.KeyPrefix())
+	}
+}
+
+// checkDeleted deletes the object in the middle of the run: its finalizer lets
+// it go when the keys are gone, and its pods go with it.
+func checkDeleted(t *testing.T, ns string) {
+	b := awaitMeasuring(t, create(t, newEndless(ns, "deleted")))
+	if err := suite.client.Delete(suite.ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 3*time.Minute, "the object to be gone", func(ctx context.Context) error { return deleted(ctx, b) })
+	requireNoKeys(t, b)
+	eventually(t, 2*time.Minute, "the pods to be gone", func(ctx context.Context) error {
+		pods, err := podsOf(ctx, b)
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("%d pods are left", len(pods))
+		}
+		return err
+	})
+}
+
+func checkTTL(t *testing.T, ns string) {
+	b := newPutIn(ns, suite.side, "ttl", 200)
+	ttl := int32(5)
+	b.Spec.TTLSecondsAfterFinished = &ttl
+	create(t, b)
+	eventually(t, finishWithin, "the object to be gone", func(ctx context.Context) error { return deleted(ctx, b) })
+	requireNoKeys(t, b)
+}

@@ -1,0 +1,208 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// failWithin bounds the time from when a failure can be known to Finished.
+const failWithin = 60 * time.Second
+
+// badRun is a run that can not do what it is asked to.
+type badRun struct {
+	// in, if set, is the target in whose namespace the run lies.
+	in     *etcdCluster
+	change func(*v1alpha1.EtcdBenchmark)
+
+	wantReason string
+	// wantNamed are words that the message must hold: the thing that is wrong.
+	wantNamed []string
+	// knowableAfter is how long after its creation nobody can know that the
+	// run fails; where it has pods, the time until they run is added.
+	knowableAfter time.Duration
+}
+
+func badRuns() map[string]badRun {
+	secured, guarded := suite.secured, suite.guarded
+	endpoints := func(addresses ...string) func(*v1alpha1.EtcdBenchmark) {
+		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Endpoints = addresses }
+	}
+	tls := func(secret string) func(*v1alpha1.EtcdBenchmark) {
+		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: secret} }
+	}
+	auth := func(secret string) func(*v1alpha1.EtcdBenchmark) {
+		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: secret} }
+	}
+	refusing := strings.Replace(suite.side.endpoint(0), ":2379", ":9", 1)
+	return map[string]badRun{
+		"unresolvable": {change: endpoints("no-such-host.e2e-failures.svc:2379"), wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{"no-such-host"}},
+		"refused":      {change: endpoints(refusing), wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{refusing, "refused"}},
+		"no-service": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "no-such-service"}}
+			},
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-service"},
+		},
+		"no-port": {in: suite.side,
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName}}
+				b.Spec.Target.Service.Port.Type, b.Spec.Target.Service.Port.StrVal = 1, "no-such-port"
+			},
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-port"},
+		},
+		"no-pods": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Target = v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}}}
+			},
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
+		},
+		"wrong-ca":       {in: secured, change: tls("wrong-ca"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
+		"no-certificate": {in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
+		"wrong-password": {in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
+		"no-password":    {in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
+		"no-secret":      {in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
+		"no-key-in-it":   {in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
+		"foreign-keys": {
+			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
+			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
+		},
+		"unschedulable": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}
+				b.Spec.SchedulingTimeoutSeconds = 10
+			},
+			wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second,
+		},
+	}
+}
+
+// checkFailures starts every bad run at once, since each mostly waits, and
+// looks at how each ended.
+func checkFailures(t *testing.T) {
+	ns := namespace(t, "failures")
+	prepareFailures(t)
+	foreign := putNeighbours(t, suite.side, []string{"foreign/key", "foreign/.owner"})
+	bad := badRuns()
+	runs := map[string]*v1alpha1.EtcdBenchmark{"quota": createOverQuota(t)}
+	bad["quota"] = badRun{wantReason: v1alpha1.ReasonPodsForbidden, wantNamed: []string{"no-pods", "quota"}}
+	for name, run := range bad {
+		if name != "quota" {
+			runs[name] = createBad(t, ns, name, run)
+		}
+	}
+	for name, run := range bad {
+		t.Run(name, func(t *testing.T) { requireBadEnd(t, runs[name], run) })
+	}
+	store, err := suite.side.store("foreign/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range foreign {
+		if !strings.HasPrefix(key, "foreign/") {
+			delete(foreign, key)
+		}
+	}
+	if diff := cmp.Diff(foreign, store); diff != "" {
+		t.Errorf("foreign keys were touched (-before +after):\n%s", diff)
+	}
+}
+
+func createBad(t *testing.T, ns, name string, run badRun) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	b := newPutIn(ns, suite.side, name, 100)
+	if run.in != nil {
+		b = newPut(run.in, name, 100)
+	}
+	b.Spec.Load.Pods = 1
+	run.change(b)
+	return create(t, b)
+}
+
+// createOverQuota creates a run where no pod may be.
+func createOverQuota(t *testing.T) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	ns := namespace(t, "quota")
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "no-pods"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+	}
+	if err := suite.client.Create(suite.ctx, quota); err != nil {
+		t.Fatal(err)
+	}
+	return create(t, newPutIn(ns, suite.side, "quota", 100))
+}
+
+// prepareFailures makes the Secrets that are wrong.
+func prepareFailures(t *testing.T) {
+	t.Helper()
+	other, err := newAuthority("another CA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := suite.authority.issue("benchmark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secured, guarded := suite.secured.namespace, suite.guarded.namespace
+	for _, secret := range []struct {
+		namespace, name string
+		data            map[string][]byte
+	}{
+		{secured, "wrong-ca", map[string][]byte{plan.CAFile: other.pem, plan.CertFile: user[plan.CertFile], plan.KeyFile: user[plan.KeyFile]}},
+		{secured, "no-certificate", map[string][]byte{plan.CAFile: suite.authority.pem}},
+		{guarded, "wrong-password", basicAuth("bench", "guess")},
+		{guarded, "half", map[string][]byte{plan.UsernameFile: []byte("bench")}},
+	} {
+		if err := suite.createSecret(secret.namespace, secret.name, secret.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// requireBadEnd wants the run to have ended for its own reason, in time, naming
+// what is wrong, with no pod left that runs.
+func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) {
+	b = awaitEnd(t, b)
+	requireReason(t, b, want.wantReason)
+	finished := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
+	if missing := containsAll(finished.Message, want.wantNamed); missing != nil {
+		t.Error(missing)
+	}
+	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Errorf("wanted Stalled=True, found %+v", b.Status.Conditions)
+	}
+	knowable := knowableSince(t, b).Add(want.knowableAfter)
+	if took := b.Status.CompletionTime.Sub(knowable); took > failWithin {
+		t.Errorf("it took %s from when the failure could be known to Finished; wanted at most %s", took, failWithin)
+	}
+}
+
+// knowableSince is when the run's first pod began to run, and its creation
+// where no pod ever did.
+func knowableSince(t *testing.T, b *v1alpha1.EtcdBenchmark) time.Time {
+	t.Helper()
+	pods, err := podsOf(suite.ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			if terminated := status.State.Terminated; terminated != nil && !terminated.StartedAt.IsZero() {
+				return terminated.StartedAt.Time
+			}
+		}
+	}
+	return b.CreationTimestamp.Time
+}

@@ -1,0 +1,137 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkLosses takes away, in the middle of a run, what the run needs.
+func checkLosses(t *testing.T) {
+	ns := namespace(t, "losses")
+	t.Run("a client pod", func(t *testing.T) { checkLostPod(t, ns) })
+	t.Run("the load Job", func(t *testing.T) { checkLostJob(t, ns) })
+	t.Run("the leader", checkMovedLeader)
+	t.Run("the operator, for longer than pods wait", func(t *testing.T) { checkLongAbsence(t, ns) })
+}
+
+// checkLostPod deletes a pod without a word. The run must not pass for whole,
+// and its keys, which the lost pod can not delete, must go all the same.
+func checkLostPod(t *testing.T, ns string) {
+	b := awaitMeasuring(t, create(t, newEndless(ns, "lost-pod")))
+	pods, err := podsOf(suite.ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustKubectl(t, "delete", "pod", "-n", ns, pods[0].Name, "--grace-period=0", "--force")
+	b = awaitEnd(t, b)
+	requireReason(t, b, v1alpha1.ReasonPodFailed)
+	if b.Status.Summary == nil || b.Status.Summary.MeasuredRequests == 0 {
+		t.Errorf("wanted what the pods had measured, found %+v", b.Status.Summary)
+	}
+	requireCleaned(t, b)
+}
+
+// checkLostJob deletes the Job: the run ends, and no second Job runs the load.
+func checkLostJob(t *testing.T, ns string) {
+	jobs := recordLoadJobs(t, ns)
+	b := awaitMeasuring(t, create(t, newEndless(ns, "lost-job")))
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: b.Status.Job.Name}}
+	if err := suite.client.Delete(suite.ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		t.Fatal(err)
+	}
+	b = awaitEnd(t, b)
+	requireReason(t, b, v1alpha1.ReasonJobDeleted)
+	jobs.requireOne(t, b)
+	requireCleaned(t, b)
+}
+
+func requireCleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleaned) {
+		t.Errorf("%s: wanted Cleaned=True, found %+v", b.Name, b.Status.Conditions)
+	}
+	requireNoKeys(t, b)
+}
+
+// checkMovedLeader moves the leader while it is the only one under load: the
+// load follows, and every request is accounted for.
+func checkMovedLeader(t *testing.T) {
+	c := suite.counted
+	b := newPut(c, "moved-leader", 3000)
+	b.Spec.Target.Members = v1alpha1.MembersLeader
+	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 200}
+	b = awaitMeasuring(t, create(t, b))
+	old, err := c.leader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	moveLeader(t, c, old)
+	between := mustCounters(t, c)
+	b = awaitEnd(t, b)
+	requireCompleted(t, b)
+	if got := b.Status.Summary.MeasuredRequests; got != 3000 {
+		t.Errorf("wanted 3000 requests accounted for, found %d", got)
+	}
+	rise := mustCounters(t, c).since(between)
+	if rise[old]["Put"] > rise.total("Put")/2 {
+		t.Errorf("the load stayed with the old leader %s: %v", old, rise)
+	}
+}
+
+// moveLeader gives the leadership to another member.
+func moveLeader(t *testing.T, c *etcdCluster, old string) {
+	t.Helper()
+	out, err := c.etcdctl("member", "list", "--write-out=simple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out) {
+		fields := strings.Split(line, ", ")
+		if len(fields) < 3 || fields[2] == old {
+			continue
+		}
+		var ordinal int
+		if _, err := fmt.Sscanf(old, etcdName+"-%d", &ordinal); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.etcdctl("move-leader", fields[0], "--endpoints="+c.scheme()+c.endpoint(ordinal)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("wanted another member than %s, found: %s", old, out)
+}
+
+// checkLongAbsence takes the operator away until the pods have given up
+// waiting for it: their termination messages are all that is left.
+func checkLongAbsence(t *testing.T, ns string) {
+	b := awaitMeasuring(t, create(t, newLong(ns, "absence")))
+	mustKubectl(t, "scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=0")
+	t.Cleanup(func() {
+		if _, err := suite.detached().kubectl("scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=1"); err != nil {
+			t.Error(err)
+		}
+	})
+	mustKubectl(t, "wait", "-n", ns, "job/"+b.Status.Job.Name, "--for=condition=Complete", "--timeout=5m")
+	mustKubectl(t, "scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=1")
+	b = awaitEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, *b.Spec.Load.Requests)
+	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
+}
+
+func newLong(ns, name string) *v1alpha1.EtcdBenchmark {
+	b := newPutIn(ns, suite.side, name, 2000)
+	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	return b
+}

@@ -1,0 +1,101 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+)
+
+// Levels of the suite.
+const (
+	levelQuick = "quick"
+	levelAll   = "all"
+)
+
+var level = flag.String("level", levelQuick, "which scenarios run: quick or all")
+
+// suite is what all scenarios share; TestMain makes it.
+var suite *environment
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if *level != levelQuick && *level != levelAll {
+		fmt.Fprintf(os.Stderr, "e2e: -level: wanted quick or all, found %q\n", *level)
+		return 2
+	}
+	// Most of what runs side by side only waits: the number of processors is no measure for it.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	suite = &environment{ctx: ctx}
+	defer func() { suite.detached().tearDown() }()
+	if err := suite.setUp(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: preparing the cluster:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// scenario is one part of the suite.
+type scenario struct {
+	name  string
+	check func(*testing.T)
+	// slow scenarios run at the level all only.
+	slow bool
+	// node scenarios reach into processes of the node, which must be this machine.
+	node bool
+}
+
+// TestOperator runs the scenarios in order: first the one that needs the target
+// for itself, last the one that takes the operator away.
+func TestOperator(t *testing.T) {
+	for _, s := range []scenario{
+		{name: "sample", check: checkSample},
+		{name: "group", check: checkGroup},
+		{name: "restart/pod deleted", check: checkPodDeletedRestart},
+		{name: "restart/process killed", check: checkProcessKilledRestart, node: true},
+		{name: "endings", check: checkEndings},
+		{name: "workloads", check: checkWorkloads, slow: true},
+		{name: "losses", check: checkLosses, slow: true},
+		{name: "helm", check: checkHelm},
+	} {
+		if s.slow && *level != levelAll || s.node && !suite.ownCluster {
+			continue
+		}
+		t.Run(s.name, s.check)
+	}
+}
+
+// checkGroup runs side by side what disturbs each other little: only the
+// counted scenarios load their target, the others mostly wait.
+func checkGroup(t *testing.T) {
+	for _, s := range []scenario{
+		{name: "counted", check: checkCounted},
+		{name: "roads/port blocked", check: checkBlockedPort, node: true},
+		{name: "admission", check: checkAdmission},
+		{name: "failures", check: checkFailures},
+		{name: "tls", check: checkTLS},
+		{name: "auth", check: checkAuth},
+	} {
+		if s.node && !suite.ownCluster {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.check(t)
+		})
+	}
+}

@@ -1,0 +1,158 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// heldRun is a run that something keeps in one stage, so that the operator is
+// killed there and nowhere else.
+type heldRun struct {
+	name  string
+	stage string
+	// start creates the run and whatever holds it in its stage.
+	start func(*testing.T, *v1alpha1.EtcdBenchmark)
+	// letGo, if set, removes what holds it.
+	letGo func(*testing.T)
+}
+
+// checkPodDeletedRestart replaces the operator's pod at once.
+func checkPodDeletedRestart(t *testing.T) {
+	checkRestart(t, "replaced", func(t *testing.T) {
+		pod, err := suite.operatorPod(suite.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustKubectl(t, "delete", "pod", "-n", operatorNamespace, pod.Name, "--grace-period=0", "--force")
+	})
+}
+
+// checkProcessKilledRestart kills the operator's process: nobody gives the
+// lease back, and the blocked ports stay blocked.
+func checkProcessKilledRestart(t *testing.T) {
+	checkRestart(t, "killed", killOperatorProcess)
+}
+
+// checkRestart holds one run in each stage, kills the operator once, and wants
+// every run to end as if nothing had happened.
+func checkRestart(t *testing.T, purpose string, kill func(*testing.T)) {
+	ns := namespace(t, purpose)
+	jobs := recordLoadJobs(t, ns)
+	held := heldRuns(ns)
+	runs := make([]*v1alpha1.EtcdBenchmark, len(held))
+	for i, h := range held {
+		runs[i] = newPutIn(ns, suite.side, h.name, 2000)
+		h.start(t, runs[i])
+		awaitStage(t, runs[i], h.stage)
+	}
+	for i, h := range held {
+		requireStage(t, runs[i], h.stage)
+	}
+	kill(t)
+	for _, h := range held {
+		if h.letGo != nil {
+			h.letGo(t)
+		}
+	}
+	for i, h := range held {
+		t.Run(h.name, func(t *testing.T) {
+			b := awaitEnd(t, runs[i])
+			requireCompleted(t, b)
+			requireMeasured(t, b, *b.Spec.Load.Requests)
+			jobs.requireOne(t, b)
+		})
+	}
+}
+
+func requireStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) {
+	t.Helper()
+	found, err := get(suite.ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wantReason(found, v1alpha1.ConditionFinished, stage); err != nil {
+		t.Fatalf("before the operator was killed: %v", err)
+	}
+}
+
+// heldRuns are in the order of how long they stay in their stage.
+func heldRuns(ns string) []heldRun {
+	runs := []heldRun{
+		{
+			name: "preparing", stage: v1alpha1.StagePreparing,
+			start: startUnschedulable,
+			letGo: func(t *testing.T) { labelNodes(t, ns, "go") },
+		},
+		{
+			// The start is in status and on the first pod, but not on the last.
+			name: "armed", stage: v1alpha1.StageArmed,
+			start: startHalfArmed,
+			letGo: func(t *testing.T) { allowStart(t, ns) },
+		},
+	}
+	if suite.ownCluster {
+		runs = append(runs, heldRun{name: "collecting", stage: v1alpha1.StageCollecting, start: startBlocked})
+	}
+	return append(runs, heldRun{name: "running", stage: v1alpha1.StageRunning, start: startLong})
+}
+
+// startUnschedulable asks for a node label that no node has yet.
+func startUnschedulable(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{b.Namespace: "go"}}
+	create(t, b)
+}
+
+// startHalfArmed lets an admission policy deny the start to the last pod.
+func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	denyStart(t, b.Namespace, b.Name, int(b.Spec.Load.Pods)-1)
+	create(t, b)
+	eventually(t, 2*time.Minute, "the first pod to have its start", func(ctx context.Context) error {
+		pods, err := podsOf(ctx, b)
+		if err != nil {
+			return err
+		}
+		started := 0
+		for _, pod := range pods {
+			if pod.Annotations[plan.AnnotationStartAt] != "" {
+				started++
+			}
+		}
+		if want := int(b.Spec.Load.Pods) - 1; started != want {
+			return fmt.Errorf("wanted %d pods with a start, found %d", want, started)
+		}
+		return nil
+	})
+}
+
+// startBlocked lets a run wait, when it is through, for an operator that can
+// not reach it.
+func startBlocked(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	blockable := newBlockable(suite.side, b.Name)
+	b.Spec = blockable.Spec
+	create(t, b)
+	blockPods(t, b)
+}
+
+// startLong makes the run last as long as a restart may take.
+func startLong(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	create(t, b)
+}
+
+// labelNodes sets a label on every node, and takes it off when the test ends.
+func labelNodes(t *testing.T, key, value string) {
+	t.Helper()
+	mustKubectl(t, "label", "nodes", "--all", "--overwrite", key+"="+value)
+	t.Cleanup(func() {
+		if _, err := suite.detached().kubectl("label", "nodes", "--all", key+"-"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// requireReason ends the test unless the run finished with this reason.
+func requireReason(t *testing.T, b *v1alpha1.EtcdBenchmark, reason string) {
+	t.Helper()
+	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+		t.Fatalf("%s is not finished: %+v", b.Name, b.Status.Conditions)
+	}
+	if err := wantReason(b, v1alpha1.ConditionFinished, reason); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// requireCompleted ends the test unless the run did all that was asked, every
+// pod reported, and no key is left.
+func requireCompleted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	requireReason(t, b, v1alpha1.ReasonCompleted)
+	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleaned) {
+		t.Errorf("%s: wanted Cleaned=True, found %+v", b.Name, meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleaned))
+	}
+	for _, running := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
+		if meta.FindStatusCondition(b.Status.Conditions, running) != nil {
+			t.Errorf("%s: a completed run has the condition %s", b.Name, running)
+		}
+	}
+	if b.Status.Summary == nil || b.Status.Summary.Partial {
+		t.Fatalf("%s: wanted a whole summary, found %+v", b.Name, b.Status.Summary)
+	}
+	requireAllPods(t, b)
+}
+
+func requireAllPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	if got := len(b.Status.Pods); got != int(b.Spec.Load.Pods) {
+		t.Errorf("%s: wanted %d pods in status, found %d", b.Name, b.Spec.Load.Pods, got)
+	}
+	for _, pod := range b.Status.Pods {
+		if pod.Partial || pod.Road == v1alpha1.RoadNone || pod.Road == "" {
+			t.Errorf("%s: pod %d did not report: %+v", b.Name, pod.Index, pod)
+		}
+	}
+}
+
+// requireMeasured holds the number of measured requests against what was asked
+// for, in the sum and over the operations, and wants none to have failed.
+func requireMeasured(t *testing.T, b *v1alpha1.EtcdBenchmark, want int64) {
+	t.Helper()
+	s := b.Status.Summary
+	if s.MeasuredRequests != want || s.FailedRequests != 0 || s.CensoredRequests != 0 {
+		t.Errorf("%s: wanted %d measured requests, all answered; found %d, of which %d failed and %d were cut off",
+			b.Name, want, s.MeasuredRequests, s.FailedRequests, s.CensoredRequests)
+	}
+	var operations, pods int64
+	for _, o := range s.Operations {
+		operations += o.Succeeded + o.Failed + o.Censored
+	}
+	for _, p := range b.Status.Pods {
+		pods += p.MeasuredRequests
+	}
+	if operations != want || pods != want {
+		t.Errorf("%s: wanted %d requests over the operations and over the pods; found %d and %d", b.Name, want, operations, pods)
+	}
+}
+
+// requireOrderedPercentiles checks that no percentile lies below a smaller one,
+// and that there is something to order.
+func requireOrderedPercentiles(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	for _, o := range b.Status.Summary.Operations {
+		for name, l := range map[string]*v1alpha1.LatencySummary{"latency": o.Latency, "service time": o.ServiceTime} {
+			if l == nil || l.Count != o.Succeeded || l.MinMicroseconds <= 0 {
+				t.Errorf("%s: %s of %s: wanted %d durations over zero, found %+v", b.Name, name, o.Operation, o.Succeeded, l)
+				continue
+			}
+			ranks := []int64{l.MinMicroseconds, l.P50Microseconds, l.P90Microseconds, l.P95Microseconds, l.P99Microseconds, l.P999Microseconds, l.MaxMicroseconds}
+			if !slices.IsSorted(ranks) {
+				t.Errorf("%s: %s of %s: min, percentiles and max are not in order: %v", b.Name, name, o.Operation, ranks)
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+const (
+	clientSecret   = "etcd-client-tls"
+	passwordSecret = "etcd-user"
+)
+
+// prepareSecured makes the certificates of the target that asks for them: the
+// members' cover the names of their pods and nothing else.
+func (e *environment) prepareSecured() error {
+	c := e.secured
+	c.flags = []string{
+		"--cacert=" + serverCerts + "/" + plan.CAFile, "--cert=" + serverCerts + "/" + plan.CertFile,
+		"--key=" + serverCerts + "/" + plan.KeyFile, "--endpoints=https://" + c.endpoint(0),
+	}
+	var err error
+	if e.authority, err = newAuthority("e2e etcd CA"); err != nil {
+		return err
+	}
+	var names []string
+	for i := range c.members {
+		names = append(names, strings.TrimSuffix(c.endpoint(i), ":2379"))
+	}
+	server, err := e.authority.issue("etcd server", names...)
+	if err != nil {
+		return err
+	}
+	if err := e.createSecret(c.namespace, c.secret, server); err != nil {
+		return err
+	}
+	user, err := e.authority.issue("benchmark")
+	if err != nil {
+		return err
+	}
+	return e.createSecret(c.namespace, clientSecret, user)
+}
+
+// guardWithPassword gives the guarded target a user that may touch the runs'
+// keys only, and turns authentication on.
+func (e *environment) guardWithPassword() error {
+	c := e.guarded
+	for _, args := range [][]string{
+		{"user", "add", "root:root"},
+		{"user", "grant-role", "root", "root"},
+		{"role", "add", "benchmark"},
+		{"role", "grant-permission", "--prefix=true", "benchmark", "readwrite", "etcdbench/"},
+		{"user", "add", "bench:secret"},
+		{"user", "grant-role", "bench", "benchmark"},
+		{"auth", "enable"},
+	} {
+		if _, err := c.etcdctl(args...); err != nil {
+			return err
+		}
+	}
+	c.flags = []string{"--user=root:root"}
+	return e.createSecret(c.namespace, passwordSecret, basicAuth("bench", "secret"))
+}
+
+func basicAuth(username, password string) map[string][]byte {
+	return map[string][]byte{
+		corev1.BasicAuthUsernameKey: []byte(username),
+		corev1.BasicAuthPasswordKey: []byte(password),
+	}
+}
+
+// checkTLS loads, by the Service's name, a target that asks for client
+// certificates and whose own certificates cover pod names only.
+func checkTLS(t *testing.T) {
+	b := newPut(suite.secured, "tls", 3000)
+	b.Spec.Target = v1alpha1.Target{
+		Service: &v1alpha1.ServiceTarget{Name: etcdName},
+		TLS:     &v1alpha1.TargetTLS{SecretName: clientSecret},
+	}
+	b.Spec.Load.Pods, b.Spec.Load.Connections = 2, 6
+	before := mustCounters(t, suite.secured)
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, 3000)
+	requireSameCounts(t, b, mustCounters(t, suite.secured).since(before))
+	if got := len(b.Status.Target.Endpoints); got != 3 {
+		t.Errorf("endpoints: wanted 3, found %v", b.Status.Target.Endpoints)
+	}
+}
+
+// checkAuth loads a target with authentication as a user that may touch the
+// default key prefix only.
+func checkAuth(t *testing.T) {
+	b := newPut(suite.guarded, "auth", 3000)
+	b.Spec.Target = v1alpha1.Target{
+		Service: &v1alpha1.ServiceTarget{Name: etcdName},
+		Auth:    &v1alpha1.TargetAuth{SecretName: passwordSecret},
+	}
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, 3000)
+}

@@ -1,0 +1,68 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkWorkloads runs what the quick scenarios leave out, each held against the
+// server's counters.
+func checkWorkloads(t *testing.T) {
+	for name, build := range map[string]func() *v1alpha1.EtcdBenchmark{
+		"range one key": func() *v1alpha1.EtcdBenchmark {
+			b := newRange(suite.counted, "one-key", v1alpha1.ConsistencyLinearizable, 20_000)
+			b.Spec.Workload.Range.Keys = v1alpha1.KeySpace{Count: 1}
+			return b
+		},
+		"range serializable": func() *v1alpha1.EtcdBenchmark {
+			return newRange(suite.counted, "serializable", v1alpha1.ConsistencySerializable, 20_000)
+		},
+		"mixed": func() *v1alpha1.EtcdBenchmark {
+			return newMixed("mixed")
+		},
+		"open loop": func() *v1alpha1.EtcdBenchmark {
+			b := newPut(suite.counted, "open-loop", 5_000)
+			b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 1000}
+			b.Spec.Load.WarmupSeconds = 2
+			return b
+		},
+		"put to the leader": func() *v1alpha1.EtcdBenchmark {
+			b := newPut(suite.counted, "leader-put", 10_000)
+			b.Spec.Target.Members = v1alpha1.MembersLeader
+			return b
+		},
+		"twenty pods": func() *v1alpha1.EtcdBenchmark {
+			b := newPut(suite.counted, "twenty-pods", 20_011)
+			b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 20, 40, 100
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) { runCounted(t, build()) })
+	}
+	t.Run("duration", checkDuration)
+}
+
+func newMixed(name string) *v1alpha1.EtcdBenchmark {
+	b := newPut(suite.counted, name, 20_000)
+	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
+		ReadsPerHundred: 70, KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 500, Order: v1alpha1.KeyOrderUniform},
+	}}
+	return b
+}
+
+// checkDuration bounds an open loop by time: the schedule alone decides how
+// many requests there are.
+func checkDuration(t *testing.T) {
+	b := newPut(suite.counted, "duration", 0)
+	seconds := int32(6)
+	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &seconds
+	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 700}
+	before := mustCounters(t, suite.counted)
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, 4200)
+	requireSameCounts(t, b, mustCounters(t, suite.counted).since(before))
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds the image $1 from the Dockerfile and bin/image: with docker where its engine answers, else with buildah into
+# the archive bin/image.tar.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+image=$1
+
+if docker info >/dev/null 2>&1; then
+  docker build --quiet --tag "$image" .
+  echo "built $image; docker has it"
+  exit
+fi
+command -v buildah >/dev/null || {
+  echo "wanted a docker engine that answers, or buildah, to build $image; found neither: install one of them" >&2
+  exit 1
+}
+
+# A store of its own, gone afterwards: the archive is the product. vfs and chroot need nothing of the kernel.
+store=$(mktemp -d)
+trap 'rm -rf "$store"' EXIT
+buildah() { command buildah --root="$store/root" --runroot="$store/run" --storage-driver=vfs "$@"; }
+buildah bud --quiet --isolation=chroot --pull-never --tag="$image" . >/dev/null
+rm -f bin/image.tar
+buildah push --quiet "$image" "docker-archive:bin/image.tar:$image"
+echo "built $image into bin/image.tar; go run ./hack/cluster load-image bin/image.tar loads it into the development cluster"

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags of `perf times`.
+type options struct {
+	kubeconfig string
+	rounds     int
+	out        string
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] != "times" {
+		return fmt.Errorf("usage: go run ./hack/perf times [-kubeconfig FILE] [-rounds N] [-out FILE]")
+	}
+	var o options
+	flags := flag.NewFlagSet("times", flag.ContinueOnError)
+	flags.StringVar(&o.kubeconfig, "kubeconfig", filepath.Join("bin", "cluster", "kubeconfig"), "the cluster, with the operator in it")
+	flags.IntVar(&o.rounds, "rounds", 10, "how often each side is measured")
+	flags.StringVar(&o.out, "out", filepath.Join("out", "perf-times.json"), "where every single value goes")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	if o.rounds < 1 {
+		return fmt.Errorf("-rounds: wanted at least 1, found %d", o.rounds)
+	}
+	return measureTimes(ctx, o)
+}
+
+// measureTimes takes all rounds and reports them.
+func measureTimes(ctx context.Context, o options) error {
+	l, err := newLab(ctx, o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	var rounds []round
+	for i := range o.rounds {
+		r, err := l.measureRound(ctx, i)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", i+1, err)
+		}
+		fmt.Fprintf(os.Stderr, "round %2d of %d: first request %.2f s, bare Job's first line %.2f s, summary %.2f s after the last response\n",
+			i+1, o.rounds, r.FirstRequest, r.FirstLine, r.Summary)
+		rounds = append(rounds, r)
+	}
+	if err := writeRounds(o.out, rounds); err != nil {
+		return err
+	}
+	return writeTable(os.Stdout, rounds)
+}

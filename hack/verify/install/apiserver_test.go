@@ -1,0 +1,78 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// apiServer is the configuration of a client of a real API server that has
+// our CRD and whose RBAC is on.
+var apiServer *rest.Config
+
+func TestMain(m *testing.M) {
+	os.Exit(withAPIServer(m.Run))
+}
+
+func withAPIServer(run func() int) int {
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := env.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting an API server (`make test` builds it and sets KUBEBUILDER_ASSETS):", err)
+		return 1
+	}
+	defer func() { _ = env.Stop() }()
+	apiServer = config
+	return run()
+}
+
+// clientAs returns a client that is taken for user; the empty user is an
+// administrator.
+func clientAs(t *testing.T, user string) client.Client {
+	t.Helper()
+	config := rest.CopyConfig(apiServer)
+	config.Impersonate.UserName = user
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func create(t *testing.T, c client.Client, o client.Object) {
+	t.Helper()
+	if err := c.Create(t.Context(), o); err != nil {
+		t.Fatalf("creating %T %s: %v", o, o.GetName(), err)
+	}
+}
+
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "install-"}}
+	create(t, clientAs(t, ""), namespace)
+	return namespace.Name
+}
+
+// allow gives user rights in a namespace.
+func allow(t *testing.T, user, namespace string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	admin := clientAs(t, "")
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{GenerateName: "allow-", Namespace: namespace}, Rules: rules}
+	create(t, admin, role)
+	create(t, admin, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+}

@@ -1,0 +1,123 @@
+package install
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	operatorName = "etcd-benchmark-operator"
+	systemName   = "etcdbench-system"
+)
+
+func TestRulesAreTheGeneratedOnes(t *testing.T) {
+	want := only(t, readObjects(t, "config/rbac/role.yaml"), "ClusterRole", "", operatorName).Object["rules"]
+	narrowed := renderChart(t, "namespaces={one,two}")
+	tests := map[string]object{
+		"kustomize":           only(t, renderKustomize(t), "ClusterRole", "", operatorName),
+		"chart":               only(t, renderChart(t), "ClusterRole", "", operatorName),
+		"chart in namespaces": only(t, narrowed, "Role", "one", operatorName),
+		"each namespace":      only(t, narrowed, "Role", "two", operatorName),
+	}
+	for name, got := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(want, got.Object["rules"]); diff != "" {
+				t.Errorf("rules differ from config/rbac/role.yaml; `make manifests` writes both (-generated +rendered):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestANamespacedInstallHasNoClusterWideRights(t *testing.T) {
+	for _, role := range ofKind(renderChart(t, "namespaces={one}"), "ClusterRole") {
+		if role.GetName() == operatorName {
+			t.Errorf("ClusterRole %s gives the operator all namespaces", role.GetName())
+		}
+	}
+}
+
+func TestCRDIsTheGeneratedOne(t *testing.T) {
+	const name = "etcdbenchmarks.etcdbench.dev"
+	want := only(t, readObjects(t, "config/crd/bases/etcdbench.dev_etcdbenchmarks.yaml"), "CustomResourceDefinition", "", name)
+	for tool, objects := range map[string][]object{"kustomize": renderKustomize(t), "chart": renderChart(t)} {
+		t.Run(tool, func(t *testing.T) {
+			got := only(t, objects, "CustomResourceDefinition", "", name)
+			if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
+				t.Errorf("the CRD differs from config/crd/bases; `make manifests` writes both (-generated +rendered):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUninstallingKeepsTheCRD(t *testing.T) {
+	const policy = "helm.sh/resource-policy"
+	crd := func(values ...string) map[string]string {
+		return ofKind(renderChart(t, values...), "CustomResourceDefinition")[0].GetAnnotations()
+	}
+	if got := crd()[policy]; got != "keep" {
+		t.Errorf("%s is %q: uninstalling would delete every result", policy, got)
+	}
+	if got, ok := crd("crds.keep=false")[policy]; ok {
+		t.Errorf("%s is %q although crds.keep is false", policy, got)
+	}
+}
+
+// TestChartAndKustomizeInstallTheSame compares every object that kustomize
+// builds. What the chart has more, such as its uninstall hook, kustomize cannot have.
+func TestChartAndKustomizeInstallTheSame(t *testing.T) {
+	chart := renderChart(t)
+	for _, want := range renderKustomize(t) {
+		if want.GetKind() == "Namespace" {
+			continue // Helm creates it
+		}
+		t.Run(want.GetKind()+" "+want.GetName(), func(t *testing.T) {
+			got := only(t, chart, want.GetKind(), want.GetNamespace(), want.GetName())
+			if diff := cmp.Diff(content(want), content(got)); diff != "" {
+				t.Errorf("chart and kustomize differ (-kustomize +chart):\n%s", diff)
+			}
+		})
+	}
+}
+
+// content is what an object does: all of it but descriptive metadata.
+func content(o object) map[string]any {
+	content := o.DeepCopy().Object
+	delete(content, "metadata")
+	return content
+}
+
+func TestValuesAreChecked(t *testing.T) {
+	tests := map[string]string{
+		"unknown value":      "replica=2",
+		"unknown below":      "image.tags=1",
+		"wrong type":         "replicas=many",
+		"out of range":       "replicas=-1",
+		"invalid namespace":  "namespaces={Not_A_Name}",
+		"unknown pullPolicy": "image.pullPolicy=Sometimes",
+	}
+	for name, value := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := helmTemplate(t, value); err == nil {
+				t.Errorf("helm takes %s", value)
+			}
+		})
+	}
+}
+
+func TestEveryOptionRenders(t *testing.T) {
+	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "networkPolicy.enabled=true",
+		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
+		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
+	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "NetworkPolicy"} {
+		if len(ofKind(objects, kind)) != 1 {
+			t.Errorf("want one %s, got %d", kind, len(ofKind(objects, kind)))
+		}
+	}
+	without := renderChart(t, "admissionPolicies.enabled=false", "crds.install=false", "uninstall.stopRuns=false", "metrics.enabled=false")
+	for _, kind := range []string{"ValidatingAdmissionPolicy", "CustomResourceDefinition", "Job", "Service", "ServiceMonitor"} {
+		if got := len(ofKind(without, kind)); got != 0 {
+			t.Errorf("want no %s, got %d", kind, got)
+		}
+	}
+}

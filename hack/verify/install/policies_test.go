@@ -1,0 +1,194 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	operatorUser = "system:serviceaccount:" + systemName + ":" + operatorName
+	managedBy    = "app.kubernetes.io/managed-by"
+)
+
+// policies are installed by the first test that needs them.
+var policies sync.Once
+
+func withPolicies(t *testing.T) {
+	t.Helper()
+	policies.Do(func() { installPolicies(t) })
+}
+
+// installPolicies installs the chart's policies and waits until the API server
+// enforces both.
+func installPolicies(t *testing.T) {
+	t.Helper()
+	admin := clientAs(t, "")
+	objects := renderChart(t)
+	for _, kind := range []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} {
+		for _, o := range ofKind(objects, kind) {
+			create(t, admin, &o)
+		}
+	}
+	namespace := newNamespace(t)
+	allow(t, operatorUser, namespace, podRights())
+	allow(t, "probe", namespace, runRights())
+	pod := newPod(namespace, map[string]string{managedBy: operatorName}, nil)
+	create(t, admin, pod)
+	waitUntilRefused(t, func(ctx context.Context) error {
+		return patchPod(ctx, clientAs(t, operatorUser), pod, `{"metadata":{"labels":{"probe":"x"}}}`, client.DryRunAll)
+	})
+	waitUntilRefused(t, func(ctx context.Context) error {
+		return clientAs(t, "probe").Create(ctx, newRun(t, namespace, "tls: {secretName: any}", ""), client.DryRunAll)
+	})
+}
+
+// waitUntilRefused waits for the API server to have read a policy.
+func waitUntilRefused(t *testing.T, attempt func(context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = attempt(ctx)
+		return last != nil && strings.Contains(last.Error(), "ValidatingAdmissionPolicy"), nil
+	})
+	if err != nil {
+		t.Fatalf("the policy is not enforced: %v; last answer: %v", err, last)
+	}
+}
+
+func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allow(t, "reader", namespace, runRights(), secretRights("client-tls", "user", "registry"))
+	allow(t, "half-reader", namespace, runRights(), secretRights("client-tls"))
+	allow(t, "nobody", namespace, runRights())
+	allow(t, operatorUser, namespace, runRights())
+	const both = "tls: {secretName: client-tls}, auth: {secretName: user}"
+	tests := map[string]struct {
+		user, target, pod string
+		// wantRefused is the Secret that the refusal must name; empty: allowed.
+		wantRefused string
+	}{
+		"reads both":              {user: "reader", target: both},
+		"reads one of two":        {user: "half-reader", target: both, wantRefused: "Secret user "},
+		"reads none":              {user: "nobody", target: "tls: {secretName: client-tls}", wantRefused: "Secret client-tls "},
+		"names none":              {user: "nobody"},
+		"pull secret, reads it":   {user: "reader", pod: "imagePullSecrets: [{name: registry}]"},
+		"pull secret, may not":    {user: "nobody", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "spec.pod.imagePullSecrets"},
+		"pull secret of no name":  {user: "nobody", pod: "imagePullSecrets: [{}]"},
+		"the operator's own user": {user: operatorUser, target: both, wantRefused: "Secret client-tls "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := newRun(t, namespace, tc.target, tc.pod)
+			checkRefusal(t, clientAs(t, tc.user).Create(t.Context(), run), tc.wantRefused)
+		})
+	}
+}
+
+func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allow(t, operatorUser, namespace, podRights())
+	ours := map[string]string{managedBy: operatorName}
+	foreign := map[string]string{managedBy: "somebody"}
+	tests := map[string]struct {
+		labels      map[string]string
+		patch       string
+		wantRefused string
+	}{
+		"adds its annotation":           {ours, `{"metadata":{"annotations":{"etcdbench.dev/start-at":"now"}}}`, ""},
+		"replaces its annotation":       {ours, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, ""},
+		"removes its annotation":        {ours, `{"metadata":{"annotations":{"etcdbench.dev/stop":null}}}`, ""},
+		"pod of somebody else":          {foreign, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, "own client pods"},
+		"pod without labels":            {nil, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, "own client pods"},
+		"adds a foreign annotation":     {ours, `{"metadata":{"annotations":{"example.org/x":"1"}}}`, "annotations"},
+		"changes a foreign annotation":  {ours, `{"metadata":{"annotations":{"example.org/kept":"2"}}}`, "annotations"},
+		"removes a foreign annotation":  {ours, `{"metadata":{"annotations":{"example.org/kept":null}}}`, "annotations"},
+		"changes the image":             {ours, `{"spec":{"containers":[{"name":"main","image":"example.org/evil"}]}}`, "spec"},
+		"makes a pod its own by label":  {foreign, `{"metadata":{"labels":{"` + managedBy + `":"` + operatorName + `"}}}`, "own client pods"},
+		"removes its label":             {ours, `{"metadata":{"labels":{"` + managedBy + `":null}}}`, "labels"},
+		"adds a finalizer":              {ours, `{"metadata":{"finalizers":["example.org/x"]}}`, "finalizers"},
+		"annotation with a near prefix": {ours, `{"metadata":{"annotations":{"etcdbench.developer/x":"1"}}}`, "annotations"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := newPod(namespace, tc.labels, map[string]string{"etcdbench.dev/stop": "", "example.org/kept": "1"})
+			create(t, clientAs(t, ""), pod)
+			checkRefusal(t, patchPod(t.Context(), clientAs(t, operatorUser), pod, tc.patch), tc.wantRefused)
+		})
+	}
+}
+
+func TestOthersMayChangePods(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allow(t, "somebody", namespace, podRights())
+	pod := newPod(namespace, nil, nil)
+	create(t, clientAs(t, ""), pod)
+	if err := patchPod(t.Context(), clientAs(t, "somebody"), pod, `{"metadata":{"labels":{"a":"b"}}}`); err != nil {
+		t.Error(err)
+	}
+}
+
+// checkRefusal checks that err is a refusal whose message contains want, or
+// nil if want is empty.
+func checkRefusal(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("refused: %v", err)
+	case want != "" && !apierrors.IsForbidden(err):
+		t.Errorf("want a refusal with %q, got %v", want, err)
+	case want != "" && !strings.Contains(err.Error(), want):
+		t.Errorf("the refusal does not contain %q: %v", want, err)
+	}
+}
+
+func runRights() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create"}}
+}
+
+func podRights() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "patch"}}
+}
+
+func secretRights(names ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: names, Verbs: []string{"get"}}
+}
+
+func patchPod(ctx context.Context, c client.Client, pod *corev1.Pod, patch string, options ...client.PatchOption) error {
+	return c.Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, []byte(patch)), options...)
+}
+
+func newPod(namespace string, labels, annotations map[string]string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "pod-", Namespace: namespace, Labels: labels, Annotations: annotations},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.org/image"}}},
+	}
+}
+
+// newRun returns a valid run with fields of its target and of its pod settings
+// beside, written as YAML.
+func newRun(t *testing.T, namespace, target, pod string) *object {
+	t.Helper()
+	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmark, metadata: {generateName: run-, namespace: %s}, spec: {
+		target: {endpoints: ["127.0.0.1:2379"], %s}, workload: {type: Put, put: {}}, load: {requests: 1}, pod: {%s}}}`, namespace, target, pod)
+	run := &object{}
+	if err := yaml.Unmarshal([]byte(manifest), &run.Object); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}

@@ -1,0 +1,27 @@
+package install
+
+import (
+	"path/filepath"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestTheAPIServerTakesEverySample(t *testing.T) {
+	files, err := filepath.Glob(root + "/config/samples/etcdbenchmark_*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d samples: %v", len(files), err)
+	}
+	namespace := newNamespace(t)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			for _, sample := range readObjects(t, "config/samples/"+filepath.Base(file)) {
+				sample.SetNamespace(namespace)
+				strict := client.WithFieldValidation(clientAs(t, ""), "Strict")
+				if err := strict.Create(t.Context(), &sample); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
