@@ -31,6 +31,8 @@ var (
 	blocking  = flag.Bool("blocking", false, "a goroutine for each client")
 	loops     = flag.Int("loops", 0, "event loops")
 	portable  = flag.Bool("portable", false, "the portable poller")
+	rate      = flag.Int64("rate", 0, "requests per second of an open loop through the engine")
+	engine    = flag.Bool("engine", false, "through the engine")
 	profile   = flag.String("profile", "", "file for a CPU profile")
 )
 
@@ -38,13 +40,17 @@ func main() {
 	flag.Parse()
 	client, err := fast.NewClient(fast.Config{Loops: *loops, Portable: *portable})
 	check(err)
-	opened := connect(client)
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		check(err)
 		check(pprof.StartCPUProfile(f))
 		defer pprof.StopCPUProfile()
 	}
+	if *engine {
+		session(client)
+		return
+	}
+	opened := connect(client)
 	before, start := cpu(), time.Now()
 	failed := run(opened)
 	took, used := time.Since(start), cpu()-before
