@@ -23,8 +23,6 @@ type Reply struct {
 	Succeeded bool
 	// Lease and Seconds are the ID and the time to live that were granted.
 	Lease, Seconds int64
-	// Token is what Authenticate returned.
-	Token string
 }
 
 // Kind says which response bytes are.
@@ -38,7 +36,6 @@ const (
 	KindTxn
 	KindLeaseGrant
 	KindLeaseRevoke
-	KindAuthenticate
 )
 
 // Read reads a response into r. It fails if the bytes are not a protobuf
@@ -82,10 +79,6 @@ func (r *Reply) set(kind Kind, f field) {
 		}
 	case KindLeaseGrant:
 		r.setLease(f)
-	case KindAuthenticate:
-		if f.is(2, protowire.BytesType) {
-			r.Token = string(f.bytes)
-		}
 	}
 }
 

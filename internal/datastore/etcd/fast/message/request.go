@@ -157,14 +157,6 @@ type LeaseRevoke struct{ ID int64 }
 // Append appends a LeaseRevokeRequest.
 func (l *LeaseRevoke) Append(dst []byte) []byte { return appendInt(dst, 1, l.ID) }
 
-// Authenticate asks for a token.
-type Authenticate struct{ Name, Password string }
-
-// Append appends an AuthenticateRequest.
-func (a *Authenticate) Append(dst []byte) []byte {
-	return appendBytes(appendBytes(dst, 1, []byte(a.Name)), 2, []byte(a.Password))
-}
-
 func appendBytes(dst []byte, field protowire.Number, value []byte) []byte {
 	if len(value) == 0 {
 		return dst

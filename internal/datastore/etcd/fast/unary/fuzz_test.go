@@ -31,7 +31,7 @@ func feed(t *testing.T, input []byte, chunk int) transcript {
 	conn := unary.New(&small, &unary.Pool{})
 	calls := make([]call, 3)
 	for i := range calls {
-		calls[i].request = string(bytes.Repeat([]byte{'r'}, i*20000))
+		calls[i].request = string(bytes.Repeat([]byte{'r'}, i*200))
 		conn.Start(&calls[i].stream, i%2, &calls[i])
 	}
 	var got transcript
