@@ -2,6 +2,7 @@ package fast
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -50,11 +51,14 @@ func (c *conn) Lane(done func()) load.Lane { return newLane(c, done) }
 
 // submit sends a call on the current link, or lets it wait for one.
 func (c *conn) submit(a *Lane) {
-	if k := c.current; k != nil && k.http.Open() {
-		a.startOn(k)
-		return
+	if k := c.current; k != nil {
+		if k.http.Open() {
+			a.startOn(k)
+			return
+		}
+		c.retire(k, k.http.Detail())
 	}
-	if !c.dialing && c.current == nil && c.loop.now < c.retryAt {
+	if !c.dialing && load.Now() < c.retryAt {
 		c.refuse(a)
 		return
 	}
@@ -165,40 +169,30 @@ func (c *conn) greeted(k *link) {
 }
 
 // retire makes a link no longer the current one, because it takes no more
-// calls. The calls that it never sent go to the next one.
-func (c *conn) retire(k *link) {
+// calls. The calls that it never sent go to the next one; but if this one never
+// was of use, they fail, and the next one is not dialed at once.
+func (c *conn) retire(k *link, why string) {
 	if c.current == k {
 		c.current = nil
+		if !k.answered {
+			c.why = why
+			c.hold()
+		}
 	}
 	for _, call := range k.http.TakeWaiting() {
 		a := call.(*Lane)
 		a.link = nil
-		c.queue = append(c.queue, a)
-	}
-	if len(c.queue) > 0 {
-		c.connect()
+		c.submit(a)
 	}
 }
 
-// lost hears that a link has broken. If it never was of use, the next one is
-// not dialed at once.
+// lost hears that a link has broken.
 func (c *conn) lost(k *link, why string) {
-	if !k.answered {
-		c.why = why
-		c.hold()
-		if !k.http.Greeted() {
-			c.open(errLost(why))
-		}
+	c.retire(k, why)
+	if !k.http.Greeted() {
+		c.open(errors.New(why))
 	}
-	if c.closed {
-		return
-	}
-	c.retire(k)
 }
-
-type errLost string
-
-func (e errLost) Error() string { return string(e) }
 
 const closedDetail = "the client has been closed"
 

@@ -74,7 +74,8 @@ func (k *link) serve() {
 func (k *link) receive(read []byte) {
 	consumed, err := k.http.Receive(read)
 	if err != nil {
-		k.flush()
+		// The server may still hear what it did.
+		_ = k.write()
 		k.lose("the server broke the protocol: " + err.Error())
 		return
 	}
@@ -108,7 +109,7 @@ func (k *link) flush() {
 		k.conn.greeted(k)
 		return
 	}
-	k.conn.retire(k)
+	k.conn.retire(k, k.http.Detail())
 	if k.http.Idle() && len(k.http.Output()) == 0 {
 		k.close()
 	}
