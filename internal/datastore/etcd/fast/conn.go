@@ -32,8 +32,9 @@ type conn struct {
 	queue   []*Lane
 	dialing bool
 	closed  bool
-	// pause is how long to wait after the last failure to connect, which lasts
-	// until retryAt and was because of why.
+	// pause is how long to wait before the next try to connect, after links that
+	// were of no use. It lasts until retryAt. Meanwhile calls fail because of
+	// why; they wait if that is empty, because the server was polite.
 	pause   time.Duration
 	retryAt load.Instant
 	why     string
@@ -56,9 +57,9 @@ func (c *conn) submit(a *Lane) {
 			a.startOn(k)
 			return
 		}
-		c.retire(k, k.http.Detail())
+		c.retire(k, "")
 	}
-	if !c.dialing && load.Now() < c.retryAt {
+	if !c.dialing && c.why != "" && load.Now() < c.retryAt {
 		c.refuse(a)
 		return
 	}
@@ -87,7 +88,9 @@ func (c *conn) connect() {
 		return
 	}
 	c.dialing = true
+	pause := c.retryAt.Sub(load.Now())
 	go func() {
+		time.Sleep(pause)
 		d, err := c.client.dial(c.address)
 		c.client.deliver(c, d, err)
 	}()
@@ -110,7 +113,7 @@ func (c *conn) connected(d dialed, err error) {
 		c.failed(err)
 		return
 	}
-	c.current = k
+	c.current, c.why = k, ""
 	c.links[k] = struct{}{}
 	c.expectGreeting(k)
 	queue := c.queue
@@ -169,8 +172,8 @@ func (c *conn) greeted(k *link) {
 }
 
 // retire makes a link no longer the current one, because it takes no more
-// calls. The calls that it never sent go to the next one; but if this one never
-// was of use, they fail, and the next one is not dialed at once.
+// calls: it broke, and why says how, or the server said so politely. The calls
+// that it never sent go to the next one.
 func (c *conn) retire(k *link, why string) {
 	if c.current == k {
 		c.current = nil

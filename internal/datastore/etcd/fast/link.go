@@ -109,7 +109,7 @@ func (k *link) flush() {
 		k.conn.greeted(k)
 		return
 	}
-	k.conn.retire(k, k.http.Detail())
+	k.conn.retire(k, "")
 	if k.http.Idle() && len(k.http.Output()) == 0 {
 		k.close()
 	}

@@ -179,6 +179,10 @@ func (s *pipe) notifyWritable(on bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.notifying = on
+	// There may have come room since the loop found none.
+	if on && len(s.out) < pipeLen {
+		s.poller.notify(s.link)
+	}
 }
 
 func (s *pipe) buffers() bool { return true }

@@ -36,7 +36,6 @@ type Conn struct {
 	failed bool
 	// draining: no stream is opened any more.
 	draining bool
-	detail   string
 
 	// The sending half.
 	blocks     headerBlocks
@@ -89,9 +88,6 @@ func (c *Conn) Greeted() bool { return c.greeted }
 
 // Open says whether calls may be started. Once it is false it stays false.
 func (c *Conn) Open() bool { return !c.failed && !c.draining }
-
-// Detail says why the connection is not open.
-func (c *Conn) Detail() string { return c.detail }
 
 // Idle says whether no call is on the connection.
 func (c *Conn) Idle() bool { return len(c.streams) == 0 && len(c.waiting) == 0 }

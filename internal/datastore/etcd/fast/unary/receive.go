@@ -146,13 +146,12 @@ func (c *Conn) onGoAway(payload []byte) error {
 	}
 	last, code, why := frame.ParseGoAway(payload)
 	c.draining = true
-	c.detail = "the server closes the connection (GOAWAY, " + code.String()
+	detail := "the server closes the connection (GOAWAY, " + code.String()
 	if len(why) > 0 {
-		c.detail += ": " + string(why)
+		detail += ": " + string(why)
 	}
-	c.detail += ")"
 	for _, s := range c.after(last) {
-		c.end(s, Unavailable, c.detail)
+		c.end(s, Unavailable, detail+")")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (c *Conn) open(s *Stream) {
 	s.sendWindow, s.receiveWindow = c.peer.window, c.config.StreamWindow
 	c.nextStream += 2
 	if c.nextStream > c.lastStream() {
-		c.draining, c.detail = true, "the connection has no stream numbers left"
+		c.draining = true
 	}
 	c.streams[s.id] = s
 	c.sendHeaders(s)
