@@ -130,6 +130,12 @@ func (s *stage) awaitStage(want string) {
 	s.awaitCondition(v1alpha1.ConditionFinished, "False/"+want)
 }
 
+// awaitSeen waits until the operator has taken up the run.
+func (s *stage) awaitSeen() {
+	s.t.Helper()
+	s.await("the operator to see the run", func() bool { return s.status().StartTime != nil })
+}
+
 func (s *stage) awaitFinished(want string) {
 	s.t.Helper()
 	s.awaitCondition(v1alpha1.ConditionFinished, "True/"+want)

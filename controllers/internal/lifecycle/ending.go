@@ -45,10 +45,7 @@ func decideEnding(o Observed, now time.Time) *Decision {
 // refused.
 func Refuse(o Observed, p Problem, now time.Time) Decision {
 	if o.finished() {
-		d := Decision{Stage: o.stage()}
-		o.Cleanup = Cleanup{Created: now, Failed: p.Message}
-		failedCleanup(o, &d)
-		return d
+		return refuseCleanup(o, p.Message)
 	}
 	e := v1alpha1.Ending{Reason: p.Reason, Message: shorten(p.Message), Since: metav1.NewTime(now.Truncate(time.Second))}
 	d := end(o, e, now)
@@ -67,16 +64,26 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 		Stage:   v1alpha1.StageCollecting,
 		Message: fmt.Sprintf("Ending as %s (%s); waiting for the client pods to report.", e.Reason, e.Message),
 		Ending:  &e,
-		Actions: append(dismiss(o.Strangers), excuse(o.Pods)...),
 	}
+	d.wake(deadline, now)
+	d.wake(now.Add(heartbeat), now)
+	tellToStop(o, d, now)
+	return d
+}
+
+// tellToStop waits until status holds why: a pod that stops early would
+// otherwise look like one that was evicted.
+func tellToStop(o Observed, d *Decision, now time.Time) {
+	if o.status().Ending == nil {
+		d.wake(now, now)
+		return
+	}
+	d.Actions = append(dismiss(o.Strangers), excuse(o.Pods)...)
 	for _, p := range o.Pods {
 		if p.State == PodRunning {
 			d.Actions = appendMarks(d.Actions, p, true, false)
 		}
 	}
-	d.wake(deadline, now)
-	d.wake(now.Add(heartbeat), now)
-	return d
 }
 
 func checkStop(o Observed, _ time.Time) *Problem {
