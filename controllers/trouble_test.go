@@ -54,10 +54,14 @@ func TestPodsForbidden(t *testing.T) {
 // checkMessage wants the words of the cause, which people can act on.
 func (s *stage) checkMessage(want string) {
 	s.t.Helper()
-	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionFinished)
-	if !contains(c.Message, want) {
-		s.t.Errorf("wanted a message that says %q, found %q", want, c.Message)
+	if got := s.message(); !contains(got, want) {
+		s.t.Errorf("wanted a message that says %q, found %q", want, got)
 	}
+}
+
+func (s *stage) message() string {
+	s.t.Helper()
+	return meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionFinished).Message
 }
 
 // TestJobRefused: what admission can not check of pod settings, the API server
@@ -95,6 +99,7 @@ func TestPodsThatCannotStart(t *testing.T) {
 			s.pods[0].runs()
 			s.pods[0].ready()
 			s.pods[1].kubelet(func(status *corev1.PodStatus) { *status = tc.status })
+			s.await("status to say what the run waits for", func() bool { return contains(s.message(), tc.says) })
 			s.later(tc.after)
 			s.await("the pod that lives to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
 			s.pods[0].exits(0, s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true }))

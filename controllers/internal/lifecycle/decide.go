@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,11 +74,17 @@ func decideGather(o Observed, now time.Time) *Decision {
 	}
 	d := &Decision{
 		Stage:   v1alpha1.StagePreparing,
-		Message: fmt.Sprintf("%d of %d client pods are ready to start.", ready, len(o.Pods)),
+		Message: fmt.Sprintf("%d of %d client pods are ready to start; %s.", ready, len(o.Pods), firstNotReady(o)),
 		Actions: dismiss(o.Strangers),
 	}
 	d.wake(nextCheck(o, now), now)
 	return d
+}
+
+// firstNotReady: one pod is enough to see what the run waits for.
+func firstNotReady(o Observed) string {
+	i := slices.IndexFunc(o.Pods, func(p Pod) bool { return !p.isReady() })
+	return o.Pods[i].String() + " " + whyNotReady(o.Pods[i])
 }
 
 // decideArm chooses the common start. One that status holds already is replaced

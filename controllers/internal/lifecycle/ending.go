@@ -220,9 +220,9 @@ func whyNotReady(p Pod) string {
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}
 	return map[PodState]string{
-		PodMissing: "was not created",
+		PodMissing: "does not exist yet",
 		PodWaiting: "waits for its container to start",
-		PodRunning: "runs, and does not report",
+		PodRunning: "runs, and does not report yet",
 	}[p.State]
 }
 
