@@ -1,0 +1,110 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"path"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// probeTimeout bounds one look whether an address answers.
+	probeTimeout = 8 * time.Second
+	// dialTimeout bounds opening one connection, with login.
+	dialTimeout = 15 * time.Second
+	// controlTimeout bounds one request that is not load.
+	controlTimeout = 10 * time.Second
+)
+
+// dial returns a client of these addresses, logged in and connected. It makes
+// one attempt per request: what an application's client would hide by retrying
+// is what is measured here.
+func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Client, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:       urls(endpoints, creds.tls != nil),
+		TLS:             creds.tls.Clone(),
+		Username:        creds.username,
+		Password:        creds.password,
+		DialTimeout:     dialTimeout,
+		MaxUnaryRetries: 1,
+		Logger:          zap.NewNop(),
+		DialOptions:     []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)},
+	})
+	if err != nil {
+		return nil, explain(err, endpoints[0])
+	}
+	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
+		_ = closeClient(client)
+		return nil, load.Errorf(results.FailureTargetUnreachable, "%s did not take a connection within %s: %w", endpoints[0], dialTimeout, err)
+	}
+	return client, nil
+}
+
+// urls writes host:port as clientv3 wants it.
+func urls(endpoints []string, secure bool) []string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	out := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		out[i] = scheme + e
+	}
+	return out
+}
+
+// count counts every attempt to send a request.
+func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	d.requests.Add(results.RPC(path.Base(method)), load.PhaseOf(ctx))
+	return invoke(ctx, method, req, reply, cc, opts...)
+}
+
+// awaitReady opens a connection now, so that no request pays for it.
+func awaitReady(ctx context.Context, cc *grpc.ClientConn) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	for {
+		cc.Connect()
+		state := cc.GetState()
+		if state == connectivity.Ready {
+			return nil
+		}
+		if !cc.WaitForStateChange(ctx, state) {
+			return ctx.Err()
+		}
+	}
+}
+
+// probe looks whether an address answers, in plain text or TLS as the plan
+// says. gRPC would say the same in one string, later.
+func (d *Driver) probe(ctx context.Context, endpoint string) error {
+	creds, err := d.secrets()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var c net.Conn
+	if creds.tls == nil {
+		c, err = (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	} else {
+		c, err = (&tls.Dialer{Config: creds.tls.Clone()}).DialContext(ctx, "tcp", endpoint)
+	}
+	if err != nil {
+		return explain(err, endpoint)
+	}
+	return c.Close()
+}
