@@ -64,7 +64,7 @@ func (s *stage) message() string {
 	return meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionFinished).Message
 }
 
-// TestJobRefused: what admission can not check of pod settings, the API server
+// TestJobRefused: what admission cannot check of pod settings, the API server
 // checks of the Job.
 func TestJobRefused(t *testing.T) {
 	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {

@@ -119,7 +119,7 @@ type EtcdBenchmarkSpec struct {
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
 	// stop ends the run cleanly when it becomes true: what was measured until
-	// then is kept. It can not become false again. Default false.
+	// then is kept. It cannot become false again. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,8 +175,8 @@ func lost(p Pod, what string) *Problem {
 // to checkPreparation.
 func checkStuck(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
-		if p.Stuck != nil && p.Stuck.Reason != v1alpha1.ReasonUnschedulable && !now.Before(p.StuckSince.Add(imageGrace)) {
-			return &Problem{p.Stuck.Reason, p.String() + " can not start: " + p.Stuck.Message}
+		if p.Stuck != nil && !p.isUnschedulable() && !now.Before(p.StuckSince.Add(imageGrace)) {
+			return &Problem{p.Stuck.Reason, p.String() + " cannot start: " + p.Stuck.Message}
 		}
 	}
 	return nil
@@ -191,31 +192,24 @@ func checkRefused(o Observed, now time.Time) *Problem {
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
 func checkPreparation(o Observed, now time.Time) *Problem {
-	if o.status().StartAt != nil || !o.Job.Exists || now.Before(preparedBy(o)) {
+	ready := o.countPods(Pod.isReady)
+	if o.status().StartAt != nil || !o.Job.Exists || ready == len(o.Pods) || now.Before(preparedBy(o)) {
 		return nil
 	}
-	var waits []string
-	reason := v1alpha1.ReasonPodsNotReady
-	for _, p := range o.Pods {
-		if p.isReady() {
-			continue
-		}
-		if p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable {
-			reason = v1alpha1.ReasonUnschedulable
-		}
-		waits = append(waits, p.String()+" "+whyNotReady(p))
+	reason, p := v1alpha1.ReasonPodsNotReady, o.Pods[firstPod(o, func(p Pod) bool { return !p.isReady() })]
+	if i := firstPod(o, Pod.isUnschedulable); i >= 0 {
+		reason, p = v1alpha1.ReasonUnschedulable, o.Pods[i]
 	}
-	if len(waits) == 0 {
-		return nil
-	}
-	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s",
-		len(waits), len(o.Pods), o.spec().SchedulingTimeoutSeconds, strings.Join(waits, "; "))}
+	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s %s",
+		len(o.Pods)-ready, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
 }
+
+func firstPod(o Observed, is func(Pod) bool) int { return slices.IndexFunc(o.Pods, is) }
 
 func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
-		return "can not start: " + p.Stuck.Message
+		return "cannot start: " + p.Stuck.Message
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}

@@ -132,6 +132,10 @@ func (p Pod) isReady() bool {
 	return p.State == PodRunning && (p.Ready || p.Live != nil && p.Live.Stage == results.StageReady)
 }
 
+func (p Pod) isUnschedulable() bool {
+	return p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable
+}
+
 func (p Pod) isFinal() bool { return p.Final != nil }
 
 func (p Pod) carriesStart() bool { return p.StartAt != "" }
