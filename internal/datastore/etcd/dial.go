@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"path"
 	"time"
@@ -20,7 +21,7 @@ const (
 	// probeTimeout bounds one look whether an address answers.
 	probeTimeout = 8 * time.Second
 	// dialTimeout bounds opening one connection, with login.
-	dialTimeout = 15 * time.Second
+	dialTimeout = 10 * time.Second
 	// controlTimeout bounds one request that is not load.
 	controlTimeout = 10 * time.Second
 )
@@ -47,10 +48,24 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 		return nil, explain(err, endpoints[0])
 	}
 	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
-		_ = closeClient(client)
-		return nil, load.Errorf(results.FailureTargetUnreachable, "%s did not take a connection within %s: %w", endpoints[0], dialTimeout, err)
+		err = whyNotReady(ctx, client, endpoints[0], err)
+		return nil, errors.Join(err, closeClient(client))
 	}
 	return client, nil
+}
+
+// whyNotReady asks gRPC why a connection did not come up: it tells that only as
+// the error of a request.
+func whyNotReady(ctx context.Context, client *clientv3.Client, endpoint string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if _, said := client.Get(ctx, endpoint, clientv3.WithCountOnly()); said != nil {
+		err = said
+	}
+	return explain(err, endpoint)
 }
 
 // urls writes host:port as clientv3 wants it.

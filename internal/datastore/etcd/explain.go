@@ -25,7 +25,7 @@ func explain(err error, endpoint string) error {
 	if _, ok := errors.AsType[*load.Error](err); ok || err == nil {
 		return err
 	}
-	for _, known := range []func(error) (results.FailureReason, string){explainNetwork, explainTLS, explainAuth} {
+	for _, known := range []func(error) (results.FailureReason, string){explainTLS, explainAuth, explainNetwork} {
 		if reason, what := known(err); reason != "" {
 			return load.Errorf(reason, "%s %s: %w", endpoint, what, err)
 		}
