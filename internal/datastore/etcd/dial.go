@@ -2,9 +2,7 @@ package etcd
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"net"
 	"path"
 	"time"
 
@@ -18,11 +16,9 @@ import (
 )
 
 const (
-	// probeTimeout bounds one look whether an address answers.
-	probeTimeout = 8 * time.Second
 	// dialTimeout bounds opening one connection, with login.
 	dialTimeout = 10 * time.Second
-	// controlTimeout bounds one request that is not load.
+	// controlTimeout bounds one attempt of a request that is not load.
 	controlTimeout = 10 * time.Second
 )
 
@@ -42,28 +38,29 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 		DialTimeout:     dialTimeout,
 		MaxUnaryRetries: 1,
 		Logger:          zap.NewNop(),
-		DialOptions:     []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)},
+		// As the API server's own client does: a member that vanishes without
+		// a word is noticed.
+		DialKeepAliveTime:    30 * time.Second,
+		DialKeepAliveTimeout: 10 * time.Second,
+		DialOptions:          []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)},
 	})
 	if err != nil {
 		return nil, explain(err, endpoints[0])
 	}
 	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
-		err = whyNotReady(ctx, client, endpoints[0], err)
-		return nil, errors.Join(err, closeClient(client))
+		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
 	}
 	return client, nil
 }
 
-// whyNotReady asks gRPC why a connection did not come up: it tells that only as
-// the error of a request.
-func whyNotReady(ctx context.Context, client *clientv3.Client, endpoint string, err error) error {
+// whyNotReady says why a connection did not come up. gRPC keeps that to itself;
+// a look at the address tells.
+func (d *Driver) whyNotReady(ctx context.Context, endpoint string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if _, said := client.Get(ctx, endpoint, clientv3.WithCountOnly()); said != nil {
-		err = said
+	if seen := d.probe(ctx, endpoint); seen != nil {
+		return seen
 	}
 	return explain(err, endpoint)
 }
@@ -101,25 +98,4 @@ func awaitReady(ctx context.Context, cc *grpc.ClientConn) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// probe looks whether an address answers, in plain text or TLS as the plan
-// says. gRPC would say the same in one string, later.
-func (d *Driver) probe(ctx context.Context, endpoint string) error {
-	creds, err := d.secrets()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	var c net.Conn
-	if creds.tls == nil {
-		c, err = (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
-	} else {
-		c, err = (&tls.Dialer{Config: creds.tls.Clone()}).DialContext(ctx, "tcp", endpoint)
-	}
-	if err != nil {
-		return explain(err, endpoint)
-	}
-	return c.Close()
 }

@@ -40,10 +40,22 @@ func explainNetwork(err error) (results.FailureReason, string) {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return results.FailureTargetUnreachable, "refuses connections; is etcd running there, and is it its client port?"
 	}
+	if errors.Is(err, errNoHTTP2) {
+		return results.FailureTargetUnreachable, "does not speak gRPC; is it etcd's client port?"
+	}
 	if isTimeout(err) {
 		return results.FailureTargetUnreachable, "does not answer; look at the network policies between the client pods and the target"
 	}
 	return "", ""
+}
+
+// settled is what a method of the driver returns for an error: why ctx ended if
+// it did, for then the error says no more than that, else the explanation.
+func settled(ctx context.Context, err error, endpoint string) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return explain(err, endpoint)
 }
 
 func isTimeout(err error) bool {
@@ -62,6 +74,9 @@ func explainTLS(err error) (results.FailureReason, string) {
 	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		return reason, "has a certificate that is not valid"
 	}
+	if errors.Is(err, errServesTLS) {
+		return reason, "serves TLS; set target.tls"
+	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return reason, "does not speak TLS; remove target.tls, or use the port that serves TLS"
 	}
@@ -71,8 +86,6 @@ func explainTLS(err error) (results.FailureReason, string) {
 		return reason, "refuses the client certificate, or its absence; the Secret needs tls.crt and tls.key that the target's client CA has signed"
 	case strings.Contains(text, "tls: "):
 		return reason, "failed the TLS handshake"
-	case strings.Contains(text, "error reading server preface"):
-		return reason, "does not speak gRPC in plain text; if it serves TLS, set target.tls"
 	}
 	return "", ""
 }

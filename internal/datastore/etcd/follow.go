@@ -2,8 +2,10 @@ package etcd
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -35,42 +37,35 @@ func (d *Driver) follow() {
 	})
 }
 
-// followOnce moves the connections if the leader has moved.
+// followOnce moves the connections that are not where they belong: because the
+// leader has moved, or because an earlier move failed.
 func (d *Driver) followOnce(ctx context.Context) {
 	leader := d.askLeader(ctx)
 	d.mutex.Lock()
-	moved := leader != 0 && leader != d.topology.leader
-	conns := d.conns
-	if moved {
-		before := d.topology.leader
-		d.topology.leader = leader
-		if len(d.topology.eligible(d.plan.Target.Members)) == 0 {
-			// The new leader's address is not in the plan.
-			d.topology.leader, moved = before, false
-		}
+	if leader != 0 {
+		d.topology.lead(leader, d.plan.Target.Members)
 	}
+	conns := slices.Clone(d.conns)
 	d.mutex.Unlock()
-	if !moved {
-		return
-	}
 	for _, c := range conns {
 		d.move(ctx, c)
 	}
 }
 
-// askLeader returns the leader's ID as the first member that knows it says; 0
-// if none does.
+// askLeader returns the leader's ID as one of the members says, 0 if it does
+// not know. The question goes over the control connections, which take turns.
 func (d *Driver) askLeader(ctx context.Context) uint64 {
 	client, err := d.controlClient(ctx)
 	if err != nil {
 		return 0
 	}
-	for _, endpoint := range d.plan.Target.Endpoints {
-		if s, err := d.status(ctx, client, endpoint); err == nil && s.Leader != 0 {
-			return s.Leader
-		}
+	ctx, cancel := context.WithTimeout(ctx, followEvery)
+	defer cancel()
+	status, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+	if err != nil {
+		return 0
 	}
-	return 0
+	return status.Leader
 }
 
 // move connects c to where it belongs now. What is in flight on the old

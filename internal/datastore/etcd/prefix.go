@@ -2,24 +2,14 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-)
-
-const (
-	// deleteAtMost keys go in one transaction: a huge one stalls etcd.
-	deleteAtMost = 1000
-	// deletePause lies between two of them.
-	deletePause = 5 * time.Millisecond
-	// lookEvery is how often a pod looks whether the last one has deleted the
-	// keys.
-	lookEvery = 100 * time.Millisecond
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
@@ -39,7 +29,13 @@ func (d *Driver) ownsPrefix() clientv3.Cmp {
 	return clientv3.Compare(clientv3.Value(d.markerKey()), "=", d.plan.RunUID)
 }
 
-// noKeyIn holds if there is no key in a range.
+// nobodyWrites holds while no pod may write.
+func (d *Driver) nobodyWrites() clientv3.Cmp {
+	return noKeyIn(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()))
+}
+
+// noKeyIn holds if there is no key in a range: etcd compares each key that it
+// finds there, and a key that exists was created at some revision.
 func noKeyIn(from, to string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(from), "=", 0).WithRange(to)
 }
@@ -48,11 +44,10 @@ func noKeyIn(from, to string) clientv3.Cmp {
 // the others join.
 func (d *Driver) Claim(ctx context.Context) error {
 	client, err := d.controlClient(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = d.claim(ctx, client)
 	}
-	err = d.claim(ctx, client)
-	return explain(err, d.plan.Target.Endpoints[0])
+	return settled(ctx, err, d.plan.Target.Endpoints[0])
 }
 
 func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
@@ -72,9 +67,7 @@ func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
 
 // foreign names a key that keeps the run from its prefix.
 func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	found, err := client.Get(ctx, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+	found, err := get(ctx, client, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 	if err != nil {
 		return err
 	}
@@ -94,11 +87,13 @@ func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
 		err = d.release(ctx, client)
 	}
 	if err != nil {
-		return results.CleaningKeysLeft, explain(err, d.plan.Target.Endpoints[0])
+		return results.CleaningKeysLeft, settled(ctx, err, d.plan.Target.Endpoints[0])
 	}
 	return results.CleaningKeysDeleted, nil
 }
 
+// release takes this pod out of those that may write. The answer says whether
+// it was the last one, which deletes what all of them wrote.
 func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpDelete(d.podKey()),
@@ -109,114 +104,90 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	case !out.Succeeded:
 		// No marker of ours, so no key of ours.
 		return nil
-	case out.Responses[1].GetResponseRange().Count == 0:
-		return d.deleteAll(ctx, client)
+	case out.Responses[1].GetResponseRange().Count > 0:
+		return d.awaitDeleted(ctx, client)
 	}
-	return d.awaitDeleted(ctx, client)
+	err = d.sweep(ctx, client)
+	if errors.Is(err, errNotAlone) {
+		// A pod has joined since. It is the last one now.
+		return d.awaitDeleted(ctx, client)
+	}
+	return err
 }
+
+const (
+	// lookEvery is how often a pod looks whether the last one has deleted the
+	// keys.
+	lookEvery = 250 * time.Millisecond
+	// patience is how long a pod waits while no other one releases the prefix:
+	// one that was killed never will.
+	patience = 30 * time.Second
+	// deletedAtLeast keys a second: what the last pod may take for its
+	// deletions beyond that.
+	deletedAtLeast = 2000
+)
+
+var errOthersWrite = errors.New("other client pods still hold the prefix, or died before they could delete the keys")
 
 // awaitDeleted waits until the pod that was last to release has deleted the
 // marker.
 func (d *Driver) awaitDeleted(ctx context.Context, client *clientv3.Client) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
+	writers, until := int64(-1), time.Time{}
 	for {
-		marker, err := d.marker(ctx, client)
-		if err != nil {
+		deleted, now, err := d.lookAround(ctx, client)
+		if err != nil || deleted {
 			return err
 		}
-		if marker == nil || string(marker.Value) != d.plan.RunUID {
-			return nil
+		if now != writers {
+			writers, until = now, time.Now().Add(d.patienceWith(now))
+		}
+		if time.Now().After(until) {
+			return errOthersWrite
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the other client pods to release the prefix: %w", ctx.Err())
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
 }
 
-func (d *Driver) marker(ctx context.Context, client *clientv3.Client) (*mvccpb.KeyValue, error) {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	found, err := client.Get(ctx, d.markerKey())
-	if err != nil || len(found.Kvs) == 0 {
-		return nil, err
+// patienceWith returns how long to wait for a change while so many pods write.
+func (d *Driver) patienceWith(writers int64) time.Duration {
+	if writers > 0 {
+		return patience
 	}
-	return found.Kvs[0], nil
+	return patience + time.Duration(d.plan.Workload.KeyCount)*time.Second/deletedAtLeast
 }
 
-// Clean deletes the keys of a run whose pods are gone. It fails if the prefix
-// belongs to another run, and does nothing if the run left nothing.
-func (d *Driver) Clean(ctx context.Context) error {
-	client, err := d.controlClient(ctx)
-	if err == nil {
-		err = d.clean(ctx, client)
+// lookAround says whether the run's marker is gone, and if it is not, how many
+// pods may still write.
+func (d *Driver) lookAround(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
+	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
+		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	if err != nil || !out.Succeeded {
+		return err == nil, 0, err
 	}
-	return explain(err, d.plan.Target.Endpoints[0])
+	return false, out.Responses[0].GetResponseRange().Count, nil
 }
 
-func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
-	marker, err := d.marker(ctx, client)
-	switch {
-	case err != nil:
+// commit sends a transaction, again if it fails for a reason that passes: each
+// of ours may be repeated.
+func commit(ctx context.Context, client *clientv3.Client, guards []clientv3.Cmp, then ...clientv3.Op) (out *clientv3.TxnResponse, err error) {
+	err = repeat(ctx, func(ctx context.Context) error {
+		out, err = client.Txn(ctx).If(guards...).Then(then...).Commit()
 		return err
-	case marker == nil:
-		return nil
-	case string(marker.Value) != d.plan.RunUID:
-		return load.Errorf(results.FailurePrefixNotEmpty, "the prefix %s belongs to the run %q, not to %s; its keys were left alone",
-			d.plan.Prefix, marker.Value, d.plan.RunUID)
-	}
-	pods := clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix())
-	if _, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, pods); err != nil {
+	})
+	return out, err
+}
+
+// get reads, again if it fails for a reason that passes.
+func get(ctx context.Context, client *clientv3.Client, key string, options ...clientv3.OpOption) (out *clientv3.GetResponse, err error) {
+	err = repeat(ctx, func(ctx context.Context) error {
+		out, err = client.Get(ctx, key, options...)
 		return err
-	}
-	return d.deleteAll(ctx, client)
-}
-
-// deleteAll deletes the load's keys and, last, the marker that permits it.
-func (d *Driver) deleteAll(ctx context.Context, client *clientv3.Client) error {
-	from, to := d.loadRange()
-	for {
-		next, err := d.deleteSome(ctx, client, from, to)
-		if err != nil {
-			return err
-		}
-		if next == "" {
-			break
-		}
-		from = next
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(deletePause):
-		}
-	}
-	first, last := d.loadRange()
-	_, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), noKeyIn(first, last)}, clientv3.OpDelete(d.markerKey()))
-	return err
-}
-
-// deleteSome deletes the first keys of a range and returns where to go on, or
-// nothing if the range is empty now.
-func (d *Driver) deleteSome(ctx context.Context, client *clientv3.Client, from, to string) (next string, err error) {
-	bounded, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	page, err := client.Get(bounded, from, clientv3.WithRange(to), clientv3.WithKeysOnly(), clientv3.WithLimit(deleteAtMost))
-	if err != nil || len(page.Kvs) == 0 {
-		return "", err
-	}
-	after := string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
-	_, err = commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, clientv3.OpDelete(from, clientv3.WithRange(after)))
-	if err != nil || !page.More {
-		return "", err
-	}
-	return after, nil
-}
-
-// commit sends a transaction and waits for it, for a bounded time.
-func commit(ctx context.Context, client *clientv3.Client, guards []clientv3.Cmp, then ...clientv3.Op) (*clientv3.TxnResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	return client.Txn(ctx).If(guards...).Then(then...).Commit()
+	})
+	return out, err
 }

@@ -1,11 +1,15 @@
 package etcd
 
 import (
+	"errors"
+
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
+
+var errNoLeader = errors.New("the target has no leader: its members have no quorum, or an election goes on")
 
 // topology is which member answers at which of the plan's addresses, and which
 // one leads. Addresses are the plan's own: those that members advertise need
@@ -40,14 +44,14 @@ func (t *topology) check(selection plan.Members) error {
 	for _, m := range t.members {
 		switch {
 		case m.alarm != "":
-			return unhealthy("member %s at %s has raised the alarm %s: etcd refuses writes until its cause is mended and the alarm is disarmed", hexID(m.id), m.endpoint, m.alarm)
+			return unhealthy("%s reports the alarm %s: etcd refuses writes until its cause is mended and the alarm is disarmed", m.endpoint, m.alarm)
 		case m.cluster != t.members[0].cluster:
 			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: wanted the addresses of one cluster",
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
 	if t.leader == 0 {
-		return unhealthy("the target has no leader: %d addresses answer, but the members have no quorum", len(t.members))
+		return unhealthy("%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
 	if len(t.eligible(selection)) == 0 {
 		return unhealthy("none of the %d addresses is that of a member for target.members: %s (the leader is %s)", len(t.members), selection, hexID(t.leader))
@@ -65,6 +69,16 @@ func (t *topology) eligible(selection plan.Members) []string {
 		}
 	}
 	return out
+}
+
+// lead makes a member the leader, unless no address of the plan would then
+// receive load.
+func (t *topology) lead(leader uint64, selection plan.Members) {
+	before := t.leader
+	t.leader = leader
+	if len(t.eligible(selection)) == 0 {
+		t.leader = before
+	}
 }
 
 // target is what people are told of the topology.
