@@ -66,29 +66,34 @@ func TestBucketIndexOutsideOfTheRange(t *testing.T) {
 }
 
 // client_golang's own native histogram, fed with the same durations, must come
-// out the same bucket by bucket.
+// out the same bucket by bucket, at every resolution.
 func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
-	oracle := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "oracle", NativeHistogramBucketFactor: 1.0055, NativeHistogramZeroThreshold: zeroThreshold,
-	})
-	var h Histogram
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 20_000 {
-		ns := int64(math.Exp2(r.Float64() * 48))
-		oracle.Observe(float64(ns) / nanosecondsPerSecond)
-		h.Record(ns)
-	}
-	var want dto.Metric
-	if err := oracle.Write(&want); err != nil {
-		t.Fatal(err)
-	}
-	options := []cmp.Option{
-		protocmp.Transform(),
-		// One adds up seconds, the other nanoseconds.
-		protocmp.IgnoreFields(&dto.Histogram{}, "sample_sum", "created_timestamp"),
-	}
-	if diff := cmp.Diff(want.Histogram, nativeHistogram(&h), options...); diff != "" {
-		t.Errorf("histogram (-client_golang +ours):\n%s", diff)
+	for schema := MinSchema; schema <= MaxSchema; schema++ {
+		oracle := prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:                         "oracle",
+			NativeHistogramBucketFactor:  1.00001 * math.Exp2(1/float64(int(1)<<schema)),
+			NativeHistogramZeroThreshold: zeroThreshold,
+		})
+		var h Histogram
+		r := rand.New(rand.NewPCG(1, 1))
+		for range 20_000 {
+			ns := int64(math.Exp2(r.Float64() * 48))
+			oracle.Observe(float64(ns) / nanosecondsPerSecond)
+			h.Record(ns)
+		}
+		h.Reduce(schema)
+		var want dto.Metric
+		if err := oracle.Write(&want); err != nil {
+			t.Fatal(err)
+		}
+		options := []cmp.Option{
+			protocmp.Transform(),
+			// One adds up seconds, the other nanoseconds.
+			protocmp.IgnoreFields(&dto.Histogram{}, "sample_sum", "created_timestamp"),
+		}
+		if diff := cmp.Diff(want.Histogram, nativeHistogram(&h), options...); diff != "" {
+			t.Errorf("histogram at schema %d (-client_golang +ours):\n%s", schema, diff)
+		}
 	}
 }
 

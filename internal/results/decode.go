@@ -143,10 +143,14 @@ func (s *Snapshot) check() error {
 	return nil
 }
 
+func (r *OperationResult) all() []*Histogram {
+	return []*Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored}
+}
+
 // check finds counts that contradict each other. Counters are read one after
 // the other while the load runs, so only those of a final snapshot must agree.
 func (r *OperationResult) check(final bool) error {
-	for _, h := range []*Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored} {
+	for _, h := range r.all() {
 		if err := h.check(); err != nil {
 			return err
 		}

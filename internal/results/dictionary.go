@@ -31,7 +31,7 @@ func typicalSnapshot() *Snapshot {
 
 func typicalResult() *OperationResult {
 	r := &OperationResult{Errors: map[string]uint64{"DeadlineExceeded": 1, "ResourceExhausted": 1, "Unavailable": 1}}
-	for _, h := range []*Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored} {
+	for _, h := range r.all() {
 		h.Record(int64(time.Millisecond))
 	}
 	return r

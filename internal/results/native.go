@@ -34,8 +34,8 @@ type histogramBuilder func(*Histogram) *dto.Histogram
 
 // nativeHistogram has native buckets only, and none at all if they are lost.
 func nativeHistogram(h *Histogram) *dto.Histogram {
-	seconds := h.sum / nanosecondsPerSecond
-	out := &dto.Histogram{SampleCount: &h.count, SampleSum: &seconds}
+	count, seconds := h.count, h.sum/nanosecondsPerSecond
+	out := &dto.Histogram{SampleCount: &count, SampleSum: &seconds}
 	if !h.HasBuckets() {
 		return out
 	}
