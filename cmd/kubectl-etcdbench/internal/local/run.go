@@ -165,7 +165,7 @@ func (c *conductor) look(now time.Time) {
 		c.start(now.Add(startDelay))
 	}
 	c.observe(now, c.snapshots())
-	c.options.Show(c.run)
+	c.options.Show(c.run.DeepCopy())
 }
 
 func (c *conductor) allReady() bool {

@@ -103,7 +103,7 @@ func (c *conductor) finish(now time.Time) {
 		c.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
 	}
 	s.Display = benchmark.Display(c.run)
-	c.options.Show(c.run)
+	c.options.Show(c.run.DeepCopy())
 }
 
 func (c *conductor) endedWell() bool {

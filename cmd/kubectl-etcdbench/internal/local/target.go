@@ -26,7 +26,7 @@ type Options struct {
 	TLSDir, AuthDir string
 	// Stop, once closed, ends the run early with what was measured until then.
 	Stop <-chan struct{}
-	// Show gets each new state of the run; it must not keep or change it.
+	// Show gets a copy of each new state of the run.
 	Show func(*v1alpha1.EtcdBenchmark)
 	// Notice gets what a person should know beside it.
 	Notice func(string)
