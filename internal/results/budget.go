@@ -8,6 +8,8 @@ const withoutBuckets = MinSchema - 1
 
 // Names of what a message has no room for, beside those of the tiers.
 const (
+	omittedWindow     = "window"
+	omittedRequests   = "requests"
 	omittedOperations = "operations"
 	omittedTarget     = "target"
 )
@@ -76,6 +78,9 @@ func (s *Snapshot) TerminationMessage() []byte {
 		chosen.schemas[i] = withoutBuckets
 	}
 	message := encodeTermination(s.selected(chosen))
+	if len(message) > MaxTerminationBytes {
+		return encodeTermination(s.bare())
+	}
 	for _, step := range steps {
 		for _, choose := range step.choices {
 			wider := chosen
@@ -87,6 +92,16 @@ func (s *Snapshot) TerminationMessage() []byte {
 		}
 	}
 	return message
+}
+
+// bare returns whose snapshot it is and how the pod ended. With three texts of
+// bounded length it always fits.
+func (s *Snapshot) bare() *Snapshot {
+	return &Snapshot{
+		RunUID: s.RunUID, Index: s.Index, Transport: s.Transport,
+		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped,
+		Omitted: []string{omittedWindow, omittedRequests, omittedOperations, omittedTarget},
+	}
 }
 
 // selected returns the selected part of a snapshot. It names what was left out.
