@@ -3,6 +3,7 @@ package controllers
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -23,7 +24,7 @@ import (
 func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
-		r.observeTarget, r.observeJob, r.observePods, r.observeRefusal, r.observeCleanup,
+		r.observeTarget, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err
@@ -32,7 +33,8 @@ func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.Etc
 	return o, nil
 }
 
-// observeJob believes that the Job is gone only if the API server says so.
+// observeJob believes that the Job is gone only if the API server says so. A
+// Job that is being deleted is gone: it makes no pod any more.
 func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.Observed) error {
 	job := &batchv1.Job{}
 	key := client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}
@@ -40,13 +42,24 @@ func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 	if apierrors.IsNotFound(err) && o.Run.Status.Job != nil && o.Run.Status.CompletionTime == nil {
 		err = r.APIReader.Get(ctx, key, job)
 	}
-	if err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if metav1.IsControlledBy(job, o.Run) {
+	if err == nil && job.DeletionTimestamp.IsZero() && metav1.IsControlledBy(job, o.Run) {
 		o.Job = lifecycle.Job{Exists: true, UID: job.UID, Created: job.CreationTimestamp.Time}
 	}
-	return nil
+	return client.IgnoreNotFound(err)
+}
+
+// observeLoss: a pod that was ended may be the first that is heard of the
+// deletion of its Job, which is then the thing to tell.
+func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.Observed) error {
+	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !slices.ContainsFunc(o.Pods, lifecycle.Pod.WasCutOff) {
+		return nil
+	}
+	job := &batchv1.Job{}
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}, job)
+	if apierrors.IsNotFound(err) || !job.DeletionTimestamp.IsZero() {
+		o.Job = lifecycle.Job{}
+	}
+	return client.IgnoreNotFound(err)
 }
 
 // observePods reads past the cache where it lacks a pod that status knows, or
@@ -154,12 +167,7 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 }
 
 func lacksPods(pods []lifecycle.Pod) bool {
-	for _, p := range pods {
-		if p.State == lifecycle.PodMissing {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pods, func(p lifecycle.Pod) bool { return p.State == lifecycle.PodMissing })
 }
 
 // firstSeen: which of the times is set depends on which events API wrote it.

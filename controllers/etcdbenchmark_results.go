@@ -3,10 +3,12 @@ package controllers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -18,7 +20,8 @@ import (
 
 // keepResults brings what the pods have told into status. What a new operator
 // has not yet scraped again stays as it is.
-func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, final bool) {
+func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) {
+	final := finish != nil
 	s := &run.Status
 	snapshots := snapshotsOf(o.Pods)
 	if t := targetOf(snapshots); t != nil && s.Target != nil {
@@ -28,8 +31,13 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, final bool) 
 	if hasAny(snapshots) {
 		s.Progress = benchmark.Progress(run, snapshots)
 	}
-	if final || haveMeasured(o.Pods) {
-		judge(run, snapshots, final)
+	var summary *results.Summary
+	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
+		summary = new(results.Summarize(snapshots))
+		s.Summary = benchmark.Summary(run, *summary)
+	}
+	if final {
+		setPassed(run, summary, *finish, now)
 	}
 }
 
@@ -63,23 +71,24 @@ func haveMeasured(pods []lifecycle.Pod) bool {
 	})
 }
 
-// judge computes the summary, if a pod has begun to measure, and at the end the
-// objectives from it.
-func judge(run *v1alpha1.EtcdBenchmark, snapshots []*results.Snapshot, final bool) {
-	var summary *results.Summary
-	if slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil && !s.Window.Start.IsZero() }) {
-		summary = new(results.Summarize(snapshots))
-		run.Status.Summary = benchmark.Summary(run, *summary)
-	}
-	if !final {
-		return
-	}
+// hasMeasurement says whether a pod has begun to measure.
+func hasMeasurement(snapshots []*results.Snapshot) bool {
+	return slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil && !s.Window.Start.IsZero() })
+}
+
+// setPassed judges the objectives. A run that did not do what was asked cannot
+// pass, whatever the numbers that it got are.
+func setPassed(run *v1alpha1.EtcdBenchmark, summary *results.Summary, finish lifecycle.Problem, now time.Time) {
 	objectives, passed := benchmark.Judge(run, summary)
 	run.Status.Objectives = objectives
-	if passed != nil {
-		passed.ObservedGeneration = run.Generation
-		meta.SetStatusCondition(&run.Status.Conditions, *passed)
+	if passed == nil {
+		return
 	}
+	if passed.Status == metav1.ConditionTrue && !endedWell(finish.Reason) {
+		passed.Status, passed.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		passed.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", finish.Reason)
+	}
+	setCondition(run, v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 }
 
 func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) []v1alpha1.PodStatus {

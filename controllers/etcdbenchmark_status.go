@@ -24,7 +24,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
 	}
-	keepResults(run, o, d.Finish != nil)
+	keepResults(run, o, d.Finish, now)
 	if d.Finish == nil {
 		setStage(run, d, now)
 	} else {

@@ -150,7 +150,7 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 	want := run.Spec.Target.Pods
 	selector, err := metav1.LabelSelectorAsSelector(&want.Selector)
 	if err != nil {
-		return missing("spec.target.pods.selector can not be used: %v.", err), nil
+		return missing("spec.target.pods.selector cannot be used: %v.", err), nil
 	}
 	pods := &corev1.PodList{}
 	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {

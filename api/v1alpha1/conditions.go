@@ -51,11 +51,11 @@ const (
 	ReasonTLSFailed = "TLSFailed"
 	// ReasonAuthenticationFailed: the target refused the user or its permissions.
 	ReasonAuthenticationFailed = "AuthenticationFailed"
-	// ReasonSecretInvalid: a Secret or a key in it is missing or can not be used.
+	// ReasonSecretInvalid: a Secret or a key in it is missing or cannot be used.
 	ReasonSecretInvalid = "SecretInvalid"
 	// ReasonPrefixNotEmpty: keys that are not of this run lie under its prefix.
 	ReasonPrefixNotEmpty = "PrefixNotEmpty"
-	// ReasonImageUnavailable: the client image can not be pulled.
+	// ReasonImageUnavailable: the client image cannot be pulled.
 	ReasonImageUnavailable = "ImageUnavailable"
 	// ReasonPodsForbidden: a quota, limit range or admission policy refused the client pods.
 	ReasonPodsForbidden = "PodsForbidden"

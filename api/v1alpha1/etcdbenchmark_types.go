@@ -32,7 +32,7 @@ type EtcdBenchmark struct {
 	//
 	// +optional
 	// +kubebuilder:default={conditions:{{type:"Finished",status:"False",reason:"Pending",message:"The operator has not seen this run yet.",lastTransitionTime:"1970-01-01T00:00:00Z"},{type:"Reconciling",status:"True",reason:"Pending",message:"The operator has not seen this run yet.",lastTransitionTime:"1970-01-01T00:00:00Z"}}}
-	Status EtcdBenchmarkStatus `json:"status,omitempty"`
+	Status EtcdBenchmarkStatus `json:"status,omitzero"`
 }
 
 // EtcdBenchmarkList is a list of EtcdBenchmarks.
@@ -119,7 +119,7 @@ type EtcdBenchmarkSpec struct {
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 
 	// stop ends the run cleanly when it becomes true: what was measured until
-	// then is kept. It can not become false again. Default false.
+	// then is kept. It cannot become false again. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false

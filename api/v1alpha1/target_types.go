@@ -92,7 +92,7 @@ type ServiceTarget struct {
 	// +kubebuilder:default="client"
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="target.service.port must be the name of one of the Service's ports or a number from 1 to 65535"
-	Port intstr.IntOrString `json:"port,omitempty"`
+	Port intstr.IntOrString `json:"port,omitzero"`
 }
 
 // PodsTarget selects the members' pods.

@@ -113,7 +113,7 @@ type PutWorkload struct {
 	//
 	// +optional
 	// +kubebuilder:default={count:100000,order:Sequential}
-	Keys KeySpace `json:"keys,omitempty"`
+	Keys KeySpace `json:"keys,omitzero"`
 }
 
 // RangeWorkload reads one key with each request. The key space is written
@@ -150,7 +150,7 @@ type RangeWorkload struct {
 	//
 	// +optional
 	// +kubebuilder:default={count:1,order:Sequential}
-	Keys KeySpace `json:"keys,omitempty"`
+	Keys KeySpace `json:"keys,omitzero"`
 }
 
 // MixedWorkload reads or writes one key with each request. The key space is
@@ -194,5 +194,5 @@ type MixedWorkload struct {
 	//
 	// +optional
 	// +kubebuilder:default={count:10000,order:Uniform}
-	Keys KeySpace `json:"keys,omitempty"`
+	Keys KeySpace `json:"keys,omitzero"`
 }

@@ -53,11 +53,12 @@ func (s *supervisor) start(d daemon) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", d.name, err)
 	}
-	go s.watch(d, cmd)
+	// Before anybody waits for it, an ended process keeps its pid.
 	started, err := identify(d.name, cmd.Process.Pid)
 	if err != nil {
-		return s.deathOf(d, err)
+		return s.deathOf(d, cmd.Wait())
 	}
+	go s.watch(d, cmd)
 	s.journal.Processes = append(s.journal.Processes, started)
 	return s.journal.write()
 }

@@ -64,8 +64,12 @@ func worstP99(operations []v1alpha1.OperationSummary) string {
 }
 
 // statistic writes one number of l, with "≥" before it where requests that
-// were cut off keep it from being more than a lower bound.
+// were cut off keep it from being more than a lower bound. Without an error
+// bound there are no percentiles.
 func statistic(l *v1alpha1.LatencySummary, s v1alpha1.LatencyStatistic) string {
+	if l.ErrorBoundPartsPerMillion == 0 && s != v1alpha1.StatisticMean && s != v1alpha1.StatisticMax {
+		return unknown
+	}
 	text := Micros(microseconds(l, s))
 	if slices.Contains(l.AtLeast, s) {
 		return "≥" + text

@@ -78,8 +78,17 @@ func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
 		P999Microseconds:          micros(results.StatisticP999),
 		MaxMicroseconds:           micros(results.StatisticMax),
 		AtLeast:                   atLeast(d.Values),
-		ErrorBoundPartsPerMillion: int32(d.ErrorBoundPPM),
+		ErrorBoundPartsPerMillion: errorBound(d),
 	}
+}
+
+// errorBound is 0 where the buckets were lost on the way, so that there are no
+// percentiles and nothing is known of their error.
+func errorBound(d results.Distribution) int32 {
+	if _, known := d.Values[results.StatisticP50]; !known {
+		return 0
+	}
+	return int32(d.ErrorBoundPPM)
 }
 
 func atLeast(values map[results.Statistic]results.Value) []v1alpha1.LatencyStatistic {

@@ -79,11 +79,6 @@ func bucketCount(schema int) int { return 2*octaves<<schema + 1 }
 // nativeIndex is Prometheus's index of a bucket other than the zero bucket.
 func nativeIndex(schema, bucket int) int { return bucket - octaves<<schema }
 
-// upperBound of a bucket in nanoseconds.
-func upperBound(schema, bucket int) float64 {
-	return bucketPoint(schema, float64(bucket))
-}
-
 // midpoint is the geometric middle of a bucket in nanoseconds: the value whose
 // greatest relative error, up or down, is least. The zero bucket has none; half
 // of its bound is no more than half a microsecond off.
@@ -94,6 +89,8 @@ func midpoint(schema, bucket int) float64 {
 	return bucketPoint(schema, float64(bucket)-0.5)
 }
 
+// bucketPoint is where a bucket ends, in nanoseconds, or, for a position that
+// is not whole, a point inside of it by ratio.
 func bucketPoint(schema int, position float64) float64 {
 	return math.Exp2(position/float64(int(1)<<schema)-octaves) * nanosecondsPerSecond
 }

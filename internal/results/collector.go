@@ -1,6 +1,9 @@
 package results
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
 
 // NewCollector returns a collector that serves what snapshot returns at the
 // time of each scrape. snapshot must be safe to call at any time and must hand
@@ -15,4 +18,28 @@ type collector struct{ snapshot func() *Snapshot }
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c *collector) Collect(chan<- prometheus.Metric) {}
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
+	for _, mf := range c.snapshot().Families() {
+		desc := prometheus.NewDesc(mf.GetName(), mf.GetHelp(), familiesByName[mf.GetName()].labels, nil)
+		for _, m := range mf.Metric {
+			metrics <- &built{desc: desc, metric: m}
+		}
+	}
+}
+
+// built is a metric that is complete already. client_golang has none that
+// carries native and classic buckets together.
+type built struct {
+	desc   *prometheus.Desc
+	metric *dto.Metric
+}
+
+// Desc implements prometheus.Metric.
+func (b *built) Desc() *prometheus.Desc { return b.desc }
+
+// Write implements prometheus.Metric.
+func (b *built) Write(out *dto.Metric) error {
+	out.Label = b.metric.Label
+	out.Gauge, out.Counter, out.Histogram = b.metric.Gauge, b.metric.Counter, b.metric.Histogram
+	return nil
+}

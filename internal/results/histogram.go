@@ -1,6 +1,7 @@
 package results
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -186,4 +187,24 @@ func (h Histogram) Equal(other Histogram) bool {
 		h.count == other.count && h.sum == other.sum && h.sumSquares == other.sumSquares &&
 		h.minimum == other.minimum && h.maximum == other.maximum &&
 		slices.Equal(h.counts, other.counts)
+}
+
+// ZeroCount is how many durations are in the zero bucket, up to 2^-20 s.
+func (h *Histogram) ZeroCount() uint64 {
+	if h.counts == nil {
+		return 0
+	}
+	return h.counts[0]
+}
+
+// NativeBuckets yields the index, as Prometheus counts it at Schema, and the
+// count of each bucket above the zero bucket that is not empty, in order.
+func (h *Histogram) NativeBuckets() iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		for bucket, n := range h.counts {
+			if bucket > 0 && n > 0 && !yield(nativeIndex(h.Schema(), bucket), n) {
+				return
+			}
+		}
+	}
 }

@@ -1,5 +1,132 @@
 package results
 
+import (
+	"slices"
+	"time"
+)
+
 // Merge adds up what several pods have counted. Nil snapshots, of pods of
-// which nothing is known, are skipped.
-func Merge(snapshots []*Snapshot) *Snapshot { return &Snapshot{Index: -1} }
+// which nothing is known, are skipped. Where pods can not be added up, the
+// merge says the most careful thing: the earliest stage, the first failure,
+// the whole span of the windows, the longest skew; a transport is kept if all
+// pods share it.
+func Merge(snapshots []*Snapshot) *Snapshot {
+	merged := &Snapshot{
+		Index: -1, Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
+	}
+	known := slices.DeleteFunc(slices.Clone(snapshots), func(s *Snapshot) bool { return s == nil })
+	for i, s := range known {
+		if i == 0 {
+			merged.RunUID, merged.Transport, merged.Stage = s.RunUID, s.Transport, s.Stage
+		}
+		merged.mergeState(s)
+		merged.mergeCounts(s)
+	}
+	merged.Window = mergeWindows(known)
+	return merged
+}
+
+func (s *Snapshot) mergeState(other *Snapshot) {
+	if s.Transport != other.Transport {
+		s.Transport = ""
+	}
+	if s.Failure == nil {
+		s.Failure = other.Failure
+	}
+	if s.Target == nil {
+		s.Target = other.Target
+	}
+	s.Stage = earliest(stages, s.Stage, other.Stage)
+	s.Cleaning = mergeCleaning(s.Cleaning, other.Cleaning)
+	s.Stopped = s.Stopped || other.Stopped
+	s.KeyBytes = max(s.KeyBytes, other.KeyBytes)
+	for _, part := range other.Omitted {
+		if !slices.Contains(s.Omitted, part) {
+			s.Omitted = append(s.Omitted, part)
+		}
+	}
+}
+
+func earliest[T comparable](order []T, a, b T) T {
+	if slices.Index(order, b) < slices.Index(order, a) {
+		return b
+	}
+	return a
+}
+
+// mergeCleaning: keys are deleted only if no pod has keys left.
+func mergeCleaning(a, b Cleaning) Cleaning {
+	for _, state := range []Cleaning{CleaningKeysLeft, CleaningKeysDeleted, CleaningNothingWritten} {
+		if a == state || b == state {
+			return state
+		}
+	}
+	return ""
+}
+
+func (s *Snapshot) mergeCounts(other *Snapshot) {
+	for rpc, phases := range other.Requests {
+		if s.Requests[rpc] == nil {
+			s.Requests[rpc] = map[Phase]uint64{}
+		}
+		addCounts(s.Requests[rpc], phases)
+	}
+	for operation, result := range other.Operations {
+		if s.Operations[operation] == nil {
+			s.Operations[operation] = &OperationResult{Errors: map[string]uint64{}}
+		}
+		s.Operations[operation].merge(result)
+	}
+}
+
+func addCounts[K comparable](to, from map[K]uint64) {
+	for key, n := range from {
+		to[key] += n
+	}
+}
+
+func (r *OperationResult) merge(other *OperationResult) {
+	r.Latency.Merge(&other.Latency)
+	r.Service.Merge(&other.Service)
+	r.Lateness.Merge(&other.Lateness)
+	r.Failed.Merge(&other.Failed)
+	r.Censored.Merge(&other.Censored)
+	addCounts(r.Errors, other.Errors)
+	r.CompletedInWindow += other.CompletedInWindow
+}
+
+// mergeWindows is the whole span of the pods' windows. It has no end until all
+// of them have one.
+func mergeWindows(snapshots []*Snapshot) (w Window) {
+	open := false
+	for _, s := range snapshots {
+		p := s.Window
+		w.StartAt = earlier(w.StartAt, p.StartAt)
+		w.Start = earlier(w.Start, p.Start)
+		w.End = later(w.End, p.End)
+		w.LastResponse = later(w.LastResponse, p.LastResponse)
+		w.Skew = max(w.Skew, p.Skew)
+		w.Planned = max(w.Planned, p.Planned)
+		w.PlannedRequests += p.PlannedRequests
+		open = open || p.End.IsZero()
+	}
+	if open {
+		w.End = time.Time{}
+	}
+	return w
+}
+
+// earlier of two times, of which a zero one is not known.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,6 +1,9 @@
 package results
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Statistic names one number of a distribution.
 type Statistic string
@@ -98,5 +101,92 @@ type Distribution struct {
 }
 
 // Summarize computes the result of a run from one snapshot for each of its
-// pods, nil where nothing is known of a pod.
-func Summarize(snapshots []*Snapshot) Summary { return Summary{Pods: len(snapshots)} }
+// pods, nil where nothing is known of a pod. Before the end it computes the
+// result so far.
+func Summarize(snapshots []*Snapshot) Summary {
+	merged, t := Merge(snapshots), newTiming(snapshots)
+	s := Summary{
+		RunUID: merged.RunUID, Transport: merged.Transport, Pods: len(snapshots),
+		Partial: isPartial(snapshots), Stopped: merged.Stopped,
+		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
+		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
+		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target,
+	}
+	for _, operation := range sortedKeys(merged.Operations) {
+		o := summarizeOperation(operation, merged.Operations[operation], t)
+		s.Operations = append(s.Operations, o)
+		s.Succeeded += o.Succeeded
+		s.Failed += o.Failed
+		s.Censored += o.Censored
+		s.Throughput += o.Throughput
+	}
+	s.Warnings = warnings(&s, merged)
+	return s
+}
+
+func isPartial(snapshots []*Snapshot) bool {
+	for _, s := range snapshots {
+		if s == nil || s.Stage != StageDone || s.Failure != nil || slices.Contains(s.Omitted, omittedOperations) {
+			return true
+		}
+	}
+	return len(snapshots) == 0
+}
+
+func summarizeOperation(operation Operation, r *OperationResult, t timing) OperationSummary {
+	completed := r.Latency.Count()
+	if !t.requestBound {
+		completed = r.CompletedInWindow
+	}
+	ranked, judged := r.Ranked(), r.Judged()
+	return OperationSummary{
+		Operation: operation,
+		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
+		Errors:     r.Errors,
+		Throughput: perSecond(completed, t.length),
+		Latency:    ranked.distribution(), Judged: judged.distribution(),
+		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),
+	}
+}
+
+func perSecond(n uint64, length time.Duration) float64 {
+	if length <= 0 {
+		return 0
+	}
+	return float64(n) / length.Seconds()
+}
+
+// percentiles that are reported.
+var percentiles = []struct {
+	name     Statistic
+	quantile float64
+}{
+	{StatisticP50, 0.50}, {StatisticP90, 0.90}, {StatisticP95, 0.95}, {StatisticP99, 0.99}, {StatisticP999, 0.999},
+}
+
+func (h *Histogram) distribution() Distribution {
+	ranked := Ranked{union: *h}
+	return ranked.distribution()
+}
+
+func (r *Ranked) distribution() Distribution {
+	d := Distribution{
+		Count: r.Count(), Min: r.union.Min(), Stddev: r.union.Stddev(),
+		Values: map[Statistic]Value{}, ErrorBoundPPM: r.union.ErrorBound(),
+	}
+	d.set(StatisticMean)(r.Mean())
+	for _, p := range percentiles {
+		d.set(p.name)(r.Quantile(p.quantile))
+	}
+	d.set(StatisticMax)(r.Max())
+	return d
+}
+
+// set keeps a value if it is known.
+func (d *Distribution) set(name Statistic) func(Value, bool) {
+	return func(v Value, known bool) {
+		if known {
+			d.Values[name] = v
+		}
+	}
+}

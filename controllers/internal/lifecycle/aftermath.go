@@ -109,7 +109,7 @@ func startCleanup(o Observed, d *Decision) {
 
 func failedCleanup(o Observed, d *Decision) {
 	switch {
-	case o.deleting() && o.Cleanup.Created.Before(o.Run.DeletionTimestamp.Time):
+	case o.deleting() && !o.Cleanup.Created.After(o.Run.DeletionTimestamp.Time):
 		d.do(DeleteCleanup)
 	case o.deleting():
 		giveUp(o, d)
@@ -117,6 +117,18 @@ func failedCleanup(o Observed, d *Decision) {
 		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, fmt.Sprintf(
 			"The cleanup Job %s failed: %s. To delete the keys by hand: %s", o.Run.CleanupJobName(), o.Cleanup.Failed, RemovalCommand(o.Run))}
 	}
+}
+
+// refuseCleanup: what the API server does not take once, it does not take again.
+func refuseCleanup(o Observed, message string) Decision {
+	d := Decision{Stage: o.stage()}
+	if o.deleting() {
+		giveUp(o, &d)
+		return d
+	}
+	o.Cleanup.Failed = message
+	failedCleanup(o, &d)
+	return d
 }
 
 func failedBefore(o Observed) bool {

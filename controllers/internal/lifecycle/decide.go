@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +50,7 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	}
 	d := &Decision{Stage: v1alpha1.StagePending, Message: o.Target.Missing, Endpoints: o.Target.Endpoints}
 	if len(o.Target.Endpoints) > 0 {
-		d.Message = fmt.Sprintf("The target has %d addresses.", len(o.Target.Endpoints))
+		d.Message = "The target's addresses are " + strings.Join(o.Target.Endpoints, ", ") + "."
 	}
 	d.wake(now.Add(resolveEvery), now)
 	return d
@@ -73,11 +74,17 @@ func decideGather(o Observed, now time.Time) *Decision {
 	}
 	d := &Decision{
 		Stage:   v1alpha1.StagePreparing,
-		Message: fmt.Sprintf("%d of %d client pods are ready to start.", ready, len(o.Pods)),
+		Message: fmt.Sprintf("%d of %d client pods are ready to start; %s.", ready, len(o.Pods), firstNotReady(o)),
 		Actions: dismiss(o.Strangers),
 	}
 	d.wake(nextCheck(o, now), now)
 	return d
+}
+
+// firstNotReady: one pod is enough to see what the run waits for.
+func firstNotReady(o Observed) string {
+	p := o.Pods[firstPod(o, func(p Pod) bool { return !p.isReady() })]
+	return p.String() + " " + whyNotReady(p)
 }
 
 // decideArm chooses the common start. One that status holds already is replaced

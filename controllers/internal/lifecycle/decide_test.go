@@ -192,7 +192,7 @@ func TestEndings(t *testing.T) {
 		seen       Observed
 		at         time.Duration
 		wantReason string
-		// wantNot is how long before at nothing ends the run; 0 if that always does.
+		// notBefore: a second before, nothing ends the run.
 		notBefore bool
 	}{
 		"stop before anything":      {scenario(func(o *Observed) { o.Run.Spec.Stop = true }), 0, v1alpha1.ReasonStopped, false},
@@ -239,9 +239,10 @@ func TestEndingWaitsForReports(t *testing.T) {
 		wantEnd  bool
 		wantActs string
 	}{
-		"two live":           {scenario(told(t0), stop), 0, false, "Annotate a stop, Annotate b stop"},
+		"why not yet kept":   {scenario(told(t0), stop), 0, false, ""},
+		"two live":           {scenario(told(t0), since), 0, false, "Annotate a stop, Annotate b stop"},
 		"two live and know":  {scenario(told(t0), since, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
-		"one reported":       {scenario(told(t0), stop, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
+		"one reported":       {scenario(told(t0), since, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
 		"both reported":      {scenario(done, since), 0, true, ""},
 		"one, one not begun": {scenario(done, since, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
 		"nobody, in time":    {scenario(told(t0), since), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},

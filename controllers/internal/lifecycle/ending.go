@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,7 @@ func decideEnding(o Observed, now time.Time) *Decision {
 // refused.
 func Refuse(o Observed, p Problem, now time.Time) Decision {
 	if o.finished() {
-		d := Decision{Stage: o.stage()}
-		o.Cleanup = Cleanup{Created: now, Failed: p.Message}
-		failedCleanup(o, &d)
-		return d
+		return refuseCleanup(o, p.Message)
 	}
 	e := v1alpha1.Ending{Reason: p.Reason, Message: shorten(p.Message), Since: metav1.NewTime(now.Truncate(time.Second))}
 	d := end(o, e, now)
@@ -67,16 +65,26 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 		Stage:   v1alpha1.StageCollecting,
 		Message: fmt.Sprintf("Ending as %s (%s); waiting for the client pods to report.", e.Reason, e.Message),
 		Ending:  &e,
-		Actions: append(dismiss(o.Strangers), excuse(o.Pods)...),
 	}
+	d.wake(deadline, now)
+	d.wake(now.Add(heartbeat), now)
+	tellToStop(o, d, now)
+	return d
+}
+
+// tellToStop waits until status holds why: a pod that stops early would
+// otherwise look like one that was evicted.
+func tellToStop(o Observed, d *Decision, now time.Time) {
+	if o.status().Ending == nil {
+		d.wake(now, now)
+		return
+	}
+	d.Actions = append(dismiss(o.Strangers), excuse(o.Pods)...)
 	for _, p := range o.Pods {
 		if p.State == PodRunning {
 			d.Actions = appendMarks(d.Actions, p, true, false)
 		}
 	}
-	d.wake(deadline, now)
-	d.wake(now.Add(heartbeat), now)
-	return d
 }
 
 func checkStop(o Observed, _ time.Time) *Problem {
@@ -167,8 +175,8 @@ func lost(p Pod, what string) *Problem {
 // to checkPreparation.
 func checkStuck(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
-		if p.Stuck != nil && p.Stuck.Reason != v1alpha1.ReasonUnschedulable && !now.Before(p.StuckSince.Add(imageGrace)) {
-			return &Problem{p.Stuck.Reason, p.String() + " can not start: " + p.Stuck.Message}
+		if p.Stuck != nil && !p.isUnschedulable() && !now.Before(p.StuckSince.Add(imageGrace)) {
+			return &Problem{p.Stuck.Reason, p.String() + " cannot start: " + p.Stuck.Message}
 		}
 	}
 	return nil
@@ -184,38 +192,31 @@ func checkRefused(o Observed, now time.Time) *Problem {
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
 func checkPreparation(o Observed, now time.Time) *Problem {
-	if o.status().StartAt != nil || !o.Job.Exists || now.Before(preparedBy(o)) {
+	ready := o.countPods(Pod.isReady)
+	if o.status().StartAt != nil || !o.Job.Exists || ready == len(o.Pods) || now.Before(preparedBy(o)) {
 		return nil
 	}
-	var waits []string
-	reason := v1alpha1.ReasonPodsNotReady
-	for _, p := range o.Pods {
-		if p.isReady() {
-			continue
-		}
-		if p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable {
-			reason = v1alpha1.ReasonUnschedulable
-		}
-		waits = append(waits, p.String()+" "+whyNotReady(p))
+	reason, p := v1alpha1.ReasonPodsNotReady, o.Pods[firstPod(o, func(p Pod) bool { return !p.isReady() })]
+	if i := firstPod(o, Pod.isUnschedulable); i >= 0 {
+		reason, p = v1alpha1.ReasonUnschedulable, o.Pods[i]
 	}
-	if len(waits) == 0 {
-		return nil
-	}
-	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s",
-		len(waits), len(o.Pods), o.spec().SchedulingTimeoutSeconds, strings.Join(waits, "; "))}
+	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s %s",
+		len(o.Pods)-ready, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
 }
+
+func firstPod(o Observed, is func(Pod) bool) int { return slices.IndexFunc(o.Pods, is) }
 
 func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
-		return "can not start: " + p.Stuck.Message
+		return "cannot start: " + p.Stuck.Message
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}
 	return map[PodState]string{
-		PodMissing: "was not created",
+		PodMissing: "does not exist yet",
 		PodWaiting: "waits for its container to start",
-		PodRunning: "runs, and does not report",
+		PodRunning: "runs, and does not report yet",
 	}[p.State]
 }
 

@@ -125,8 +125,15 @@ func (p Pod) String() string {
 	return fmt.Sprintf("client pod %d (%s)", p.Index, p.Name)
 }
 
+// WasCutOff says that something else than its plan or the run ended the pod.
+func (p Pod) WasCutOff() bool { return p.Deleting || trouble(p) != nil }
+
 func (p Pod) isReady() bool {
 	return p.State == PodRunning && (p.Ready || p.Live != nil && p.Live.Stage == results.StageReady)
+}
+
+func (p Pod) isUnschedulable() bool {
+	return p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable
 }
 
 func (p Pod) isFinal() bool { return p.Final != nil }

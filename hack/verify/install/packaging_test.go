@@ -43,8 +43,8 @@ func TestCRDIsTheGeneratedOne(t *testing.T) {
 	for tool, objects := range map[string][]object{"kustomize": renderKustomize(t), "chart": renderChart(t)} {
 		t.Run(tool, func(t *testing.T) {
 			got := only(t, objects, "CustomResourceDefinition", "", name)
-			if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
-				t.Errorf("the CRD differs from config/crd/bases; `make manifests` writes both (-generated +rendered):\n%s", diff)
+			if !cmp.Equal(want.Object["spec"], got.Object["spec"]) { // the difference would be a thousand lines
+				t.Error("the CRD differs from config/crd/bases: `make manifests` writes both")
 			}
 		})
 	}

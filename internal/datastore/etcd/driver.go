@@ -3,6 +3,9 @@ package etcd
 import (
 	"context"
 	"errors"
+	"sync"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -14,41 +17,75 @@ type Driver struct {
 	plan     plan.Plan
 	index    int
 	requests load.RequestCounter
+
+	// secrets reads the credentials, once.
+	secrets func() (*credentials, error)
+
+	mutex sync.Mutex
+	// control carries claims, deletions and questions; the load has
+	// connections of its own.
+	control  *clientv3.Client
+	topology topology
+	conns    []*conn
+	// following ends the goroutine that follows the leader.
+	following context.CancelFunc
+	followed  sync.WaitGroup
 }
 
 var _ load.Driver = (*Driver)(nil)
 
 // New returns the driver of the pod with this index. It reads nothing and
 // connects to nothing yet.
-func New(p plan.Plan, index int) *Driver { return &Driver{plan: p, index: index} }
-
-// Preflight implements load.Driver.
-func (d *Driver) Preflight(ctx context.Context) (*results.Target, error) {
-	return nil, errors.ErrUnsupported
+func New(p plan.Plan, index int) *Driver {
+	return &Driver{plan: p, index: index, secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) })}
 }
-
-// Connect implements load.Driver.
-func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// Claim implements load.Driver.
-func (d *Driver) Claim(ctx context.Context) error { return errors.ErrUnsupported }
-
-// Release implements load.Driver.
-func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
-	return results.CleaningNothingWritten, errors.ErrUnsupported
-}
-
-// Clean deletes the keys of a run whose pods are gone. It fails if the prefix
-// belongs to another run, and does nothing if the run left nothing.
-func (d *Driver) Clean(ctx context.Context) error { return errors.ErrUnsupported }
-
-// Sample implements load.Driver.
-func (d *Driver) Sample(ctx context.Context) map[string]int64 { return nil }
 
 // Requests implements load.Driver.
 func (d *Driver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.requests.Counts() }
 
 // Close implements load.Driver.
-func (d *Driver) Close() error { return nil }
+func (d *Driver) Close() error {
+	d.mutex.Lock()
+	following := d.following
+	d.mutex.Unlock()
+	if following != nil {
+		following()
+		d.followed.Wait()
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	var errs []error
+	for _, c := range d.conns {
+		errs = append(errs, closeClient(c.client.Load()))
+	}
+	if d.control != nil {
+		errs = append(errs, closeClient(d.control))
+	}
+	d.conns, d.control = nil, nil
+	return errors.Join(errs...)
+}
+
+// closeClient forgives what a client says of its own closing.
+func closeClient(c *clientv3.Client) error {
+	if err := c.Close(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// controlClient returns the client for all but the load. It knows every
+// address, so that a member that goes away does not keep keys from being
+// deleted.
+func (d *Driver) controlClient(ctx context.Context) (*clientv3.Client, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.control != nil {
+		return d.control, nil
+	}
+	c, err := d.dial(ctx, d.plan.Target.Endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	d.control = c
+	return c, nil
+}

@@ -1,0 +1,64 @@
+package admission
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
+)
+
+// Schema is the schema of EtcdBenchmark, ready to admit objects.
+type Schema struct {
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// NewSchema compiles the schema that this binary carries.
+func NewSchema() (*Schema, error) {
+	props, err := openAPISchema()
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema of EtcdBenchmark: %w", err)
+	}
+	structural, err := schema.NewStructural(props)
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema of EtcdBenchmark: %w", err)
+	}
+	if err := defaulting.PruneDefaults(structural); err != nil {
+		return nil, fmt.Errorf("reading the defaults of EtcdBenchmark: %w", err)
+	}
+	validator, _, err := validation.NewSchemaValidator(props)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the schema of EtcdBenchmark: %w", err)
+	}
+	return &Schema{
+		structural: structural,
+		validator:  validator,
+		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
+	}, nil
+}
+
+// openAPISchema returns the schema in the internal form that the API server's
+// libraries work on.
+func openAPISchema() (*apiextensions.JSONSchemaProps, error) {
+	definition := apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(crd.EtcdBenchmarks, &definition); err != nil {
+		return nil, err
+	}
+	for _, v := range definition.Spec.Versions {
+		if v.Name == v1alpha1.GroupVersion.Version {
+			out := &apiextensions.JSONSchemaProps{}
+			return out, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, out, nil)
+		}
+	}
+	return nil, fmt.Errorf("wanted version %s in the CustomResourceDefinition, found none", v1alpha1.GroupVersion.Version)
+}

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+)
+
+// stopLimit bounds the call that asks the operator to end a run.
+const stopLimit = 15 * time.Second
+
+// following are the flags of commands that follow a run.
+type following struct {
+	output  string
+	timeout time.Duration
+}
+
+func (f *following) addFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", outputTable, "form of the result: table, json or yaml")
+	flags.DurationVar(&f.timeout, "timeout", 0, "leave a run in a cluster alone after this time, for example 10m; 0 waits for its end")
+}
+
+func (f *following) check() error {
+	if f.timeout < 0 {
+		return fmt.Errorf("--timeout: wanted a time of 0 or more, found %s", f.timeout)
+	}
+	return checkOutput(f.output)
+}
+
+// cluster returns the cluster that flags and kubeconfig name, their namespace,
+// and whether that was asked for by a flag.
+func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err error) {
+	namespace, asked, err = t.kube.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, "", false, err
+	}
+	config, err := t.kube.ToRESTConfig()
+	if err != nil {
+		return nil, "", false, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG, or add --local to run without one", err)
+	}
+	c, err = follow.NewCluster(config)
+	return c, namespace, asked, err
+}
+
+func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+	cluster, namespace, asked, err := t.cluster()
+	if err != nil {
+		return err
+	}
+	switch own := m.Object.GetNamespace(); {
+	case own == "":
+		m.Object.SetNamespace(namespace)
+	case asked && own != namespace:
+		return fmt.Errorf("%s: metadata.namespace is %q and --namespace is %q: drop one of them", m.File, own, namespace)
+	}
+	ctx, cancel := t.interrupts.untilEnd()
+	defer cancel()
+	if err := cluster.Create(ctx, m.Object); err != nil {
+		return m.Explain(err)
+	}
+	return t.followAndStop(&follow.Follower{
+		Cluster: cluster,
+		Key:     client.ObjectKeyFromObject(m.Object),
+		UID:     m.Object.GetUID(),
+	}, f.following)
+}
+
+// followAndStop follows a run to its end. The first signal stops the run and
+// goes on following, the second leaves.
+func (t *tool) followAndStop(f *follow.Follower, flags following) error {
+	s := t.screen()
+	f.Seen, f.Notice = s.Show, s.Notice
+	s.Notice("Created the run " + f.Key.String() + ".")
+	ctx, cancel := withTimeout(t.interrupts.leave, flags.timeout)
+	defer cancel()
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		select {
+		case <-t.interrupts.end:
+			stopRun(ctx, f.Cluster, f.Key, s.Notice)
+		case <-ended:
+		}
+	}()
+	run, err := f.Follow(ctx)
+	s.Close()
+	return t.followed(run, err, f.Key, flags)
+}
+
+func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey, notice func(string)) {
+	notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	if err := cluster.Stop(ctx, key); err != nil {
+		notice(fmt.Sprintf("%v. The run goes on.", err))
+	}
+}
+
+// followed prints what following a run led to.
+func (t *tool) followed(run *v1alpha1.EtcdBenchmark, err error, key client.ObjectKey, flags following) error {
+	switch {
+	case err == nil:
+		return t.conclude(run, flags.output)
+	case errors.Is(err, context.DeadlineExceeded):
+		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s; it goes on. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
+	case errors.Is(err, context.Canceled):
+		return &exitError{exitUnknown, fmt.Errorf("left the run %s before it had finished. To follow it: %s", key, watchCommandFor(key))}
+	case errors.Is(err, follow.ErrLost):
+		return &exitError{exitUnknown, err}
+	}
+	return err
+}
+
+func watchCommandFor(key client.ObjectKey) string {
+	return fmt.Sprintf("kubectl etcdbench watch -n %s %s", key.Namespace, key.Name)
+}
+
+// withTimeout takes 0 for no limit.
+func withTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// Exit statuses.
+const (
+	exitDone = iota
+	// exitMissed: the run finished and missed an objective.
+	exitMissed
+	// exitFailed: the run could not be run, or ended for another reason than
+	// having done its part.
+	exitFailed
+	// exitUnknown: the run could not be judged, or its result is not known.
+	exitUnknown
+)
+
+// exitHelp belongs into the help of each command that has these statuses.
+const exitHelp = `Exit status:
+  0  the run finished and missed no objective
+  1  the run finished and missed an objective
+  2  the run could not be run: bad manifest, target out of reach, …
+  3  the run could not be judged, or was left before its result was known`
+
+// exitError is an exit status with, perhaps, something to say beside it.
+type exitError struct {
+	status int
+	err    error
+}
+
+// Error implements error.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+// statusOf is the exit status of an error; one without a status of its own
+// means that the run could not be run.
+func statusOf(err error) (status int, message string) {
+	if err == nil {
+		return exitDone, ""
+	}
+	if e, ok := errors.AsType[*exitError](err); ok {
+		if e.err == nil {
+			return e.status, ""
+		}
+		return e.status, err.Error()
+	}
+	return exitFailed, err.Error()
+}
+
+// statusOfRun is the exit status that a finished run deserves.
+func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
+	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if finished == nil || finished.Reason != v1alpha1.ReasonCompleted && finished.Reason != v1alpha1.ReasonStopped {
+		return exitFailed
+	}
+	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+	switch {
+	case passed == nil || passed.Status == metav1.ConditionTrue:
+		return exitDone
+	case passed.Status == metav1.ConditionFalse:
+		return exitMissed
+	}
+	return exitUnknown
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In io.Reader
+	// Out gets the result, Err what is for the eyes of who waits.
+	Out, Err io.Writer
+}
+
+// tool is what all commands share.
+type tool struct {
+	Streams
+	version    string
+	interrupts *interrupts
+	kube       *genericclioptions.ConfigFlags
+}
+
+// Main runs the command line and returns the exit status. The first of signals
+// ends what the command does in an orderly way, the second at once.
+func Main(version string, args []string, streams Streams, signals <-chan os.Signal) int {
+	i, release := newInterrupts(signals)
+	defer release()
+	t := &tool{Streams: streams, version: version, interrupts: i, kube: clusterFlags()}
+	root := t.root()
+	root.SetArgs(args)
+	status, message := statusOf(root.ExecuteContext(i.leave))
+	if message != "" {
+		fmt.Fprintln(streams.Err, "error:", message)
+	}
+	return status
+}
+
+// clusterFlags are the few of kubectl's flags that a plugin's user needs; the
+// rest is in the kubeconfig.
+func clusterFlags() *genericclioptions.ConfigFlags {
+	f := genericclioptions.NewConfigFlags(true)
+	// A flag whose field is nil is not offered.
+	f.CacheDir, f.ClusterName, f.AuthInfoName = nil, nil, nil
+	f.APIServer, f.TLSServerName, f.Insecure = nil, nil, nil
+	f.CertFile, f.KeyFile, f.CAFile, f.BearerToken = nil, nil, nil, nil
+	f.ImpersonateUID, f.ImpersonateUserExtra = nil, nil
+	f.DisableCompression, f.Timeout, f.ProxyURL = nil, nil, nil
+	return f
+}
+
+const rootHelp = `Runs etcd benchmarks and follows them: in a cluster that has the operator, or on
+this machine with run --local.
+
+` + exitHelp
+
+func (t *tool) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "kubectl-etcdbench",
+		Short:         "Run etcd benchmarks and follow them",
+		Long:          rootHelp,
+		Example:       runExample,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl etcdbench"},
+	}
+	root.SetIn(t.In)
+	root.SetOut(t.Out)
+	root.SetErr(t.Err)
+	root.AddCommand(t.runCommand(), t.watchCommand(), t.versionCommand())
+	return root
+}
+
+func (t *tool) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(t.Out, t.version)
+			return err
+		},
+	}
+}

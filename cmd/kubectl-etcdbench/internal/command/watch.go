@@ -1,0 +1,58 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+)
+
+func (t *tool) watchCommand() *cobra.Command {
+	f := &following{}
+	cmd := &cobra.Command{
+		Use:   "watch NAME",
+		Short: "Follow a run until it has finished",
+		Long: `Follows a run in a cluster until it has finished, and prints its result. Of a
+run that has finished already it prints the result at once. Ctrl-C leaves the
+run alone.
+
+` + exitHelp,
+		Example: `  kubectl etcdbench watch write-all-members -n etcd`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("wanted the name of one EtcdBenchmark, found %d: kubectl etcdbench watch NAME", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return t.watch(args[0], *f) },
+	}
+	f.addFlags(cmd.Flags())
+	t.kube.AddFlags(cmd.Flags())
+	return cmd
+}
+
+func (t *tool) watch(name string, flags following) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	cluster, namespace, _, err := t.cluster()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := t.interrupts.untilEnd()
+	defer cancel()
+	ctx, cancelTimeout := withTimeout(ctx, flags.timeout)
+	defer cancelTimeout()
+	s := t.screen()
+	f := &follow.Follower{
+		Cluster: cluster,
+		Key:     client.ObjectKey{Namespace: namespace, Name: name},
+		Seen:    s.Show,
+		Notice:  s.Notice,
+	}
+	run, err := f.Follow(ctx)
+	s.Close()
+	return t.followed(run, err, f.Key, flags)
+}

@@ -1,0 +1,156 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+)
+
+// portAttempts is how often members are started anew because another process
+// took a port that had just been free.
+const portAttempts = 3
+
+// cluster is a set of embedded members with a folder of its own.
+type cluster struct {
+	dir     string
+	members []*embed.Etcd
+}
+
+// startCluster starts that many members on free loopback ports, with the
+// settings that etcd has by default, and waits until they serve.
+func startCluster(ctx context.Context, members int) (*cluster, error) {
+	var err error
+	for range portAttempts {
+		var c *cluster
+		if c, err = tryCluster(ctx, members); err == nil {
+			return c, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("starting %d embedded etcd members: %w", members, err)
+}
+
+func tryCluster(ctx context.Context, members int) (*cluster, error) {
+	dir, err := os.MkdirTemp("", "etcdbench-members-")
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{dir: dir, members: make([]*embed.Etcd, members)}
+	configs, err := memberConfigs(dir, members)
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if err := c.start(ctx, configs); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// start starts all members at once: the first waits for a second.
+func (c *cluster) start(ctx context.Context, configs []*embed.Config) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i, config := range configs {
+		group.Go(func() error {
+			member, err := embed.StartEtcd(config)
+			if err != nil {
+				return err
+			}
+			c.members[i] = member
+			return ready(ctx, member)
+		})
+	}
+	return group.Wait()
+}
+
+func ready(ctx context.Context, member *embed.Etcd) error {
+	select {
+	case <-member.Server.ReadyNotify():
+		return nil
+	case err := <-member.Err():
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// endpoints are the members' client addresses.
+func (c *cluster) endpoints() []string {
+	out := make([]string, len(c.members))
+	for i, m := range c.members {
+		out[i] = m.Clients[0].Addr().String()
+	}
+	return out
+}
+
+// close stops the members and removes their folder.
+func (c *cluster) close() error {
+	var group errgroup.Group
+	for _, m := range c.members {
+		if m != nil {
+			group.Go(func() error { m.Close(); return nil })
+		}
+	}
+	_ = group.Wait()
+	return os.RemoveAll(c.dir)
+}
+
+func memberConfigs(dir string, members int) ([]*embed.Config, error) {
+	ports, err := freePorts(2 * members)
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]*embed.Config, members)
+	var peers []string
+	for i := range configs {
+		configs[i] = memberConfig(dir, fmt.Sprintf("member-%d", i), ports[2*i], ports[2*i+1])
+		peers = append(peers, configs[i].Name+"="+configs[i].AdvertisePeerUrls[0].String())
+	}
+	for _, c := range configs {
+		c.InitialCluster = strings.Join(peers, ",")
+	}
+	return configs, nil
+}
+
+func memberConfig(dir, name string, clientPort, peerPort int) *embed.Config {
+	c := embed.NewConfig()
+	c.Name = name
+	c.Dir = filepath.Join(dir, name)
+	c.InitialClusterToken = filepath.Base(dir)
+	c.ListenClientUrls = loopbackURL(clientPort)
+	c.AdvertiseClientUrls = c.ListenClientUrls
+	c.ListenPeerUrls = loopbackURL(peerPort)
+	c.AdvertisePeerUrls = c.ListenPeerUrls
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	return c
+}
+
+func loopbackURL(port int) []url.URL {
+	return []url.URL{{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", port)}}
+}
+
+// freePorts asks the kernel for ports that are free, all at once so that they
+// differ. Somebody may take one before a member does: see portAttempts.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}

@@ -1,0 +1,158 @@
+package local
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// begin takes up the run.
+func (c *conductor) begin(now time.Time) {
+	s := &c.run.Status
+	s.ObservedGeneration = c.run.Generation
+	s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
+	s.Conditions = nil
+	c.setStage(v1alpha1.StagePreparing, fmt.Sprintf("Starting %d parts of the load.", len(c.sessions)), now)
+}
+
+// start gives the sessions their common start.
+func (c *conductor) start(at time.Time) {
+	t := metav1.NewMicroTime(at.UTC())
+	c.run.Status.StartAt = &t
+	c.gate.open(at)
+}
+
+// observe brings what the sessions have counted into status.
+func (c *conductor) observe(now time.Time, snaps []*results.Snapshot) {
+	s := &c.run.Status
+	if t := c.target(snaps); t != nil {
+		s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, t)
+	}
+	s.Pods = nil
+	for _, snap := range snaps {
+		s.Pods = append(s.Pods, benchmark.Pod(snap))
+	}
+	s.Progress = benchmark.Progress(c.run, snaps)
+	stage, message := c.stage(now, snaps)
+	c.setStage(stage, message, now)
+	s.Display = benchmark.Display(c.run)
+}
+
+// target leaves out the memory of embedded members: they share a process, so
+// that each would show the memory of all of them and of the load generator.
+func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
+	t := results.Merge(snaps).Target
+	if t == nil || c.options.EmbeddedMembers == 0 {
+		return t
+	}
+	out := &results.Target{ClusterID: t.ClusterID}
+	for _, m := range t.Members {
+		m.ResidentMemoryBytes = 0
+		out.Members = append(out.Members, m)
+	}
+	return out
+}
+
+// stage is where the run is, in the operator's words.
+func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, message string) {
+	ready, measured := 0, 0
+	for i, snap := range snaps {
+		if c.sessions[i].Ready() {
+			ready++
+		}
+		if snap.Stage == results.StageCleaning || snap.Stage == results.StageDone {
+			measured++
+		}
+	}
+	switch startAt := c.run.Status.StartAt; {
+	case startAt == nil:
+		return v1alpha1.StagePreparing, fmt.Sprintf("%d of %d parts are ready to start.", ready, len(snaps))
+	case startAt.After(now):
+		return v1alpha1.StageArmed, "All parts wait for the common start."
+	case measured == len(snaps):
+		return v1alpha1.StageCollecting, "The keys are being deleted."
+	}
+	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d parts are loading the target.", len(snaps)-measured, len(snaps))
+}
+
+// finish writes the result. All sessions have ended, so their snapshots are final.
+func (c *conductor) finish(now time.Time) {
+	for len(c.failed) > 0 {
+		c.end(c.failure(<-c.failed))
+	}
+	if c.ending == nil {
+		c.ending = &ending{v1alpha1.ReasonCompleted, fmt.Sprintf("All %d parts of the load were done.", len(c.sessions))}
+	}
+	snaps := c.snapshots()
+	c.observe(now, snaps)
+	s := &c.run.Status
+	s.CompletionTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	s.Progress = nil
+	c.setResult(snaps, now)
+	c.setCleaned(snaps, now)
+	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
+	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
+	if !c.endedWell() {
+		c.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
+	}
+	s.Display = benchmark.Display(c.run)
+	c.options.Show(c.run.DeepCopy())
+}
+
+func (c *conductor) endedWell() bool {
+	return c.ending.reason == v1alpha1.ReasonCompleted || c.ending.reason == v1alpha1.ReasonStopped
+}
+
+// setResult writes summary and verdict. A run that never measured has no
+// summary, for its zeros would read as numbers.
+func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
+	s := &c.run.Status
+	var summary *results.Summary
+	if !results.Merge(snaps).Window.Start.IsZero() {
+		sum := results.Summarize(snaps)
+		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
+		summary = &sum
+		s.Summary = benchmark.Summary(c.run, sum)
+	}
+	objectives, passed := benchmark.Judge(c.run, summary)
+	s.Objectives = objectives
+	if passed == nil {
+		return
+	}
+	if passed.Status == metav1.ConditionTrue && !c.endedWell() {
+		passed.Status, passed.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		passed.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", c.ending.reason)
+	}
+	c.set(v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
+}
+
+func (c *conductor) setCleaned(snaps []*results.Snapshot, now time.Time) {
+	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "All keys of the run were deleted."
+	switch results.Merge(snaps).Cleaning {
+	case results.CleaningNothingWritten:
+		reason, message = v1alpha1.ReasonNothingWritten, "The run wrote nothing to the target."
+	case results.CleaningKeysLeft:
+		status, reason = metav1.ConditionFalse, v1alpha1.ReasonKeysLeft
+		message = fmt.Sprintf("Keys may be left in the target. To delete them: etcdctl del --prefix '%s'", c.plan.Prefix)
+	}
+	c.set(v1alpha1.ConditionCleaned, status, reason, message, now)
+}
+
+func (c *conductor) setStage(stage, message string, now time.Time) {
+	c.set(v1alpha1.ConditionFinished, metav1.ConditionFalse, stage, message, now)
+	c.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, stage, message, now)
+}
+
+func (c *conductor) set(kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
+	meta.SetStatusCondition(&c.run.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: c.run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
+	})
+}

@@ -1,0 +1,48 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+
+	yamlnode "go.yaml.in/yaml/v3"
+)
+
+// line returns the line of the field with this path, or of the deepest of its
+// parents that the file has, since a missing field has no line of its own.
+func (m *Manifest) line(field string) int {
+	node := m.root.Content[0]
+	line := node.Line
+	for _, step := range steps(field) {
+		key, value := child(node, step)
+		if value == nil {
+			break
+		}
+		node, line = value, key.Line
+	}
+	return line
+}
+
+// steps splits spec.objectives[0].name into spec, objectives, 0 and name.
+func steps(field string) []string {
+	return strings.FieldsFunc(field, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+}
+
+// child returns the node that carries the line of a step and the node below it.
+func child(parent *yamlnode.Node, step string) (key, value *yamlnode.Node) {
+	if parent.Kind == yamlnode.AliasNode {
+		parent = parent.Alias
+	}
+	switch parent.Kind {
+	case yamlnode.MappingNode:
+		for i := 0; i+1 < len(parent.Content); i += 2 {
+			if parent.Content[i].Value == step {
+				return parent.Content[i], parent.Content[i+1]
+			}
+		}
+	case yamlnode.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(parent.Content) {
+			return parent.Content[i], parent.Content[i]
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,91 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+)
+
+// barWidth is the number of cells of the progress bar.
+const barWidth = 24
+
+// line is the state of a run in one line, without a name or a time.
+func line(run *v1alpha1.EtcdBenchmark) string {
+	stage, message := v1alpha1.StagePending, ""
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
+		stage, message = c.Reason, c.Message
+	}
+	switch stage {
+	case v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
+		return joined(stage, figures(run))
+	case v1alpha1.StagePreparing, v1alpha1.StageArmed:
+		return joined(stage, pods(run), message)
+	}
+	return joined(stage, message)
+}
+
+func joined(parts ...string) string {
+	var filled []string
+	for _, p := range parts {
+		if p != "" {
+			filled = append(filled, p)
+		}
+	}
+	return strings.Join(filled, "  ")
+}
+
+// figures are the numbers of a run that has begun to measure.
+func figures(run *v1alpha1.EtcdBenchmark) string {
+	parts := []string{bar(percent(run))}
+	if d := benchmark.Display(run); d != nil && d.Throughput != "" {
+		parts = append(parts, d.Throughput, "p99 "+d.P99)
+		if d.Errors != "" && d.Errors != "0" {
+			parts = append(parts, d.Errors+" failed")
+		}
+	}
+	return joined(append(parts, pods(run))...)
+}
+
+func pods(run *v1alpha1.EtcdBenchmark) string {
+	d := benchmark.Display(run)
+	if d == nil {
+		return ""
+	}
+	return d.Pods + " pods"
+}
+
+// percent of a run whose result is there is no longer of interest as progress.
+func percent(run *v1alpha1.EtcdBenchmark) int {
+	switch {
+	case run.Status.Progress != nil:
+		return int(run.Status.Progress.Percent)
+	case run.Status.Summary != nil:
+		return 100
+	}
+	return 0
+}
+
+func bar(percent int) string {
+	done := min(max(percent, 0), 100) * barWidth / 100
+	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", done), strings.Repeat("-", barWidth-done), percent)
+}
+
+// clock writes a waiting time as minutes and seconds.
+func clock(d time.Duration) string {
+	seconds := int(d / time.Second)
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+}
+
+// cut shortens text to width cells, so that a redrawn line never wraps.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	if width <= 0 || len(runes) <= width {
+		return text
+	}
+	return string(runes[:width-1]) + "…"
+}

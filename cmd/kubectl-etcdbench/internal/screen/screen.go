@@ -1,0 +1,124 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+const (
+	// redraw is how often a terminal's line is drawn anew.
+	redraw = 200 * time.Millisecond
+	// spacing is the shortest time between two lines where there is no terminal.
+	spacing = 2 * time.Second
+)
+
+// clearLine moves a terminal's cursor to the first cell and empties the line.
+const clearLine = "\r\x1b[K"
+
+// Screen shows how a run goes: on a terminal as one line that is redrawn, else
+// as a new line per change. It is safe for concurrent use.
+type Screen struct {
+	out io.Writer
+	// width of the terminal in cells, asked anew each time; nil means that
+	// there is no terminal.
+	width func() int
+	now   func() time.Time
+
+	mu      sync.Mutex
+	started time.Time
+	run     *v1alpha1.EtcdBenchmark
+	// printed is the last line without a terminal, and when it was written.
+	printed   string
+	printedAt time.Time
+
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+// New shows progress on out until Close. width returns the number of cells of
+// the terminal that out is; nil says that it is none.
+func New(out io.Writer, width func() int) *Screen {
+	s := newScreen(out, width, time.Now)
+	s.done.Add(1)
+	go s.keepDrawing()
+	return s
+}
+
+func newScreen(out io.Writer, width func() int, now func() time.Time) *Screen {
+	return &Screen{out: out, width: width, now: now, started: now(), stop: make(chan struct{})}
+}
+
+func (s *Screen) keepDrawing() {
+	defer s.done.Done()
+	ticker := time.NewTicker(redraw)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-ticker.C:
+			s.draw()
+		}
+	}
+}
+
+// Show takes the newest state of the run. It draws by itself, now or soon.
+func (s *Screen) Show(run *v1alpha1.EtcdBenchmark) {
+	s.mu.Lock()
+	s.run = run
+	s.mu.Unlock()
+	s.draw()
+}
+
+// Notice writes a line that stays.
+func (s *Screen) Notice(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	fmt.Fprintln(s.out, text)
+}
+
+// Close ends the drawing and leaves a terminal's line empty for the result.
+// Without a terminal the last state is written if it was not yet.
+func (s *Screen) Close() {
+	close(s.stop)
+	s.done.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	if s.width == nil && s.run != nil {
+		s.print(line(s.run))
+	}
+}
+
+func (s *Screen) clear() {
+	if s.width != nil {
+		fmt.Fprint(s.out, clearLine)
+	}
+}
+
+func (s *Screen) draw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.run == nil:
+	case s.width != nil:
+		text := joined(clock(s.now().Sub(s.started)), s.run.Name, line(s.run))
+		fmt.Fprint(s.out, clearLine, cut(text, s.width()-1))
+	case s.printedAt.IsZero() || s.now().Sub(s.printedAt) >= spacing:
+		s.print(line(s.run))
+	}
+}
+
+// print writes a line unless it would say the same as the last one.
+func (s *Screen) print(text string) {
+	if text == s.printed {
+		return
+	}
+	s.printed, s.printedAt = text, s.now()
+	fmt.Fprintln(s.out, joined(clock(s.now().Sub(s.started)), s.run.Name, text))
+}

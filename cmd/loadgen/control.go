@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// lookEvery is how often the control files are read. The kubelet takes longer
+// than that to write them, and a read costs microseconds.
+const lookEvery = 25 * time.Millisecond
+
+// fileControl is load.Control over the files of a downward API volume.
+type fileControl struct {
+	dir string
+	// startAt has the start once it is known.
+	startAt            chan time.Time
+	stopped, collected chan struct{}
+	end                chan struct{}
+	ended              sync.WaitGroup
+}
+
+var _ load.Control = (*fileControl)(nil)
+
+// watchFiles reads the control files until close is called.
+func watchFiles(dir string) *fileControl {
+	c := &fileControl{
+		dir: dir, startAt: make(chan time.Time, 1),
+		stopped: make(chan struct{}), collected: make(chan struct{}), end: make(chan struct{}),
+	}
+	c.ended.Go(c.watch)
+	return c
+}
+
+// StartAt implements load.Control.
+func (c *fileControl) StartAt(ctx context.Context) (time.Time, error) {
+	select {
+	case at := <-c.startAt:
+		return at, nil
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+}
+
+// Stopped implements load.Control.
+func (c *fileControl) Stopped() <-chan struct{} { return c.stopped }
+
+func (c *fileControl) close() {
+	close(c.end)
+	c.ended.Wait()
+}
+
+// watch says once what each file says.
+func (c *fileControl) watch() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var started, stopped, collected bool
+	for {
+		if at, err := time.Parse(time.RFC3339Nano, c.read(plan.StartAtFile)); err == nil && !started {
+			started = true
+			c.startAt <- at
+		}
+		stopped = stopped || c.closeIfTrue(c.stopped, plan.StopFile)
+		collected = collected || c.closeIfTrue(c.collected, plan.CollectedFile)
+		select {
+		case <-c.end:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// closeIfTrue closes a channel if its file says "true", and says whether it did.
+func (c *fileControl) closeIfTrue(ch chan struct{}, file string) bool {
+	if c.read(file) != "true" {
+		return false
+	}
+	close(ch)
+	return true
+}
+
+// read returns what a file says; one that is not there, as long as nobody has
+// set its annotation, says nothing.
+func (c *fileControl) read(file string) string {
+	data, err := os.ReadFile(filepath.Join(c.dir, file))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// failedGrace is how long a pod that failed serves its metrics: one scrape or
+// two, for the pod that nobody scrapes has its termination message.
+const failedGrace = 3 * time.Second
+
+// loadPart runs this pod's part of the plan, from the plan's file to the last
+// scrape.
+func loadPart(ctx context.Context, o options, stderr io.Writer) int {
+	log := slog.New(slog.NewJSONHandler(stderr, nil))
+	session, control, err := newSession(o, log)
+	if err != nil {
+		return refuse(o, err, log)
+	}
+	defer control.close()
+	served := serve(o.metricsAddress, session, log)
+	defer served.close()
+
+	err = session.Run(ctx)
+	final := session.Snapshot()
+	lastWords(o.terminationFile, final, log)
+	if err != nil {
+		log.Error("this part could not be done", "error", err)
+		linger(ctx, control, failedGrace)
+		return exitFailed
+	}
+	log.Info("done", "cleaning", string(final.Cleaning), "stopped", final.Stopped)
+	linger(ctx, control, o.collectGrace)
+	return exitDone
+}
+
+func newSession(o options, log *slog.Logger) (*load.Session, *fileControl, error) {
+	p, err := o.readPlan()
+	if err != nil {
+		return nil, nil, load.Errorf(results.FailureInvalidPlan, "%w", err)
+	}
+	control := watchFiles(o.controlDir)
+	session, err := load.NewSession(load.Config{
+		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Log: log,
+	})
+	if err != nil {
+		control.close()
+		return nil, nil, err
+	}
+	log.Info("loadgen", "version", version, "run", p.Name, "uid", p.RunUID, "index", o.index, "pods", p.Pods)
+	return session, control, nil
+}
+
+// refuse ends a pod that has no plan to run. There is no run to name in the
+// snapshot; the operator knows whose pod it is.
+func refuse(o options, err error, log *slog.Logger) int {
+	log.Error("no part to run", "error", err)
+	lastWords(o.terminationFile, &results.Snapshot{
+		Index: o.index, Stage: results.StageDone, Cleaning: results.CleaningNothingWritten, Failure: load.FailureOf(err),
+	}, log)
+	return exitFailed
+}
+
+// linger keeps the final metrics up until they are collected, or for a while,
+// or until the pod is told to end.
+func linger(ctx context.Context, control *fileControl, atMost time.Duration) {
+	timer := time.NewTimer(atMost)
+	defer timer.Stop()
+	select {
+	case <-control.collected:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// lastWords writes the termination message. It truncates and writes in place,
+// for the file is a mount of the kubelet's.
+func lastWords(path string, final *results.Snapshot, log *slog.Logger) {
+	if err := os.WriteFile(path, final.TerminationMessage(), 0o644); err != nil {
+		log.Error("the termination message could not be written; the metrics have the result", "error", err)
+	}
+}
+
+// clean deletes what a run has left, in the name of its marker.
+func clean(ctx context.Context, o options, stderr io.Writer) int {
+	if err := cleanPrefix(ctx, o); err != nil {
+		fmt.Fprintln(stderr, "loadgen clean:", err)
+		// The operator shows the message; without the file the log still has it.
+		_ = os.WriteFile(o.terminationFile, []byte(err.Error()), 0o644)
+		return exitFailed
+	}
+	return exitDone
+}
+
+func cleanPrefix(ctx context.Context, o options) (err error) {
+	p, err := o.readPlan()
+	if err != nil {
+		return err
+	}
+	driver := etcd.New(p, 0)
+	defer func() {
+		if cerr := driver.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return driver.Clean(ctx)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// server serves metrics and readiness. The zero value serves nothing.
+type server struct{ http *http.Server }
+
+// serve starts to serve a session's numbers. An address that cannot be had is
+// not fatal: the termination message is the other road.
+func serve(address string, session *load.Session, log *slog.Logger) server {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		log.Error("metrics are not served; the termination message will have the result", "error", err)
+		return server{}
+	}
+	log.Info("serving metrics", "address", listener.Addr().String())
+	s := server{&http.Server{Handler: handler(session), ReadHeaderTimeout: 5 * time.Second}}
+	go func() {
+		if err := s.http.Serve(listener); err != http.ErrServerClosed {
+			log.Error("metrics are no longer served", "error", err)
+		}
+	}()
+	return s
+}
+
+func handler(session *load.Session) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(results.NewCollector(session.Snapshot))
+	mux := http.NewServeMux()
+	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc(plan.ReadyPath, func(w http.ResponseWriter, _ *http.Request) {
+		if !session.Ready() {
+			http.Error(w, "not ready: "+string(session.Stage()), http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+	return mux
+}
+
+func (s server) close() {
+	if s.http != nil {
+		// The process ends with it; a scrape that is under way is lost.
+		_ = s.http.Close()
+	}
+}

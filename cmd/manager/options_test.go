@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseOptions(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want options
+		// wantError is a part of the message; empty for none.
+		wantError string
+	}{
+		"the least": {
+			args: []string{"--client-image=i"},
+			want: options{clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081"},
+		},
+		"all": {
+			args: []string{"--client-image=i", "--metrics-bind-address=0", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,"},
+			want: options{clientImage: "i", metricsAddress: "0", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}},
+		},
+		"no image":        {wantError: "--client-image"},
+		"a word too much": {args: []string{"--client-image=i", "now"}, wantError: `"now"`},
+		"an unknown flag": {args: []string{"--fast"}, wantError: "-fast"},
+		"version needs no image": {
+			args: []string{"--version"},
+			want: options{metricsAddress: ":8443", probeAddress: ":8081", version: true},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseOptions(tc.args, io.Discard)
+			if tc.wantError != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantError) {
+					t.Errorf("wanted an error that says %q, found %v", tc.wantError, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestHelpIsNoFailure(t *testing.T) {
+	if err := run(context.Background(), []string{"--help"}); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("wanted help, found %v", err)
+	}
+}
+
+// TestLease: 30 s without an API server must not end the leader.
+func TestLease(t *testing.T) {
+	o := managerOptions(options{leaderElect: true})
+	if o.RenewDeadline.Seconds() <= 30+o.RetryPeriod.Seconds() || *o.LeaseDuration <= *o.RenewDeadline || !o.LeaderElectionReleaseOnCancel {
+		t.Errorf("found lease %s, deadline %s, retry %s", o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	}
+}

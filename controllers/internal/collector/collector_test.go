@@ -1,0 +1,186 @@
+package collector
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const uid = types.UID("run")
+
+var key = types.NamespacedName{Namespace: "ns", Name: "run"}
+
+// all sends every connection to one server, whatever the pod's address.
+func all(server *httptest.Server) http.RoundTripper {
+	return &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, server.Listener.Addr().String())
+	}}
+}
+
+func serve(t *testing.T, h http.Handler) *Collector {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return New(all(server))
+}
+
+func metrics(s *results.Snapshot) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(results.NewCollector(func() *results.Snapshot { return s }))
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+}
+
+func snapshot(index int, stage results.Stage) *results.Snapshot {
+	return &results.Snapshot{RunUID: string(uid), Index: index, Transport: "ClientV3", Stage: stage, Cleaning: results.CleaningNothingWritten}
+}
+
+// TestScrapesAndWakes: a pod's snapshot arrives with an event for its run.
+func TestScrapesAndWakes(t *testing.T) {
+	c := serve(t, metrics(snapshot(3, results.StageReady)))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	ended := make(chan error)
+	go func() { ended <- c.Start(ctx) }()
+	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}})
+	select {
+	case e := <-c.Events():
+		if e.Object.GetName() != "run" || e.Object.GetNamespace() != "ns" {
+			t.Errorf("wanted an event for ns/run, found %+v", e.Object)
+		}
+	case <-ctx.Done():
+		t.Fatal("wanted an event, found none")
+	}
+	if got := c.Results(uid)["p"].Live; got == nil || got.Stage != results.StageReady {
+		t.Errorf("wanted the pod's snapshot, found %+v", got)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDistrust: what is not this pod's snapshot, and only that, is not taken.
+func TestDistrust(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	tests := map[string]struct {
+		handler http.Handler
+		want    bool
+	}{
+		"its own":       {metrics(snapshot(3, results.StageReady)), true},
+		"another index": {metrics(snapshot(4, results.StageReady)), false},
+		"another run":   {metrics(&results.Snapshot{RunUID: "other", Index: 3, Stage: results.StageReady, Cleaning: results.CleaningNothingWritten}), false},
+		"an error":      {http.NotFoundHandler(), false},
+		"a redirect":    {http.RedirectHandler(other.URL, http.StatusFound), false},
+		"no metrics": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<html>")
+		}), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, tc.handler)
+			got := c.scraper.scrapeAll(t.Context(), uid, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}})
+			if (got["p"] != nil) != tc.want {
+				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
+			}
+		})
+	}
+	if elsewhere.Load() > 0 {
+		t.Error("wanted no redirect to be followed")
+	}
+}
+
+// TestDue: news waits for 2 s, what moves the run on for 0.2 s.
+func TestDue(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	failed := snapshot(0, results.StageConnecting)
+	failed.Failure = &results.Failure{Reason: results.FailureTLSFailed}
+	tests := map[string]struct {
+		before, after *results.Snapshot
+		since         time.Duration
+		want          bool
+	}{
+		"nothing new":            {nil, nil, time.Hour, false},
+		"news too soon":          {nil, snapshot(0, results.StageConnecting), 1900 * time.Millisecond, false},
+		"news":                   {nil, snapshot(0, results.StageConnecting), 2 * time.Second, true},
+		"ready":                  {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, true},
+		"ready, too soon":        {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 100 * time.Millisecond, false},
+		"done":                   {snapshot(0, results.StageCleaning), snapshot(0, results.StageDone), 200 * time.Millisecond, true},
+		"more of the same stage": {snapshot(0, results.StageCleaning), snapshot(0, results.StageCleaning), time.Second, false},
+		"failed":                 {snapshot(0, results.StageConnecting), failed, 200 * time.Millisecond, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(uid, key)
+			r.watch([]Pod{{Name: "p"}}, begin)
+			r.pods["p"].live = tc.before
+			r.publish(begin)
+			r.take(map[string]*results.Snapshot{"p": tc.after}, begin)
+			if got := r.due(begin.Add(tc.since)); got != tc.want {
+				t.Errorf("wanted due: %v, found %v", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := newRun(uid, key)
+	r.watch([]Pod{{Name: "silent"}, {Name: "talks"}}, begin)
+	r.take(map[string]*results.Snapshot{"talks": snapshot(0, results.StageReady)}, begin.Add(9*time.Second))
+	r.take(nil, begin.Add(10*time.Second))
+	if !r.pods["silent"].unreachable || r.pods["talks"].unreachable {
+		t.Errorf("wanted the silent pod to be unreachable after 10 s, and only that, found %+v", r.pods)
+	}
+	r.take(map[string]*results.Snapshot{"silent": snapshot(0, results.StageReady)}, begin.Add(11*time.Second))
+	if r.pods["silent"].unreachable {
+		t.Error("wanted a pod that answers to be reachable")
+	}
+}
+
+// TestDoneIsNotScrapedAgain, and a pod that is no longer watched keeps its result.
+func TestDoneIsNotScrapedAgain(t *testing.T) {
+	r := newRun(uid, key)
+	r.watch([]Pod{{Name: "p"}}, time.Time{})
+	r.take(map[string]*results.Snapshot{"p": snapshot(0, results.StageDone)}, time.Time{})
+	if pods := r.toScrape(); len(pods) != 0 {
+		t.Errorf("wanted nothing to scrape, found %v", pods)
+	}
+	r.publish(time.Time{})
+	r.watch(nil, time.Time{})
+	if r.published["p"].Live == nil {
+		t.Error("wanted the final result to stay")
+	}
+}
+
+func TestKeepAndForget(t *testing.T) {
+	c := New(nil)
+	left := snapshot(0, results.StageDone)
+	c.Keep(uid, "p", left)
+	if c.Results(uid) != nil {
+		t.Error("wanted nothing to be kept of a run that nobody watches")
+	}
+	c.Watch(uid, key, nil)
+	c.Keep(uid, "p", left)
+	if c.Results(uid)["p"].Left != left {
+		t.Error("wanted the last words of a pod that is gone to be kept")
+	}
+	c.Forget(key)
+	if c.Results(uid) != nil {
+		t.Error("wanted nothing to be left of a run that is forgotten")
+	}
+}

@@ -1,0 +1,199 @@
+package resources
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+const image = "example.org/loadgen:v1"
+
+func newRun() *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "put", Namespace: "ns", UID: "0123456789ab-cdef"}}
+	run.Spec.Target = v1alpha1.Target{Members: v1alpha1.MembersAll, TLS: &v1alpha1.TargetTLS{SecretName: "certs"}, Auth: &v1alpha1.TargetAuth{SecretName: "user"}}
+	run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
+		KeySize: 8, ValueSize: 256, Keys: v1alpha1.KeySpace{Count: 10, Order: v1alpha1.KeyOrderSequential},
+	}}
+	run.Spec.Load = v1alpha1.Load{Transport: v1alpha1.TransportClientV3, Pods: 3, Connections: 3, Clients: 3, Requests: new(int64(9)), RequestTimeoutSeconds: 1}
+	run.Spec.TimeoutSeconds = 60
+	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"etcd-0:2379"}}
+	return run
+}
+
+func cleanupJob(t *testing.T) *batchv1.Job {
+	t.Helper()
+	job, err := CleanupJob(newRun(), image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// TestPodsAreRestricted: what the restricted Pod Security Standard asks for,
+// and that nothing in the pod can reach the API server.
+func TestPodsAreRestricted(t *testing.T) {
+	for name, job := range map[string]*batchv1.Job{"load": LoadJob(newRun(), image), "cleanup": cleanupJob(t)} {
+		t.Run(name, func(t *testing.T) {
+			pod := job.Spec.Template.Spec
+			c := pod.Containers[0].SecurityContext
+			for what, ok := range map[string]bool{
+				"runAsNonRoot":             *pod.SecurityContext.RunAsNonRoot,
+				"no runAsUser":             pod.SecurityContext.RunAsUser == nil && c.RunAsUser == nil,
+				"seccomp":                  pod.SecurityContext.SeccompProfile.Type == corev1.SeccompProfileTypeRuntimeDefault,
+				"no privilege escalation":  !*c.AllowPrivilegeEscalation,
+				"capabilities dropped":     cmp.Equal(c.Capabilities, &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}),
+				"read-only root":           *c.ReadOnlyRootFilesystem,
+				"no API token":             !*pod.AutomountServiceAccountToken,
+				"no service account":       pod.ServiceAccountName == "",
+				"not restarted":            pod.RestartPolicy == corev1.RestartPolicyNever,
+				"time to report":           *pod.TerminationGracePeriodSeconds == 60,
+				"termination message file": pod.Containers[0].TerminationMessagePath == plan.TerminationMessageFile,
+			} {
+				if !ok {
+					t.Errorf("wanted: %s", what)
+				}
+			}
+		})
+	}
+}
+
+func TestLoadJobRunsOnce(t *testing.T) {
+	job := LoadJob(newRun(), image)
+	s := job.Spec
+	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 3 || *s.Parallelism != 3 {
+		t.Errorf("wanted an Indexed Job of 3 pods at once, found %+v", s)
+	}
+	if *s.BackoffLimitPerIndex != 0 || s.BackoffLimit != nil || s.ActiveDeadlineSeconds != nil || s.TTLSecondsAfterFinished != nil {
+		t.Errorf("wanted no second try of an index, and nothing that kills the pods that live, found %+v", s)
+	}
+	if !metav1.IsControlledBy(job, newRun()) {
+		t.Error("wanted the Job to go with its run")
+	}
+}
+
+func TestPodsAreLeftAlone(t *testing.T) {
+	meta := LoadJob(newRun(), image).Spec.Template.ObjectMeta
+	for key, want := range map[string]string{
+		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+		"karpenter.sh/do-not-disrupt":                    "true",
+		"linkerd.io/inject":                              "disabled",
+		"sidecar.istio.io/inject":                        "false",
+	} {
+		if meta.Annotations[key] != want {
+			t.Errorf("wanted the annotation %s=%s, found %q", key, want, meta.Annotations[key])
+		}
+	}
+	if meta.Labels[v1alpha1.LabelManagedBy] != v1alpha1.ManagedBy || meta.Labels[v1alpha1.LabelRunUID] != "0123456789ab-cdef" || meta.Labels["sidecar.istio.io/inject"] != "false" {
+		t.Errorf("wanted the labels that caches and meshes select by, found %v", meta.Labels)
+	}
+}
+
+// files maps each path that a pod sees to where it is from.
+func files(pod corev1.PodSpec) map[string]string {
+	out := map[string]string{}
+	for i, v := range pod.Volumes {
+		dir := pod.Containers[0].VolumeMounts[i].MountPath
+		switch {
+		case v.ConfigMap != nil:
+			out[dir] = "ConfigMap " + v.ConfigMap.Name
+		case v.Secret != nil && *v.Secret.Optional:
+			out[dir] = "optional Secret " + v.Secret.SecretName
+		case v.DownwardAPI != nil:
+			for _, f := range v.DownwardAPI.Items {
+				out[dir+"/"+f.Path] = f.FieldRef.FieldPath
+			}
+		}
+	}
+	return out
+}
+
+func TestFiles(t *testing.T) {
+	secrets := map[string]string{plan.TLSDir: "optional Secret certs", plan.AuthDir: "optional Secret user"}
+	load := map[string]string{
+		plan.Dir:                                   "ConfigMap put-01234567-plan",
+		plan.ControlDir + "/" + plan.StartAtFile:   "metadata.annotations['etcdbench.dev/start-at']",
+		plan.ControlDir + "/" + plan.StopFile:      "metadata.annotations['etcdbench.dev/stop']",
+		plan.ControlDir + "/" + plan.CollectedFile: "metadata.annotations['etcdbench.dev/collected']",
+	}
+	cleanup := map[string]string{plan.Dir + "/" + plan.File: "metadata.annotations['etcdbench.dev/plan']"}
+	for path, from := range secrets {
+		load[path], cleanup[path] = from, from
+	}
+	if diff := cmp.Diff(load, files(LoadJob(newRun(), image).Spec.Template.Spec)); diff != "" {
+		t.Errorf("load pod (-wanted +found):\n%s", diff)
+	}
+	if diff := cmp.Diff(cleanup, files(cleanupJob(t).Spec.Template.Spec)); diff != "" {
+		t.Errorf("cleanup pod (-wanted +found):\n%s", diff)
+	}
+}
+
+// TestCleanupNeedsNothingOfTheRun: the run may be gone before it ends.
+func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
+	job := cleanupJob(t)
+	if len(job.OwnerReferences) != 0 {
+		t.Errorf("wanted no owner, found %v", job.OwnerReferences)
+	}
+	if *job.Spec.ActiveDeadlineSeconds != 120 || *job.Spec.TTLSecondsAfterFinished == 0 {
+		t.Errorf("wanted it bounded, and removed even without an operator, found %+v", job.Spec)
+	}
+	p, err := plan.Decode([]byte(job.Spec.Template.Annotations["etcdbench.dev/plan"]))
+	if err != nil || p.RunUID != "0123456789ab-cdef" || p.Prefix != "etcdbench/01234567/" {
+		t.Errorf("wanted the plan of the run, found %+v, %v", p, err)
+	}
+	c := job.Spec.Template.Spec.Containers[0]
+	if !cmp.Equal(c.Command, []string{"/loadgen"}) || !cmp.Equal(c.Args, []string{"clean"}) {
+		t.Errorf("wanted loadgen clean, found %v %v", c.Command, c.Args)
+	}
+}
+
+func TestPlanConfigMap(t *testing.T) {
+	configMap, err := PlanConfigMap(newRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Decode([]byte(configMap.Data[plan.File])); err != nil || !*configMap.Immutable {
+		t.Errorf("wanted an immutable plan, found %v", err)
+	}
+	if owner := configMap.OwnerReferences[0]; *owner.UID != newRun().UID || !*owner.Controller {
+		t.Errorf("wanted the plan to go with its run, found %+v", owner)
+	}
+	unresolved := newRun()
+	unresolved.Status.Target = nil
+	if _, err := PlanConfigMap(unresolved); err == nil || !strings.Contains(err.Error(), "endpoints") {
+		t.Errorf("wanted an error that names the endpoints, found %v", err)
+	}
+}
+
+func TestPodSettings(t *testing.T) {
+	run := newRun()
+	if got := LoadJob(run, image).Spec.Template.Spec.Containers[0].Resources; got.Limits != nil || got.Requests.Cpu().MilliValue() != 100 {
+		t.Errorf("wanted a small request and no limit by default, found %+v", got)
+	}
+	run.Spec.Pod = &v1alpha1.PodSettings{
+		Resources:        &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
+		NodeSelector:     map[string]string{"disk": "ssd"},
+		Tolerations:      []corev1.Toleration{{Key: "k"}},
+		Affinity:         &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}},
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+			{TopologyKey: "zone"},
+		},
+	}
+	for _, pod := range []corev1.PodSpec{LoadJob(run, image).Spec.Template.Spec, loadPod(run, image)} {
+		got := &v1alpha1.PodSettings{
+			Resources: &pod.Containers[0].Resources, NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations,
+			Affinity: pod.Affinity, ImagePullSecrets: pod.ImagePullSecrets, TopologySpreadConstraints: pod.TopologySpreadConstraints,
+		}
+		if diff := cmp.Diff(run.Spec.Pod, got); diff != "" {
+			t.Errorf("pod settings (-wanted +found):\n%s", diff)
+		}
+	}
+}

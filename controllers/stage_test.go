@@ -1,0 +1,359 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// patience bounds every wait of these tests. Nothing takes that long unless it
+// never comes.
+const patience = 20 * time.Second
+
+// stage is a namespace with one run, and the test as the rest of the cluster.
+type stage struct {
+	t     *testing.T
+	api   client.Client
+	clock *movedClock
+	run   *v1alpha1.EtcdBenchmark
+	pods  []*actor
+	stop  func()
+
+	mu      sync.Mutex
+	servers map[string]string
+}
+
+// newStage starts an operator and creates a run of two pods and 100 requests.
+func newStage(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
+	t.Helper()
+	t.Parallel()
+	s := &stage{t: t, api: cluster.api, clock: &movedClock{}, servers: map[string]string{}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}
+	s.must(s.api.Create(t.Context(), ns))
+	s.run = &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "put", Namespace: ns.Name}}
+	s.run.Spec.Target.Endpoints = []string{"http://127.0.0.1:2379"}
+	s.run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{}}
+	s.run.Spec.Load = v1alpha1.Load{Pods: 2, Connections: 2, Clients: 2, Requests: new(int64(100))}
+	for _, change := range changes {
+		change(s.run)
+	}
+	s.restart()
+	s.must(s.api.Create(t.Context(), s.run))
+	return s
+}
+
+// restart ends the operator, if there is one, and starts another.
+func (s *stage) restart(changes ...func(*EtcdBenchmarkReconciler)) {
+	s.t.Helper()
+	s.end()
+	s.stop = startOperator(s.t, s.run.Namespace, s.clock, &http.Transport{DialContext: s.dial, DisableKeepAlives: true}, changes...)
+}
+
+func (s *stage) end() {
+	if s.stop != nil {
+		s.stop()
+	}
+}
+
+// dial reaches the server that plays the pod with this address.
+func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	s.mu.Lock()
+	server, ok := s.servers[address]
+	s.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("nothing listens on %s", address)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, server)
+}
+
+func (s *stage) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// await polls until the condition holds.
+func (s *stage) await(what string, holds func() bool) {
+	s.t.Helper()
+	err := wait.PollUntilContextTimeout(s.t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		s.t.Fatalf("wanted %s within %s, found status %+v", what, patience, s.status())
+	}
+}
+
+func (s *stage) status() v1alpha1.EtcdBenchmarkStatus {
+	s.t.Helper()
+	run := &v1alpha1.EtcdBenchmark{}
+	s.must(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run))
+	return run.Status
+}
+
+// condition is its status and reason, as in "True/Completed"; "" if it is absent.
+func (s *stage) condition(kind string) string {
+	s.t.Helper()
+	c := meta.FindStatusCondition(s.status().Conditions, kind)
+	if c == nil {
+		return ""
+	}
+	return string(c.Status) + "/" + c.Reason
+}
+
+func (s *stage) awaitCondition(kind, want string) {
+	s.t.Helper()
+	s.await(kind+"="+want, func() bool { return s.condition(kind) == want })
+}
+
+func (s *stage) awaitStage(want string) {
+	s.t.Helper()
+	s.awaitCondition(v1alpha1.ConditionFinished, "False/"+want)
+}
+
+// awaitSeen waits until the operator has taken up the run.
+func (s *stage) awaitSeen() {
+	s.t.Helper()
+	s.await("the operator to see the run", func() bool { return s.status().StartTime != nil })
+}
+
+func (s *stage) awaitFinished(want string) {
+	s.t.Helper()
+	s.awaitCondition(v1alpha1.ConditionFinished, "True/"+want)
+}
+
+// change patches the run, which also wakes the operator.
+func (s *stage) change(f func(*v1alpha1.EtcdBenchmark)) {
+	s.t.Helper()
+	run := &v1alpha1.EtcdBenchmark{}
+	s.must(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run))
+	before := run.DeepCopy()
+	f(run)
+	s.must(s.api.Patch(s.t.Context(), run, client.MergeFrom(before)))
+}
+
+// later moves the operator's clock ahead and wakes it.
+func (s *stage) later(d time.Duration) {
+	s.t.Helper()
+	s.clock.move(d)
+	s.change(func(run *v1alpha1.EtcdBenchmark) {
+		metav1.SetMetaDataAnnotation(&run.ObjectMeta, "test/woken", s.clock.Now().String())
+	})
+}
+
+func (s *stage) jobs(component string) []batchv1.Job {
+	s.t.Helper()
+	list := &batchv1.JobList{}
+	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelComponent: component}))
+	return list.Items
+}
+
+// loadJob waits until status names the load Job.
+func (s *stage) loadJob() *batchv1.Job {
+	s.t.Helper()
+	s.await("the load Job in status", func() bool { return s.status().Job != nil })
+	return &s.jobs(v1alpha1.ComponentLoad)[0]
+}
+
+// makePods does what the Job controller does.
+func (s *stage) makePods() {
+	s.t.Helper()
+	job := s.loadJob()
+	for i := range int(*job.Spec.Completions) {
+		s.pods = append(s.pods, s.makePod(job, i))
+	}
+}
+
+func (s *stage) makePod(job *batchv1.Job, index int) *actor {
+	s.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
+	pod.Namespace, pod.GenerateName = job.Namespace, fmt.Sprintf("%s-%d-", job.Name, index)
+	pod.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
+	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	pod.Spec.NodeName = "node"
+	s.must(s.api.Create(s.t.Context(), pod))
+	return &actor{stage: s, pod: pod, index: index}
+}
+
+// actor plays one client pod.
+type actor struct {
+	*stage
+	pod   *corev1.Pod
+	index int
+
+	lock     sync.Mutex
+	snapshot *results.Snapshot
+}
+
+// serve answers scrapes with what the actor last said.
+func (a *actor) serve() {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(results.NewCollector(a.said))
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	a.t.Cleanup(server.Close)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.servers[net.JoinHostPort(a.ip(), strconv.Itoa(plan.MetricsPort))] = server.Listener.Addr().String()
+}
+
+func (a *actor) ip() string { return fmt.Sprintf("198.18.0.%d", a.index+1) }
+
+func (a *actor) said() *results.Snapshot {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return a.snapshot
+}
+
+// says sets the actor's metrics; f changes a snapshot of this stage.
+func (a *actor) says(at results.Stage, changes ...func(*results.Snapshot)) *results.Snapshot {
+	snapshot := &results.Snapshot{
+		RunUID: string(a.run.UID), Index: a.index, Transport: "ClientV3", Stage: at, Cleaning: results.CleaningNothingWritten,
+	}
+	for _, change := range changes {
+		change(snapshot)
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.snapshot = snapshot
+	return snapshot
+}
+
+// runs does what the kubelet does when the container has started.
+func (a *actor) runs() {
+	a.t.Helper()
+	a.says(results.StageConnecting)
+	a.kubelet(func(s *corev1.PodStatus) {
+		s.Phase, s.PodIP, s.PodIPs = corev1.PodRunning, a.ip(), []corev1.PodIP{{IP: a.ip()}}
+		s.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	})
+}
+
+func (a *actor) ready() {
+	a.t.Helper()
+	a.says(results.StageReady)
+	a.kubelet(func(s *corev1.PodStatus) {
+		s.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	})
+}
+
+// exits ends the container; message may be nil.
+func (a *actor) exits(code int32, message *results.Snapshot) {
+	a.t.Helper()
+	terminated := &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Completed", StartedAt: metav1.Now(), FinishedAt: metav1.Now()}
+	if code != 0 {
+		terminated.Reason = "Error"
+	}
+	if message != nil {
+		terminated.Message = string(message.TerminationMessage())
+	}
+	a.kubelet(func(s *corev1.PodStatus) {
+		s.Phase, s.Conditions = corev1.PodSucceeded, nil
+		if code != 0 {
+			s.Phase = corev1.PodFailed
+		}
+		s.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Terminated: terminated}}}
+	})
+}
+
+func (a *actor) kubelet(f func(*corev1.PodStatus)) {
+	a.t.Helper()
+	pod := a.seen()
+	before := pod.DeepCopy()
+	f(&pod.Status)
+	a.must(a.api.Status().Patch(a.t.Context(), pod, client.MergeFrom(before)))
+}
+
+func (a *actor) seen() *corev1.Pod {
+	a.t.Helper()
+	pod := &corev1.Pod{}
+	a.must(a.api.Get(a.t.Context(), client.ObjectKeyFromObject(a.pod), pod))
+	return pod
+}
+
+func (a *actor) vanishes() {
+	a.t.Helper()
+	a.must(a.api.Delete(a.t.Context(), a.pod, client.GracePeriodSeconds(0)))
+}
+
+// has says whether all pods carry the annotation.
+func (s *stage) allHave(annotation string) bool {
+	return !slices.ContainsFunc(s.pods, func(a *actor) bool { return a.seen().Annotations[annotation] == "" })
+}
+
+// measured is what a pod of two says that has put half of 100 keys.
+func measured(s *results.Snapshot) {
+	start := time.Now().Add(-time.Second).Truncate(time.Microsecond)
+	op := &results.OperationResult{CompletedInWindow: 50}
+	for i := range int64(50) {
+		op.Latency.Record(1_000_000 * (i + 1))
+		op.Service.Record(900_000 * (i + 1))
+	}
+	s.Operations = map[results.Operation]*results.OperationResult{results.OperationPut: op}
+	s.Requests = map[results.RPC]map[results.Phase]uint64{results.RPCPut: {results.PhaseMeasured: 50}, results.RPCTxn: {results.PhaseControl: 2}}
+	s.Window = results.Window{StartAt: start, Start: start, End: start.Add(time.Second), LastResponse: start.Add(time.Second), PlannedRequests: 50}
+	s.KeyBytes = 27
+	s.Cleaning = results.CleaningKeysLeft
+}
+
+func withKeysDeleted(s *results.Snapshot) { s.Cleaning = results.CleaningKeysDeleted }
+
+// The acts of a run, in order. Each waits for what the operator is to do first.
+func (s *stage) playPreparing() {
+	s.t.Helper()
+	s.makePods()
+	for _, a := range s.pods {
+		a.serve()
+		a.runs()
+	}
+	s.awaitStage(v1alpha1.StagePreparing)
+}
+
+func (s *stage) playReady() {
+	s.t.Helper()
+	for _, a := range s.pods {
+		a.ready()
+	}
+}
+
+func (s *stage) playRunning() {
+	s.t.Helper()
+	s.await("a start on every pod", func() bool { return s.allHave(plan.AnnotationStartAt) })
+	for _, a := range s.pods {
+		a.says(results.StageMeasuring, measured)
+	}
+	s.awaitStage(v1alpha1.StageRunning)
+}
+
+func (s *stage) playCleaning() {
+	s.t.Helper()
+	for _, a := range s.pods {
+		a.says(results.StageCleaning, measured)
+	}
+	s.awaitStage(v1alpha1.StageCollecting)
+}
+
+func (s *stage) playDone() {
+	s.t.Helper()
+	for _, a := range s.pods {
+		a.says(results.StageDone, measured, withKeysDeleted)
+	}
+}

@@ -1,0 +1,169 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+func service(name string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{
+			{Name: "client", Port: 2379, TargetPort: intstr.FromInt32(12379)}, {Name: "peer", Port: 2380},
+		}},
+	}
+}
+
+func slice(service string, addresses ...string) *discoveryv1.EndpointSlice {
+	s := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Name: service + "-1", Labels: map[string]string{discoveryv1.LabelServiceName: service}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Ports:       []discoveryv1.EndpointPort{{Name: new("client"), Port: new(int32(12379))}, {Name: new("peer"), Port: new(int32(2380))}},
+	}
+	for _, a := range addresses {
+		s.Endpoints = append(s.Endpoints, discoveryv1.Endpoint{Addresses: []string{a}})
+	}
+	return s
+}
+
+func (s *stage) makeService(service *corev1.Service, slice *discoveryv1.EndpointSlice) {
+	s.t.Helper()
+	service.Namespace, slice.Namespace = s.run.Namespace, s.run.Namespace
+	s.must(s.api.Create(s.t.Context(), slice))
+	s.must(s.api.Create(s.t.Context(), service))
+}
+
+// makeMember creates an etcd pod as a StatefulSet names it.
+func (s *stage) makeMember(name, ip string, ready corev1.ConditionStatus) {
+	s.t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, Name: name, Labels: map[string]string{"app": "etcd"}},
+		Spec:       corev1.PodSpec{Hostname: name, Subdomain: "peers", Containers: []corev1.Container{{Name: "etcd", Image: "etcd"}}},
+	}
+	s.must(s.api.Create(s.t.Context(), pod))
+	before := pod.DeepCopy()
+	pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
+	s.must(s.api.Status().Patch(s.t.Context(), pod, client.MergeFrom(before)))
+}
+
+func (s *stage) awaitEndpoints(want ...string) {
+	s.t.Helper()
+	s.await("addresses", func() bool { return s.status().Target != nil })
+	if diff := cmp.Diff(want, s.status().Target.Endpoints); diff != "" {
+		s.t.Errorf("endpoints (-wanted +found):\n%s", diff)
+	}
+}
+
+func targets(target v1alpha1.Target) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target = target }
+}
+
+func byService(port intstr.IntOrString) v1alpha1.Target {
+	return v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd", Port: port}}
+}
+
+func byPods() v1alpha1.Target {
+	return v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "etcd"}}}}
+}
+
+// TestServiceTarget: the members behind a Service are addressed one by one, on
+// the port that they themselves listen on, once they are ready.
+func TestServiceTarget(t *testing.T) {
+	for name, port := range map[string]intstr.IntOrString{"by name": intstr.FromString("client"), "by number": intstr.FromInt32(2379)} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, targets(byService(port)))
+			s.awaitSeen()
+			members := slice("etcd", "198.18.9.2", "198.18.9.1", "198.18.9.3")
+			members.Endpoints[2].Conditions.Ready = new(false)
+			s.makeService(service("etcd"), members)
+			s.awaitEndpoints("198.18.9.1:12379", "198.18.9.2:12379")
+		})
+	}
+}
+
+// TestServiceTargetByTLS: a certificate covers names, and the names are those
+// of the members' pods.
+func TestServiceTargetByTLS(t *testing.T) {
+	target := byService(intstr.FromString("client"))
+	target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
+	s := newStage(t, targets(target))
+	s.awaitSeen()
+	s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+	members := slice("etcd", "198.18.9.1", "198.18.9.2")
+	members.Endpoints[0].TargetRef = &corev1.ObjectReference{Kind: "Pod", Name: "etcd-0"}
+	s.makeService(service("etcd"), members)
+	s.awaitEndpoints("198.18.9.2:12379", "etcd-0.peers."+s.run.Namespace+".svc:12379")
+}
+
+func TestPodsTarget(t *testing.T) {
+	withTLS, withName := byPods(), byPods()
+	withTLS.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
+	withName.TLS = &v1alpha1.TargetTLS{SecretName: "certs", ServerName: "etcd.example.org"}
+	tests := map[string]struct {
+		target v1alpha1.Target
+		want   string
+	}{
+		"plain":                  {byPods(), "198.18.9.1:2379"},
+		"by TLS":                 {withTLS, "etcd-0.peers.NAMESPACE.svc:2379"},
+		"by TLS of a known name": {withName, "198.18.9.1:2379"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, targets(tc.target))
+			s.awaitSeen()
+			s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionFalse)
+			s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+			s.awaitEndpoints(strings.ReplaceAll(tc.want, "NAMESPACE", s.run.Namespace))
+		})
+	}
+}
+
+func TestTargetNotFound(t *testing.T) {
+	empty := slice("etcd")
+	tests := map[string]struct {
+		target v1alpha1.Target
+		slice  *discoveryv1.EndpointSlice
+		want   string
+	}{
+		"no service":  {byService(intstr.FromString("client")), nil, "Service etcd does not exist"},
+		"no port":     {byService(intstr.FromString("grpc")), empty, "has no port grpc, only client (2379), peer (2380)"},
+		"no endpoint": {byService(intstr.FromString("client")), empty, "has no ready endpoint"},
+		"no pod":      {byPods(), nil, "No ready pod"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, targets(tc.target))
+			s.awaitSeen()
+			if tc.slice != nil {
+				s.makeService(service("etcd"), tc.slice.DeepCopy())
+			}
+			s.later(31 * time.Second)
+			s.awaitFinished(v1alpha1.ReasonTargetNotFound)
+			s.checkMessage(tc.want)
+			if s.hasFinalizer() || len(s.jobs(v1alpha1.ComponentLoad)) > 0 {
+				t.Error("wanted nothing to be made for a target that is not there")
+			}
+		})
+	}
+}
+
+func TestBareEndpoints(t *testing.T) {
+	given := []string{"http://a:1", "https://b:2", "c:3"}
+	if got := bareEndpoints(given); !slices.Equal(got, []string{"a:1", "b:2", "c:3"}) || given[0] != "http://a:1" {
+		t.Errorf("found %v, and %v was given", got, given)
+	}
+}

@@ -1,0 +1,271 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func TestJobDeleted(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	s.must(s.api.Delete(t.Context(), s.loadJob(), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+	for _, a := range s.pods {
+		a.exits(0, a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true }))
+	}
+	s.awaitFinished(v1alpha1.ReasonJobDeleted)
+	s.later(time.Minute)
+	if jobs := s.jobs(v1alpha1.ComponentLoad); len(jobs) != 1 || jobs[0].DeletionTimestamp == nil {
+		t.Errorf("wanted no Job but the one that is being deleted, found %d", len(jobs))
+	}
+	if s.status().Summary == nil || s.condition(v1alpha1.ConditionStalled) == "" {
+		t.Errorf("wanted the numbers that were measured, and Stalled, found %+v", s.status())
+	}
+}
+
+// TestPodsForbidden: pods that the API server refuses exist only as an event on
+// the Job.
+func TestPodsForbidden(t *testing.T) {
+	s := newStage(t)
+	job := s.loadJob()
+	s.must(s.api.Create(t.Context(), &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: job.Namespace, GenerateName: "e-"},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID},
+		Reason:         "FailedCreate", Message: "exceeded quota: compute", FirstTimestamp: metav1.Now(), Type: corev1.EventTypeWarning,
+	}))
+	s.later(16 * time.Second)
+	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
+	s.checkMessage("exceeded quota: compute")
+	s.await("the Job to be deleted, so that nobody tries on", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
+	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonNothingWritten)
+}
+
+// checkMessage wants the words of the cause, which people can act on.
+func (s *stage) checkMessage(want string) {
+	s.t.Helper()
+	if got := s.message(); !contains(got, want) {
+		s.t.Errorf("wanted a message that says %q, found %q", want, got)
+	}
+}
+
+func (s *stage) message() string {
+	s.t.Helper()
+	return meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionFinished).Message
+}
+
+// TestJobRefused: what admission cannot check of pod settings, the API server
+// checks of the Job.
+func TestJobRefused(t *testing.T) {
+	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"not a label!": "x"}}
+	})
+	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
+	s.checkMessage("not a label!")
+	s.await("nothing to hold the object", func() bool { return !s.hasFinalizer() })
+}
+
+func TestPodsThatCannotStart(t *testing.T) {
+	tests := map[string]struct {
+		status corev1.PodStatus
+		after  time.Duration
+		reason string
+		says   string
+	}{
+		"no image": {
+			corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "example.org/loadgen:v1 not found"}}}}},
+			25 * time.Second, v1alpha1.ReasonImageUnavailable, "example.org/loadgen:v1 not found",
+		},
+		"no room": {
+			corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available"}}},
+			301 * time.Second, v1alpha1.ReasonUnschedulable, "0/3 nodes are available",
+		},
+		"slow": {corev1.PodStatus{}, 301 * time.Second, v1alpha1.ReasonPodsNotReady, "waits for its container to start"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.makePods()
+			s.pods[0].runs()
+			s.pods[0].ready()
+			s.pods[1].kubelet(func(status *corev1.PodStatus) { *status = tc.status })
+			s.await("status to say what the run waits for", func() bool { return contains(s.message(), tc.says) })
+			s.later(tc.after)
+			s.await("the pod that lives to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
+			s.pods[0].exits(0, s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true }))
+			s.awaitFinished(tc.reason)
+			s.checkMessage(tc.says)
+			s.await("the Job to be deleted, so that no pod starts late", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
+		})
+	}
+}
+
+func TestPodReportsFailure(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.pods[1].says(results.StageDone, func(s *results.Snapshot) {
+		s.Failure = &results.Failure{Reason: results.FailureAuthenticationFailed, Message: "user bench: wrong password"}
+	})
+	s.await("the other pod to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
+	s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true })
+	s.awaitFinished(v1alpha1.ReasonAuthenticationFailed)
+	s.checkMessage("user bench: wrong password")
+}
+
+// TestPodLost: what the others measured is kept, the run cannot pass, and the
+// keys that the lost pod may have left are deleted.
+func TestPodLost(t *testing.T) {
+	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
+	})
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	s.pods[1].exits(137, nil)
+	s.pods[0].says(results.StageDone, measured)
+	s.awaitFinished(v1alpha1.ReasonPodFailed)
+	status := s.status()
+	if status.Summary == nil || !status.Summary.Partial || !status.Pods[1].Partial || status.Pods[1].Road != v1alpha1.RoadNone {
+		t.Errorf("wanted a partial result, found %+v and %+v", status.Summary, status.Pods)
+	}
+	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonNotJudged {
+		t.Errorf("wanted a run that lost a pod not to pass, found %s", got)
+	}
+	s.pods[0].exits(0, s.pods[0].says(results.StageDone, measured))
+	s.playCleanup(batchv1.JobStatus{Succeeded: 1})
+	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonKeysDeleted)
+	s.await("the cleanup Job to be removed", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 0 })
+}
+
+// playCleanup waits for the cleanup Job and ends it.
+func (s *stage) playCleanup(status batchv1.JobStatus) {
+	s.t.Helper()
+	s.await("a cleanup Job", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 1 })
+	job := s.jobs(v1alpha1.ComponentCleanup)[0]
+	if len(job.OwnerReferences) != 0 {
+		s.t.Error("wanted a cleanup Job that does not go with the run")
+	}
+	before := job.DeepCopy()
+	job.Status = status
+	s.must(s.api.Status().Patch(s.t.Context(), &job, client.MergeFrom(before)))
+}
+
+var failedCleanup = batchv1.JobStatus{
+	StartTime: &metav1.Time{Time: time.Now()},
+	Conditions: []batchv1.JobCondition{
+		{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded", Message: "too slow"},
+		{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded", Message: "too slow"},
+	},
+}
+
+// TestKeysLeft: the object says what is left and how to delete it; deleting the
+// object tries once more, and then lets go in any case.
+func TestKeysLeft(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	for _, a := range s.pods {
+		a.exits(137, nil)
+	}
+	s.awaitFinished(v1alpha1.ReasonPodFailed)
+	s.playCleanup(failedCleanup)
+	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
+	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned)
+	if !contains(c.Message, "etcdctl del --prefix '"+s.run.KeyPrefix()+"'") {
+		t.Errorf("wanted the command that deletes the keys, found %q", c.Message)
+	}
+	s.must(s.api.Delete(t.Context(), s.run))
+	s.await("another cleanup Job", func() bool {
+		jobs := s.jobs(v1alpha1.ComponentCleanup)
+		return len(jobs) == 1 && len(jobs[0].Status.Conditions) == 0
+	})
+	s.later(3 * time.Minute)
+	s.awaitGone()
+	s.await("the second cleanup Job to be removed", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 0 })
+	s.await("an event with what is left", func() bool { return len(s.eventReasons()) > 0 && s.hasEvent(v1alpha1.ReasonKeysLeft) })
+}
+
+func (s *stage) hasEvent(reason string) bool {
+	for _, r := range s.eventReasons() {
+		if r == reason {
+			return true
+		}
+	}
+	return false
+}
+
+func TestStop(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	s.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
+	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	for _, a := range s.pods {
+		a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
+	}
+	s.awaitFinished(v1alpha1.ReasonStopped)
+	s.checkResult(v1alpha1.RoadScrape)
+}
+
+func TestTimedOut(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	s.later(601 * time.Second)
+	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	s.later(91 * time.Second)
+	s.awaitFinished(v1alpha1.ReasonTimedOut)
+	if status := s.status(); status.Summary == nil || !status.Summary.Partial {
+		t.Errorf("wanted what was scraped, as a part, found %+v", status.Summary)
+	}
+}
+
+func TestDeleteAmidTheRun(t *testing.T) {
+	s := newStage(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	s.must(s.api.Delete(t.Context(), s.run))
+	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	s.playDone()
+	s.awaitGone()
+}
+
+func TestDeleteBeforeThereIsAJob(t *testing.T) {
+	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "absent"}}
+	})
+	s.awaitSeen()
+	s.must(s.api.Delete(t.Context(), s.run))
+	s.awaitGone()
+}
+
+// TestForeignJob: a Job that has the name of ours and is not ours is left alone.
+func TestForeignJob(t *testing.T) {
+	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd"}}
+	})
+	s.awaitSeen()
+	s.must(s.api.Create(t.Context(), &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, Name: s.run.LoadJobName()},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}},
+	}))
+	s.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
+	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
+	s.checkMessage("is not of this run")
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestADyingDaemonFailsWithItsLog(t *testing.T) {
+	s, ctx := newTestSupervisor(t)
+	d := shellDaemon("echo the disk is on fire >&2; exit 3")
+	d.probe = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	err := s.launch(ctx, d)
+	if err == nil {
+		t.Fatal("a daemon that ended at once passed for ready")
+	}
+	for _, want := range []string{d.name, "exit status 3", "the disk is on fire"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error = %v, want one that contains %q", err, want)
+		}
+	}
+}
+
+func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
+	s, ctx := newTestSupervisor(t)
+	d := shellDaemon("exec sleep 1000")
+	d.probe = func(context.Context) error { return nil }
+	if err := s.launch(ctx, d); err != nil {
+		t.Fatal(err)
+	}
+	read, err := readJournal(s.journal.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, ok := read.process(d.name)
+	if !ok || !recorded.isAlive() {
+		t.Fatalf("recorded %+v, %v, want a living process", recorded, ok)
+	}
+	if found := marked(s.layout.checkout); len(found) != 1 || found[0].PID != recorded.PID {
+		t.Errorf("marked processes = %+v, want pid %d", found, recorded.PID)
+	}
+}
+
+func TestProbeWantsSuccess(t *testing.T) {
+	code := http.StatusServiceUnavailable
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
+	defer server.Close()
+	probe := httpProbe(server.URL, "")
+	if err := probe(t.Context()); err == nil {
+		t.Error("an answer of 503 passes for ready")
+	}
+	code = http.StatusOK
+	if err := probe(t.Context()); err != nil {
+		t.Errorf("an answer of 200: %v", err)
+	}
+}
+
+// newTestSupervisor returns one whose daemons end with the test.
+func newTestSupervisor(t *testing.T) (*supervisor, context.Context) {
+	t.Helper()
+	dir := t.TempDir()
+	l := layout{checkout: filepath.Join(dir, "checkout")}
+	j, err := claim(filepath.Join(dir, "run"), l.checkout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	t.Cleanup(func() {
+		if err := kill(marked(l.checkout)); err != nil {
+			t.Error(err)
+		}
+		cancel(errors.New("the test is over"))
+	})
+	return &supervisor{layout: l, journal: j, fail: cancel}, ctx
+}
+
+func shellDaemon(script string) daemon {
+	return daemon{name: "test-daemon", path: "/bin/sh", args: []string{"-c", script}}
+}

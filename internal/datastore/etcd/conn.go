@@ -1,0 +1,81 @@
+package etcd
+
+import (
+	"context"
+	"sync/atomic"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// conn is one connection to one member.
+type conn struct {
+	// number is the connection's global index.
+	number   int
+	endpoint string
+	// client is replaced when the connection follows the leader.
+	client atomic.Pointer[clientv3.Client]
+}
+
+var _ load.Conn = (*conn)(nil)
+
+// Connect implements load.Driver. A connection is a client of one address, so
+// that it is one TCP connection, to a member that is known.
+func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
+	endpoint := d.endpointOf(connection)
+	client, err := d.dial(ctx, endpoint)
+	if err != nil {
+		return nil, settled(ctx, err, endpoint)
+	}
+	c := &conn{number: connection, endpoint: endpoint}
+	c.client.Store(client)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.conns = append(d.conns, c)
+	d.follow()
+	return c, nil
+}
+
+// endpointOf returns where a connection goes: connection j to the eligible
+// member j modulo their number.
+func (d *Driver) endpointOf(connection int) string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	eligible := d.topology.eligible(d.plan.Target.Members)
+	return eligible[connection%len(eligible)]
+}
+
+// Do implements load.Conn. clientv3 takes the request's bytes through a queue
+// and a goroutine of its own; its caller comes no nearer to write and read than
+// the call.
+func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
+	defer cancel()
+	op := operation(req)
+	client := c.client.Load()
+	resp.Sent = load.Now()
+	got, err := client.Do(ctx, op)
+	resp.Received = load.Now()
+	resp.Code, resp.Detail = "", ""
+	switch {
+	case err != nil:
+		resp.Code, resp.Detail = codeOf(err).String(), err.Error()
+	case req.Operation == results.OperationRange && len(got.Get().Kvs) == 0:
+		// Every key that is read was written before: to find none is cheaper
+		// than to find it, and must not pass for it.
+		resp.Code, resp.Detail = codes.NotFound.String(), "the key is not there (a member that lags behind may not have it yet)"
+	}
+}
+
+func operation(req *load.Request) clientv3.Op {
+	if req.Operation == results.OperationPut {
+		return clientv3.OpPut(string(req.Key), string(req.Value))
+	}
+	if req.Serializable {
+		return clientv3.OpGet(string(req.Key), clientv3.WithSerializable())
+	}
+	return clientv3.OpGet(string(req.Key))
+}

@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"path"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// dialTimeout bounds opening one connection, with login.
+	dialTimeout = 10 * time.Second
+	// controlTimeout bounds one attempt of a request that is not load.
+	controlTimeout = 10 * time.Second
+)
+
+// dial returns a client of these addresses, logged in and connected. It makes
+// one attempt per request: what an application's client would hide by retrying
+// is what is measured here.
+func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Client, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:       urls(endpoints, creds.tls != nil),
+		TLS:             creds.tls.Clone(),
+		Username:        creds.username,
+		Password:        creds.password,
+		DialTimeout:     dialTimeout,
+		MaxUnaryRetries: 1,
+		Logger:          zap.NewNop(),
+		// As the API server's own client does: a member that vanishes without
+		// a word is noticed.
+		DialKeepAliveTime:    30 * time.Second,
+		DialKeepAliveTimeout: 10 * time.Second,
+		DialOptions:          []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)},
+	})
+	if err != nil {
+		return nil, explain(err, endpoints[0])
+	}
+	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
+		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
+	}
+	return client, nil
+}
+
+// whyNotReady says why a connection did not come up. gRPC keeps that to itself;
+// a look at the address tells.
+func (d *Driver) whyNotReady(ctx context.Context, endpoint string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if seen := d.probe(ctx, endpoint); seen != nil {
+		return seen
+	}
+	return explain(err, endpoint)
+}
+
+// urls writes host:port as clientv3 wants it.
+func urls(endpoints []string, secure bool) []string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	out := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		out[i] = scheme + e
+	}
+	return out
+}
+
+// count counts every attempt to send a request.
+func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	d.requests.Add(results.RPC(path.Base(method)), load.PhaseOf(ctx))
+	return invoke(ctx, method, req, reply, cc, opts...)
+}
+
+// awaitReady opens a connection now, so that no request pays for it.
+func awaitReady(ctx context.Context, cc *grpc.ClientConn) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	for {
+		cc.Connect()
+		state := cc.GetState()
+		if state == connectivity.Ready {
+			return nil
+		}
+		if !cc.WaitForStateChange(ctx, state) {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// explain turns an error of connecting to, or asking, an address into a reason
+// and a message that names the address and says what to look at. An error that
+// has a reason already keeps it.
+func explain(err error, endpoint string) error {
+	if _, ok := errors.AsType[*load.Error](err); ok || err == nil {
+		return err
+	}
+	for _, known := range []func(error) (results.FailureReason, string){explainTLS, explainAuth, explainNetwork} {
+		if reason, what := known(err); reason != "" {
+			return load.Errorf(reason, "%s %s: %w", endpoint, what, err)
+		}
+	}
+	return load.Errorf(results.FailureTargetUnreachable, "%s could not be asked: %w", endpoint, err)
+}
+
+func explainNetwork(err error) (results.FailureReason, string) {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return results.FailureTargetUnreachable, "does not resolve to an address; look for a mistake in the name, or for a Service that does not exist"
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return results.FailureTargetUnreachable, "refuses connections; is etcd running there, and is it its client port?"
+	}
+	if errors.Is(err, errNoHTTP2) {
+		return results.FailureTargetUnreachable, "does not speak gRPC; is it etcd's client port?"
+	}
+	if isTimeout(err) {
+		return results.FailureTargetUnreachable, "does not answer; look at the network policies between the client pods and the target"
+	}
+	return "", ""
+}
+
+// settled is what a method of the driver returns for an error: why ctx ended if
+// it did, for then the error says no more than that, else the explanation.
+func settled(ctx context.Context, err error, endpoint string) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return explain(err, endpoint)
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		codeOf(err) == codes.DeadlineExceeded
+}
+
+func explainTLS(err error) (results.FailureReason, string) {
+	const reason = results.FailureTLSFailed
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return reason, "has a certificate that the Secret's ca.crt did not sign"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return reason, "has a certificate that does not cover this name; use a name that it covers, or set target.tls.serverName"
+	}
+	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		return reason, "has a certificate that is not valid"
+	}
+	if errors.Is(err, errServesTLS) {
+		return reason, "serves TLS; set target.tls"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return reason, "does not speak TLS; remove target.tls, or use the port that serves TLS"
+	}
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: unknown certificate authority"):
+		return reason, "refuses the client certificate, or its absence; the Secret needs tls.crt and tls.key that the target's client CA has signed"
+	case strings.Contains(text, "tls: "):
+		return reason, "failed the TLS handshake"
+	}
+	return "", ""
+}
+
+func explainAuth(err error) (results.FailureReason, string) {
+	const reason = results.FailureAuthenticationFailed
+	text := err.Error()
+	switch {
+	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
+		return reason, "refuses the user or the password of the Secret in target.auth"
+	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
+		return reason, "wants a user; set target.auth"
+	case codeOf(err) == codes.PermissionDenied:
+		return reason, "does not permit this user to read and write under the run's prefix"
+	case codeOf(err) == codes.Unauthenticated:
+		return reason, "does not accept the user's token"
+	}
+	return "", ""
+}
+
+// codeOf returns the gRPC status code of an error of clientv3, which keeps it
+// in types of its own.
+func codeOf(err error) codes.Code {
+	if e, ok := errors.AsType[rpctypes.EtcdError](err); ok {
+		return e.Code()
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return codes.DeadlineExceeded
+	case errors.Is(err, context.Canceled):
+		return codes.Canceled
+	}
+	return status.Code(err)
+}

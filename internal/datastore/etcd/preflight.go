@@ -1,0 +1,99 @@
+package etcd
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Preflight implements load.Driver.
+func (d *Driver) Preflight(ctx context.Context) (*results.Target, error) {
+	target, err := d.preflight(ctx)
+	return target, settled(ctx, err, d.plan.Target.Endpoints[0])
+}
+
+func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
+	if err := d.probeAll(ctx); err != nil {
+		return nil, err
+	}
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var t topology
+	err = repeat(ctx, func(ctx context.Context) error {
+		if t, err = d.look(ctx, client); err != nil {
+			return err
+		}
+		return t.check(d.plan.Target.Members)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.mutex.Lock()
+	d.topology = t
+	d.mutex.Unlock()
+	return t.target(d.names(ctx, client)), nil
+}
+
+// look asks the member behind each address for its status.
+func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return topology{}, err
+	}
+	var t topology
+	for _, endpoint := range d.plan.Target.Endpoints {
+		status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
+		if err != nil {
+			return topology{}, explain(err, endpoint)
+		}
+		t.add(endpoint, status)
+	}
+	return t, nil
+}
+
+// names returns the members' names by ID. They are for people, and pod 0 alone
+// tells them; without the right to list members there are none.
+func (d *Driver) names(ctx context.Context, client *clientv3.Client) map[uint64]string {
+	if d.index != 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	list, err := client.MemberList(ctx)
+	if err != nil {
+		return nil
+	}
+	out := make(map[uint64]string, len(list.Members))
+	for _, m := range list.Members {
+		out[m.ID] = m.Name
+	}
+	return out
+}
+
+// hexID writes an ID as etcdctl does.
+func hexID(id uint64) string { return strconv.FormatUint(id, 16) }
+
+// unhealthy is the error of a target that answers and can not be used.
+func unhealthy(format string, args ...any) error {
+	return load.Errorf(results.FailureTargetUnhealthy, format, args...)
+}
+
+// alarmOf returns the alarm that keeps the target from working, from the errors
+// in a member's status. Each member reports the alarms of all.
+func alarmOf(errors []string) string {
+	for _, e := range errors {
+		for _, alarm := range []string{"NOSPACE", "CORRUPT"} {
+			if strings.Contains(e, alarm) {
+				return alarm
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// probeTimeout bounds one look whether an address answers.
+const probeTimeout = 5 * time.Second
+
+var (
+	errServesTLS = errors.New("found a TLS record, wanted HTTP/2 in plain text")
+	errNoHTTP2   = errors.New("found no HTTP/2 settings at the start of the connection")
+)
+
+// probeAll returns the first address's trouble, in the plan's order.
+func (d *Driver) probeAll(ctx context.Context) error {
+	if _, err := d.secrets(); err != nil {
+		return err
+	}
+	errs := make([]error, len(d.plan.Target.Endpoints))
+	var probing sync.WaitGroup
+	for i, endpoint := range d.plan.Target.Endpoints {
+		probing.Go(func() {
+			errs[i] = repeat(ctx, func(ctx context.Context) error { return d.probe(ctx, endpoint) })
+		})
+	}
+	probing.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probe looks whether an address serves gRPC, in plain text or TLS as the plan
+// says. It goes as far as the server's first frame, for only then has a server
+// of TLS 1.3 looked at the client's certificate. gRPC itself tells no cause
+// until a request has timed out, and then as one string.
+func (d *Driver) probe(ctx context.Context, endpoint string) error {
+	creds, err := d.secrets()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	c, err := open(ctx, endpoint, creds.tls)
+	if err != nil {
+		return explain(err, endpoint)
+	}
+	defer c.Close()
+	return explain(greet(ctx, c), endpoint)
+}
+
+func open(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, error) {
+	if config == nil {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	}
+	config = config.Clone()
+	config.NextProtos = []string{"h2"}
+	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", endpoint)
+}
+
+const (
+	// http2Preface is how an HTTP/2 client begins, with an empty SETTINGS frame.
+	http2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+
+	frameHeaderBytes  = 9
+	frameTypeAt       = 3
+	frameTypeSettings = 4
+	tlsAlertRecord    = 21
+)
+
+// greet begins HTTP/2 and waits for the server's settings.
+func greet(ctx context.Context, c net.Conn) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := c.SetDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(c, http2Preface); err != nil {
+		return err
+	}
+	var header [frameHeaderBytes]byte
+	n, err := io.ReadFull(c, header[:])
+	switch {
+	case n > 0 && header[0] == tlsAlertRecord:
+		return errServesTLS
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errNoHTTP2
+	case err != nil:
+		return err
+	case header[frameTypeAt] != frameTypeSettings:
+		return errNoHTTP2
+	}
+	return nil
+}

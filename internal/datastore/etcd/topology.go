@@ -1,0 +1,99 @@
+package etcd
+
+import (
+	"errors"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+var errNoLeader = errors.New("the target has no leader: its members have no quorum, or an election goes on")
+
+// topology is which member answers at which of the plan's addresses, and which
+// one leads. Addresses are the plan's own: those that members advertise need
+// not be reachable from here.
+type topology struct {
+	members []member
+	// leader is the ID of the member that leads, 0 if there is none.
+	leader uint64
+}
+
+type member struct {
+	id, cluster   uint64
+	endpoint      string
+	version       string
+	alarm         string
+	databaseBytes int64
+	learner       bool
+}
+
+func (t *topology) add(endpoint string, s *clientv3.StatusResponse) {
+	t.members = append(t.members, member{
+		id: s.Header.MemberId, cluster: s.Header.ClusterId, endpoint: endpoint,
+		version: s.Version, alarm: alarmOf(s.Errors), databaseBytes: s.DbSize, learner: s.IsLearner,
+	})
+	if s.Leader != 0 {
+		t.leader = s.Leader
+	}
+}
+
+// check returns what keeps the target from being loaded.
+func (t *topology) check(selection plan.Members) error {
+	for _, m := range t.members {
+		switch {
+		case m.alarm != "":
+			return unhealthy("%s reports the alarm %s: etcd refuses writes until its cause is mended and the alarm is disarmed", m.endpoint, m.alarm)
+		case m.cluster != t.members[0].cluster:
+			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: wanted the addresses of one cluster",
+				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
+		}
+	}
+	if t.leader == 0 {
+		return unhealthy("%d addresses answer, but %w", len(t.members), errNoLeader)
+	}
+	if len(t.eligible(selection)) == 0 {
+		return unhealthy("none of the %d addresses is that of a member for target.members: %s (the leader is %s)", len(t.members), selection, hexID(t.leader))
+	}
+	return nil
+}
+
+// eligible returns the addresses that receive load. Learners serve no writes.
+func (t *topology) eligible(selection plan.Members) []string {
+	var out []string
+	for _, m := range t.members {
+		leads := m.id == t.leader
+		if !m.learner && (selection == plan.MembersAll || leads == (selection == plan.MembersLeader)) {
+			out = append(out, m.endpoint)
+		}
+	}
+	return out
+}
+
+// lead makes a member the leader, unless no address of the plan would then
+// receive load.
+func (t *topology) lead(leader uint64, selection plan.Members) {
+	before := t.leader
+	t.leader = leader
+	if len(t.eligible(selection)) == 0 {
+		t.leader = before
+	}
+}
+
+// target is what people are told of the topology.
+func (t *topology) target(names map[uint64]string) *results.Target {
+	out := &results.Target{ClusterID: hexID(t.members[0].cluster)}
+	seen := map[uint64]bool{}
+	for _, m := range t.members {
+		if seen[m.id] {
+			continue
+		}
+		seen[m.id] = true
+		out.Members = append(out.Members, results.Member{
+			ID: hexID(m.id), Name: names[m.id], Endpoint: m.endpoint, Version: m.version,
+			Leader: m.id == t.leader, DatabaseBytes: m.databaseBytes,
+		})
+	}
+	return out
+}

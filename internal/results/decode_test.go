@@ -1,0 +1,229 @@
+package results
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+)
+
+// familyOf returns one family of many.
+func familyOf(t *testing.T, all []*dto.MetricFamily, name string) *dto.MetricFamily {
+	t.Helper()
+	for _, mf := range all {
+		if mf.GetName() == name {
+			return mf
+		}
+	}
+	t.Fatalf("there is no family %s", name)
+	return nil
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	const latency, pod, member = "etcdbench_request_duration_seconds", "etcdbench_pod_info", "etcdbench_target_member_info"
+	histogram := func(change func(*dto.Histogram)) func(*dto.MetricFamily) {
+		return func(mf *dto.MetricFamily) { change(mf.Metric[0].Histogram) }
+	}
+	value := func(v float64) func(*dto.MetricFamily) {
+		return func(mf *dto.MetricFamily) {
+			mf.Metric[0].Gauge, mf.Metric[0].Counter = &dto.Gauge{Value: &v}, &dto.Counter{Value: &v}
+		}
+	}
+	label := func(at int, v string) func(*dto.MetricFamily) {
+		return func(mf *dto.MetricFamily) { mf.Metric[0].Label[at].Value = &v }
+	}
+	tests := map[string]struct {
+		family string
+		change func(*dto.MetricFamily)
+	}{
+		"a stage that is not a number":  {"etcdbench_stage", value(math.NaN())},
+		"a negative count":              {"etcdbench_requests_total", value(-1)},
+		"an infinite count":             {"etcdbench_requests_total", value(math.Inf(1))},
+		"half a request":                {"etcdbench_requests_total", value(0.5)},
+		"too many requests":             {"etcdbench_requests_total", value(1 << 60)},
+		"a flag of 2":                   {"etcdbench_stopped", value(2)},
+		"a time after the next century": {"etcdbench_window_start_timestamp_seconds", value(1e10)},
+		"a duration of 300 years":       {"etcdbench_start_skew_seconds", value(1e10)},
+		"an unknown phase":              {"etcdbench_requests_total", label(0, "lunch")},
+		"an RPC of two words":           {"etcdbench_requests_total", label(1, "Put it")},
+		"an unknown operation":          {latency, label(0, "Watch")},
+		"two stages":                    {"etcdbench_stage", value(1)},
+		"an unknown stage": {"etcdbench_stage", func(mf *dto.MetricFamily) {
+			mf.Metric[len(stages)-1].Label[0].Value = proto.String("Lunch")
+		}},
+		"a pod without a run":            {pod, label(1, "")},
+		"a pod that is not a number":     {pod, label(0, "one")},
+		"a negative pod":                 {pod, label(0, "-1")},
+		"a pod of a million":             {pod, label(0, "9999999")},
+		"a line feed in a name":          {member, label(2, "etcd\n0")},
+		"an escape sequence in a name":   {member, label(2, "etcd\x1b[2J")},
+		"a name that is not UTF-8":       {member, label(2, "\xff")},
+		"a name that is too long":        {member, label(2, strings.Repeat("e", maxTextBytes+1))},
+		"a label missing":                {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label = mf.Metric[0].Label[1:] }},
+		"another label":                  {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label[1].Name = proto.String("house") }},
+		"another type":                   {pod, func(mf *dto.MetricFamily) { mf.Type = dto.MetricType_COUNTER.Enum() }},
+		"no value":                       {pod, func(mf *dto.MetricFamily) { mf.Metric[0].Gauge = nil }},
+		"the same metric twice":          {pod, func(mf *dto.MetricFamily) { mf.Metric = append(mf.Metric, mf.Metric[0]) }},
+		"more successes than answers":    {"etcdbench_requests_completed_in_window_total", value(1e6)},
+		"more errors than failures":      {"etcdbench_request_errors_total", value(1e6)},
+		"a minimum above the maximum":    {latency[:len(latency)-7] + "min_seconds", value(1e6)},
+		"a minimum above a bucket":       {latency[:len(latency)-7] + "min_seconds", value(0.020)},
+		"a maximum below a bucket":       {latency[:len(latency)-7] + "max_seconds", value(0.020)},
+		"squares without end":            {latency[:len(latency)-7] + "squared_seconds_total", value(1e300)},
+		"no histogram":                   {latency, func(mf *dto.MetricFamily) { mf.Metric[0].Histogram = nil }},
+		"a sum that is not a number":     {latency, histogram(func(h *dto.Histogram) { h.SampleSum = proto.Float64(math.NaN()) })},
+		"a negative sum":                 {latency, histogram(func(h *dto.Histogram) { h.SampleSum = proto.Float64(-1) })},
+		"a sum without end":              {latency, histogram(func(h *dto.Histogram) { h.SampleSum = proto.Float64(1e300) })},
+		"a count that buckets lack":      {latency, histogram(func(h *dto.Histogram) { *h.SampleCount++ })},
+		"a bucket that the count lacks":  {latency, histogram(func(h *dto.Histogram) { *h.ZeroCount++ })},
+		"a count that overflows":         {latency, histogram(func(h *dto.Histogram) { *h.ZeroCount = math.MaxUint64 - 1 })},
+		"a count beyond float64":         {latency, histogram(func(h *dto.Histogram) { *h.SampleCount = 1 << 60 })},
+		"a schema that is too fine":      {latency, histogram(func(h *dto.Histogram) { *h.Schema = 8 })},
+		"a schema that is too coarse":    {latency, histogram(func(h *dto.Histogram) { *h.Schema = -1 })},
+		"a schema of custom buckets":     {latency, histogram(func(h *dto.Histogram) { *h.Schema = -53 })},
+		"no schema but buckets":          {latency, histogram(func(h *dto.Histogram) { h.Schema = nil })},
+		"another zero bucket":            {latency, histogram(func(h *dto.Histogram) { *h.ZeroThreshold = 1 })},
+		"floating-point counts":          {latency, histogram(func(h *dto.Histogram) { h.PositiveCount = []float64{1} })},
+		"negative durations":             {latency, histogram(func(h *dto.Histogram) { h.NegativeDelta = []int64{1} })},
+		"a bucket with a negative count": {latency, histogram(func(h *dto.Histogram) { h.PositiveDelta[0] = -1 })},
+		"a bucket with a huge count":     {latency, histogram(func(h *dto.Histogram) { h.PositiveDelta[0] = math.MaxInt64 })},
+		"a bucket too low":               {latency, histogram(func(h *dto.Histogram) { *h.PositiveSpan[0].Offset = -octaves << MaxSchema })},
+		"a bucket too high":              {latency, histogram(func(h *dto.Histogram) { *h.PositiveSpan[0].Offset = octaves << MaxSchema })},
+		"a span without end":             {latency, histogram(func(h *dto.Histogram) { *h.PositiveSpan[0].Length = math.MaxUint32 })},
+		"a span that goes back": {latency, histogram(func(h *dto.Histogram) {
+			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(-1), Length: proto.Uint32(0)})
+		})},
+		"a count too many": {latency, histogram(func(h *dto.Histogram) { h.PositiveDelta = append(h.PositiveDelta, 1) })},
+		"a count too few":  {latency, histogram(func(h *dto.Histogram) { h.PositiveDelta = h.PositiveDelta[1:] })},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			all := failingSnapshot().Families()
+			tc.change(familyOf(t, all, tc.family))
+			if s, err := Decode(all); err == nil {
+				t.Errorf("decoded %+v", s)
+			} else if !strings.Contains(err.Error(), "decoding results") {
+				t.Errorf("error does not say what was done: %v", err)
+			}
+		})
+	}
+}
+
+// failingSnapshot is final and has every kind of metric that tests spoil.
+func failingSnapshot() *Snapshot {
+	s := finalSnapshot(0, 1000, OperationPut)
+	put := s.Operations[OperationPut]
+	put.Failed = recorded(5e9)
+	put.Errors["Unavailable"] = 1
+	return s
+}
+
+func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
+	tests := map[string]func(*Snapshot){
+		"members": func(s *Snapshot) {
+			for i := range maxMembers {
+				s.Target.Members = append(s.Target.Members, Member{ID: strings.Repeat("a", i+1)})
+			}
+		},
+		"RPCs": func(s *Snapshot) {
+			for i := range maxRPCs {
+				s.Requests[RPC(strings.Repeat("A", i+1))] = map[Phase]uint64{PhaseControl: 1}
+			}
+		},
+		"codes": func(s *Snapshot) {
+			for i := range maxCodes {
+				s.Operations[OperationPut].Errors[strings.Repeat("A", i+1)] = 0
+			}
+		},
+		"omitted": func(s *Snapshot) {
+			for i := range maxOmitted + 1 {
+				s.Omitted = append(s.Omitted, strings.Repeat("A", i+1))
+			}
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := failingSnapshot()
+			change(s)
+			if _, err := Decode(s.Families()); err == nil {
+				t.Error("decoded")
+			}
+		})
+	}
+}
+
+func TestDecodeIgnoresWhatIsNotOurs(t *testing.T) {
+	want := failingSnapshot()
+	foreign := &dto.MetricFamily{Name: proto.String("go_goroutines"), Metric: []*dto.Metric{{}}}
+	got, err := Decode(append(want.Families(), foreign))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, sameSnapshot...); diff != "" {
+		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+}
+
+// Counters of a pod that still works are read one after the other; they need
+// not agree yet.
+func TestDecodeTakesCountersThatDoNotAgreeYet(t *testing.T) {
+	s := failingSnapshot()
+	s.Stage = StageMeasuring
+	s.Operations[OperationPut].Errors["Unavailable"]++
+	s.Operations[OperationPut].CompletedInWindow = 1001
+	if _, err := Decode(s.Families()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever bytes decode must be a snapshot that survives being written again,
+// and that everything that is computed from a snapshot can take.
+func FuzzRead(f *testing.F) {
+	for _, s := range []*Snapshot{failingSnapshot(), typicalSnapshot(), randomSnapshot(1)} {
+		var body bytes.Buffer
+		for _, mf := range s.Families() {
+			if _, err := protodelim.MarshalTo(&body, mf); err != nil {
+				f.Fatal(err)
+			}
+		}
+		f.Add(body.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		s, err := Read(bytes.NewReader(body), ScrapeAccept)
+		if err != nil {
+			return
+		}
+		requireSound(t, s)
+	})
+}
+
+func requireSound(t *testing.T, s *Snapshot) {
+	t.Helper()
+	again, err := Decode(s.Families())
+	if err != nil {
+		t.Fatalf("what was decoded can not be decoded again: %v", err)
+	}
+	for operation, result := range s.Operations {
+		for at, h := range result.all() {
+			if h.Count() != again.Operations[operation].all()[at].Count() {
+				t.Fatalf("histogram %d of %s lost counts", at, operation)
+			}
+		}
+	}
+	summary := Summarize([]*Snapshot{s, again, nil})
+	for _, o := range summary.Operations {
+		for name, v := range o.Latency.Values {
+			if v.Duration < 0 {
+				t.Fatalf("%s is %v", name, v.Duration)
+			}
+		}
+	}
+	if message := s.TerminationMessage(); len(message) > MaxTerminationBytes {
+		t.Fatalf("termination message has %d bytes", len(message))
+	}
+}

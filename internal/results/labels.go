@@ -1,0 +1,73 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+// maxTextBytes bounds each text in a snapshot.
+const maxTextBytes = 512
+
+// clean returns the text with every character that can not be printed, for
+// example a line feed or an escape sequence, replaced, and cut to maxTextBytes.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, "?"))
+	if len(text) <= maxTextBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxTextBytes], "")
+}
+
+func cleanAll(texts []string) []string {
+	cleaned := make([]string, len(texts))
+	for i, text := range texts {
+		cleaned[i] = clean(text)
+	}
+	return cleaned
+}
+
+// labelKey tells label values apart; no clean text has a zero byte.
+func labelKey(values []string) string { return strings.Join(values, "\x00") }
+
+// labelPairs are the labels of a metric, sorted as Prometheus wants them.
+func (f *family) labelPairs(values []string) []*dto.LabelPair {
+	pairs := make([]*dto.LabelPair, len(values))
+	for i := range values {
+		pairs[i] = &dto.LabelPair{Name: &f.labels[i], Value: &values[i]}
+	}
+	slices.SortFunc(pairs, func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return pairs
+}
+
+// labelValues returns the values of a metric's labels in the order of
+// family.labels.
+func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
+	if len(pairs) != len(f.labels) {
+		return nil, fmt.Errorf("wanted the labels %v, found %d labels", f.labels, len(pairs))
+	}
+	values := make([]string, len(f.labels))
+	for i, name := range f.labels {
+		at := slices.IndexFunc(pairs, func(p *dto.LabelPair) bool { return p.GetName() == name })
+		if at < 0 {
+			return nil, fmt.Errorf("wanted the labels %v, found no %s", f.labels, name)
+		}
+		values[i] = pairs[at].GetValue()
+		if values[i] != clean(values[i]) {
+			return nil, fmt.Errorf("label %s: wanted at most %d bytes of printable text, found %.64q", name, maxTextBytes, values[i])
+		}
+	}
+	return values, nil
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

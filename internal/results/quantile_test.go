@@ -1,0 +1,186 @@
+package results
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// distributions are shapes of latency; each returns one duration.
+var distributions = map[string]func(*rand.Rand) float64{
+	"constant":    func(*rand.Rand) float64 { return 1e6 },
+	"uniform":     func(r *rand.Rand) float64 { return 1e4 + r.Float64()*1e8 },
+	"exponential": func(r *rand.Rand) float64 { return 5e5 * r.ExpFloat64() },
+	"log-normal":  func(r *rand.Rand) float64 { return 2e7 * math.Exp(r.NormFloat64()) },
+	"heavy tail":  func(r *rand.Rand) float64 { return 1e5 / math.Pow(1-r.Float64(), 1.5) },
+	"two modes": func(r *rand.Rand) float64 {
+		if r.IntN(100) < 98 {
+			return 3e5 + 1e4*r.NormFloat64()
+		}
+		return 1e9 + 1e8*r.Float64()
+	},
+}
+
+// The percentiles of merged shards must be those of all raw samples, within
+// the error bound and half of a nanosecond's rounding; a sample in the zero
+// bucket may be half a microsecond off.
+func TestPercentilesEqualThoseOfRawSamples(t *testing.T) {
+	for name, draw := range distributions {
+		for _, n := range []int{1, 2, 3, 10, 99, 1000, 100_000} {
+			for _, pods := range []int{1, 2, 5} {
+				r := rand.New(rand.NewPCG(5, uint64(n)))
+				shards, raw := make([]Histogram, pods), make([]int64, n)
+				for i := range raw {
+					raw[i] = max(int64(draw(r)), 0)
+					shards[r.IntN(pods)].Record(raw[i])
+				}
+				slices.Sort(raw)
+				var merged Histogram
+				for i := range shards {
+					merged.Merge(&shards[i])
+				}
+				for _, p := range percentiles {
+					perMille := int(math.Round(p.quantile * 1000))
+					want := raw[(perMille*n+999)/1000-1]
+					got, known := merged.Quantile(p.quantile)
+					if off := math.Abs(float64(int64(got) - want)); !known || off > max(0.0028*float64(want), 500) {
+						t.Errorf("%s, %d samples, %d pods: %s is %d ns, wanted %d within 0.28 %%", name, n, pods, p.name, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestRankIsNearestRank(t *testing.T) {
+	tests := map[string]struct {
+		q    float64
+		n    uint64
+		want uint64
+	}{
+		"in the middle":         {0.5, 3, 2},
+		"exactly":               {0.5, 4, 2},
+		"not above by rounding": {0.07, 100, 7},
+		"the last":              {1, 9, 9},
+		"at least the first":    {0, 9, 1},
+		"many":                  {0.999, 1 << 62, 4607074332408960517},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := rank(tc.q, tc.n); got != tc.want {
+				t.Errorf("got %d, wanted %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestQuantileIsClampedToMinimumAndMaximum(t *testing.T) {
+	h := recorded(1_000_003)
+	if got, _ := h.Quantile(0.5); got != 1_000_003 {
+		t.Errorf("got %d, wanted the only duration", got)
+	}
+	if _, known := (&Histogram{}).Quantile(0.5); known {
+		t.Error("a histogram of nothing has a median")
+	}
+}
+
+// request is a raw sample: the oracle of Ranked sorts them.
+type request struct {
+	ns               int64
+	censored, failed bool
+}
+
+func TestRankedEqualsSortingAllRequests(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 300 {
+		var result OperationResult
+		all := randomRequests(r, &result)
+		slices.SortFunc(all, func(a, b request) int {
+			return cmp.Or(cmp.Compare(boolToInt(a.failed), boolToInt(b.failed)), cmp.Compare(a.ns, b.ns))
+		})
+		judged := result.Judged()
+		for _, p := range percentiles {
+			at := int(rank(p.quantile, uint64(len(all)))) - 1
+			got, known := judged.Quantile(p.quantile)
+			if !known || got.Unbounded != all[at].failed {
+				t.Fatalf("%s is %+v, %v, wanted %+v", p.name, got, known, all[at])
+			}
+			if got.Unbounded {
+				continue
+			}
+			if off := math.Abs(float64(int64(got.Duration) - all[at].ns)); off > 0.0028*float64(all[at].ns)+500 {
+				t.Fatalf("%s is %d, wanted %d", p.name, got.Duration, all[at].ns)
+			}
+			if want := censoredAtOrBelow(all, BucketIndex(all[at].ns)); got.AtLeast != want {
+				t.Fatalf("%s: at least is %v, wanted %v", p.name, got.AtLeast, want)
+			}
+		}
+	}
+}
+
+func randomRequests(r *rand.Rand, result *OperationResult) []request {
+	all := make([]request, 1+r.IntN(400))
+	kinds := 1 + r.IntN(20)
+	for i := range all {
+		all[i].ns = int64(math.Exp2(10 + 20*r.Float64()))
+		switch r.IntN(kinds) {
+		case 1:
+			all[i].censored = true
+			result.Censored.Record(all[i].ns)
+		case 2:
+			all[i].failed = true
+			result.Failed.Record(all[i].ns)
+		default:
+			result.Latency.Record(all[i].ns)
+		}
+	}
+	return all
+}
+
+func censoredAtOrBelow(all []request, bucket int) bool {
+	return slices.ContainsFunc(all, func(q request) bool { return q.censored && BucketIndex(q.ns) <= bucket })
+}
+
+func TestRankedExtremes(t *testing.T) {
+	answered, waited, failed := recorded(1e6, 3e6), recorded(5e6), recorded(9e6)
+	tests := map[string]struct {
+		result    OperationResult
+		max, mean Value
+		known     bool
+	}{
+		"nothing":  {},
+		"answered": {OperationResult{Latency: answered}, Value{Duration: 3e6}, Value{Duration: 2e6}, true},
+		"censored": {
+			OperationResult{Latency: answered, Censored: waited},
+			Value{Duration: 5e6, AtLeast: true}, Value{Duration: 3e6, AtLeast: true}, true,
+		},
+		"failed": {
+			OperationResult{Latency: answered, Failed: failed}, Value{Unbounded: true}, Value{Duration: 2e6}, true,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			judged := tc.result.Judged()
+			if got, known := judged.Max(); got != tc.max || known != tc.known {
+				t.Errorf("max is %+v, %v, wanted %+v, %v", got, known, tc.max, tc.known)
+			}
+			if got, known := judged.Mean(); got != tc.mean || known != tc.known {
+				t.Errorf("mean is %+v, %v, wanted %+v, %v", got, known, tc.mean, tc.known)
+			}
+			ranked := tc.result.Ranked()
+			if got, _ := ranked.Quantile(1); got.Unbounded || got.Duration > 5*time.Millisecond {
+				t.Errorf("what people see has a failed request in it: %+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// sameSnapshot compares snapshots as both roads carry them.
+var sameSnapshot = []cmp.Option{cmpopts.EquateEmpty()}
+
+var testStart = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
+
+// finalSnapshot is of a pod that has sent n requests of each operation.
+func finalSnapshot(index, n int, operations ...Operation) *Snapshot {
+	r := rand.New(rand.NewPCG(7, uint64(index)))
+	s := &Snapshot{
+		RunUID: "8f6c6b52-1234-4abc-8def-0123456789ab", Index: index, Transport: "ClientV3",
+		Stage: StageDone, Cleaning: CleaningKeysDeleted, KeyBytes: 27,
+		Window: Window{
+			StartAt: testStart, Skew: time.Duration(index+1) * 1234567, Start: testStart.Add(2 * time.Second),
+			End: testStart.Add(12 * time.Second), LastResponse: testStart.Add(12*time.Second + 31*time.Millisecond),
+			Planned: 10 * time.Second,
+		},
+		Operations: map[Operation]*OperationResult{},
+		Requests: map[RPC]map[Phase]uint64{
+			RPCTxn: {PhaseControl: 3}, RPCDeleteRange: {PhaseControl: 34}, RPCStatus: {PhaseControl: 3}, RPCMemberList: {PhaseControl: 1},
+		},
+	}
+	for _, operation := range operations {
+		s.Operations[operation] = typicalLoad(r, n)
+		s.Requests[RPC(operation)] = map[Phase]uint64{PhaseWarmup: 977, PhaseMeasured: uint64(n)}
+	}
+	if index == 0 {
+		s.Target = randomTarget(r, 3)
+	}
+	return s
+}
+
+// typicalLoad has the shape that a busy cluster gives.
+func typicalLoad(r *rand.Rand, n int) *OperationResult {
+	result := &OperationResult{Errors: map[string]uint64{}}
+	for range n {
+		service := int64(20e6 * math.Exp(0.4*r.NormFloat64()))
+		result.Service.Record(service)
+		result.Latency.Record(service + int64(1e5*r.ExpFloat64()))
+		result.CompletedInWindow++
+	}
+	return result
+}
+
+func randomTarget(r *rand.Rand, members int) *Target {
+	target := &Target{ClusterID: fmt.Sprintf("%016x", r.Uint64())}
+	for i := range members {
+		name := fmt.Sprintf("etcd-%02d", i)
+		target.Members = append(target.Members, Member{
+			ID: fmt.Sprintf("%016x", r.Uint64()), Name: name, Endpoint: name + ".etcd.demo.svc:2379", Version: "3.7.3",
+			Leader: i == 1, DatabaseBytes: r.Int64N(1 << 33), ResidentMemoryBytes: r.Int64N(1 << 33),
+		})
+	}
+	return target
+}
+
+// randomSnapshot has any fields set or not, with any values that are allowed.
+func randomSnapshot(seed uint64) *Snapshot {
+	r := rand.New(rand.NewPCG(8, seed))
+	s := &Snapshot{
+		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []string{"ClientV3", "Fast"}[r.IntN(2)],
+		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0,
+		KeyBytes: r.IntN(200), Window: randomWindow(r),
+		Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
+	}
+	for _, operation := range operations[:r.IntN(3)] {
+		s.Operations[operation] = randomResult(r)
+	}
+	for _, rpc := range []RPC{RPCPut, RPCRange, RPCTxn, RPCStatus}[:r.IntN(5)] {
+		s.Requests[rpc] = map[Phase]uint64{phases[r.IntN(4)]: r.Uint64N(1 << 50), phases[r.IntN(4)]: 0}
+	}
+	if r.IntN(2) == 0 {
+		s.Failure = &Failure{Reason: FailureTLSFailed, Message: `certificate "etcd" ≠ name, C:\ {a="b"}`}
+	}
+	if r.IntN(2) == 0 {
+		s.Target = randomTarget(r, r.IntN(6))
+	}
+	if r.IntN(4) == 0 {
+		s.Omitted = []string{"lateness", "target"}
+	}
+	return s
+}
+
+func randomWindow(r *rand.Rand) Window {
+	at := func() time.Time {
+		if r.IntN(3) == 0 {
+			return time.Time{}
+		}
+		return testStart.Add(time.Duration(r.Int64N(1e12)) * time.Microsecond)
+	}
+	return Window{
+		StartAt: at(), Start: at(), End: at(), LastResponse: at(),
+		Skew: time.Duration(r.Int64N(1e10)), Planned: time.Duration(r.Int64N(600)) * time.Second, PlannedRequests: r.Uint64N(1 << 40),
+	}
+}
+
+func randomResult(r *rand.Rand) *OperationResult {
+	result := &OperationResult{Errors: map[string]uint64{}}
+	for _, h := range result.all() {
+		for range r.IntN(3) * r.IntN(300) {
+			h.Record(int64(math.Exp2(45 * r.Float64())))
+		}
+		if r.IntN(3) == 0 {
+			h.Reduce(r.IntN(MaxSchema + 1))
+		}
+	}
+	for left := result.Failed.Count(); left > 0; {
+		n := 1 + r.Uint64N(left)
+		result.Errors[fmt.Sprintf("Code(%d)", len(result.Errors)%20)] += n
+		left -= n
+	}
+	result.CompletedInWindow = r.Uint64N(result.Latency.Count() + 1)
+	return result
+}

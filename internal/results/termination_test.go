@@ -1,0 +1,257 @@
+package results
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// terminated takes a snapshot through a termination message.
+func terminated(t *testing.T, s *Snapshot) *Snapshot {
+	t.Helper()
+	message := s.TerminationMessage()
+	if len(message) > MaxTerminationBytes {
+		t.Fatalf("message has %d bytes", len(message))
+	}
+	got, err := DecodeTerminationMessage(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// A busy pod of the sample run: 3 pods, 100,000 puts.
+func TestBothRoadsBringTheSameSnapshot(t *testing.T) {
+	for index := range 3 {
+		want := finalSnapshot(index, 33_334, OperationPut)
+		body, contentType := scrape(t, want, ScrapeAccept)
+		scraped, err := Read(bytes.NewReader(body), contentType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(scraped, terminated(t, want), sameSnapshot...); diff != "" {
+			t.Errorf("snapshot of pod %d (-scraped +terminated):\n%s", index, diff)
+		}
+	}
+}
+
+func TestTerminationMessageKeepsFullResolutionWhereItCan(t *testing.T) {
+	got := terminated(t, finalSnapshot(0, 300_000, OperationPut)).Operations[OperationPut]
+	if got.Latency.Schema() != MaxSchema || got.Service.Schema() != MaxSchema {
+		t.Errorf("latency and service time of 300,000 samples came at schema %d and %d, wanted %d",
+			got.Latency.Schema(), got.Service.Schema(), MaxSchema)
+	}
+}
+
+// Whatever was recorded, counts, errors, minimum, maximum and sums arrive; each
+// histogram is the recorded one at its own resolution, or is named as left out.
+func TestTerminationMessageNeverExceedsItsBudget(t *testing.T) {
+	tests := map[string]*Snapshot{
+		"nothing":        {RunUID: "a"},
+		"300,000":        finalSnapshot(0, 300_000, OperationPut, OperationRange),
+		"widely spread":  spreadSnapshot(3, 1<<MaxSchema),
+		"many members":   spreadSnapshot(maxMembers, 1),
+		"every bucket":   spreadSnapshot(3, 100_000),
+		"typical":        typicalSnapshot(),
+		"random samples": randomSnapshot(3),
+	}
+	for name, s := range tests {
+		t.Run(name, func(t *testing.T) {
+			s.Omitted = nil
+			got := terminated(t, s)
+			want, err := Decode(s.Families())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for operation, result := range want.Operations {
+				requireReduced(t, result, got.Operations[operation], got.Omitted)
+			}
+			if (got.Target == nil) != (s.Target == nil || slices.Contains(got.Omitted, omittedTarget)) {
+				t.Errorf("target is %+v, omitted %v", got.Target, got.Omitted)
+			}
+			got.Operations, got.Target, got.Omitted = want.Operations, want.Target, nil
+			if diff := cmp.Diff(want, got, sameSnapshot...); diff != "" {
+				t.Errorf("bookkeeping (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// spreadSnapshot has samples in all buckets of all histograms.
+func spreadSnapshot(members, samples int) *Snapshot {
+	r := rand.New(rand.NewPCG(9, uint64(samples)))
+	s := finalSnapshot(0, 0, OperationPut, OperationRange)
+	s.Target = randomTarget(r, members)
+	for _, result := range s.Operations {
+		for _, h := range result.all() {
+			for range samples {
+				h.Record(int64(math.Exp2(50 * r.Float64())))
+			}
+		}
+		result.Errors["Unavailable"] = result.Failed.Count()
+	}
+	return s
+}
+
+func requireReduced(t *testing.T, want, got *OperationResult, omitted []string) {
+	t.Helper()
+	if diff := cmp.Diff(want.Errors, got.Errors, sameSnapshot...); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	for i, tier := range tiers {
+		for j, h := range tier.histograms(want) {
+			expected, arrived := h.Clone(), tier.histograms(got)[j]
+			expected.Reduce(arrived.Schema())
+			if slices.Contains(omitted, tier.name) {
+				expected.dropBuckets()
+				expected.halvings = arrived.halvings
+			}
+			if !expected.Equal(*arrived) {
+				t.Errorf("histogram %d of tier %d came at schema %d as another one, omitted are %v", j, i, arrived.Schema(), omitted)
+			}
+		}
+	}
+}
+
+func TestLatencyComesBeforeTheRest(t *testing.T) {
+	got := terminated(t, spreadSnapshot(3, 100_000))
+	before := MaxSchema + 1
+	for _, tier := range tiers {
+		h := tier.histograms(got.Operations[OperationPut])[0]
+		schema := h.Schema()
+		if !h.HasBuckets() {
+			schema = withoutBuckets
+		}
+		if schema > before {
+			t.Errorf("%s came at schema %d, what is more important at %d", tier.name, schema, before)
+		}
+		before = schema
+	}
+	if before == MaxSchema {
+		t.Error("everything came at full resolution: the test shows nothing")
+	}
+}
+
+func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	text := func() string {
+		runes := make([]rune, maxTextBytes)
+		for i := range runes {
+			runes[i] = rune(0x4e00 + r.IntN(0x5000))
+		}
+		return clean(string(runes))
+	}
+	s := &Snapshot{
+		RunUID: text(), Transport: text(), Stage: StageDone,
+		Failure:  &Failure{Reason: FailurePodFailed, Message: text()},
+		Requests: map[RPC]map[Phase]uint64{},
+	}
+	for range 16 {
+		s.Omitted = append(s.Omitted, text())
+	}
+	got := terminated(t, s)
+	want := &Snapshot{RunUID: s.RunUID, Transport: s.Transport, Stage: s.Stage, Failure: s.Failure, Omitted: got.Omitted}
+	if diff := cmp.Diff(want, got, sameSnapshot...); diff != "" {
+		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+	if !slices.Contains(got.Omitted, omittedOperations) {
+		t.Errorf("omitted are %v", got.Omitted)
+	}
+}
+
+// A person who describes the pod sees why it failed without any tool.
+func TestTerminationMessageBeginsForPeople(t *testing.T) {
+	s := finalSnapshot(0, 10, OperationPut)
+	s.Failure = &Failure{Reason: FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\n" + strings.Repeat("x", 500)}
+	line, _, _ := bytes.Cut(s.TerminationMessage(), []byte("\n"))
+	if want := "etcdbench: SecretInvalid: Secret etcd-client-tls has no key tls.crt"; !strings.HasPrefix(string(line), want) || len(line) > maxHeadline {
+		t.Errorf("message begins with %q, wanted %q", line, want)
+	}
+}
+
+func TestDecodeTerminationMessageRefuses(t *testing.T) {
+	whole := finalSnapshot(0, 1000, OperationPut).TerminationMessage()
+	mark := bytes.Index(whole, []byte(terminationMark)) + len(terminationMark)
+	tests := map[string][]byte{
+		"nothing":         nil,
+		"something else":  []byte("panic: runtime error"),
+		"only the mark":   whole[:mark],
+		"only a header":   whole[:mark+8],
+		"cut short":       whole[:len(whole)-1],
+		"cut in half":     whole[:len(whole)/2],
+		"another version": bytes.Replace(whole, []byte("result-1"), []byte("result-2"), 1),
+		"not base64":      append(bytes.Clone(whole[:mark]), "!!!!"...),
+		"something after": append(bytes.Clone(whole), "AAAA"...),
+		"packed badly":    sealed([]byte("this is not deflated")),
+		"a bomb":          sealed(deflate(make([]byte, 4<<20))),
+		"no families":     sealed(deflate([]byte{9, 9, 9})),
+		"no pod":          sealed(deflate(nil)),
+	}
+	for name, message := range tests {
+		t.Run(name, func(t *testing.T) {
+			if s, err := DecodeTerminationMessage(message); err == nil {
+				t.Errorf("decoded %+v", s)
+			}
+		})
+	}
+	if _, err := DecodeTerminationMessage(append(bytes.Clone(whole), '\n')); err != nil {
+		t.Errorf("refused for a line feed at its end: %v", err)
+	}
+}
+
+// sealed gives content the right length and checksum.
+func sealed(compressed []byte) []byte {
+	header := binary.BigEndian.AppendUint32(nil, terminationChecksum(compressed))
+	header = binary.BigEndian.AppendUint16(header, uint16(len(compressed)))
+	return fmt.Appendf(nil, "%s%s", terminationMark, base64.RawStdEncoding.EncodeToString(append(header, compressed...)))
+}
+
+func TestEveryChangedByteIsNoticed(t *testing.T) {
+	want := finalSnapshot(0, 100, OperationPut)
+	whole := want.TerminationMessage()
+	first := bytes.Index(whole, []byte(terminationMark))
+	for at := first; at < len(whole); at++ {
+		changed := bytes.Clone(whole)
+		if changed[at] = 'A'; whole[at] == 'A' {
+			changed[at] = 'B'
+		}
+		if _, err := DecodeTerminationMessage(changed); err == nil {
+			// Base64 has bits at its end that mean nothing.
+			if at < len(whole)-1 {
+				t.Fatalf("byte %d was changed and the message was taken", at)
+			}
+		}
+	}
+}
+
+// Messages of two versions of the dictionary can not be told apart but by the
+// mark. If this fails, change the number in terminationMark, then the checksum.
+func TestDictionaryBelongsToTheVersion(t *testing.T) {
+	const want = 0xf6c3385d
+	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-1:" {
+		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
+	}
+}
+
+func FuzzDecodeTerminationMessage(f *testing.F) {
+	f.Add(failingSnapshot().TerminationMessage(), false)
+	f.Add(marshalNative(failingSnapshot()), true)
+	f.Add(marshalNative(typicalSnapshot()), true)
+	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
+		if seal {
+			data = sealed(deflate(data))
+		}
+		if s, err := DecodeTerminationMessage(data); err == nil {
+			requireSound(t, s)
+		}
+	})
+}

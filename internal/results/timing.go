@@ -1,0 +1,128 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits above which a summary warns.
+const (
+	// maxTailShare is the longest tail of a run bound by requests, as a share
+	// of its length: beyond it the throughput says more about the slowest pod
+	// than about the target.
+	maxTailShare = 0.10
+	// maxSkewShare is the greatest start skew, as a share of the length: for
+	// so long not all pods were sending.
+	maxSkewShare = 0.05
+)
+
+// timing is what follows from the windows of all pods.
+type timing struct {
+	requestBound bool
+	// end of the last window, or the last response while it is open.
+	end    time.Time
+	length time.Duration
+	// startSkew is the distance between the first and the last start.
+	startSkew time.Duration
+	// steady and tail are for runs bound by requests only.
+	steady float64
+	tail   time.Duration
+}
+
+func newTiming(snapshots []*Snapshot) timing {
+	var t timing
+	var started []*Snapshot
+	for _, s := range snapshots {
+		if s == nil {
+			continue
+		}
+		t.requestBound = t.requestBound || s.Window.PlannedRequests > 0
+		if !s.Window.Start.IsZero() && s.Window.end().After(s.Window.Start) {
+			started = append(started, s)
+		}
+	}
+	t.startSkew = startSkew(snapshots)
+	if len(started) > 0 {
+		t.measure(started)
+	}
+	return t
+}
+
+// end of the window, or the last response while it is open. The window of a
+// run bound by requests ends with the last response in any case.
+func (w Window) end() time.Time {
+	if w.End.IsZero() || w.PlannedRequests > 0 {
+		return w.LastResponse
+	}
+	return w.End
+}
+
+// measure computes what needs windows that have begun.
+func (t *timing) measure(started []*Snapshot) {
+	first := started[0].Window
+	start, firstEnd := first.Start, first.end()
+	var longest time.Duration
+	for _, s := range started {
+		w := s.Window
+		own := w.end().Sub(w.Start)
+		longest = max(longest, own)
+		start, firstEnd, t.end = earlier(start, w.Start), earlier(firstEnd, w.end()), later(t.end, w.end())
+		t.steady += perSecond(s.succeeded(), own)
+	}
+	t.length = longest
+	if t.requestBound {
+		t.length, t.tail = t.end.Sub(start), t.end.Sub(firstEnd)
+	} else {
+		t.steady = 0
+	}
+}
+
+func (s *Snapshot) succeeded() (n uint64) {
+	for _, r := range s.Operations {
+		n += r.Latency.Count()
+	}
+	return n
+}
+
+func startSkew(snapshots []*Snapshot) time.Duration {
+	var first, last time.Time
+	for _, s := range snapshots {
+		if s != nil && !s.Window.Start.IsZero() {
+			at := s.Window.StartAt.Add(s.Window.Skew)
+			first, last = earlier(first, at), later(last, at)
+		}
+	}
+	return last.Sub(first)
+}
+
+// warnings say what makes the numbers weaker than they look.
+func warnings(s *Summary, merged *Snapshot) []string {
+	var all []string
+	warn := func(condition bool, format string, args ...any) {
+		if condition {
+			all = append(all, clean(fmt.Sprintf(format, args...)))
+		}
+	}
+	warn(merged.Transport == "" && s.Pods > 0 && merged.RunUID != "",
+		"client pods used different transports: their latencies should not be merged")
+	warn(s.Length > 0 && float64(s.Tail) > maxTailShare*float64(s.Length),
+		"the last pod ended %v after the first, %.0f%% of the run: throughput is that of the slowest pod, see the steady throughput",
+		s.Tail.Round(time.Microsecond), percent(s.Tail, s.Length))
+	warn(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
+		"the last pod started %v after the first, %.0f%% of the run: for that time not all pods sent",
+		s.StartSkew.Round(time.Microsecond), percent(s.StartSkew, s.Length))
+	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
+	for _, o := range s.Operations {
+		warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
+			"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
+			o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
+	}
+	return all
+}
+
+// percent that part is of whole.
+func percent(part, whole time.Duration) float64 {
+	return 100 * float64(part) / float64(whole)
+}
