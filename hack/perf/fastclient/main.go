@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -51,13 +52,17 @@ func main() {
 		return
 	}
 	opened := connect(client)
+	var atFirst, atLast runtime.MemStats
+	runtime.ReadMemStats(&atFirst)
 	before, start := cpu(), time.Now()
 	failed := run(opened)
 	took, used := time.Since(start), cpu()-before
+	runtime.ReadMemStats(&atLast)
 	var usage syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	fmt.Printf("requests %d failed %d rate %.0f/s cpu %.2f us/request rss %d MB\n", *total, failed,
-		float64(*total)/took.Seconds(), float64(used.Microseconds())/float64(*total), usage.Maxrss>>10)
+	fmt.Printf("requests %d failed %d rate %.0f/s cpu %.2f us/request rss %d MB allocations %.4f/request\n", *total, failed,
+		float64(*total)/took.Seconds(), float64(used.Microseconds())/float64(*total), usage.Maxrss>>10,
+		float64(atLast.Mallocs-atFirst.Mallocs)/float64(*total))
 }
 
 func connect(client *fast.Client) []load.LaneConn {
