@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -71,7 +69,7 @@ type Client struct {
 
 	waiters sync.Pool
 	mutex   sync.Mutex
-	conns   []*conn
+	conns   []*Conn
 }
 
 // dialsAtOnce hides the round trips of TLS and is too small to be a storm at
@@ -104,7 +102,7 @@ func (c *Client) newPoller() (poller, error) {
 
 // Connect opens a connection to host:port and returns it when the server has
 // greeted. index spreads connections over the loops.
-func (c *Client) Connect(ctx context.Context, address string, index int) (load.LaneConn, error) {
+func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn, error) {
 	if err := c.tokens.first(ctx); err != nil {
 		return nil, err
 	}
@@ -122,19 +120,10 @@ func (c *Client) Connect(ctx context.Context, address string, index int) (load.L
 	}
 }
 
-func (c *Client) newConn(address string, index int) *conn {
-	scheme := "http"
-	if c.config.TLS != nil {
-		scheme = "https"
-	}
-	conn := &conn{
+func (c *Client) newConn(address string, index int) *Conn {
+	conn := &Conn{
 		client: c, loop: c.loops[index%len(c.loops)], address: address,
 		links: map[*link]struct{}{}, opened: make(chan error, 1),
-		config: unary.Config{
-			Scheme: scheme, Authority: address, UserAgent: "etcd-benchmark-operator", Methods: methods,
-			MaxMessage: c.config.MaxMessage, StreamWindow: c.config.StreamWindow, ConnWindow: c.config.ConnWindow,
-			LastStream: c.config.LastStream,
-		},
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

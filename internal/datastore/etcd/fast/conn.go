@@ -16,13 +16,12 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// conn is a connection as clients see it: it dials again when a link is lost.
+// Conn is a connection as clients see it: it dials again when a link is lost.
 // Its fields belong to its loop.
-type conn struct {
+type Conn struct {
 	client  *Client
 	loop    *loop
 	address string
-	config  unary.Config
 
 	// current is the link that takes calls; nil if there is none. links are
 	// all that live: others end their calls.
@@ -42,16 +41,43 @@ type conn struct {
 	opened chan error
 }
 
-var _ load.LaneConn = (*conn)(nil)
+var _ load.LaneConn = (*Conn)(nil)
 
 // Loop implements load.LaneConn.
-func (c *conn) Loop() load.Loop { return c.loop }
+func (c *Conn) Loop() load.Loop { return c.loop }
 
 // Lane implements load.LaneConn.
-func (c *conn) Lane(done func()) load.Lane { return newLane(c, done) }
+func (c *Conn) Lane(done func()) load.Lane { return newLane(c, done) }
+
+// Move makes the connection go to another host:port, soon. The calls in flight
+// end where they are.
+func (c *Conn) Move(address string) {
+	c.loop.Post(func() {
+		c.address = address
+		if k := c.current; k != nil {
+			c.current = nil
+			k.drain()
+			c.connect()
+		}
+	})
+}
+
+// httpConfig is how the connection speaks HTTP/2 with its address.
+func (c *Conn) httpConfig() *unary.Config {
+	own := &c.client.config
+	scheme := "http"
+	if own.TLS != nil {
+		scheme = "https"
+	}
+	return &unary.Config{
+		Scheme: scheme, Authority: c.address, UserAgent: "etcd-benchmark-operator", Methods: methods,
+		MaxMessage: own.MaxMessage, StreamWindow: own.StreamWindow, ConnWindow: own.ConnWindow,
+		LastStream: own.LastStream,
+	}
+}
 
 // submit sends a call on the current link, or lets it wait for one.
-func (c *conn) submit(a *Lane) {
+func (c *Conn) submit(a *Lane) {
 	if k := c.current; k != nil {
 		if k.http.Open() {
 			a.startOn(k)
@@ -68,7 +94,7 @@ func (c *conn) submit(a *Lane) {
 }
 
 // refuse fails a call soon: a lane never ends in its own Send.
-func (c *conn) refuse(a *Lane) {
+func (c *Conn) refuse(a *Lane) {
 	why, serial := c.why, a.serial
 	c.loop.Post(func() {
 		if a.flying && a.serial == serial {
@@ -78,31 +104,30 @@ func (c *conn) refuse(a *Lane) {
 }
 
 // unqueue takes a call out of the queue.
-func (c *conn) unqueue(a *Lane) {
+func (c *Conn) unqueue(a *Lane) {
 	c.queue = slices.DeleteFunc(c.queue, func(q *Lane) bool { return q == a })
 }
 
 // connect dials, unless it does already or there is a link.
-func (c *conn) connect() {
+func (c *Conn) connect() {
 	if c.dialing || c.closed || c.current != nil {
 		return
 	}
 	c.dialing = true
-	pause := c.retryAt.Sub(load.Now())
+	pause, address := c.retryAt.Sub(load.Now()), c.address
 	go func() {
 		time.Sleep(pause)
-		d, err := c.client.dial(c.address)
-		c.client.deliver(c, d, err)
+		d, err := c.client.dial(address)
+		c.client.deliver(c, d, address, err)
 	}()
 }
 
 // connected goes on when dialing has ended.
-func (c *conn) connected(d dialed, err error) {
+func (c *Conn) connected(d dialed, address string, err error) {
 	c.dialing = false
-	if c.closed {
-		if err == nil {
-			_ = d.tcp.Close()
-		}
+	if err == nil && (c.closed || address != c.address) {
+		_ = d.tcp.Close()
+		c.connect()
 		return
 	}
 	var k *link
@@ -124,7 +149,7 @@ func (c *conn) connected(d dialed, err error) {
 }
 
 // expectGreeting gives up a link whose server does not greet in time.
-func (c *conn) expectGreeting(k *link) {
+func (c *Conn) expectGreeting(k *link) {
 	limit := c.client.config.DialTimeout
 	time.AfterFunc(limit, func() {
 		c.loop.Post(func() {
@@ -136,7 +161,7 @@ func (c *conn) expectGreeting(k *link) {
 }
 
 // failed ends the calls that waited for a link, and those that come soon.
-func (c *conn) failed(err error) {
+func (c *Conn) failed(err error) {
 	c.why = err.Error()
 	c.hold()
 	c.open(err)
@@ -148,13 +173,13 @@ func (c *conn) failed(err error) {
 }
 
 // hold keeps the connection from dialing for a while.
-func (c *conn) hold() {
+func (c *Conn) hold() {
 	c.pause = min(max(2*c.pause, firstPause), longestPause)
 	c.retryAt = load.Now().Add(c.pause)
 }
 
 // open tells who waits for the first link.
-func (c *conn) open(err error) {
+func (c *Conn) open(err error) {
 	if c.opened != nil {
 		c.opened <- err
 		c.opened = nil
@@ -162,7 +187,7 @@ func (c *conn) open(err error) {
 }
 
 // greeted hears of a link that works.
-func (c *conn) greeted(k *link) {
+func (c *Conn) greeted(k *link) {
 	if k.http.Greeted() {
 		c.open(nil)
 	}
@@ -174,7 +199,7 @@ func (c *conn) greeted(k *link) {
 // retire makes a link no longer the current one, because it takes no more
 // calls: it broke, and why says how, or the server said so politely. The calls
 // that it never sent go to the next one.
-func (c *conn) retire(k *link, why string) {
+func (c *Conn) retire(k *link, why string) {
 	if c.current == k {
 		c.current = nil
 		if !k.answered {
@@ -190,7 +215,7 @@ func (c *conn) retire(k *link, why string) {
 }
 
 // lost hears that a link has broken.
-func (c *conn) lost(k *link, why string) {
+func (c *Conn) lost(k *link, why string) {
 	c.retire(k, why)
 	if !k.http.Greeted() {
 		c.open(errors.New(why))
@@ -200,7 +225,7 @@ func (c *conn) lost(k *link, why string) {
 const closedDetail = "the client has been closed"
 
 // close ends all calls and links.
-func (c *conn) close() {
+func (c *Conn) close() {
 	c.closed = true
 	c.retryAt, c.why = never, closedDetail
 	for k := range c.links {
@@ -214,6 +239,6 @@ func (c *conn) close() {
 }
 
 // Do implements load.Conn.
-func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+func (c *Conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.client.do(ctx, c, req, resp)
 }

@@ -52,8 +52,8 @@ func (c *Client) shakeHands(ctx context.Context, tcp net.Conn, address string) (
 
 // deliver hands a connection over to its loop, or ends it if the loop has
 // ended.
-func (c *Client) deliver(conn *conn, d dialed, err error) {
-	conn.loop.Post(func() { conn.connected(d, err) })
+func (c *Client) deliver(conn *Conn, d dialed, address string, err error) {
+	conn.loop.Post(func() { conn.connected(d, address, err) })
 	if c.living.Err() != nil && d.tcp != nil {
 		_ = d.tcp.Close()
 	}

@@ -42,7 +42,7 @@ func (w *waiter) wait(l *loop) {
 }
 
 // do lets the calling goroutine wait for a call.
-func (c *Client) do(ctx context.Context, conn *conn, req *load.Request, resp *load.Response) {
+func (c *Client) do(ctx context.Context, conn *Conn, req *load.Request, resp *load.Response) {
 	w, ok := c.waiters.Get().(*waiter)
 	if !ok {
 		w = newWaiter()

@@ -90,7 +90,7 @@ func TestReplyOfEtcd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := open(t, newTestClient(t, Config{}), address).(*conn)
+	conn := open(t, newTestClient(t, Config{}), address)
 	done := make(chan struct{})
 	a := newLane(conn, func() { close(done) })
 	var response load.Response
@@ -114,7 +114,7 @@ func TestErrorsOfEtcd(t *testing.T) {
 	if got := get(t.Context(), conn, ""); got.Code != "InvalidArgument" {
 		t.Errorf("an empty key: %+v", got)
 	}
-	if got := get(t.Context(), conn, "k"); !got.Succeeded() {
+	if got := get(t.Context(), conn, "k"); got.Code != "NotFound" {
 		t.Errorf("afterwards: %+v", got)
 	}
 }

@@ -115,7 +115,7 @@ func TestGoAwayLosesNothing(t *testing.T) {
 		connections := newCounter()
 		age := grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 20 * time.Millisecond, MaxConnectionAgeGrace: time.Minute})
 		slow := &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
-			return &pb.RangeResponse{Count: 1}, nil
+			return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
 		}, puts: echo.puts}
 		_, address := serve(t, "127.0.0.1:0", slow, append(options, age, grpc.StatsHandler(connections))...)
 		conn := open(t, newTestClient(t, config), address)
@@ -239,7 +239,7 @@ func TestToken(t *testing.T) {
 		if md, _ := metadata.FromIncomingContext(ctx); len(md["token"]) != 1 || md["token"][0] != *good.Load() {
 			return nil, status.Error(codes.Unauthenticated, "etcdserver: invalid auth token")
 		}
-		return &pb.RangeResponse{}, nil
+		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
 	}})
 	conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) { return *good.Load(), nil }}), address)
 	if got := get(t.Context(), conn, "k"); !got.Succeeded() {
@@ -255,4 +255,26 @@ func TestToken(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
+}
+
+// TestMove moves a connection from server to server under load.
+func TestMove(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		var addresses [2]string
+		var servers [2]*counter
+		for i := range addresses {
+			servers[i] = newCounter()
+			_, addresses[i] = serve(t, "127.0.0.1:0", echo, append(options, grpc.StatsHandler(servers[i]))...)
+		}
+		conn := open(t, newTestClient(t, config), addresses[0])
+		for i := range 6 {
+			conn.Move(addresses[(i+1)%2])
+			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conn)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if servers[0].begun.Load() < 2 || servers[1].begun.Load() < 2 {
+			t.Error("the connection has not moved")
+		}
+	})
 }

@@ -11,7 +11,7 @@ import (
 
 // Lane carries one call at a time; it is the load.Lane of this transport.
 type Lane struct {
-	conn *conn
+	conn *Conn
 	done func()
 
 	stream unary.Stream
@@ -33,7 +33,7 @@ var (
 	_ unary.Call = (*Lane)(nil)
 )
 
-func newLane(c *conn, done func()) *Lane {
+func newLane(c *Conn, done func()) *Lane {
 	a := &Lane{conn: c, done: done}
 	a.timer.lane = a
 	return a
@@ -89,6 +89,7 @@ func (a *Lane) Sent(at int64) { a.response.Sent = load.Instant(at) }
 
 // Received implements unary.Call.
 func (a *Lane) Received(response []byte) error {
+	a.link.answered = true
 	return a.reply.Read(kindOf(a.request), response)
 }
 
@@ -97,11 +98,13 @@ func (a *Lane) Ended(code unary.Code, detail string) {
 	l := a.conn.loop
 	l.wheel.stop(&a.timer)
 	a.response.Received = l.now
+	if code == unary.OK && a.request.Operation == results.OperationRange && a.reply.Pairs == 0 {
+		// Every key that is read was written before: to find none is cheaper
+		// than to find it, and must not pass for it.
+		code, detail = unary.NotFound, "the key is not there (a member that lags behind may not have it yet)"
+	}
 	if code != unary.OK {
 		a.response.Code, a.response.Detail = code.String(), detail
-	}
-	if k := a.link; k != nil {
-		k.answered = k.answered || code == unary.OK
 	}
 	if code == unary.Unauthenticated {
 		a.conn.client.tokens.renew()

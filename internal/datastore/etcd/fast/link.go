@@ -10,7 +10,7 @@ import (
 
 // link is one HTTP/2 connection of a conn, from its handshake to its end.
 type link struct {
-	conn   *conn
+	conn   *Conn
 	loop   *loop
 	socket socket
 	http   *unary.Conn
@@ -26,7 +26,7 @@ type link struct {
 }
 
 // newLink takes over a connection that has shaken hands.
-func newLink(c *conn, d dialed) (*link, error) {
+func newLink(c *Conn, d dialed) (*link, error) {
 	k := &link{conn: c, loop: c.loop}
 	s, err := c.loop.poller.adopt(d.tcp, k)
 	if err != nil {
@@ -36,7 +36,7 @@ func newLink(c *conn, d dialed) (*link, error) {
 	if d.tls != nil {
 		k.socket = d.tls.attach(s)
 	}
-	k.http = unary.New(&c.config, c.loop.pool)
+	k.http = unary.New(c.httpConfig(), c.loop.pool)
 	k.http.SetToken(c.client.tokens.current())
 	k.touch()
 	return k, nil
@@ -105,8 +105,8 @@ func (k *link) flush() {
 		k.lose("the connection was lost: " + err.Error())
 		return
 	}
+	k.conn.greeted(k)
 	if k.http.Open() {
-		k.conn.greeted(k)
 		return
 	}
 	k.conn.retire(k, "")
@@ -140,6 +140,12 @@ func (k *link) lose(why string) {
 	k.close()
 	k.conn.lost(k, why)
 	k.http.Fail(unary.Unavailable, why)
+}
+
+// drain lets the calls on the link end and then closes it.
+func (k *link) drain() {
+	k.http.Drain()
+	k.touch()
 }
 
 func (k *link) close() {

@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )
@@ -27,7 +28,7 @@ type kv struct {
 
 func (s *kv) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if s.ranges == nil {
-		return &pb.RangeResponse{Count: 1}, nil
+		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
 	}
 	return s.ranges(ctx, r)
 }
@@ -82,7 +83,7 @@ func newTestClient(t *testing.T, config Config) *Client {
 	return c
 }
 
-func open(t *testing.T, c *Client, address string) load.LaneConn {
+func open(t *testing.T, c *Client, address string) *Conn {
 	t.Helper()
 	conn, err := c.Connect(t.Context(), address, 0)
 	if err != nil {

@@ -89,6 +89,9 @@ func (c *Conn) Greeted() bool { return c.greeted }
 // Open says whether calls may be started. Once it is false it stays false.
 func (c *Conn) Open() bool { return !c.failed && !c.draining }
 
+// Drain makes the connection take no more calls.
+func (c *Conn) Drain() { c.draining = true }
+
 // Idle says whether no call is on the connection.
 func (c *Conn) Idle() bool { return len(c.streams) == 0 && len(c.waiting) == 0 }
 
