@@ -113,7 +113,21 @@ func (c *Conn) finish(s *Stream, code Code, detail string) {
 type headerReader struct {
 	decoder *hpack.Decoder
 	fields  headerFields
+	// known are the last two short blocks of nothing but indices: nearly all
+	// responses of a server have the same two. They mean the same as long as no
+	// other block may have changed the table.
+	known [2]knownBlock
 }
+
+// knownBlock is a block and what it means. An empty one is none.
+type knownBlock struct {
+	bytes  [maxKnown]byte
+	length int
+	fields headerFields
+}
+
+// maxKnown is the longest block that is worth knowing, in bytes.
+const maxKnown = 8
 
 // headerFields are the fields that matter of one block.
 type headerFields struct {
@@ -128,11 +142,44 @@ func (r *headerReader) init() {
 }
 
 func (r *headerReader) read(block []byte) (*headerFields, error) {
-	r.fields = headerFields{}
-	if _, err := r.decoder.Write(block); err != nil {
-		return nil, err
+	for i := range r.known {
+		if k := &r.known[i]; k.length > 0 && string(k.bytes[:k.length]) == string(block) {
+			return &k.fields, nil
+		}
 	}
-	return &r.fields, r.decoder.Close()
+	r.fields = headerFields{}
+	_, err := r.decoder.Write(block)
+	if err == nil {
+		err = r.decoder.Close()
+	}
+	r.learn(block)
+	return &r.fields, err
+}
+
+// learn remembers a block that left the table as it was, and forgets the
+// others after one that may not have.
+func (r *headerReader) learn(block []byte) {
+	if !onlyIndices(block) {
+		r.known = [2]knownBlock{}
+		return
+	}
+	if len(block) > maxKnown {
+		return
+	}
+	r.known[1] = r.known[0]
+	k := &r.known[0]
+	k.length, k.fields = copy(k.bytes[:], block), r.fields
+}
+
+// onlyIndices says whether each byte of a block is an indexed field (RFC 7541,
+// section 6.1) whose index needs no second byte.
+func onlyIndices(block []byte) bool {
+	for _, b := range block {
+		if b < 0x80 || b == 0xff {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *headerReader) emit(f hpack.HeaderField) {
