@@ -137,8 +137,7 @@ func (r *runner) pump() {
 // serve sends what is due and says whether the stint is over.
 func (r *runner) serve(s stage) (over bool) {
 	for taken := 0; ; taken++ {
-		ordinal, due, ok := s.peek()
-		if !ok || s.over(Now()) {
+		if _, _, ok := s.peek(); !ok || s.over(Now()) {
 			r.release(s)
 			r.engine.wakeOthers(r)
 			return true
@@ -147,7 +146,8 @@ func (r *runner) serve(s stage) (over bool) {
 			return false
 		}
 		// Somebody else may have moved on before this runner held the turn.
-		if ordinal, due, ok = s.peek(); !ok {
+		ordinal, due, ok := s.peek()
+		if !ok {
 			continue
 		}
 		if due > Now() {

@@ -174,8 +174,8 @@ func TestRunnersSendEachRequestOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		for ordinal := range int64(1000) {
-			key := string(e.workload.AppendKey(nil, e.workload.At(workload.Measured, ordinal).Key))
-			if keys[key] == 0 {
+			key := e.workload.AppendKey(nil, e.workload.At(workload.Measured, ordinal).Key)
+			if keys[string(key)] == 0 {
 				t.Errorf("operation %d was not sent", ordinal)
 			}
 		}

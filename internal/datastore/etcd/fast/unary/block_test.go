@@ -119,3 +119,27 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}
 	c.wants(t, c.ended, unary.OK, "")
 }
+
+// TestHeaderTableChangesBetweenEqualBlocks sends the same bytes again when they
+// mean something else.
+func TestHeaderTableChangesBetweenEqualBlocks(t *testing.T) {
+	p := newPeer(t, &config)
+	trailers := func(id uint32, status string) []byte {
+		block := p.fields("grpc-status", status)
+		p.must(p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true, EndStream: true}))
+		return block
+	}
+	var blocks []string
+	id := uint32(1)
+	for _, status := range []string{"5", "5", "5", "7", "7", "7", "5", "7"} {
+		c := p.start("x")
+		blocks = append(blocks, string(trailers(id, status)))
+		p.deliver()
+		want := map[string]unary.Code{"5": unary.NotFound, "7": unary.PermissionDenied}[status]
+		c.wants(t, 1, want, "")
+		id += 2
+	}
+	if blocks[1] != blocks[4] {
+		t.Errorf("the test does not test: %x", blocks)
+	}
+}
