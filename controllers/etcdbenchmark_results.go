@@ -35,6 +35,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
 		s.Summary = benchmark.Summary(run, *summary)
+		s.Summary.Partial = s.Summary.Partial || final && !endedWell(finish.Reason)
 	}
 	if final {
 		setPassed(run, summary, *finish, now)
