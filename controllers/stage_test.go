@@ -28,7 +28,7 @@ import (
 
 // patience bounds every wait of these tests. Nothing takes that long unless it
 // never comes.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // stage is a namespace with one run, and the test as the rest of the cluster.
 type stage struct {

@@ -24,6 +24,8 @@ const (
 	// stopGrace is what they get to drain, delete keys and report after a stop
 	// or a timeout.
 	stopGrace = 90 * time.Second
+	// abandonedAfter is how long after its grace a deleted pod may yet report.
+	abandonedAfter = 20 * time.Second
 	// releaseGrace is when pods that outlive their finished run are deleted.
 	releaseGrace = 2 * time.Minute
 	// deletionGrace bounds how long the finalizer may hold a deleted object.
