@@ -20,7 +20,7 @@ import (
 // that is not there.
 func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
 	run := o.Run.DeepCopy()
-	take(run, d, job, now)
+	keepDecision(run, d, job, now)
 	if isFinished(run) {
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
@@ -39,8 +39,8 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	return &run.Status, nil
 }
 
-// take keeps what the decision wants kept.
-func take(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
+// keepDecision keeps what the decision wants kept.
+func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
 	s := &run.Status
 	s.ObservedGeneration = run.Generation
 	if s.StartTime == nil {
