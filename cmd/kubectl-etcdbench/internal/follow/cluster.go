@@ -36,7 +36,7 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("preparing to speak to the cluster: %w", err)
+		return nil, err
 	}
 	return &Cluster{client: c}, nil
 }
