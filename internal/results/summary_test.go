@@ -28,10 +28,12 @@ func pod(start, end time.Duration, n int) *Snapshot {
 	return s
 }
 
-// requestBound is a pod whose window ends with its last response.
+// requestBound is a pod whose window ends with its last response, whatever it
+// says of its end.
 func requestBound(start, last time.Duration, n int) *Snapshot {
 	s := pod(start, last, n)
 	s.Window.Planned, s.Window.PlannedRequests = 0, uint64(n)
+	s.Window.End = s.Window.End.Add(time.Second)
 	return s
 }
 
@@ -74,6 +76,10 @@ func TestTiming(t *testing.T) {
 		"bound by requests from the first start": {
 			[]*Snapshot{requestBound(2*s, 10*s, 800), requestBound(0, 10*s, 1000)},
 			timings{Throughput: 180, Steady: 200, Length: 10 * s, StartSkew: 2 * s, Succeeded: 1800},
+		},
+		"a clock that was set back makes no tail": {
+			[]*Snapshot{requestBound(0, 10*s, 1000), requestBound(5*s, 1*s, 100)},
+			timings{Throughput: 110, Steady: 100, Length: 10 * s, StartSkew: 5 * s, Succeeded: 1100},
 		},
 		"a clock that was set back": {[]*Snapshot{setBack}, timings{Succeeded: 100}},
 	}
