@@ -46,10 +46,7 @@ func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, re
 	if bad {
 		kind = corev1.EventTypeWarning
 	}
-	if len(note) > maxNote {
-		note = note[:maxNote]
-	}
-	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", note)
+	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", lifecycle.Shorten(note, maxNote))
 }
 
 func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {

@@ -163,6 +163,10 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 			o.Job.Refused, o.Job.RefusedSince = e.Message, since
 		}
 	}
+	if apierrors.IsForbidden(err) {
+		// Without the right to list events only the reason is lost.
+		return nil
+	}
 	return err
 }
 

@@ -18,6 +18,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
+// The limits that the CRD sets.
+const (
+	maxPodMessage = 1024
+	maxWarning    = 512
+)
+
 // keepResults brings what the pods have told into status. What a new operator
 // has not yet scraped again stays as it is.
 func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) {
@@ -35,6 +41,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
 		s.Summary = benchmark.Summary(run, *summary)
+		s.Summary.Partial = s.Summary.Partial || final && !endedWell(finish.Reason)
 	}
 	if final {
 		setPassed(run, summary, *finish, now)
@@ -119,6 +126,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 		out.Partial = p.Final == nil
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}
+	out.Message = lifecycle.Shorten(out.Message, maxPodMessage)
 	return out
 }
 
@@ -146,7 +154,8 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 		err = r.Client.Apply(ctx, resources.ReportConfigMap(run, report), fieldOwner, client.ForceOwnership)
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		run.Status.Summary.Warnings = append(run.Status.Summary.Warnings, "The report could not be written: "+err.Error())
+		warning := lifecycle.Shorten("The report could not be written: "+err.Error(), maxWarning)
+		run.Status.Summary.Warnings = append(run.Status.Summary.Warnings, warning)
 		return nil
 	}
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +20,7 @@ import (
 // that is not there.
 func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
 	run := o.Run.DeepCopy()
-	take(run, d, job, now)
+	keepDecision(run, d, job, now)
 	if isFinished(run) {
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
@@ -38,8 +39,8 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	return &run.Status, nil
 }
 
-// take keeps what the decision wants kept.
-func take(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
+// keepDecision keeps what the decision wants kept.
+func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
 	s := &run.Status
 	s.ObservedGeneration = run.Generation
 	if s.StartTime == nil {
@@ -104,9 +105,41 @@ func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1
 	if equality.Semantic.DeepEqual(run.Status, *status) {
 		return nil
 	}
-	before := run.DeepCopy()
-	status.DeepCopyInto(&run.Status)
-	lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err := r.patchStatus(ctx, run, status)
+	if apierrors.IsInvalid(err) {
+		dropResults(status, err)
+		err = r.patchStatus(ctx, run, status)
+	}
 	// The object may have gone with its finalizer.
-	return client.IgnoreNotFound(r.Client.Status().Patch(ctx, run, lock, fieldOwner))
+	return client.IgnoreNotFound(err)
+}
+
+func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1.EtcdBenchmark, status *v1alpha1.EtcdBenchmarkStatus) error {
+	written := run.DeepCopy()
+	status.DeepCopyInto(&written.Status)
+	lock := client.MergeFromWithOptions(run.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, written, lock, fieldOwner); err != nil {
+		return err
+	}
+	written.DeepCopyInto(run)
+	return nil
+}
+
+// dropResults keeps a run from hanging on numbers that its status cannot hold,
+// which no client pod of this version sends.
+func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
+	s.Progress, s.Summary, s.Objectives, s.Display = nil, nil, nil, nil
+	if s.Target != nil {
+		s.Target.Members = nil
+	}
+	for i, p := range s.Pods {
+		s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, Node: p.Node, KeysDeleted: p.KeysDeleted}
+	}
+	for i, c := range s.Conditions {
+		if c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonCompleted {
+			s.Conditions[i].Reason = v1alpha1.ReasonInvalidPlan
+			s.Conditions[i].Message = lifecycle.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), maxPodMessage)
+		}
+	}
+	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionPassed)
 }

@@ -37,6 +37,9 @@ func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycl
 	default:
 		o.Target.Endpoints = bareEndpoints(t.Endpoints)
 	}
+	if apierrors.IsForbidden(err) {
+		o.Target, err = missing("The operator may not look for the target: %v.", err), nil
+	}
 	return err
 }
 

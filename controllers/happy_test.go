@@ -147,7 +147,7 @@ func TestTerminationMessageRoad(t *testing.T) {
 	s.checkResult(v1alpha1.RoadTerminationMessage)
 }
 
-// TestPodIsGoneBeforeItIsLookedAt: the watch has seen the last words of a pod
+// TestLastWordsOutliveThePod: the watch has seen the last words of a pod
 // whose object is gone when the run is reconciled.
 func TestLastWordsOutliveThePod(t *testing.T) {
 	s := newStage(t)
@@ -174,9 +174,7 @@ func TestTimeToLive(t *testing.T) {
 
 func (s *stage) awaitGone() {
 	s.t.Helper()
-	s.await("the object to be gone", func() bool {
-		return client.IgnoreNotFound(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), s.run.DeepCopy())) == nil && s.isGone()
-	})
+	s.await("the object to be gone", s.isGone)
 }
 
 func (s *stage) isGone() bool {

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -29,8 +31,8 @@ func TestJobDeleted(t *testing.T) {
 	if jobs := s.jobs(v1alpha1.ComponentLoad); len(jobs) != 1 || jobs[0].DeletionTimestamp == nil {
 		t.Errorf("wanted no Job but the one that is being deleted, found %d", len(jobs))
 	}
-	if s.status().Summary == nil || s.condition(v1alpha1.ConditionStalled) == "" {
-		t.Errorf("wanted the numbers that were measured, and Stalled, found %+v", s.status())
+	if summary := s.status().Summary; summary == nil || !summary.Partial || s.condition(v1alpha1.ConditionStalled) == "" {
+		t.Errorf("wanted the numbers that were measured, as a part, and Stalled, found %+v", s.status())
 	}
 }
 
@@ -224,6 +226,7 @@ func TestTimedOut(t *testing.T) {
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
+	s.await("progress", func() bool { return s.status().Progress != nil && s.status().Progress.Requests == 100 })
 	s.later(601 * time.Second)
 	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 	s.later(91 * time.Second)
@@ -268,4 +271,21 @@ func TestForeignJob(t *testing.T) {
 	s.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
 	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
 	s.checkMessage("is not of this run")
+}
+
+// TestResultsThatStatusCannotHold: what a pod sends must not be able to keep
+// its run from finishing.
+func TestResultsThatStatusCannotHold(t *testing.T) {
+	s := newStage(t, targets(byService(intstr.FromString("client"))))
+	s.awaitSeen()
+	s.end()
+	run := &v1alpha1.EtcdBenchmark{}
+	s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(s.run), run))
+	status := run.Status.DeepCopy()
+	status.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", maxPodMessage+1)}}
+	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, LastTransitionTime: metav1.Now()}}
+	r := &EtcdBenchmarkReconciler{Client: s.api}
+	s.must(r.writeStatus(t.Context(), run, status))
+	s.awaitFinished(v1alpha1.ReasonInvalidPlan)
+	s.checkMessage("status.pods[0].message")
 }

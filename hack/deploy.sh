@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs or upgrades the operator with Helm, and waits until it is ready. Environment:
-#   IMG      the operator's image: repository:tag or repository@sha256:…
-#   CLUSTER  empty: the cluster that `make cluster-up` started; current: the one of the current kubectl context;
-#            else the path of a kubeconfig
+#   IMG         the operator's image: repository:tag or repository@sha256:…
+#   CLUSTER     empty: the cluster that `make cluster-up` started; current: the one of the current kubectl context;
+#               else the path of a kubeconfig
+#   HELM_FLAGS  more flags for Helm, for example: --set replicas=2
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${IMG:?set IMG to the image of the operator}"
@@ -25,11 +26,21 @@ else
   echo "wanted IMG as repository:tag or repository@sha256:…, found $IMG" >&2
   exit 1
 fi
-# A tag that was built again must replace the running operator, so what is in the image becomes part of the pod.
-if [[ "${CLUSTER:-}" != current && -f bin/image/manager ]]; then
-  content=$(cat bin/image/manager bin/image/loadgen | sha256sum | cut -c1-16)
-  image+=(--set-string "podAnnotations.etcdbench\.dev/image-content=$content")
+more=()
+if [[ "${CLUSTER:-}" != current ]]; then
+  # A tag that was built again must replace the running operator, so what is in the image becomes part of the pod.
+  if [[ -f bin/image/manager ]]; then
+    content=$(cat bin/image/manager bin/image/loadgen | sha256sum | cut -c1-16)
+    more+=(--set-string "podAnnotations.etcdbench\.dev/image-content=$content")
+  fi
+  # In a development cluster a CRD that was applied by hand becomes the release's.
+  more+=(--take-ownership --force-conflicts)
 fi
 
-exec bin/tools/helm upgrade --install etcd-benchmark-operator charts/etcd-benchmark-operator \
-  --namespace etcdbench-system --create-namespace --wait --timeout 3m "${image[@]}"
+release=(etcd-benchmark-operator --namespace etcdbench-system)
+# A release whose first installation failed or was interrupted can not be upgraded.
+if ! bin/tools/helm history "${release[@]}" 2>/dev/null | grep -qE 'deployed|superseded'; then
+  bin/tools/helm uninstall "${release[@]}" --no-hooks --ignore-not-found
+fi
+exec bin/tools/helm upgrade --install "${release[@]}" charts/etcd-benchmark-operator \
+  --create-namespace --wait --timeout 3m "${image[@]}" "${more[@]}" ${HELM_FLAGS:-}

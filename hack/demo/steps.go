@@ -106,7 +106,9 @@ func (d *demo) loadImage(ctx context.Context) error {
 }
 
 func (d *demo) install(ctx context.Context) error {
-	return d.command(ctx, "hack/deploy.sh")
+	cmd := d.prepare(ctx, "hack/deploy.sh")
+	cmd.Env = append(cmd.Env, "HELM_FLAGS=--hide-notes "+os.Getenv("HELM_FLAGS"))
+	return cmd.Run()
 }
 
 // startTarget starts the etcd, in a namespace that takes restricted pods only,
@@ -171,7 +173,7 @@ func (d *demo) keepResult(ctx context.Context, args ...string) error {
 // command runs a program; what it prints is part of the demo's progress.
 func (d *demo) command(ctx context.Context, name string, args ...string) error {
 	if err := d.prepare(ctx, name, args...).Run(); err != nil {
-		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+		return fmt.Errorf("%s: %w", strings.Join(append([]string{name}, args...), " "), err)
 	}
 	return nil
 }
@@ -180,7 +182,7 @@ func (d *demo) prepare(ctx context.Context, name string, args ...string) *exec.C
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.Env = os.Environ()
+	cmd.Env = append(os.Environ(), "IMG="+d.image)
 	if path := d.kubeconfig(); path != "" {
 		cmd.Env = append(cmd.Env, "KUBECONFIG="+path, "CLUSTER="+path)
 	}

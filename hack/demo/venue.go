@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func look(ctx context.Context) surroundings {
 	_, debian := os.Stat("/etc/debian_version")
 	return surroundings{
 		cluster: os.Getenv("CLUSTER"),
-		image:   os.Getenv("IMG"),
+		image:   cmp.Or(os.Getenv("IMG"), builtHere),
 		docker:  works("docker", "info"),
 		kind:    works("kind", "version"),
 		debian:  runtime.GOOS == "linux" && debian == nil,
@@ -50,7 +51,7 @@ func look(ctx context.Context) surroundings {
 // choose returns the venue and, in words for the user, why.
 func (s surroundings) choose() (venue, string, error) {
 	switch {
-	case s.cluster == "current" && (s.image == "" || s.image == builtHere):
+	case s.cluster == "current" && s.image == builtHere:
 		return "", "", errors.New("CLUSTER=current needs IMG=repository:tag, an image of the operator that the cluster can pull: push what `make image IMG=…` builds")
 	case s.cluster == "current":
 		return venueCurrent, "the cluster of the current kubectl context, as CLUSTER=current asks", nil

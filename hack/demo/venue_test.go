@@ -14,7 +14,6 @@ func TestChoose(t *testing.T) {
 		"Debian without root":               {s: surroundings{debian: true}, want: venueLocal},
 		"root without Debian":               {s: surroundings{root: true}, want: venueLocal},
 		"current, with an image":            {s: surroundings{cluster: "current", image: "example.org/operator:1", docker: true, kind: true}, want: venueCurrent},
-		"current, without an image":         {s: surroundings{cluster: "current"}, wantErr: true},
 		"current, with an image only here":  {s: surroundings{cluster: "current", image: builtHere}, wantErr: true},
 		"unknown cluster":                   {s: surroundings{cluster: "production", docker: true, kind: true}, wantErr: true},
 		"an image alone changes no cluster": {s: surroundings{image: "example.org/operator:1"}, want: venueLocal},

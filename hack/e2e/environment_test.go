@@ -144,6 +144,8 @@ func (e *environment) connect() error {
 	if e.config, err = clientcmd.BuildConfigFromFlags("", e.kubeconfig); err != nil {
 		return err
 	}
+	// Listing everything for the inventory meets deprecated resources; that is no news.
+	e.config.WarningHandler = rest.NoWarnings{}
 	// The suite polls from many goroutines at once; waiting for client-side throttling would look like a slow operator.
 	e.config.QPS, e.config.Burst = 200, 400
 	if e.client, err = client.NewWithWatch(e.config, client.Options{Scheme: newScheme()}); err != nil {

@@ -60,7 +60,7 @@ func (e *environment) removeLeftovers() error {
 	if err := e.createNamespace(operatorNamespace, nil); client.IgnoreAlreadyExists(err) != nil {
 		return err
 	}
-	out, err := e.helm("list", "--namespace", operatorNamespace, "--all", "--short")
+	out, err := e.helm("list", "--namespace", operatorNamespace, "--short")
 	if err != nil {
 		return err
 	}

@@ -96,8 +96,8 @@ func (t *table) target() string {
 	if s == nil || s.ClusterID == "" {
 		return ""
 	}
-	return fmt.Sprintf("etcd %s, %s, leader %s, cluster %s",
-		s.Version, plural(int64(len(s.Members)), "member"), s.Leader, s.ClusterID)
+	return fmt.Sprintf("etcd %s, %s, leader %s, load on %s, cluster %s",
+		s.Version, plural(int64(len(s.Members)), "member"), s.Leader, membersText(t.b.Spec.Target.Members), s.ClusterID)
 }
 
 func (t *table) errors() {

@@ -17,16 +17,16 @@ func (t *table) performance() {
 	t.section(g)
 }
 
-// performanceHeader counts keys for a workload that only writes, as etcd's page
-// does, since each of its requests writes one.
+// performanceHeader follows etcd's page: writes count keys, since each request
+// writes one, and name their target; reads name their consistency.
 func performanceHeader(w v1alpha1.Workload) []string {
 	switch {
 	case w.Put != nil:
 		return []string{"", "KEYS WRITTEN", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	case w.Range != nil:
-		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "TARGET", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
+		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	default:
-		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "TARGET", "CONSISTENCY", "QPS", "AVG LATENCY", "AVG SERVER RSS"}
+		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	}
 }
 
@@ -37,9 +37,10 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 		Grouped(op.Succeeded + op.Failed + op.Censored),
 		Grouped(int64(load.Connections)),
 		Grouped(int64(load.Clients)),
-		membersText(t.b.Spec.Target.Members),
 	}
-	if w.Put == nil {
+	if w.Put != nil {
+		row = append(row, membersText(t.b.Spec.Target.Members))
+	} else {
 		row = append(row, consistencyText(w, op.Operation))
 	}
 	return append(row, Grouped(op.ThroughputPerSecond), averageLatency(op), averageRSS(t.b.Status.Target))

@@ -28,7 +28,7 @@ func membersText(m v1alpha1.MemberSelection) string {
 	case v1alpha1.MembersLeader:
 		return "leader only"
 	case v1alpha1.MembersFollowers:
-		return "followers"
+		return "followers only"
 	default:
 		return "all members"
 	}

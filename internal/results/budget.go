@@ -131,11 +131,11 @@ func (s *Snapshot) selected(c selection) *Snapshot {
 	return &part
 }
 
+// selected shares buckets with r: it replaces them, and never changes any.
 func (r *OperationResult) selected(schemas [len(tiers)]int) *OperationResult {
 	part := *r
 	for i, t := range tiers {
 		for _, h := range t.histograms(&part) {
-			*h = h.Clone()
 			h.Reduce(schemas[i])
 			if schemas[i] == withoutBuckets {
 				h.dropBuckets()

@@ -56,19 +56,24 @@ func TestDecodeRefuses(t *testing.T) {
 		"an unknown stage": {"etcdbench_stage", func(mf *dto.MetricFamily) {
 			mf.Metric[len(stages)-1].Label[0].Value = proto.String("Lunch")
 		}},
-		"a pod without a run":            {pod, label(1, "")},
-		"a pod that is not a number":     {pod, label(0, "one")},
-		"a negative pod":                 {pod, label(0, "-1")},
-		"a pod of a million":             {pod, label(0, "9999999")},
-		"a line feed in a name":          {member, label(2, "etcd\n0")},
-		"an escape sequence in a name":   {member, label(2, "etcd\x1b[2J")},
-		"a name that is not UTF-8":       {member, label(2, "\xff")},
-		"a name that is too long":        {member, label(2, strings.Repeat("e", maxTextBytes+1))},
-		"a label missing":                {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label = mf.Metric[0].Label[1:] }},
-		"another label":                  {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label[1].Name = proto.String("house") }},
-		"another type":                   {pod, func(mf *dto.MetricFamily) { mf.Type = dto.MetricType_COUNTER.Enum() }},
-		"no value":                       {pod, func(mf *dto.MetricFamily) { mf.Metric[0].Gauge = nil }},
-		"the same metric twice":          {pod, func(mf *dto.MetricFamily) { mf.Metric = append(mf.Metric, mf.Metric[0]) }},
+		"a pod without a run":          {pod, label(1, "")},
+		"a pod that is not a number":   {pod, label(0, "one")},
+		"a negative pod":               {pod, label(0, "-1")},
+		"a pod of a million":           {pod, label(0, "9999999")},
+		"a line feed in a name":        {member, label(2, "etcd\n0")},
+		"an escape sequence in a name": {member, label(2, "etcd\x1b[2J")},
+		"a name that is not UTF-8":     {member, label(2, "\xff")},
+		"a name that is too long":      {member, label(2, strings.Repeat("e", maxTextBytes+1))},
+		"a label missing":              {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label = mf.Metric[0].Label[1:] }},
+		"another label":                {member, func(mf *dto.MetricFamily) { mf.Metric[0].Label[1].Name = proto.String("house") }},
+		"another type":                 {pod, func(mf *dto.MetricFamily) { mf.Type = dto.MetricType_COUNTER.Enum() }},
+		"no value":                     {pod, func(mf *dto.MetricFamily) { mf.Metric[0].Gauge = nil }},
+		"the same metric twice":        {"etcdbench_requests_total", func(mf *dto.MetricFamily) { mf.Metric = append(mf.Metric, mf.Metric[0]) }},
+		"two pods": {pod, func(mf *dto.MetricFamily) {
+			second := proto.Clone(mf.Metric[0]).(*dto.Metric)
+			second.Label[0].Value = proto.String("7")
+			mf.Metric = append(mf.Metric, second)
+		}},
 		"more successes than answers":    {"etcdbench_requests_completed_in_window_total", value(1e6)},
 		"more errors than failures":      {"etcdbench_request_errors_total", value(1e6)},
 		"a minimum above the maximum":    {latency[:len(latency)-7] + "min_seconds", value(1e6)},
@@ -81,7 +86,6 @@ func TestDecodeRefuses(t *testing.T) {
 		"a sum without end":              {latency, histogram(func(h *dto.Histogram) { h.SampleSum = proto.Float64(1e300) })},
 		"a count that buckets lack":      {latency, histogram(func(h *dto.Histogram) { *h.SampleCount++ })},
 		"a bucket that the count lacks":  {latency, histogram(func(h *dto.Histogram) { *h.ZeroCount++ })},
-		"a count that overflows":         {latency, histogram(func(h *dto.Histogram) { *h.ZeroCount = math.MaxUint64 - 1 })},
 		"a count beyond float64":         {latency, histogram(func(h *dto.Histogram) { *h.SampleCount = 1 << 60 })},
 		"a schema that is too fine":      {latency, histogram(func(h *dto.Histogram) { *h.Schema = 8 })},
 		"a schema that is too coarse":    {latency, histogram(func(h *dto.Histogram) { *h.Schema = -1 })},
@@ -154,6 +158,45 @@ func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
 				t.Error("decoded")
 			}
 		})
+	}
+}
+
+func TestDecodeRefusesAFamilyTwice(t *testing.T) {
+	all := failingSnapshot().Families()
+	if _, err := Decode(append(all, familyOf(t, all, "etcdbench_requests_total"))); err == nil {
+		t.Error("decoded")
+	}
+}
+
+// Without buckets nothing else would show that the two contradict each other.
+func TestDecodeRefusesAMinimumAboveTheMaximumWithoutBuckets(t *testing.T) {
+	s := failingSnapshot()
+	s.Operations[OperationPut].Latency = Histogram{count: 1, sum: 5, minimum: 7, maximum: 5}
+	s.Operations[OperationPut].CompletedInWindow = 1
+	if _, err := Decode(s.Families()); err == nil {
+		t.Error("decoded")
+	}
+}
+
+// The zero bucket has a count of its own, which a span must not overwrite.
+func TestDecodeRefusesASpanOverTheZeroBucket(t *testing.T) {
+	h := recorded(0)
+	in := nativeHistogram(&h)
+	in.PositiveSpan = []*dto.BucketSpan{{Offset: proto.Int32(-octaves << MaxSchema), Length: proto.Uint32(1)}}
+	in.PositiveDelta = []int64{1}
+	if _, err := decodeHistogram(in); err == nil {
+		t.Error("decoded")
+	}
+}
+
+// Counts that wrap around to the right total are not right.
+func TestDecodeRefusesCountsThatOverflow(t *testing.T) {
+	h := recorded(1e6)
+	in := nativeHistogram(&h)
+	*in.ZeroCount = math.MaxUint64
+	in.PositiveDelta[0]++
+	if _, err := decodeHistogram(in); err == nil {
+		t.Error("decoded")
 	}
 }
 

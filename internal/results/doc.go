@@ -3,7 +3,7 @@
 // or in small over a termination message, and what follows from many of them:
 // the merge and the summary.
 //
-// It is pure: it imports the standard library and Prometheus types, and no
+// It is pure: it imports the standard library, Prometheus types and protobuf, and no
 // client, context, clock, logger or goroutine. Its one invariant: merging adds
 // buckets and counts and nothing else, so that merging what two pods recorded
 // equals what one pod would have recorded.

@@ -58,8 +58,8 @@ func podInfoFamily() family {
 			if err != nil || index < 0 || index > maxIndex {
 				return fmt.Errorf("wanted the index of a pod, found %q", m.labels[1])
 			}
-			if m.labels[0] == "" || s.RunUID != "" {
-				return errors.New("wanted exactly one run_uid")
+			if s.RunUID != "" {
+				return errors.New("wanted one pod, found two")
 			}
 			s.RunUID, s.Index, s.Transport = m.labels[0], index, m.labels[2]
 			return nil

@@ -9,9 +9,10 @@ import (
 // read it. It takes 41 KB; make one for each event loop or processor and merge
 // them, never one for each client.
 //
-// The bucket is written last, and the count is the sum of the buckets: whoever
-// reads while a duration is recorded sees counts that add up, with at most
-// that one duration in the sums, minimum and maximum only.
+// The bucket is written last and read first, and the count is the sum of the
+// buckets. So whoever reads while others record finds a count that agrees with
+// the buckets, and a minimum and a maximum that hold for them; only the sums may
+// be ahead by what was recorded during the reading.
 type Recorder struct {
 	counts          [Buckets]atomic.Uint64
 	sum, sumSquares atomicFloat

@@ -52,6 +52,20 @@ func TestTerminationMessageKeepsFullResolutionWhereItCan(t *testing.T) {
 	}
 }
 
+// Two operations of 300,000 samples do not fit as they are: service time gives
+// way, but arrives.
+func TestTerminationMessageHalvesWhatDoesNotFit(t *testing.T) {
+	got := terminated(t, finalSnapshot(0, 300_000, OperationPut, OperationRange))
+	for operation, result := range got.Operations {
+		if schema := result.Service.Schema(); result.Latency.Schema() != MaxSchema || schema == MaxSchema || schema < 2 {
+			t.Errorf("%s came at schemas %d and %d", operation, result.Latency.Schema(), schema)
+		}
+	}
+	if len(got.Omitted) > 0 {
+		t.Errorf("omitted are %v", got.Omitted)
+	}
+}
+
 // Whatever was recorded, counts, errors, minimum, maximum and sums arrive; each
 // histogram is the recorded one at its own resolution, or is named as left out.
 func TestTerminationMessageNeverExceedsItsBudget(t *testing.T) {
@@ -192,7 +206,6 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 		"not base64":      append(bytes.Clone(whole[:mark]), "!!!!"...),
 		"something after": append(bytes.Clone(whole), "AAAA"...),
 		"packed badly":    sealed([]byte("this is not deflated")),
-		"a bomb":          sealed(deflate(make([]byte, 4<<20))),
 		"no families":     sealed(deflate([]byte{9, 9, 9})),
 		"no pod":          sealed(deflate(nil)),
 	}
@@ -205,6 +218,15 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 	}
 	if _, err := DecodeTerminationMessage(append(bytes.Clone(whole), '\n')); err != nil {
 		t.Errorf("refused for a line feed at its end: %v", err)
+	}
+}
+
+func TestInflateStopsInTime(t *testing.T) {
+	if _, err := inflate(deflate(make([]byte, maxInflated+1))); err == nil {
+		t.Error("a message that unpacks to too much was taken")
+	}
+	if data, err := inflate(deflate(make([]byte, maxInflated))); err != nil || len(data) != maxInflated {
+		t.Errorf("got %d bytes and the error %v, wanted %d", len(data), err, maxInflated)
 	}
 }
 

@@ -33,7 +33,7 @@ func decideAftermath(o Observed, now time.Time) *Decision {
 	d := &Decision{}
 	release(o, d, now)
 	if o.cleaned() {
-		farewell(o, d, now)
+		retire(o, d, now)
 		return d
 	}
 	clean(o, d, now)
@@ -144,12 +144,12 @@ func giveUp(o Observed, d *Decision) {
 		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
 			"Keys may be left under the prefix %s. To delete them: %s", o.Run.KeyPrefix(), RemovalCommand(o.Run))})
 	}
-	farewellTo(o, d)
+	letGo(o, d)
 }
 
-// farewell lets go of a run whose keys are gone, and deletes it in due time.
-func farewell(o Observed, d *Decision, now time.Time) {
-	farewellTo(o, d)
+// retire lets go of a run whose keys are gone, and deletes it in due time.
+func retire(o Observed, d *Decision, now time.Time) {
+	letGo(o, d)
 	ttl := o.spec().TTLSecondsAfterFinished
 	if ttl == nil || o.deleting() {
 		return
@@ -162,8 +162,8 @@ func farewell(o Observed, d *Decision, now time.Time) {
 	d.wake(expires, now)
 }
 
-// farewellTo has the finalizer go last, for the object may vanish with it.
-func farewellTo(o Observed, d *Decision) {
+// letGo has the finalizer go last, for the object may vanish with it.
+func letGo(o Observed, d *Decision) {
 	if o.Cleanup.Exists && !o.Cleanup.Deleting {
 		d.do(DeleteCleanup)
 	}

@@ -212,6 +212,7 @@ func TestEndings(t *testing.T) {
 		"a pod gone":                {scenario(told(t0), pod(1, func(p *Pod) { p.State = PodGone })), 0, v1alpha1.ReasonPodFailed, false},
 		"a pod ended without words": {scenario(told(t0), ended), 0, v1alpha1.ReasonPodFailed, false},
 		"ended before the start":    {scenario(running, done, ended, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonPodFailed, false},
+		"on a node that is lost":    {scenario(told(t0), pod(1, func(p *Pod) { p.DeleteBy = t0 })), abandonedAfter, v1alpha1.ReasonPodFailed, true},
 		"evicted":                   {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageDone, Stopped: true} })), 0, v1alpha1.ReasonPodFailed, false},
 		"ended amid the load":       {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageMeasuring} })), 0, v1alpha1.ReasonPodFailed, false},
 	}

@@ -48,7 +48,7 @@ func Refuse(o Observed, p Problem, now time.Time) Decision {
 	if o.finished() {
 		return refuseCleanup(o, p.Message)
 	}
-	e := v1alpha1.Ending{Reason: p.Reason, Message: shorten(p.Message), Since: metav1.NewTime(now.Truncate(time.Second))}
+	e := v1alpha1.Ending{Reason: p.Reason, Message: Shorten(p.Message, maxMessage), Since: metav1.NewTime(now.Truncate(time.Second))}
 	d := end(o, e, now)
 	d.Stage = later(o.stage(), d.Stage)
 	return *d
@@ -136,10 +136,13 @@ func checkJob(o Observed, _ time.Time) *Problem {
 		"The load Job %s was deleted by somebody while the run went on; it is not created again, since that would run the load again.", o.Run.LoadJobName())}
 }
 
-func checkLost(o Observed, _ time.Time) *Problem {
+func checkLost(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
 		if t := trouble(p); t != nil {
 			return t
+		}
+		if p.isAbandoned(now) {
+			return lost(p, "was deleted, and its node does not say that it ended")
 		}
 		if p.State == PodEnded && o.status().StartAt == nil {
 			return lost(p, cmp.Or(p.Exit, "ended")+" before the start")
@@ -255,9 +258,12 @@ func deadlines(o Observed) []time.Time {
 	return out
 }
 
-func shorten(s string) string {
-	if len(s) <= maxMessage {
+// Shorten cuts what others said to at most limit bytes, so that a status that
+// quotes it is never refused.
+func Shorten(s string, limit int) string {
+	const mark = " …"
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxMessage], "") + " …"
+	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
 }

@@ -17,11 +17,15 @@ const (
 	// refusalGrace covers a quota that is about to be freed; the Job controller
 	// tries again after 1, 2, 4 and 8 s.
 	refusalGrace = 15 * time.Second
-	// failureGrace is what the living pods get to report after one failed.
-	failureGrace = 40 * time.Second
+	// failureGrace is what the living pods get to report after one failed: they
+	// drain for up to a request's time-out, and wait up to 30 s for the others
+	// before the keys are deleted.
+	failureGrace = 50 * time.Second
 	// stopGrace is what they get to drain, delete keys and report after a stop
 	// or a timeout.
 	stopGrace = 90 * time.Second
+	// abandonedAfter is how long after its grace a deleted pod may yet report.
+	abandonedAfter = 20 * time.Second
 	// releaseGrace is when pods that outlive their finished run are deleted.
 	releaseGrace = 2 * time.Minute
 	// deletionGrace bounds how long the finalizer may hold a deleted object.

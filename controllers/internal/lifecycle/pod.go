@@ -41,8 +41,8 @@ type Pod struct {
 	IP      string
 	Created time.Time
 	State   PodState
-	// Deleting: somebody has deleted the pod, and it may still live.
-	Deleting bool
+	// DeleteBy, if set, is when the pod, which somebody has deleted, must be gone.
+	DeleteBy time.Time
 	// Started says that the container has run, so that it may have written keys.
 	Started bool
 	Ready   bool
@@ -72,11 +72,13 @@ func NewPod(p *corev1.Pod) Pod {
 		Node:      p.Spec.NodeName,
 		IP:        p.Status.PodIP,
 		Created:   p.CreationTimestamp.Time,
-		Deleting:  !p.DeletionTimestamp.IsZero(),
 		StartAt:   p.Annotations[plan.AnnotationStartAt],
 		Stop:      p.Annotations[plan.AnnotationStop] == "true",
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
+	}
+	if p.DeletionTimestamp != nil {
+		out.DeleteBy = p.DeletionTimestamp.Time
 	}
 	out.State, out.Started = stateOf(p)
 	if out.State == PodEnded {
@@ -126,7 +128,12 @@ func (p Pod) String() string {
 }
 
 // WasCutOff says that something else than its plan or the run ended the pod.
-func (p Pod) WasCutOff() bool { return p.Deleting || trouble(p) != nil }
+func (p Pod) WasCutOff() bool { return !p.DeleteBy.IsZero() || trouble(p) != nil }
+
+// isAbandoned says that the pod should long be gone: its node does not answer.
+func (p Pod) isAbandoned(now time.Time) bool {
+	return p.State == PodRunning && !p.DeleteBy.IsZero() && !now.Before(p.DeleteBy.Add(abandonedAfter))
+}
 
 func (p Pod) isReady() bool {
 	return p.State == PodRunning && (p.Ready || p.Live != nil && p.Live.Stage == results.StageReady)

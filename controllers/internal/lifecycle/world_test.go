@@ -168,7 +168,6 @@ func (w *world) deleteJob() {
 	w.job = Job{}
 	for _, name := range w.names() {
 		if p := w.pods[name]; p.State == PodRunning {
-			p.Deleting = true
 			w.end(p)
 		} else {
 			delete(w.pods, name)

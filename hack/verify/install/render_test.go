@@ -84,11 +84,16 @@ func decode(t *testing.T, manifests string) []object {
 
 func readObjects(t *testing.T, path string) []object {
 	t.Helper()
+	return decode(t, readText(t, path))
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, string(text))
+	return string(text)
 }
 
 // only returns the one object of a kind whose name and namespace these are.

@@ -2,6 +2,7 @@ package install
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,5 +24,13 @@ func TestTheAPIServerTakesEverySample(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTheReadmeShowsTheSampleThatTheDemoRuns(t *testing.T) {
+	readme, sample := readText(t, "README.md"), readText(t, "config/samples/etcdbenchmark_put.yaml")
+	_, body, found := strings.Cut(sample, "apiVersion:")
+	if !found || !strings.Contains(readme, "```yaml\napiVersion:"+body+"```") {
+		t.Error("README.md shows something else than config/samples/etcdbenchmark_put.yaml: copy it, without its first comment")
 	}
 }

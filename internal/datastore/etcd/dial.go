@@ -42,7 +42,7 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 		// a word is noticed.
 		DialKeepAliveTime:    30 * time.Second,
 		DialKeepAliveTimeout: 10 * time.Second,
-		DialOptions:          []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)},
+		DialOptions:          d.dialOptions(),
 	})
 	if err != nil {
 		return nil, explain(err, endpoints[0])
@@ -51,6 +51,16 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
 	}
 	return client, nil
+}
+
+func (d *Driver) dialOptions() []grpc.DialOption {
+	options := []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)}
+	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
+		// gRPC checks certificates against its own idea of the server's name,
+		// and not against the one in the TLS configuration.
+		options = append(options, grpc.WithAuthority(t.ServerName))
+	}
+	return options
 }
 
 // whyNotReady says why a connection did not come up. gRPC keeps that to itself;

@@ -25,12 +25,32 @@ func explain(err error, endpoint string) error {
 	if _, ok := errors.AsType[*load.Error](err); ok || err == nil {
 		return err
 	}
-	for _, known := range []func(error) (results.FailureReason, string){explainTLS, explainAuth, explainNetwork} {
+	for _, known := range []func(error) (results.FailureReason, string){explainTLS, explainAuth, explainHealth, explainNetwork} {
 		if reason, what := known(err); reason != "" {
 			return load.Errorf(reason, "%s %s: %w", endpoint, what, err)
 		}
 	}
 	return load.Errorf(results.FailureTargetUnreachable, "%s could not be asked: %w", endpoint, err)
+}
+
+// explainHealth explains what etcd itself says of its state.
+func explainHealth(err error) (results.FailureReason, string) {
+	const reason = results.FailureTargetUnhealthy
+	if s, ok := status.FromError(err); ok && s.Code() == codes.DeadlineExceeded {
+		return reason, "accepts requests and does not answer them; look whether a majority of the members is up"
+	}
+	if _, ok := errors.AsType[rpctypes.EtcdError](err); !ok {
+		return "", ""
+	}
+	switch codeOf(err) {
+	case codes.Unavailable:
+		return reason, "can not commit; look whether a majority of the members is up"
+	case codes.ResourceExhausted:
+		return reason, "takes no more writes; its database is full or it has too much to do"
+	case codes.DataLoss:
+		return reason, "reports a corrupt database"
+	}
+	return "", ""
 }
 
 func explainNetwork(err error) (results.FailureReason, string) {
@@ -77,7 +97,7 @@ func explainTLS(err error) (results.FailureReason, string) {
 	if errors.Is(err, errServesTLS) {
 		return reason, "serves TLS; set target.tls"
 	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, errServesPlain) {
 		return reason, "does not speak TLS; remove target.tls, or use the port that serves TLS"
 	}
 	text := err.Error()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,8 +15,9 @@ import (
 const probeTimeout = 5 * time.Second
 
 var (
-	errServesTLS = errors.New("found a TLS record, wanted HTTP/2 in plain text")
-	errNoHTTP2   = errors.New("found no HTTP/2 settings at the start of the connection")
+	errServesTLS   = errors.New("found TLS, wanted plain text")
+	errServesPlain = errors.New("found plain text, wanted TLS")
+	errNoHTTP2     = errors.New("found no HTTP/2 settings at the start of the connection")
 )
 
 // probeAll returns the first address's trouble, in the plan's order.
@@ -50,12 +52,39 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	c, err := open(ctx, endpoint, creds.tls)
+	err = knock(ctx, endpoint, creds.tls)
+	if errors.Is(err, io.EOF) || errors.Is(err, errNoHTTP2) {
+		err = d.mismatch(ctx, endpoint, err)
+	}
+	return explain(err, endpoint)
+}
+
+// mismatch looks whether a server that hung up speaks the other of TLS and
+// plain text: etcd answers neither with a word.
+func (d *Driver) mismatch(ctx context.Context, endpoint string, err error) error {
+	if d.plan.Target.TLS != nil {
+		if knock(ctx, endpoint, nil) == nil {
+			return errServesPlain
+		}
+		return err
+	}
+	// Nothing is sent over this connection but a greeting, so that nobody need
+	// be trusted.
+	hungUp := knock(ctx, endpoint, &tls.Config{InsecureSkipVerify: true})
+	if hungUp == nil || strings.Contains(hungUp.Error(), "remote error: tls: ") {
+		return errServesTLS
+	}
+	return err
+}
+
+// knock opens a connection and greets.
+func knock(ctx context.Context, endpoint string, config *tls.Config) error {
+	c, err := open(ctx, endpoint, config)
 	if err != nil {
-		return explain(err, endpoint)
+		return err
 	}
 	defer c.Close()
-	return explain(greet(ctx, c), endpoint)
+	return greet(ctx, c)
 }
 
 func open(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, error) {
@@ -74,7 +103,6 @@ const (
 	frameHeaderBytes  = 9
 	frameTypeAt       = 3
 	frameTypeSettings = 4
-	tlsAlertRecord    = 21
 )
 
 // greet begins HTTP/2 and waits for the server's settings.
@@ -88,10 +116,8 @@ func greet(ctx context.Context, c net.Conn) error {
 		return err
 	}
 	var header [frameHeaderBytes]byte
-	n, err := io.ReadFull(c, header[:])
+	_, err := io.ReadFull(c, header[:])
 	switch {
-	case n > 0 && header[0] == tlsAlertRecord:
-		return errServesTLS
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errNoHTTP2
 	case err != nil:

@@ -44,10 +44,16 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 	}
 	config, err := t.kube.ToRESTConfig()
 	if err != nil {
-		return nil, "", false, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG, or add --local to run without one", err)
+		return nil, "", false, noCluster(err)
 	}
-	c, err = follow.NewCluster(config)
-	return c, namespace, asked, err
+	if c, err = follow.NewCluster(config); err != nil {
+		return nil, "", false, noCluster(err)
+	}
+	return c, namespace, asked, nil
+}
+
+func noCluster(err error) error {
+	return fmt.Errorf("there is no cluster to talk to: %w. Set --kubeconfig, --context or KUBECONFIG, or run without one: run --local", err)
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -36,7 +37,7 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, fmt.Errorf("preparing to speak to the cluster: %w", err)
+		return nil, err
 	}
 	return &Cluster{client: c}, nil
 }
@@ -93,7 +94,10 @@ func IsFinished(run *v1alpha1.EtcdBenchmark) bool {
 
 // explain puts what to do beside errors that a person can do something about.
 func explain(err error) error {
+	_, unreachable := errors.AsType[*url.Error](err)
 	switch {
+	case unreachable:
+		return fmt.Errorf("the cluster can not be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or run without a cluster: run --local", err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("this cluster does not know the kind EtcdBenchmark; install the operator first "+
 			"(helm install etcd-benchmark-operator …), or use --local to run without a cluster: %w", err)

@@ -189,7 +189,7 @@ func (f *Follower) readError(ctx context.Context, err error) error {
 	case meta.IsNoMatchError(err), apierrors.IsUnauthorized(err), apierrors.IsForbidden(err):
 		return explain(err)
 	case f.UID == "":
-		return err
+		return explain(err)
 	}
 	return f.outOfReach(err)
 }

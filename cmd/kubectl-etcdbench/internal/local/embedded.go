@@ -99,7 +99,13 @@ func (c *cluster) close() error {
 	var group errgroup.Group
 	for _, m := range c.members {
 		if m != nil {
-			group.Go(func() error { m.Close(); return nil })
+			group.Go(func() error {
+				// Nobody needs the data any more: a member that stopped in good
+				// order would first look for another to lead.
+				m.Server.HardStop()
+				m.Close()
+				return nil
+			})
 		}
 	}
 	_ = group.Wait()

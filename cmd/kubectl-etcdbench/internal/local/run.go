@@ -18,8 +18,11 @@ import (
 var ErrLeft = errors.New("left before the run had ended")
 
 const (
-	// lookEvery is how often the sessions are looked at.
-	lookEvery = 100 * time.Millisecond
+	// lookEvery is how often the sessions are asked whether they are ready.
+	lookEvery = 25 * time.Millisecond
+	// observeEvery is how often their numbers are read and shown. That takes
+	// CPU from the load in the same process, so it is not done more often.
+	observeEvery = 500 * time.Millisecond
 	// startDelay is from the moment when all sessions are ready to their
 	// common start; they share a process, so it need not be long.
 	startDelay = 50 * time.Millisecond
@@ -60,6 +63,8 @@ type conductor struct {
 	failed chan failedSession
 	// ending is why the run ends before it has completed.
 	ending *ending
+	// observed is when status was last brought up to date.
+	observed time.Time
 }
 
 type failedSession struct {
@@ -164,8 +169,11 @@ func (c *conductor) look(now time.Time) {
 	if c.run.Status.StartAt == nil && c.allReady() {
 		c.start(now.Add(startDelay))
 	}
-	c.observe(now, c.snapshots())
-	c.options.Show(c.run.DeepCopy())
+	if now.Sub(c.observed) >= observeEvery {
+		c.observed = now
+		c.observe(now, c.snapshots())
+		c.options.Show(c.run.DeepCopy())
+	}
 }
 
 func (c *conductor) allReady() bool {

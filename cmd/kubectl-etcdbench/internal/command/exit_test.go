@@ -1,0 +1,63 @@
+package command
+
+import (
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func TestStatusOfRun(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		passed metav1.ConditionStatus
+		want   int
+	}{
+		"completed without objectives": {v1alpha1.ReasonCompleted, "", 0},
+		"completed and passed":         {v1alpha1.ReasonCompleted, metav1.ConditionTrue, 0},
+		"completed and missed":         {v1alpha1.ReasonCompleted, metav1.ConditionFalse, 1},
+		"completed and not judged":     {v1alpha1.ReasonCompleted, metav1.ConditionUnknown, 3},
+		"stopped without objectives":   {v1alpha1.ReasonStopped, "", 0},
+		"stopped and missed":           {v1alpha1.ReasonStopped, metav1.ConditionFalse, 1},
+		"stopped and not judged":       {v1alpha1.ReasonStopped, metav1.ConditionUnknown, 3},
+		"timed out":                    {v1alpha1.ReasonTimedOut, metav1.ConditionUnknown, 2},
+		"failed, and missed":           {v1alpha1.ReasonPodFailed, metav1.ConditionFalse, 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := &v1alpha1.EtcdBenchmark{}
+			run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: tc.reason}}
+			if tc.passed != "" {
+				run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: tc.passed})
+			}
+			if got := statusOfRun(run); got != tc.want {
+				t.Errorf("wanted %d, got %d", tc.want, got)
+			}
+		})
+	}
+	if got := statusOfRun(&v1alpha1.EtcdBenchmark{}); got != exitFailed {
+		t.Errorf("a run that has not finished: wanted %d, got %d", exitFailed, got)
+	}
+}
+
+func TestStatusOfErrors(t *testing.T) {
+	cases := map[string]struct {
+		err         error
+		want        int
+		wantMessage string
+	}{
+		"none":               {nil, 0, ""},
+		"plain":              {errors.New("no file"), 2, "no file"},
+		"said already":       {&exitError{status: 1}, 1, ""},
+		"with its own words": {&exitError{3, errors.New("left")}, 3, "left"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if status, message := statusOf(tc.err); status != tc.want || message != tc.wantMessage {
+				t.Errorf("wanted %d and %q, got %d and %q", tc.want, tc.wantMessage, status, message)
+			}
+		})
+	}
+}

@@ -1,0 +1,278 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// limit is far more than any run here takes.
+const limit = 90 * time.Second
+
+// members starts etcd members that end with the test.
+func members(t *testing.T, n int) *cluster {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	c, err := startCluster(ctx, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// mixed is an admitted run of reads and writes by two parts.
+func mixed(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mixed", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
+		Spec: v1alpha1.EtcdBenchmarkSpec{
+			Target: v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd"}, Members: v1alpha1.MembersAll},
+			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
+				ReadsPerHundred: 50, KeySize: 4, ValueSize: 16, Consistency: v1alpha1.ConsistencyLinearizable,
+				Keys: v1alpha1.KeySpace{Count: 100, Order: v1alpha1.KeyOrderUniform},
+			}},
+			Load: v1alpha1.Load{
+				Transport: v1alpha1.TransportClientV3, Pods: 2, Connections: 2, Clients: 4,
+				Requests: new(int64(300)), RequestTimeoutSeconds: 10, Seed: 1,
+			},
+			Objectives: []v1alpha1.Objective{{
+				Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
+			}},
+			TimeoutSeconds: 60,
+		},
+	}
+	for _, c := range change {
+		c(run)
+	}
+	return run
+}
+
+// lasting makes a run last longer than any test waits.
+func lasting(run *v1alpha1.EtcdBenchmark) {
+	run.Spec.Load.Requests, run.Spec.Load.DurationSeconds = nil, new(int32(3600))
+	run.Spec.TimeoutSeconds = 7200
+}
+
+func options(change func(*Options)) Options {
+	o := Options{Show: func(*v1alpha1.EtcdBenchmark) {}, Notice: func(string) {}}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func wantCondition(t *testing.T, run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason string) {
+	t.Helper()
+	c := meta.FindStatusCondition(run.Status.Conditions, kind)
+	if c == nil || c.Status != status || c.Reason != reason {
+		t.Errorf("%s: wanted %s/%s, got %+v", kind, status, reason, c)
+	}
+}
+
+// keysUnder counts what is left in the target under the run's prefix.
+func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: c.endpoints()[:1], DialTimeout: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	r, err := client.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Count
+}
+
+func TestRunCompletes(t *testing.T) {
+	target := members(t, 1)
+	run := mixed()
+	if err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
+	wantCondition(t, run, v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMet)
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
+	if meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionReconciling) != nil || run.Status.Progress != nil {
+		t.Errorf("a finished run still shows progress: %+v", run.Status)
+	}
+	s := run.Status
+	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
+		t.Errorf("wanted 300 requests of two operations by two parts, got %+v", s.Summary)
+	}
+	if s.StartAt == nil || s.CompletionTime == nil || s.Display.Pods != "2/2" || s.Target.Version == "" || s.ObservedGeneration != 1 {
+		t.Errorf("the status is not complete: %+v", s)
+	}
+	if m := s.Target.Members; len(m) != 1 || m[0].ResidentMemoryBytes == nil {
+		t.Errorf("wanted the memory of the member, got %+v", m)
+	}
+	if len(s.Summary.Warnings) == 0 {
+		t.Error("wanted a warning that load and target shared a machine")
+	}
+	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+func TestRunIsStopped(t *testing.T) {
+	target := members(t, 1)
+	run := mixed(lasting)
+	stop := make(chan struct{})
+	err := Run(t.Context(), run, options(func(o *Options) {
+		o.Endpoints, o.Stop = target.endpoints(), stop
+		stopped := false
+		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
+			if p := seen.Status.Progress; p != nil && p.Requests > 0 && !stopped {
+				stopped = true
+				close(stop)
+			}
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonStopped)
+	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
+	if run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
+		t.Errorf("what was measured is lost: %+v", run.Status.Summary)
+	}
+	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+func TestRunTimesOut(t *testing.T) {
+	target := members(t, 1)
+	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 2 })
+	if err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
+	wantCondition(t, run, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
+	wantCondition(t, run, v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged)
+}
+
+func TestRunCanNotBeRun(t *testing.T) {
+	target := members(t, 1)
+	ports, err := freePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := loopbackURL(ports[0])[0].Host
+	cases := map[string]struct {
+		change     func(*v1alpha1.EtcdBenchmark)
+		options    func(*Options)
+		wantReason string
+		wantWords  string
+	}{
+		"nobody listens": {
+			options:    func(o *Options) { o.Endpoints = []string{closed} },
+			wantReason: v1alpha1.ReasonTargetUnreachable, wantWords: closed,
+		},
+		"folder without certificates": {
+			change: func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} },
+			options: func(o *Options) {
+				o.Endpoints, o.TLSDir = target.endpoints(), filepath.Join(t.TempDir(), "none")
+			},
+			wantReason: v1alpha1.ReasonSecretInvalid, wantWords: "certs",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := mixed()
+			if tc.change != nil {
+				tc.change(run)
+			}
+			if err := Run(t.Context(), run, options(tc.options)); err != nil {
+				t.Fatal(err)
+			}
+			wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, tc.wantReason)
+			wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonNothingWritten)
+			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+			if !strings.Contains(c.Message, tc.wantWords) {
+				t.Errorf("wanted %q in %q", tc.wantWords, c.Message)
+			}
+			if run.Status.Summary != nil {
+				t.Errorf("a run that never measured has figures: %+v", run.Status.Summary)
+			}
+		})
+	}
+}
+
+func TestRunIsLeft(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	run := mixed(lasting)
+	err := Run(ctx, run, options(func(o *Options) {
+		o.EmbeddedMembers = 1
+		o.Show = func(*v1alpha1.EtcdBenchmark) { leave() }
+	}))
+	if !errors.Is(err, ErrLeft) {
+		t.Errorf("wanted ErrLeft, got %v", err)
+	}
+	if left, _ := os.ReadDir(temporary); len(left) != 0 {
+		t.Errorf("the members' data is left: %v", left)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	endpoints := func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Target.Service, run.Spec.Target.Endpoints = nil, []string{"etcd:2379"}
+	}
+	withTLS := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} }
+	withAuth := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: "user"} }
+	cases := map[string]struct {
+		run     *v1alpha1.EtcdBenchmark
+		options Options
+		want    string
+	}{
+		"endpoints":                    {mixed(endpoints), Options{}, ""},
+		"service":                      {mixed(), Options{}, "--endpoints"},
+		"service, with endpoints":      {mixed(), Options{Endpoints: []string{"etcd:2379"}}, ""},
+		"service, with members":        {mixed(), Options{EmbeddedMembers: 3}, ""},
+		"two targets":                  {mixed(), Options{EmbeddedMembers: 3, Endpoints: []string{"etcd:2379"}}, "one of them"},
+		"too many members":             {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
+		"negative members":             {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
+		"certificates without folder":  {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
+		"certificates with folder":     {mixed(endpoints, withTLS), Options{TLSDir: "certs"}, ""},
+		"certificates, plain members":  {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
+		"user without folder":          {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
+		"user and certificate folders": {mixed(endpoints, withAuth, withTLS), Options{AuthDir: "user", TLSDir: "certs"}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := tc.options.Validate(tc.run)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted an error with %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestIsLoopback(t *testing.T) {
+	for endpoint, want := range map[string]bool{
+		"127.0.0.1:2379": true, "http://localhost:2379": true, "https://[::1]:2379": true, "10.0.0.1:2379": false, "etcd:2379": false, "x": false,
+	} {
+		if got := isLoopback(endpoint); got != want {
+			t.Errorf("%s: wanted %t, got %t", endpoint, want, got)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package manifest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const good = `# A comment, and an empty document before the only one.
+---
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata:
+  name: puts
+spec:
+  load:
+    pods: 3
+    unknown: 1
+  objectives:
+  - name: first
+  - name: second
+    type: Latency
+---
+`
+
+func TestRead(t *testing.T) {
+	m, err := Read("run.yaml", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Object.GetName(); got != "puts" {
+		t.Errorf("wanted the object puts, got %q", got)
+	}
+	load := m.Object.Object["spec"].(map[string]any)["load"].(map[string]any)
+	if load["unknown"] != int64(1) {
+		t.Errorf("a field was dropped in silence: %v", load)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	head := "apiVersion: etcdbench.dev/v1alpha1\nkind: EtcdBenchmark\n"
+	cases := map[string]struct{ in, want string }{
+		"nothing":            {"", "empty"},
+		"comments only":      {"# nothing\n---\n", "empty"},
+		"two documents":      {head + "---\n" + head, "second document in line 4"},
+		"broken YAML":        {head + "spec: [\n", "line "},
+		"a list":             {"- a\n- b\n", "line 1"},
+		"a field twice":      {head + "spec:\n  a: 1\n  a: 2\n", `line 5: field "a" is written twice`},
+		"another kind":       {"apiVersion: v1\nkind: Pod\n", `line 2: kind: wanted EtcdBenchmark, found "Pod"`},
+		"another version":    {"apiVersion: etcdbench.dev/v9\nkind: EtcdBenchmark\n", "line 1: apiVersion: wanted etcdbench.dev/v1alpha1"},
+		"no kind":            {"apiVersion: etcdbench.dev/v1alpha1\n", "kind: wanted EtcdBenchmark, found none"},
+		"larger than it may": {head + "#" + strings.Repeat("x", MaxBytes), "at most"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read("run.yaml", strings.NewReader(tc.in))
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "run.yaml") {
+				t.Errorf("wanted an error with run.yaml and %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestExplainNamesLines(t *testing.T) {
+	m, err := Read("run.yaml", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := schema.GroupKind{Group: "etcdbench.dev", Kind: "EtcdBenchmark"}
+	invalid := apierrors.NewInvalid(kind, "puts", field.ErrorList{
+		field.Invalid(field.NewPath("spec", "load", "pods"), 3, "too many"),
+		field.Required(field.NewPath("spec", "target", "endpoints"), "say where"),
+		field.Invalid(field.NewPath("spec", "objectives").Index(1).Child("type"), "Latency", "is wrong"),
+	})
+	strict := apierrors.NewBadRequest(`EtcdBenchmark in version "v1alpha1" cannot be handled as a EtcdBenchmark: strict decoding error: unknown field "spec.load.unknown"`)
+	cases := map[string]struct {
+		err   error
+		lines []int
+	}{
+		"invalid fields, missing ones at their parent": {invalid, []int{9, 7, 14}},
+		"unknown field": {strict, []int{10}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			explained, ok := errors.AsType[*Error](m.Explain(tc.err))
+			if !ok {
+				t.Fatalf("not explained: %v", m.Explain(tc.err))
+			}
+			for i, want := range tc.lines {
+				if got := explained.Problems[i]; got.Line != want {
+					t.Errorf("wanted line %d, got %+v", want, got)
+				}
+			}
+		})
+	}
+	if other := errors.New("other"); m.Explain(other) != other {
+		t.Error("an error that is no refusal was changed")
+	}
+}
+
+func TestGenerateName(t *testing.T) {
+	long := strings.Repeat("x", 45) + "-xxxxxx"
+	for name, want := range map[string]string{"puts": "puts-", "": "", long: strings.Repeat("x", 45) + "-"} {
+		m, err := Read("run.yaml", strings.NewReader(good))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Object.SetName(name)
+		m.GenerateName()
+		if got := m.Object.GetGenerateName(); got != want || m.Object.GetName() != "" {
+			t.Errorf("%s: wanted %q, got %q", name, want, got)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package screen
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func runAt(stage string, percent int32) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{}
+	run.Name = "puts"
+	run.Spec.Load.Pods = 3
+	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Reason: stage, Message: "Some message."}}
+	run.Status.Progress = &v1alpha1.Progress{
+		Percent: percent, Requests: int64(percent), ThroughputPerSecond: 48123, P99Microseconds: 25_100, ReadyPods: 3,
+	}
+	return run
+}
+
+// clockwork is a clock that a test sets.
+type clockwork struct{ at time.Time }
+
+func (c *clockwork) now() time.Time { return c.at }
+
+func TestLine(t *testing.T) {
+	cases := map[string]struct {
+		run  *v1alpha1.EtcdBenchmark
+		want []string
+	}{
+		"no status":  {&v1alpha1.EtcdBenchmark{}, []string{"Pending"}},
+		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "3/3 pods", "Some message."}},
+		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
+		"all done":   {runAt(v1alpha1.StageCollecting, 100), []string{"Collecting", "[########################]", "100%"}},
+		"could not":  {runAt(v1alpha1.ReasonTLSFailed, 0), []string{"TLSFailed", "Some message."}},
+		"over a bar": {runAt(v1alpha1.StageRunning, 130), []string{"[########################]"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := line(tc.run)
+			for _, want := range tc.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("wanted %q in %q", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutTerminalLinesAreFew(t *testing.T) {
+	var out strings.Builder
+	clock := &clockwork{at: time.Unix(0, 0)}
+	s := newScreen(&out, nil, clock.now)
+	for percent := range int32(100) {
+		s.Show(runAt(v1alpha1.StageRunning, percent))
+		clock.at = clock.at.Add(100 * time.Millisecond)
+	}
+	for range 100 {
+		clock.at = clock.at.Add(time.Second)
+		s.draw()
+	}
+	s.Show(runAt(v1alpha1.ReasonCompleted, 100))
+	s.Close()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	// 10 s of changes are 5 lines; then the last change, and the end.
+	if len(lines) != 7 {
+		t.Errorf("wanted 7 lines, got %d:\n%s", len(lines), out.String())
+	}
+	if !strings.Contains(lines[0], "  0%") || !strings.Contains(lines[5], " 99%") || !strings.Contains(lines[6], "Completed") {
+		t.Errorf("the first, the last or the final state is missing:\n%s", out.String())
+	}
+	if strings.ContainsAny(out.String(), "\r\x1b") {
+		t.Errorf("control characters without a terminal: %q", out.String())
+	}
+}
+
+func TestWithTerminalOneLineIsRedrawn(t *testing.T) {
+	var out strings.Builder
+	clock := &clockwork{at: time.Unix(0, 0)}
+	s := newScreen(&out, func() int { return 40 }, clock.now)
+	s.Show(runAt(v1alpha1.StageRunning, 10))
+	clock.at = clock.at.Add(75 * time.Second)
+	s.Show(runAt(v1alpha1.StageRunning, 20))
+	s.Notice("Something to know.")
+	s.Close()
+	drawn := strings.Split(out.String(), clearLine)
+	if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "Something to know.\n") {
+		t.Errorf("wanted only the notice to stay, got %q", out.String())
+	}
+	for _, d := range drawn {
+		if n := len([]rune(d)); n > 39 {
+			t.Errorf("a line of %d cells would wrap: %q", n, d)
+		}
+	}
+	if !strings.HasPrefix(drawn[2], "1:15") || drawn[len(drawn)-1] != "" {
+		t.Errorf("wanted the time in front and an empty line at the end, got %q", drawn)
+	}
+}

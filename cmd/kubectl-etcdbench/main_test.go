@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// asCommand has the test binary be kubectl-etcdbench.
+const asCommand = "KUBECTL_ETCDBENCH_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+const puts = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: puts}
+spec:
+  target: {service: {name: etcd}}
+  workload: {type: Put, put: {keys: {count: 2000}}}
+  load: {pods: 3, connections: 6, clients: 30, requests: 2000}
+`
+
+const endless = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: endless}
+spec:
+  target: {service: {name: etcd}}
+  workload: {type: Put, put: {}}
+  load: {durationSeconds: 3600}
+  timeoutSeconds: 7200
+`
+
+// limited adds an objective to puts.
+func limited(objective string) string { return puts + "  objectives: [" + objective + "]\n" }
+
+const (
+	canBeMet   = `{name: o, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}`
+	canBeMiss  = `{name: o, type: Latency, latency: {operation: Put, statistic: Max, maxMicroseconds: 1}}`
+	canNotTell = `{name: o, type: Latency, latency: {operation: Range, statistic: Max, maxMicroseconds: 1}}`
+)
+
+// process is kubectl-etcdbench as a process of its own, with a folder for
+// temporary files of its own.
+func process(t *testing.T, stdin string, args ...string) (cmd *exec.Cmd, temporary string) {
+	t.Helper()
+	temporary = t.TempDir()
+	cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temporary, "KUBECONFIG="+filepath.Join(temporary, "none"))
+	cmd.Stdin = strings.NewReader(stdin)
+	return cmd, temporary
+}
+
+func exitStatus(t *testing.T, err error) int {
+	t.Helper()
+	if err == nil {
+		return 0
+	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return exit.ExitCode()
+}
+
+func TestExitStatus(t *testing.T) {
+	local := []string{"run", "--local", "--embedded-members", "1", "-f", "-"}
+	cases := map[string]struct {
+		stdin string
+		args  []string
+		want  int
+		// wantErr is part of standard error.
+		wantErr string
+	}{
+		"version":              {"", []string{"version"}, 0, ""},
+		"help":                 {"", []string{"run", "--help"}, 0, ""},
+		"unknown flag":         {"", []string{"run", "--no-such-flag"}, 2, "no-such-flag"},
+		"no manifest":          {"", []string{"run"}, 2, "-f FILE"},
+		"no such file":         {"", []string{"run", "-f", "/no/such/file"}, 2, "/no/such/file"},
+		"unknown output":       {puts, []string{"run", "--local", "-f", "-", "-o", "xml"}, 2, "table, json or yaml"},
+		"local flags, cluster": {puts, []string{"run", "-f", "-", "--embedded-members", "3"}, 2, "--local"},
+		"no cluster":           {puts, []string{"run", "-f", "-"}, 2, "--local"},
+		"watch without a name": {"", []string{"watch"}, 2, "name"},
+		"service, local":       {puts, []string{"run", "--local", "-f", "-"}, 2, "--endpoints"},
+		"bad manifest":         {strings.Replace(puts, "clients", "cleints", 1), local, 2, "line 8: spec.load.cleints"},
+		"refused by a rule":    {strings.Replace(puts, "clients: 30", "clients: 3", 1), local, 2, "line 8: spec.load: "},
+		"target out of reach":  {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1"}, 2, ""},
+		"no objectives":        {puts, local, 0, ""},
+		"objectives met":       {limited(canBeMet), local, 0, ""},
+		"objectives missed":    {limited(canBeMiss), local, 1, ""},
+		"not to be judged":     {limited(canNotTell), local, 3, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var stderr strings.Builder
+			cmd, temporary := process(t, tc.stdin, tc.args...)
+			cmd.Stderr = &stderr
+			if got := exitStatus(t, cmd.Run()); got != tc.want {
+				t.Errorf("wanted exit status %d, got %d; standard error:\n%s", tc.want, got, stderr.String())
+			}
+			if !strings.Contains(stderr.String(), tc.wantErr) {
+				t.Errorf("wanted %q in standard error:\n%s", tc.wantErr, stderr.String())
+			}
+			if left, _ := os.ReadDir(temporary); len(left) != 0 {
+				t.Errorf("temporary files are left: %v", left)
+			}
+		})
+	}
+}
+
+func TestLocalRunOnThreeMembers(t *testing.T) {
+	cmd, temporary := process(t, limited(canBeMet), "run", "--local", "--embedded-members", "3", "-f", "-", "-o", "json")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &v1alpha1.EtcdBenchmark{}
+	if err := json.Unmarshal(out, run); err != nil {
+		t.Fatalf("standard output is not one JSON object: %v\n%s", err, out)
+	}
+	s := run.Status.Summary
+	if run.Kind != "EtcdBenchmark" || s.MeasuredRequests != 2000 || s.FailedRequests != 0 || len(run.Status.Target.Members) != 3 || len(run.Status.Pods) != 3 {
+		t.Errorf("wanted 2,000 puts by 3 pods on 3 members, got %s", out)
+	}
+	l := s.Operations[0].Latency
+	ascending := []int64{1, l.MinMicroseconds, l.P50Microseconds, l.P90Microseconds, l.P95Microseconds, l.P99Microseconds, l.P999Microseconds, l.MaxMicroseconds}
+	for i, v := range ascending[1:] {
+		if v < ascending[i] {
+			t.Errorf("percentiles do not ascend: %v", ascending)
+		}
+	}
+	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
+		if !meta.IsStatusConditionTrue(run.Status.Conditions, kind) {
+			t.Errorf("wanted %s, got %+v", kind, run.Status.Conditions)
+		}
+	}
+	if left, _ := os.ReadDir(temporary); len(left) != 0 {
+		t.Errorf("the members' data is left: %v", left)
+	}
+}
+
+func TestInterruptGivesThePartialResult(t *testing.T) {
+	cmd, temporary := process(t, endless, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "yaml")
+	var out strings.Builder
+	cmd.Stdout = &out
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer hang.Stop()
+	interruptOnceMeasuring(t, cmd, bufio.NewScanner(stderr))
+	if got := exitStatus(t, cmd.Wait()); got != 0 {
+		t.Errorf("wanted exit status 0, got %d", got)
+	}
+	run := &v1alpha1.EtcdBenchmark{}
+	if err := yaml.Unmarshal([]byte(out.String()), run); err != nil {
+		t.Fatal(err)
+	}
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if c == nil || c.Reason != v1alpha1.ReasonStopped || run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
+		t.Errorf("wanted the partial result of a stopped run, got:\n%s", out.String())
+	}
+	if left, _ := os.ReadDir(temporary); len(left) != 0 {
+		t.Errorf("the members' data is left: %v", left)
+	}
+}
+
+// interruptOnceMeasuring reads progress to its end and sends SIGINT when there
+// is a throughput for the first time.
+func interruptOnceMeasuring(t *testing.T, cmd *exec.Cmd, progress *bufio.Scanner) {
+	t.Helper()
+	interrupted := false
+	for progress.Scan() {
+		if !interrupted && strings.Contains(progress.Text(), "/s  p99") {
+			interrupted = true
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if !interrupted {
+		t.Error("no progress with a throughput was shown")
+	}
+}

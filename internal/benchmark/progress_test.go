@@ -1,0 +1,93 @@
+package benchmark
+
+import (
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func forSeconds(seconds int32) func(*v1alpha1.EtcdBenchmark) {
+	return func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &seconds
+	}
+}
+
+// inWindow has the pod measure a window of 4 s, of which this much has passed.
+func inWindow(passed time.Duration) func(*results.Snapshot) {
+	return func(s *results.Snapshot) {
+		s.Stage = results.StageMeasuring
+		s.Window.End = time.Time{}
+		s.Window.Planned, s.Window.PlannedRequests = 4*time.Second, 0
+		s.Window.LastResponse = s.Window.Start.Add(passed)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	unmeasured := func(s *results.Snapshot) { s.Window = results.Window{} }
+	cases := map[string]struct {
+		run         *v1alpha1.EtcdBenchmark
+		snaps       []*results.Snapshot
+		wantPercent int32
+		wantReady   int32
+	}{
+		"nothing known":                      {putRun(), []*results.Snapshot{nil, nil}, 0, 0},
+		"one pod is ready":                   {putRun(), []*results.Snapshot{measured(0, 0, unmeasured, atStage(results.StageReady)), measured(1, 0, unmeasured, atStage(results.StagePreloading))}, 0, 1},
+		"requests bound the run":             {putRun(), []*results.Snapshot{measured(0, 100, atStage(results.StageMeasuring)), measured(1, 150, atStage(results.StageMeasuring))}, 25, 2},
+		"time bounds the run":                {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(2*time.Second)), measured(1, 10, inWindow(time.Second))}, 25, 2},
+		"time bounds the run, one not begun": {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(time.Second)), measured(1, 0, unmeasured, atStage(results.StageWarmingUp))}, 0, 2},
+		"time is up":                         {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10), measured(1, 10, atStage(results.StageDraining))}, 100, 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := Progress(tc.run, tc.snaps)
+			if got.Percent != tc.wantPercent || got.ReadyPods != tc.wantReady {
+				t.Errorf("wanted %d %% and %d ready pods, got %+v", tc.wantPercent, tc.wantReady, got)
+			}
+		})
+	}
+}
+
+func TestPod(t *testing.T) {
+	snap := measured(3, 5, failing(2, "Unavailable", time.Millisecond), cutOff(1, time.Second))
+	snap.Window.Skew = 1500 * time.Microsecond
+	snap.Failure = &results.Failure{Reason: results.FailurePodFailed, Message: string(make([]rune, 5000))}
+	got := Pod(snap)
+	if got.Index != 3 || got.MeasuredRequests != 8 || got.StartSkewMicroseconds != 1500 || !got.KeysDeleted || got.Stage != "Done" {
+		t.Errorf("got %+v", got)
+	}
+	if n := len([]rune(got.Message)); n > 1024 {
+		t.Errorf("wanted a message of at most 1024 characters, got %d", n)
+	}
+}
+
+func TestDisplay(t *testing.T) {
+	summary := Summary(putRun(), results.Summarize([]*results.Snapshot{measured(0, 100), measured(1, 100, cutOff(20, time.Minute))}))
+	done := []v1alpha1.PodStatus{{Index: 0, Stage: "Done"}, {Index: 1, Stage: "Done", Partial: true}}
+	cases := map[string]struct {
+		status v1alpha1.EtcdBenchmarkStatus
+		want   *v1alpha1.Display
+	}{
+		"nothing yet":      {v1alpha1.EtcdBenchmarkStatus{}, nil},
+		"pods are started": {v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 1}}, &v1alpha1.Display{Pods: "1/2"}},
+		"while it runs": {
+			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 2, Requests: 9, ThroughputPerSecond: 48123, P99Microseconds: 25_100}},
+			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "25.1ms"},
+		},
+		"with a result": {
+			v1alpha1.EtcdBenchmarkStatus{Summary: summary, Pods: done},
+			&v1alpha1.Display{Pods: "1/2", Throughput: "200/s", P99: "≥60s", Errors: "0"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := putRun()
+			b.Status = tc.status
+			got := Display(b)
+			if (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+				t.Errorf("wanted %+v, got %+v", tc.want, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func TestReportHoldsEveryRequest(t *testing.T) {
+	snaps := []*results.Snapshot{measured(0, 300), measured(1, 200, failing(7, "Unavailable", time.Millisecond))}
+	data, err := Report(putRun(), results.Merge(snaps), results.Summarize(snaps))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got report
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	histograms := got.Operations[0].Histograms
+	for name, want := range map[string]int64{"latency": 500, "failed": 7} {
+		if n := inBuckets(histograms[name]); n != want || histograms[name].Count != uint64(want) {
+			t.Errorf("%s: wanted %d requests, got %d in buckets and a count of %d", name, want, n, histograms[name].Count)
+		}
+	}
+	if _, found := histograms["censored"]; found {
+		t.Error("an empty histogram is in the report")
+	}
+	if got.Summary.MeasuredRequests != 507 {
+		t.Errorf("wanted the summary in the report, got %+v", got.Summary)
+	}
+}
+
+func inBuckets(h reportHistogram) int64 {
+	n := int64(h.ZeroCount)
+	for _, b := range h.Buckets {
+		n += b[1]
+	}
+	return n
+}
+
+// The widest histograms that there can be must still fit, and count all.
+func TestReportFitsIntoAConfigMap(t *testing.T) {
+	op := func() *results.OperationResult {
+		r := &results.OperationResult{}
+		for _, h := range []*results.Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored} {
+			fillWide(h)
+		}
+		return r
+	}
+	merged := measured(0, 1)
+	merged.Operations = map[results.Operation]*results.OperationResult{results.OperationPut: op(), results.OperationRange: op()}
+	data, err := Report(putRun(), merged, results.Summarize([]*results.Snapshot{merged}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > MaxReportBytes {
+		t.Errorf("wanted at most %d bytes, got %d", MaxReportBytes, len(data))
+	}
+	var got report
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if h := got.Operations[1].Histograms["latency"]; inBuckets(h) != int64(merged.Operations[results.OperationRange].Latency.Count()) {
+		t.Errorf("buckets at schema %d do not add up", h.Schema)
+	}
+}
+
+// fillWide puts large counts into nearly all buckets.
+func fillWide(h *results.Histogram) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 50_000 {
+		h.Record(int64(random.ExpFloat64() * float64(uint64(1)<<random.IntN(50))))
+	}
+	for range 40 {
+		same := h.Clone()
+		h.Merge(&same)
+	}
+}

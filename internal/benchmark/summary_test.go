@@ -1,0 +1,80 @@
+package benchmark
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func TestSummary(t *testing.T) {
+	snaps := []*results.Snapshot{
+		measured(0, 100),
+		measured(1, 100, failing(3, "Unavailable", time.Millisecond), failing(1, "DeadlineExceeded", time.Second), cutOff(2, 2*time.Second)),
+	}
+	got := Summary(putRun(), results.Summarize(snaps))
+	if got.MeasuredRequests != 206 || got.FailedRequests != 4 || got.CensoredRequests != 2 {
+		t.Errorf("wanted 206 requests, 4 failed, 2 censored, got %+v", got)
+	}
+	if got.ThroughputPerSecond != 200 || got.DurationMicroseconds != 1_000_000 {
+		t.Errorf("wanted 200/s in a second, got %d/s in %d µs", got.ThroughputPerSecond, got.DurationMicroseconds)
+	}
+	op := got.Operations[0]
+	wantErrors := []v1alpha1.ErrorCount{{Code: "Unavailable", Count: 3}, {Code: "DeadlineExceeded", Count: 1}}
+	if diff := cmp.Diff(wantErrors, op.Errors); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	wantCounts := []v1alpha1.RequestCount{{RPC: "Put", Warmup: 14, Measured: 200}, {RPC: "Txn", Control: 6}}
+	if diff := cmp.Diff(wantCounts, got.RequestCounts); diff != "" {
+		t.Errorf("request counts (-want +got):\n%s", diff)
+	}
+	if !cmp.Equal(op.Latency.AtLeast, []v1alpha1.LatencyStatistic{"Max", "Mean", "P999"}) {
+		t.Errorf("wanted the statistics that reach the 2 of 202 that were cut off, got %v", op.Latency.AtLeast)
+	}
+	if l := op.Latency; l.MinMicroseconds != 1000 || l.MaxMicroseconds != 2_000_000 || op.ServiceTime.MaxMicroseconds != 100_000 {
+		t.Errorf("wanted exact extremes, got %+v and %+v", l, op.ServiceTime)
+	}
+	if op.Lateness != nil {
+		t.Errorf("lateness was not recorded, got %+v", op.Lateness)
+	}
+}
+
+func TestSummaryKeepsTheBoundsOfItsSchema(t *testing.T) {
+	s := results.Summarize([]*results.Snapshot{measured(0, 1)})
+	for range 40 {
+		s.Warnings = append(s.Warnings, string(make([]rune, 600)))
+	}
+	errors := map[string]uint64{}
+	for i := range 40 {
+		errors[string(rune('A'+i))] = uint64(i + 1)
+	}
+	s.Operations[0].Errors = errors
+	got := Summary(putRun(), s)
+	if len(got.Warnings) != 16 || len([]rune(got.Warnings[0])) != 512 {
+		t.Errorf("wanted 16 warnings of at most 512 characters, got %d", len(got.Warnings))
+	}
+	if kept := got.Operations[0].Errors; len(kept) != 32 || kept[0].Count != 40 {
+		t.Errorf("wanted the 32 most frequent codes, got %+v", kept)
+	}
+}
+
+func TestTargetStatus(t *testing.T) {
+	target := &results.Target{ClusterID: "cafe", Members: []results.Member{
+		{ID: "a", Name: "etcd-0", Version: "3.6.0", ResidentMemoryBytes: 5_000_000},
+		{ID: "b", Version: "3.7.3", Leader: true},
+	}}
+	got := TargetStatus(putRun(), []string{"http://etcd-0:2379"}, target)
+	want := &v1alpha1.TargetStatus{
+		Endpoints: []string{"etcd-0:2379"}, KeyPrefix: "etcdbench/11112222/", ClusterID: "cafe", Leader: "b", Version: "3.7.3",
+		Members: []v1alpha1.MemberStatus{
+			{ID: "a", Name: "etcd-0", Version: "3.6.0", ResidentMemoryBytes: new(int64(5_000_000))},
+			{ID: "b", Version: "3.7.3", Leader: true},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("target (-want +got):\n%s", diff)
+	}
+}

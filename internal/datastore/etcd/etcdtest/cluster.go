@@ -1,0 +1,201 @@
+package etcdtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+)
+
+const (
+	// startAttempts is how often members are started anew because somebody
+	// took a port that had just been free.
+	startAttempts = 3
+	startTimeout  = time.Minute
+)
+
+// Cluster is a running etcd cluster.
+type Cluster struct {
+	Members []*embed.Etcd
+	// Endpoints are host:port of the members' client addresses.
+	Endpoints []string
+	authority *Authority
+}
+
+// Start starts that many members. With an authority they serve TLS and want
+// client certificates of it; nil is plain text.
+func Start(t testing.TB, members int, authority *Authority) *Cluster {
+	t.Helper()
+	for attempt := 1; ; attempt++ {
+		c := &Cluster{authority: authority}
+		err := c.start(configs(t, filepath.Join(t.TempDir(), fmt.Sprint(attempt)), members, authority))
+		if err == nil {
+			t.Cleanup(c.close)
+			return c
+		}
+		c.close()
+		if attempt == startAttempts || !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatalf("starting %d etcd members: %v", members, err)
+		}
+	}
+}
+
+func (c *Cluster) start(configs []*embed.Config) error {
+	c.Members = make([]*embed.Etcd, len(configs))
+	errs := make([]error, len(configs))
+	var starting sync.WaitGroup
+	for i, config := range configs {
+		c.Endpoints = append(c.Endpoints, config.ListenClientUrls[0].Host)
+		// All at once: a member is ready only when it has a leader.
+		starting.Go(func() {
+			if c.Members[i], errs[i] = embed.StartEtcd(config); errs[i] == nil {
+				errs[i] = awaitReady(c.Members[i])
+			}
+		})
+	}
+	starting.Wait()
+	return errors.Join(errs...)
+}
+
+func awaitReady(m *embed.Etcd) error {
+	select {
+	case <-m.Server.ReadyNotify():
+		return nil
+	case err := <-m.Err():
+		return err
+	case <-time.After(startTimeout):
+		return fmt.Errorf("a member was not ready after %v", startTimeout)
+	}
+}
+
+func (c *Cluster) close() {
+	var closing sync.WaitGroup
+	for _, m := range c.Members {
+		if m != nil {
+			closing.Go(m.Close)
+		}
+	}
+	closing.Wait()
+}
+
+// Stop ends one member now.
+func (c *Cluster) Stop(i int) {
+	c.Members[i].Close()
+	c.Members[i] = nil
+}
+
+// Client returns a client of all members, with a user if user is not empty.
+func (c *Cluster) Client(t testing.TB, user, password string) *clientv3.Client {
+	t.Helper()
+	config := clientv3.Config{DialTimeout: 10 * time.Second, Logger: zap.NewNop(), Username: user, Password: password}
+	scheme := "http://"
+	if c.authority != nil {
+		scheme, config.TLS = "https://", c.authority.ClientTLS(t)
+		if name := config.TLS.ServerName; name != "" {
+			config.DialOptions = append(config.DialOptions, grpc.WithAuthority(name))
+		}
+	}
+	for _, e := range c.Endpoints {
+		config.Endpoints = append(config.Endpoints, scheme+e)
+	}
+	client, err := clientv3.New(config)
+	if err != nil {
+		t.Fatalf("connecting to the test's etcd: %v", err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// Leader returns the index of the member that leads.
+func (c *Cluster) Leader(t testing.TB) int {
+	t.Helper()
+	for i, m := range c.Members {
+		if m != nil && m.Server.Leader() == m.Server.MemberID() {
+			return i
+		}
+	}
+	t.Fatal("no member of the test's etcd leads")
+	return 0
+}
+
+// MoveLeader makes another member lead and returns once it does.
+func (c *Cluster) MoveLeader(t testing.TB, to int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	from := c.Members[c.Leader(t)].Server
+	if err := from.MoveLeader(ctx, uint64(from.Leader()), uint64(c.Members[to].Server.MemberID())); err != nil {
+		t.Fatalf("moving the leader: %v", err)
+	}
+}
+
+func configs(t testing.TB, dir string, members int, authority *Authority) []*embed.Config {
+	t.Helper()
+	out := make([]*embed.Config, members)
+	var peers []string
+	ports := freePorts(t, 2*members)
+	for i := range out {
+		out[i] = config(dir, i, ports[2*i], ports[2*i+1])
+		peers = append(peers, out[i].Name+"="+out[i].AdvertisePeerUrls[0].String())
+		if authority != nil {
+			secure(out[i], authority.serverFiles(t))
+		}
+	}
+	for _, c := range out {
+		c.InitialCluster = strings.Join(peers, ",")
+	}
+	return out
+}
+
+func config(dir string, i, clientPort, peerPort int) *embed.Config {
+	c := embed.NewConfig()
+	c.Name = fmt.Sprintf("member-%d", i)
+	c.Dir = filepath.Join(dir, c.Name)
+	c.ListenClientUrls = loopback("http", clientPort)
+	c.AdvertiseClientUrls = c.ListenClientUrls
+	c.ListenPeerUrls = loopback("http", peerPort)
+	c.AdvertisePeerUrls = c.ListenPeerUrls
+	c.UnsafeNoFsync = true
+	// The cheapest hash: a test logs in often.
+	c.BcryptCost = 4
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	return c
+}
+
+func secure(c *embed.Config, info transport.TLSInfo) {
+	c.ClientTLSInfo = info
+	for _, u := range []*url.URL{&c.ListenClientUrls[0], &c.AdvertiseClientUrls[0]} {
+		u.Scheme = "https"
+	}
+}
+
+func loopback(scheme string, port int) []url.URL {
+	return []url.URL{{Scheme: scheme, Host: fmt.Sprintf("127.0.0.1:%d", port)}}
+}
+
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports
+}

@@ -1,0 +1,210 @@
+package etcd
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// startNow is load.Control for sessions that start when all of them are ready.
+type startNow struct {
+	waiting sync.WaitGroup
+	never   chan struct{}
+}
+
+func (c *startNow) StartAt(ctx context.Context) (time.Time, error) {
+	c.waiting.Done()
+	c.waiting.Wait()
+	return time.Now(), ctx.Err()
+}
+
+func (c *startNow) Stopped() <-chan struct{} { return c.never }
+
+// runAll runs all parts of a plan at once and returns their final snapshots.
+func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
+	t.Helper()
+	control := &startNow{never: make(chan struct{})}
+	control.waiting.Add(p.Pods)
+	snapshots := make([]*results.Snapshot, p.Pods)
+	var running sync.WaitGroup
+	for i := range p.Pods {
+		session, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: New(p, i), Control: control})
+		if err != nil {
+			t.Fatal(err)
+		}
+		running.Go(func() {
+			if err := session.Run(withTimeout(t)); err != nil {
+				t.Errorf("pod %d: %v", i, err)
+				// Its peers wait for all to be ready.
+				control.waiting.Done()
+			}
+			snapshots[i] = session.Snapshot()
+		})
+	}
+	running.Wait()
+	return snapshots
+}
+
+// handled returns how many requests of each kind etcd says it has served. All
+// members of a test share this process, and so their counters.
+func handled(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
+	t.Helper()
+	response, err := http.Get("http://" + cluster.Endpoints[0] + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return parseHandled(t, response.Body)
+}
+
+func parseHandled(t *testing.T, body io.Reader) map[results.RPC]uint64 {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[results.RPC]uint64{}
+	for _, m := range families["grpc_server_handled_total"].GetMetric() {
+		for _, label := range m.GetLabel() {
+			if label.GetName() == "grpc_method" {
+				out[results.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
+			}
+		}
+	}
+	return out
+}
+
+// etcd's own counters rise by exactly what the snapshots account for.
+func TestTheAccountIsExact(t *testing.T) {
+	cluster := etcdtest.Start(t, 3, nil)
+	tests := map[string]struct {
+		change   func(*plan.Plan)
+		measured uint64
+	}{
+		"puts": {func(*plan.Plan) {}, 2_000},
+		"mixed with preload": {func(p *plan.Plan) {
+			p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.KeyCount = plan.WorkloadMixed, 50, 1_500
+		}, 2_000},
+		"reads on followers": {func(p *plan.Plan) {
+			p.Workload.Type, p.Workload.KeyCount, p.Workload.Serializable = plan.WorkloadRange, 1, true
+			p.Target.Members = plan.MembersFollowers
+		}, 2_000},
+		"open loop on the leader": {func(p *plan.Plan) {
+			p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 1, 500
+			p.Target.Members = plan.MembersLeader
+		}, 500},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = 3, 1 }, tc.change)
+			before := handled(t, cluster)
+			snapshots := runAll(t, p)
+			after := handled(t, cluster)
+			accounted, measured := account(snapshots)
+			for _, rpc := range []results.RPC{results.RPCPut, results.RPCRange, results.RPCDeleteRange, results.RPCTxn, results.RPCMemberList} {
+				if served := after[rpc] - before[rpc]; accounted[rpc] != served {
+					t.Errorf("%s: etcd served %d, the snapshots account for %d", rpc, served, accounted[rpc])
+				}
+			}
+			if measured+owed(snapshots) != tc.measured || successes(snapshots) != measured {
+				t.Errorf("%d sent, %d successful and %d owed in the window, wanted %d", measured, successes(snapshots), owed(snapshots), tc.measured)
+			}
+			wantClean(t, cluster, snapshots)
+		})
+	}
+}
+
+// account adds up what was sent, and what of it was measured.
+func account(snapshots []*results.Snapshot) (sent map[results.RPC]uint64, measured uint64) {
+	sent = map[results.RPC]uint64{}
+	for _, s := range snapshots {
+		for rpc, phases := range s.Requests {
+			for _, n := range phases {
+				sent[rpc] += n
+			}
+			measured += phases[results.PhaseMeasured]
+		}
+	}
+	return sent, measured
+}
+
+// owed is what an open loop could not send, for want of free clients.
+func owed(snapshots []*results.Snapshot) uint64 {
+	var n uint64
+	for _, s := range snapshots {
+		for _, o := range s.Operations {
+			n += o.Censored.Count()
+		}
+	}
+	return n
+}
+
+func successes(snapshots []*results.Snapshot) uint64 {
+	var n uint64
+	for _, s := range snapshots {
+		for _, o := range s.Operations {
+			n += o.Latency.Count()
+		}
+	}
+	return n
+}
+
+// wantClean wants each pod to have seen its keys deleted, and none left.
+func wantClean(t *testing.T, cluster *etcdtest.Cluster, snapshots []*results.Snapshot) {
+	t.Helper()
+	for _, s := range snapshots {
+		if s.Cleaning != results.CleaningKeysDeleted || s.Stage != results.StageDone {
+			t.Errorf("pod %d ends in %s with %s", s.Index, s.Stage, s.Cleaning)
+		}
+	}
+	if left := keysUnder(t, cluster.Client(t, "", ""), ownPrefix); len(left) > 0 {
+		t.Errorf("%d keys are left", len(left))
+	}
+}
+
+func TestARunWithClientCertificatesByName(t *testing.T) {
+	authority := etcdtest.NewAuthority(t, "etcd.example")
+	cluster := etcdtest.Start(t, 1, authority)
+	p := planFor(cluster.Endpoints, withTLS(authority.SecretDir(t), "etcd.example"))
+	if n := successes(runAll(t, p)); n != 2_000 {
+		t.Errorf("%d of 2000 puts succeeded", n)
+	}
+}
+
+func TestARunWithUserAndPassword(t *testing.T) {
+	cluster := etcdtest.Start(t, 3, nil)
+	enableAuth(t, cluster.Client(t, "", ""))
+	p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), func(p *plan.Plan) { p.Pods = 3 })
+	if n := successes(runAll(t, p)); n != 2_000 {
+		t.Errorf("%d of 2000 puts succeeded", n)
+	}
+	root := cluster.Client(t, "root", "secret")
+	if left := keysUnder(t, root, ownPrefix); len(left) > 0 {
+		t.Errorf("%d keys are left", len(left))
+	}
+}
+
+func TestPodZeroAloneTellsOfTheTarget(t *testing.T) {
+	cluster := etcdtest.Start(t, 1, nil)
+	snapshots := runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 }))
+	target := snapshots[0].Target
+	if target == nil || len(target.Members) != 1 || target.Members[0].ResidentMemoryBytes < 1<<20 || !strings.HasPrefix(target.Members[0].Name, "member-") {
+		t.Errorf("pod 0 tells %+v, wanted one member with its memory and name", target)
+	}
+	if snapshots[1].Target != nil {
+		t.Errorf("pod 1 tells %+v, wanted nothing", snapshots[1].Target)
+	}
+}

@@ -1,0 +1,268 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Every arrival that is due in the window is counted once: sent, or owed.
+func TestAnOpenLoopCountsEveryArrival(t *testing.T) {
+	for _, pods := range []int{1, 3} {
+		p := planOf(forOneSecond(1_000), func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = pods, 1 })
+		drivers := make([]*fakeDriver, pods)
+		for i := range drivers {
+			drivers[i] = &fakeDriver{}
+		}
+		var total, sent uint64
+		for _, s := range runParts(t, p, drivers) {
+			e := endedOf(s)
+			total += e.Succeeded + e.Censored
+			sent += sentIn(s, results.PhaseMeasured)
+			if n := latenessCount(s); n != e.Succeeded {
+				t.Errorf("%d of %d requests have a lateness", n, e.Succeeded)
+			}
+		}
+		if total != 1_000 || sent < 900 {
+			t.Errorf("%d pods: %d of 1000 arrivals counted, %d sent", pods, total, sent)
+		}
+	}
+}
+
+func latenessCount(s *results.Snapshot) uint64 {
+	var n uint64
+	for _, o := range s.Operations {
+		n += o.Lateness.Count()
+	}
+	return n
+}
+
+// A stall of the target delays the requests that were due meanwhile, and their
+// latency says so: what a tool that waits for a response before it counts the
+// next request omits.
+func TestAStallShowsInTheLatencyOfWhatWasDueMeanwhile(t *testing.T) {
+	const stall = 400 * time.Millisecond
+	var first atomic.Int64
+	d := &fakeDriver{answer: func(ctx context.Context, req *Request, resp *Response) {
+		if PhaseOf(ctx) != results.PhaseMeasured {
+			return
+		}
+		first.CompareAndSwap(0, int64(Now()))
+		// The target freezes from 200 ms after the first request on.
+		began := Instant(first.Load()).Add(200 * time.Millisecond)
+		if now := Now(); now > began && now < began.Add(stall) {
+			answerAfter(began.Add(stall).Sub(now))(ctx, req, resp)
+		}
+	}}
+	s := run(t, planOf(forOneSecond(1_000), func(p *plan.Plan) { p.Load.Clients, p.Load.Connections = 5, 5 }), d)
+	var late, serviceLate uint64
+	for _, o := range s.Operations {
+		late += countAbove(&o.Latency, stall/4)
+		serviceLate += countAbove(&o.Service, stall/4)
+	}
+	// Of the 400 requests that were due in the stall, three quarters waited
+	// longer than a quarter of it; five at a time were in flight.
+	if late < 250 || serviceLate > 50 {
+		t.Errorf("%d requests have a latency, %d a service time over %v; wanted some 300 and 5", late, serviceLate, stall/4)
+	}
+}
+
+// countAbove is how many durations of a histogram are longer than d, found
+// from outside by its percentiles.
+func countAbove(h *results.Histogram, d time.Duration) uint64 {
+	n := h.Count()
+	var above uint64
+	for rank := uint64(1); rank <= n; rank++ {
+		if q, _ := h.Quantile((float64(rank) - 0.5) / float64(n)); q > d {
+			above = n - rank + 1
+			break
+		}
+	}
+	return above
+}
+
+// A target that stops to answer: what is in flight is censored when the drain
+// is over, and so is what the schedule owes.
+func TestWhatHasNoAnswerIsCensored(t *testing.T) {
+	tests := map[string]struct {
+		rate int64
+		want func(ended) bool
+	}{
+		"closed loop": {0, func(e ended) bool { return e.Censored == 20 }},
+		"open loop":   {500, func(e ended) bool { return e.Succeeded+e.Censored == 500 && e.Censored >= 380 }},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var answered atomic.Int64
+			d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
+				if PhaseOf(ctx) == results.PhaseMeasured && answered.Add(1) > 100 {
+					<-ctx.Done()
+					resp.Code = CodeCanceled
+				}
+			}}
+			s := run(t, planOf(forOneSecond(tc.rate), func(p *plan.Plan) { p.Load.RequestTimeoutSeconds = 1 }), d)
+			e := endedOf(s)
+			if !tc.want(e) || e.Failed > 0 {
+				t.Errorf("requests ended as %+v", e)
+			}
+			for op, o := range s.Operations {
+				if shortest := o.Censored.Min(); o.Censored.Count() > 0 && shortest < time.Second {
+					t.Errorf("a censored %s waited %v, wanted at least the drain of 1 s", op, shortest)
+				}
+			}
+		})
+	}
+}
+
+func TestFailedRequestsAreCountedByCode(t *testing.T) {
+	var n atomic.Int64
+	d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
+		if PhaseOf(ctx) != results.PhaseMeasured {
+			return
+		}
+		switch n.Add(1) % 10 {
+		case 0:
+			resp.Code = "ResourceExhausted"
+		case 1:
+			resp.Code = CodeDeadlineExceeded
+		}
+	}}
+	p := planOf(func(p *plan.Plan) { p.Load.Requests = 1_000 })
+	s := run(t, p, d)
+	got := map[string]uint64{}
+	for _, o := range s.Operations {
+		for code, n := range o.Errors {
+			got[code] += n
+		}
+	}
+	if diff := cmp.Diff(map[string]uint64{"ResourceExhausted": 100, "DeadlineExceeded": 100}, got); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	if e := endedOf(s); e != (ended{Succeeded: 800, Failed: 200}) {
+		t.Errorf("requests ended as %+v", e)
+	}
+}
+
+// A target that refuses at once is not hammered: each client tries at growing
+// intervals, so that it fails some seven times in a second.
+func TestADeadTargetIsNotHammered(t *testing.T) {
+	d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
+		if PhaseOf(ctx) == results.PhaseMeasured {
+			resp.Code = CodeUnavailable
+		}
+	}}
+	s := run(t, planOf(forOneSecond(0)), d)
+	if e := endedOf(s); e.Failed < 20 || e.Failed > 20*8 || e.Succeeded > 0 {
+		t.Errorf("20 clients ended %+v requests in a second", e)
+	}
+}
+
+func TestSnapshotsAreConsistentWhileTheLoadRuns(t *testing.T) {
+	s := newSession(t, planOf(forOneSecond(0)), 0, &fakeDriver{}, newControl())
+	ran := make(chan error)
+	go func() { ran <- s.Run(t.Context()) }()
+	var before uint64
+	for {
+		select {
+		case err := <-ran:
+			if err != nil || before == 0 {
+				t.Errorf("error %v after %d requests seen", err, before)
+			}
+			return
+		default:
+		}
+		e := endedOf(s.Snapshot())
+		if e.Succeeded < before {
+			t.Fatalf("%d requests after %d", e.Succeeded, before)
+		}
+		before = e.Succeeded
+	}
+}
+
+// nullConn answers at once and allocates nothing.
+type nullConn struct{}
+
+func (nullConn) Do(_ context.Context, _ *Request, resp *Response) {
+	*resp = Response{Sent: Now(), Received: Now()}
+}
+
+// benchEngine is an engine with one client on a null connection, in a window
+// that does not end.
+func benchEngine(tb testing.TB) (*engine, *client) {
+	tb.Helper()
+	p := planOf(func(p *plan.Plan) { p.Load.Requests = 1 << 40 })
+	w := workload.New(p)
+	c := newClient(0, nullConn{}, w, p)
+	e := newEngine(p, w, []*client{c}, newRecorder())
+	part, err := p.Part(0)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e.prepare(part, Now())
+	tb.Cleanup(e.close)
+	return e, c
+}
+
+func TestNothingIsAllocatedPerRequest(t *testing.T) {
+	e, c := benchEngine(t)
+	ctx := WithPhase(t.Context(), results.PhaseMeasured)
+	allocations := testing.AllocsPerRun(1_000, func() {
+		ordinal, _ := e.measured.draw()
+		e.send(ctx, c, e.measured, ordinal, c.rest(ctx.Done()))
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations per request", allocations)
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	e, c := benchEngine(b)
+	ctx := WithPhase(b.Context(), results.PhaseMeasured)
+	b.ReportAllocs()
+	for b.Loop() {
+		ordinal, _ := e.measured.draw()
+		e.send(ctx, c, e.measured, ordinal, c.rest(ctx.Done()))
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r := newRecorder()
+	response := Response{Sent: 1_000, Received: 250_000}
+	for b.Loop() {
+		r.record(0, results.OperationPut, outcome{due: 900, response: &response, inWindow: true})
+	}
+}
+
+// Many clients record on few shards; none may be lost.
+func TestRecordersLoseNothing(t *testing.T) {
+	r := newRecorder()
+	const clients, each = 16, 2_000
+	var writing sync.WaitGroup
+	for n := range clients {
+		writing.Go(func() {
+			for i := range each {
+				response := Response{Sent: 1, Received: Instant(i + 1)}
+				if i%10 == 0 {
+					response.Code = "Aborted"
+				}
+				r.record(n, results.OperationPut, outcome{response: &response, inWindow: true})
+			}
+		})
+	}
+	writing.Wait()
+	got := r.results(results.OperationPut)
+	if got.Latency.Count() != clients*each*9/10 || got.Failed.Count() != clients*each/10 || got.Errors["Aborted"] != clients*each/10 {
+		t.Errorf("got %d successes and %d failures, %v", got.Latency.Count(), got.Failed.Count(), got.Errors)
+	}
+	if got.CompletedInWindow != got.Latency.Count() || r.last() != each {
+		t.Errorf("completed %d, last response at %d", got.CompletedInWindow, r.last())
+	}
+}

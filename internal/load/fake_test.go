@@ -1,0 +1,196 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// fakeDriver is a Driver without a target. Its zero value answers everything
+// at once; hooks, called before each answer, change that.
+type fakeDriver struct {
+	// hook is called for every step but requests, by the step's name; what it
+	// returns is the step's error.
+	hook func(ctx context.Context, step string) error
+	// answer fills the response of a request that was just sent.
+	answer func(ctx context.Context, req *Request, resp *Response)
+	memory map[string]int64
+
+	counter RequestCounter
+	mutex   sync.Mutex
+	// sent has how often each measured operation was sent.
+	sent     map[string]int
+	steps    []string
+	released atomic.Bool
+	closed   atomic.Bool
+}
+
+var _ Driver = (*fakeDriver)(nil)
+
+func (d *fakeDriver) step(ctx context.Context, step string) error {
+	d.mutex.Lock()
+	d.steps = append(d.steps, step)
+	d.mutex.Unlock()
+	if d.hook != nil {
+		return d.hook(ctx, step)
+	}
+	return nil
+}
+
+func (d *fakeDriver) Preflight(ctx context.Context) (*results.Target, error) {
+	return &results.Target{ClusterID: "c", Members: []results.Member{{ID: "a"}, {ID: "b"}}}, d.step(ctx, "preflight")
+}
+
+func (d *fakeDriver) Connect(ctx context.Context, connection int) (Conn, error) {
+	return &fakeConn{d}, d.step(ctx, "connect")
+}
+
+func (d *fakeDriver) Claim(ctx context.Context) error { return d.step(ctx, "claim") }
+
+func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
+	d.released.Store(true)
+	if err := d.step(ctx, "release"); err != nil {
+		return results.CleaningKeysLeft, err
+	}
+	return results.CleaningKeysDeleted, nil
+}
+
+func (d *fakeDriver) Sample(context.Context) map[string]int64 { return d.memory }
+
+func (d *fakeDriver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
+
+func (d *fakeDriver) Close() error {
+	d.closed.Store(true)
+	return nil
+}
+
+type fakeConn struct{ driver *fakeDriver }
+
+func (c *fakeConn) Do(ctx context.Context, req *Request, resp *Response) {
+	d := c.driver
+	phase := PhaseOf(ctx)
+	d.counter.Add(results.RPC(req.Operation), phase)
+	*resp = Response{Sent: Now()}
+	if phase == results.PhaseMeasured {
+		d.mutex.Lock()
+		if d.sent == nil {
+			d.sent = map[string]int{}
+		}
+		d.sent[string(req.Operation)+" "+string(req.Key)+"="+string(req.Value)]++
+		d.mutex.Unlock()
+	}
+	if d.answer != nil {
+		d.answer(ctx, req, resp)
+	}
+	resp.Received = Now()
+}
+
+// fakeControl starts a session at once, unless told otherwise.
+type fakeControl struct {
+	// at is the common start; zero is now.
+	at time.Time
+	// silent never tells a start.
+	silent  bool
+	stopped chan struct{}
+}
+
+var _ Control = (*fakeControl)(nil)
+
+func newControl() *fakeControl { return &fakeControl{stopped: make(chan struct{})} }
+
+func (c *fakeControl) StartAt(ctx context.Context) (time.Time, error) {
+	if c.silent {
+		<-ctx.Done()
+		return time.Time{}, ctx.Err()
+	}
+	if c.at.IsZero() {
+		return time.Now(), nil
+	}
+	return c.at, nil
+}
+
+func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }
+
+// planOf is a small plan of one pod; changes are applied to it.
+func planOf(changes ...func(*plan.Plan)) plan.Plan {
+	p := plan.Plan{
+		Version: plan.Version, RunUID: "uid", Name: "test/run", Pods: 1, Prefix: "p/", TimeoutSeconds: 60,
+		Target: plan.Target{Endpoints: []string{"127.0.0.1:1"}, Members: plan.MembersAll},
+		Workload: plan.Workload{
+			Type: plan.WorkloadMixed, ReadsPerHundred: 50, KeySize: 4, ValueSize: 8, KeyCount: 50, KeyOrder: plan.KeyOrderUniform,
+		},
+		Load: plan.Load{Transport: "Null", Connections: 5, Clients: 20, Requests: 1_003, RequestTimeoutSeconds: 5, Seed: 7},
+	}
+	for _, change := range changes {
+		change(&p)
+	}
+	return p
+}
+
+// forOneSecond is a closed loop, or with a rate an open loop, over the shortest
+// window that a plan can ask for.
+func forOneSecond(rate int64) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 1, rate
+	}
+}
+
+func newSession(t *testing.T, p plan.Plan, index int, d *fakeDriver, c Control) *Session {
+	t.Helper()
+	s, err := NewSession(Config{Plan: p, Index: index, Driver: d, Control: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// runParts runs all parts of a plan at once, each on its driver, and returns
+// their final snapshots.
+func runParts(t *testing.T, p plan.Plan, drivers []*fakeDriver) []*results.Snapshot {
+	t.Helper()
+	snapshots := make([]*results.Snapshot, p.Pods)
+	var running sync.WaitGroup
+	for i := range p.Pods {
+		s := newSession(t, p, i, drivers[i], newControl())
+		running.Go(func() {
+			if err := s.Run(t.Context()); err != nil {
+				t.Errorf("pod %d: %v", i, err)
+			}
+			snapshots[i] = s.Snapshot()
+		})
+	}
+	running.Wait()
+	return snapshots
+}
+
+// run runs a plan of one pod.
+func run(t *testing.T, p plan.Plan, d *fakeDriver) *results.Snapshot {
+	t.Helper()
+	return runParts(t, p, []*fakeDriver{d})[0]
+}
+
+// ended is how many measured requests ended, and in which way.
+type ended struct{ Succeeded, Failed, Censored uint64 }
+
+func endedOf(s *results.Snapshot) ended {
+	var e ended
+	for _, o := range s.Operations {
+		e.Succeeded += o.Latency.Count()
+		e.Failed += o.Failed.Count()
+		e.Censored += o.Censored.Count()
+	}
+	return e
+}
+
+func sentIn(s *results.Snapshot, phase results.Phase) uint64 {
+	var n uint64
+	for _, phases := range s.Requests {
+		n += phases[phase]
+	}
+	return n
+}

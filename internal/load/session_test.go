@@ -1,0 +1,390 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// wantOperations is what a plan's measured requests are, and how often.
+func wantOperations(p plan.Plan) map[string]int {
+	w := workload.New(p)
+	want := map[string]int{}
+	for n := range p.Load.Requests {
+		op := w.At(workload.Measured, n)
+		value := ""
+		if op.Kind == results.OperationPut {
+			value = string(w.Value(op.Key))
+		}
+		want[string(op.Kind)+" "+string(w.AppendKey(nil, op.Key))+"="+value]++
+	}
+	return want
+}
+
+func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
+	for _, pods := range []int{1, 2, 5} {
+		for _, rate := range []int64{0, 2_000} {
+			p := planOf(func(p *plan.Plan) { p.Pods, p.Load.RatePerSecond = pods, rate })
+			drivers := make([]*fakeDriver, pods)
+			for i := range drivers {
+				drivers[i] = &fakeDriver{}
+			}
+			snapshots := runParts(t, p, drivers)
+			sent := map[string]int{}
+			var total ended
+			for i, d := range drivers {
+				for op, n := range d.sent {
+					sent[op] += n
+				}
+				e := endedOf(snapshots[i])
+				total.Succeeded += e.Succeeded
+				if got, want := e.Succeeded, snapshots[i].Window.PlannedRequests; got != want {
+					t.Errorf("pod %d of %d has %d requests, wanted %d", i, pods, got, want)
+				}
+			}
+			if diff := cmp.Diff(wantOperations(p), sent); diff != "" {
+				t.Errorf("%d pods at rate %d: requests (-want +got):\n%s", pods, rate, diff)
+			}
+			if total.Succeeded != uint64(p.Load.Requests) {
+				t.Errorf("%d pods have %d requests, wanted %d", pods, total.Succeeded, p.Load.Requests)
+			}
+		}
+	}
+}
+
+func TestThePodsPreloadEachKeyOnce(t *testing.T) {
+	for _, pods := range []int{1, 3} {
+		p := planOf(func(p *plan.Plan) { p.Pods = pods })
+		drivers := make([]*fakeDriver, pods)
+		for i := range drivers {
+			drivers[i] = &fakeDriver{}
+		}
+		var preloaded uint64
+		for _, s := range runParts(t, p, drivers) {
+			preloaded += s.Requests[results.RPCPut][results.PhasePreload]
+		}
+		if preloaded != uint64(p.Workload.KeyCount) {
+			t.Errorf("%d pods preload %d keys, wanted %d", pods, preloaded, p.Workload.KeyCount)
+		}
+	}
+}
+
+func TestThePreloadRepeatsWhatFailed(t *testing.T) {
+	var failures atomic.Int32
+	d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
+		if PhaseOf(ctx) == results.PhasePreload && failures.Add(1) <= 3 {
+			resp.Code = CodeUnavailable
+		}
+	}}
+	p := planOf()
+	s := run(t, p, d)
+	if got, want := s.Requests[results.RPCPut][results.PhasePreload], uint64(p.Workload.KeyCount)+3; got != want {
+		t.Errorf("%d puts were sent, wanted %d", got, want)
+	}
+}
+
+func TestAPreloadThatKeepsFailingEndsTheSession(t *testing.T) {
+	d := &fakeDriver{answer: func(_ context.Context, _ *Request, resp *Response) {
+		resp.Code, resp.Detail = "ResourceExhausted", "no space"
+	}}
+	s := newSession(t, planOf(), 0, d, newControl())
+	f := FailureOf(s.Run(t.Context()))
+	if f == nil || f.Reason != results.FailureTargetUnhealthy {
+		t.Errorf("got failure %+v, wanted %s", f, results.FailureTargetUnhealthy)
+	}
+	if !d.released.Load() || !d.closed.Load() {
+		t.Errorf("released %v, closed %v: wanted both", d.released.Load(), d.closed.Load())
+	}
+}
+
+func TestAWindowOfSomeDuration(t *testing.T) {
+	d := &fakeDriver{answer: answerAfter(2 * time.Millisecond)}
+	s := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds = 1 }), d)
+	w := s.Window
+	if got := w.End.Sub(w.Start); got != time.Second || w.Planned != time.Second {
+		t.Errorf("the window has %v of %v, wanted a second", got, w.Planned)
+	}
+	if got := w.Start.Sub(w.StartAt.Add(w.Skew)); got < time.Second-time.Millisecond || got > time.Second+10*time.Millisecond {
+		t.Errorf("the window begins %v after the start, wanted the warm-up of a second", got)
+	}
+	var completed, measured uint64
+	for _, o := range s.Operations {
+		completed += o.CompletedInWindow
+		measured += o.Latency.Count()
+	}
+	// Each of the 20 clients has at most one request in flight at the end.
+	if completed > measured || measured > completed+20 || completed < 1_000 {
+		t.Errorf("%d requests completed in the window, of %d measured", completed, measured)
+	}
+	if sentIn(s, results.PhaseMeasured) != measured || sentIn(s, results.PhaseWarmup) < 1_000 {
+		t.Errorf("sent %v, measured %d", s.Requests, measured)
+	}
+}
+
+// answerAfter is a target that takes a while for each request.
+func answerAfter(d time.Duration) func(context.Context, *Request, *Response) {
+	return func(ctx context.Context, _ *Request, resp *Response) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			resp.Code = CodeCanceled
+		}
+	}
+}
+
+func TestASnapshotOfTheBeginning(t *testing.T) {
+	s := newSession(t, planOf(), 0, &fakeDriver{}, newControl())
+	got := s.Snapshot()
+	if got.Stage != results.StageConnecting || got.Cleaning != results.CleaningNothingWritten || got.KeyBytes != 6 || s.Ready() {
+		t.Errorf("got %+v, ready %v", got, s.Ready())
+	}
+}
+
+func TestTheStagesOfASession(t *testing.T) {
+	var s *Session
+	stages := map[string]results.Stage{}
+	d := &fakeDriver{
+		hook:   func(_ context.Context, step string) error { stages[step] = s.Stage(); return nil },
+		memory: map[string]int64{"a": 100},
+	}
+	s = newSession(t, planOf(), 0, d, newControl())
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]results.Stage{
+		"preflight": results.StageConnecting, "connect": results.StageConnecting, "claim": results.StageConnecting,
+		"release": results.StageCleaning,
+	}
+	if diff := cmp.Diff(want, stages); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+	got := s.Snapshot()
+	if got.Stage != results.StageDone || got.Cleaning != results.CleaningKeysDeleted || got.Stopped || got.Failure != nil || !s.Ready() {
+		t.Errorf("the end: %+v", got)
+	}
+	if m := got.Target.Members; m[0].ResidentMemoryBytes != 100 || m[1].ResidentMemoryBytes != 0 {
+		t.Errorf("members %+v, wanted 100 bytes of the first and nothing known of the second", m)
+	}
+}
+
+func TestASessionThatStartsLateSaysSo(t *testing.T) {
+	control := newControl()
+	control.at = time.Now().Add(-3 * time.Second)
+	s := newSession(t, planOf(), 0, &fakeDriver{}, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if skew := s.Snapshot().Window.Skew; skew < 3*time.Second || skew > 10*time.Second {
+		t.Errorf("skew %v, wanted a little over 3 s", skew)
+	}
+}
+
+func TestASessionStartsAtTheCommonStart(t *testing.T) {
+	control := newControl()
+	control.at = time.Now().Add(300 * time.Millisecond)
+	s := newSession(t, planOf(), 0, &fakeDriver{}, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := s.Snapshot().Window
+	if w.Start.Before(w.StartAt.Add(-time.Millisecond)) || w.Skew < 0 || w.Skew > 200*time.Millisecond {
+		t.Errorf("asked to start at %v, it started at %v with a skew of %v", w.StartAt, w.Start, w.Skew)
+	}
+}
+
+// Whatever the context interrupts, Run ends soon, without an error, and gives
+// up what it has claimed.
+func TestAnInterruptionAtEachStage(t *testing.T) {
+	endless := answerAfter(time.Minute)
+	tests := map[string]struct {
+		at      results.Stage
+		step    string
+		answer  func(context.Context, *Request, *Response)
+		silent  bool
+		release bool
+	}{
+		"preflight":  {step: "preflight"},
+		"connect":    {step: "connect"},
+		"claim":      {step: "claim", release: true},
+		"preloading": {at: results.StagePreloading, answer: endless, release: true},
+		"waiting":    {at: results.StageReady, silent: true, release: true},
+		"warming up": {at: results.StageWarmingUp, release: true},
+		"measuring":  {at: results.StageMeasuring, release: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			d := &fakeDriver{answer: tc.answer, hook: func(ctx context.Context, step string) error {
+				if step != tc.step {
+					return nil
+				}
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			}}
+			control := newControl()
+			control.silent = tc.silent
+			s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 2, 20 }), 0, d, control)
+			go cancelAt(ctx, cancel, s, tc.at)
+			began := time.Now()
+			if err := s.Run(ctx); err != nil {
+				t.Errorf("got error %v, wanted none", err)
+			}
+			got := s.Snapshot()
+			if !got.Stopped || got.Stage != results.StageDone || d.released.Load() != tc.release || !d.closed.Load() {
+				t.Errorf("stopped %v, stage %s, released %v, closed %v", got.Stopped, got.Stage, d.released.Load(), d.closed.Load())
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// cancelAt cancels once the session has reached a stage.
+func cancelAt(ctx context.Context, cancel context.CancelFunc, s *Session, stage results.Stage) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for s.Stage() != stage {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	cancel()
+}
+
+func TestAStopKeepsWhatWasMeasured(t *testing.T) {
+	control := newControl()
+	var sent atomic.Int32
+	d := &fakeDriver{answer: func(ctx context.Context, req *Request, resp *Response) {
+		answerAfter(time.Millisecond)(ctx, req, resp)
+		if PhaseOf(ctx) == results.PhaseMeasured && sent.Add(1) == 500 {
+			close(control.stopped)
+		}
+	}}
+	s := newSession(t, planOf(func(p *plan.Plan) { p.Load.Requests = 1_000_000 }), 0, d, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Snapshot()
+	e := endedOf(got)
+	if !got.Stopped || e.Succeeded < 500 || e.Succeeded != sentIn(got, results.PhaseMeasured) || e.Failed+e.Censored > 0 {
+		t.Errorf("stopped %v with %+v of %d sent", got.Stopped, e, sentIn(got, results.PhaseMeasured))
+	}
+	if got.Window.End.Before(got.Window.Start) || !got.Window.End.Equal(got.Window.LastResponse) {
+		t.Errorf("window %+v, wanted its end at the last response", got.Window)
+	}
+}
+
+func TestAnEndOfTheLoadIsNoStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	d := &fakeDriver{hook: func(_ context.Context, step string) error {
+		if step == "release" {
+			cancel()
+		}
+		return nil
+	}}
+	s := newSession(t, planOf(), 0, d, newControl())
+	if err := s.Run(ctx); err != nil || s.Snapshot().Stopped {
+		t.Errorf("error %v, stopped %v: wanted neither after a full window", err, s.Snapshot().Stopped)
+	}
+}
+
+func TestFailuresKeepTheirReason(t *testing.T) {
+	refused := Errorf(results.FailurePrefixNotEmpty, "the prefix holds keys")
+	unreachable := Errorf(results.FailureTargetUnreachable, "nobody there")
+	tests := map[string]struct {
+		step     string
+		err      error
+		reason   results.FailureReason
+		released bool
+	}{
+		"unreachable":            {"preflight", unreachable, results.FailureTargetUnreachable, false},
+		"no connection":          {"connect", unreachable, results.FailureTargetUnreachable, false},
+		"a prefix of others":     {"claim", refused, results.FailurePrefixNotEmpty, false},
+		"a claim of unknown end": {"claim", unreachable, results.FailureTargetUnreachable, true},
+		"an error with no name":  {"preflight", errors.New("boom"), results.FailurePodFailed, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := &fakeDriver{hook: func(_ context.Context, step string) error {
+				if step == tc.step {
+					return tc.err
+				}
+				return nil
+			}}
+			s := newSession(t, planOf(), 0, d, newControl())
+			err := s.Run(t.Context())
+			got := s.Snapshot()
+			if !errors.Is(err, tc.err) || got.Failure == nil || got.Failure.Reason != tc.reason || got.Stopped {
+				t.Errorf("got error %v, failure %+v, stopped %v; wanted the reason %s", err, got.Failure, got.Stopped, tc.reason)
+			}
+			if d.released.Load() != tc.released {
+				t.Errorf("released %v, wanted %v", d.released.Load(), tc.released)
+			}
+		})
+	}
+}
+
+func TestAStartThatNeverComesEndsAtThePlansTimeout(t *testing.T) {
+	control := newControl()
+	control.silent = true
+	d := &fakeDriver{}
+	s := newSession(t, planOf(func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
+	f := FailureOf(s.Run(t.Context()))
+	if f == nil || f.Reason != results.FailurePodFailed || !d.released.Load() {
+		t.Errorf("got failure %+v, released %v", f, d.released.Load())
+	}
+}
+
+func TestKeysThatStayAreTold(t *testing.T) {
+	d := &fakeDriver{hook: func(_ context.Context, step string) error {
+		if step == "release" {
+			return errors.New("gone")
+		}
+		return nil
+	}}
+	if got := run(t, planOf(), d); got.Cleaning != results.CleaningKeysLeft {
+		t.Errorf("the session reports %s, wanted %s", got.Cleaning, results.CleaningKeysLeft)
+	}
+}
+
+func TestNewSessionRefusesAPlanItCannotRun(t *testing.T) {
+	bad := planOf(func(p *plan.Plan) { p.Load.Clients = 0 })
+	for index, p := range map[int]plan.Plan{0: bad, 1: planOf()} {
+		_, err := NewSession(Config{Plan: p, Index: index})
+		if f := FailureOf(err); f == nil || f.Reason != results.FailureInvalidPlan {
+			t.Errorf("index %d: got %v, wanted %s", index, err, results.FailureInvalidPlan)
+		}
+	}
+}
+
+func TestClientsSpreadOverTheConnections(t *testing.T) {
+	p := planOf(func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 3, 8 })
+	s := newSession(t, p, 0, &fakeDriver{}, newControl())
+	conns := []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
+	counts := map[Conn]int{}
+	for _, c := range s.clients(conns) {
+		counts[c.conn]++
+	}
+	if got := slices.Sorted(maps.Values(counts)); !slices.Equal(got, []int{2, 3, 3}) {
+		t.Errorf("8 clients on 3 connections: %v", got)
+	}
+}

@@ -1,0 +1,221 @@
+package results
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pod is a final snapshot of a client pod whose window goes from start to end
+// after testStart and which succeeded n times.
+func pod(start, end time.Duration, n int) *Snapshot {
+	s := &Snapshot{
+		RunUID: "a", Transport: "ClientV3", Stage: StageDone,
+		Window: Window{
+			StartAt: testStart, Skew: start, Start: testStart.Add(start), End: testStart.Add(end),
+			LastResponse: testStart.Add(end), Planned: end - start,
+		},
+		Operations: map[Operation]*OperationResult{OperationPut: {CompletedInWindow: uint64(n)}},
+	}
+	for range n {
+		s.Operations[OperationPut].Latency.Record(int64(time.Millisecond))
+	}
+	return s
+}
+
+// requestBound is a pod whose window ends with its last response, whatever it
+// says of its end.
+func requestBound(start, last time.Duration, n int) *Snapshot {
+	s := pod(start, last, n)
+	s.Window.Planned, s.Window.PlannedRequests = 0, uint64(n)
+	s.Window.End = s.Window.End.Add(time.Second)
+	return s
+}
+
+func TestTiming(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	late := pod(0, 10*s, 1000)
+	late.Operations[OperationPut].CompletedInWindow = 900
+	open := pod(0, 4*s, 400)
+	open.Stage, open.Window.End = StageMeasuring, time.Time{}
+	setBack := pod(5*s, 1*s, 100)
+	ready := &Snapshot{RunUID: "a", Transport: "ClientV3", Stage: StageReady}
+
+	type timings struct {
+		Throughput, Steady      float64
+		Length, Tail, StartSkew time.Duration
+		Succeeded               uint64
+	}
+	tests := map[string]struct {
+		pods []*Snapshot
+		want timings
+	}{
+		"nobody":        {nil, timings{}},
+		"not yet begun": {[]*Snapshot{ready, nil}, timings{}},
+		"one pod":       {[]*Snapshot{pod(0, 10*s, 1000)}, timings{Throughput: 100, Length: 10 * s, Succeeded: 1000}},
+		"skew adds no length": {
+			[]*Snapshot{pod(0, 10*s, 1000), pod(400*ms, 10400*ms, 500)},
+			timings{Throughput: 150, Length: 10 * s, StartSkew: 400 * ms, Succeeded: 1500},
+		},
+		"what came after the window does not count": {
+			[]*Snapshot{late}, timings{Throughput: 90, Length: 10 * s, Succeeded: 1000},
+		},
+		"a lost pod never flatters": {
+			[]*Snapshot{pod(0, 10*s, 1000), open, nil}, timings{Throughput: 140, Length: 10 * s, Succeeded: 1400},
+		},
+		"so far": {[]*Snapshot{open}, timings{Throughput: 100, Length: 4 * s, Succeeded: 400}},
+		"bound by requests": {
+			[]*Snapshot{requestBound(0, 10*s, 1000), requestBound(0, 5*s, 1000)},
+			timings{Throughput: 200, Steady: 300, Length: 10 * s, Tail: 5 * s, Succeeded: 2000},
+		},
+		"bound by requests from the first start": {
+			[]*Snapshot{requestBound(2*s, 10*s, 800), requestBound(0, 10*s, 1000)},
+			timings{Throughput: 180, Steady: 200, Length: 10 * s, StartSkew: 2 * s, Succeeded: 1800},
+		},
+		"a clock that was set back makes no tail": {
+			[]*Snapshot{requestBound(0, 10*s, 1000), requestBound(5*s, 1*s, 100)},
+			timings{Throughput: 110, Steady: 100, Length: 10 * s, StartSkew: 5 * s, Succeeded: 1100},
+		},
+		"a clock that was set back": {[]*Snapshot{setBack}, timings{Succeeded: 100}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Summarize(tc.pods)
+			if diff := cmp.Diff(tc.want, timings{
+				got.Throughput, got.SteadyThroughput, got.Length, got.Tail, got.StartSkew, got.Succeeded,
+			}); diff != "" {
+				t.Errorf("timings (-want +got):\n%s", diff)
+			}
+			if got.Pods != len(tc.pods) {
+				t.Errorf("summary of %d pods, wanted %d", got.Pods, len(tc.pods))
+			}
+		})
+	}
+}
+
+// A sent request counts once, in the same percentiles, whichever pod sent it.
+func TestSummaryDoesNotDependOnTheNumberOfPods(t *testing.T) {
+	var want *Summary
+	for _, pods := range []int{1, 2, 5} {
+		all := make([]*Snapshot, pods)
+		for i := range all {
+			all[i] = pod(0, 10*time.Second, 0)
+		}
+		r := rand.New(rand.NewPCG(11, 11))
+		for i := range 100_000 {
+			put := all[i%pods].Operations[OperationPut]
+			put.Latency.Record(int64(1e6 + 1e7*r.ExpFloat64()))
+			put.CompletedInWindow++
+		}
+		got := Summarize(all)
+		got.Pods = 0
+		if want == nil {
+			want = &got
+		}
+		if diff := cmp.Diff(*want, got); diff != "" {
+			t.Errorf("summary of %d pods (-of one +got):\n%s", pods, diff)
+		}
+	}
+	if p99 := want.Operations[0].Latency.Values[StatisticP99].Duration; want.Succeeded != 100_000 || p99 < 46*time.Millisecond || p99 > 48*time.Millisecond {
+		t.Errorf("%d requests with a p99 of %v, wanted 100,000 around 47 ms", want.Succeeded, p99)
+	}
+}
+
+func TestPartial(t *testing.T) {
+	running, failed, bare := pod(0, time.Second, 1), pod(0, time.Second, 1), pod(0, time.Second, 1)
+	running.Stage = StageCleaning
+	failed.Failure = &Failure{Reason: FailurePodFailed}
+	bare.Omitted = []string{omittedOperations}
+	whole := pod(0, time.Second, 1)
+	tests := map[string]struct {
+		pods []*Snapshot
+		want bool
+	}{
+		"nobody":            {nil, true},
+		"all":               {[]*Snapshot{whole, whole}, false},
+		"one is missing":    {[]*Snapshot{whole, nil}, true},
+		"one is not done":   {[]*Snapshot{whole, running}, true},
+		"one failed":        {[]*Snapshot{whole, failed}, true},
+		"one has no counts": {[]*Snapshot{whole, bare}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := Summarize(tc.pods).Partial; got != tc.want {
+				t.Errorf("got %v, wanted %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDistributions(t *testing.T) {
+	s := pod(0, time.Second, 98)
+	put := s.Operations[OperationPut]
+	put.Censored, put.Failed = recorded(2e9), recorded(5e6)
+	put.Service = recorded(7e5)
+	put.Lateness = recorded(1, 2, 3)
+	put.Lateness.dropBuckets()
+	put.Errors = map[string]uint64{"Unavailable": 1}
+
+	got := Summarize([]*Snapshot{s}).Operations[0]
+	values := map[string]Value{
+		"median": got.Latency.Values[StatisticP50], "p99": got.Latency.Values[StatisticP99], "p99.9": got.Latency.Values[StatisticP999],
+		"judged p99": got.Judged.Values[StatisticP99], "judged p99.9": got.Judged.Values[StatisticP999],
+		"service": got.Service.Values[StatisticP999], "lateness": got.Lateness.Values[StatisticMean],
+	}
+	want := map[string]Value{
+		"median": {Duration: time.Millisecond}, "p99": {Duration: 2 * time.Second, AtLeast: true}, "p99.9": {Duration: 2 * time.Second, AtLeast: true},
+		"judged p99": {Duration: 2 * time.Second, AtLeast: true}, "judged p99.9": {Unbounded: true},
+		"service": {Duration: 7e5}, "lateness": {Duration: 2},
+	}
+	if diff := cmp.Diff(want, values, within028); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if _, known := got.Lateness.Values[StatisticP50]; known {
+		t.Error("lateness has a median without buckets")
+	}
+	counts := []uint64{got.Succeeded, got.Failed, got.Censored, got.Latency.Count, got.Judged.Count, got.Errors["Unavailable"]}
+	if diff := cmp.Diff([]uint64{98, 1, 1, 99, 100, 1}, counts); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+// within028 compares durations as a percentile from buckets may be off.
+var within028 = cmp.Comparer(func(a, b time.Duration) bool {
+	return math.Abs(float64(a-b)) <= 0.0028*float64(max(a, b))
+})
+
+func TestWarnings(t *testing.T) {
+	const s = time.Second
+	other, short, coarse := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
+	other.Transport = "Fast"
+	short.Omitted = []string{"service time", strings.Repeat("x", maxTextBytes)}
+	coarse.Operations[OperationPut].Latency.Reduce(4)
+	tests := map[string]struct {
+		pods []*Snapshot
+		want []string
+	}{
+		"nothing to say": {[]*Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
+		"a short tail":   {[]*Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
+		"a long tail":    {[]*Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
+		"a late start":   {[]*Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
+		"two transports": {[]*Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
+		"left out":       {[]*Snapshot{short}, []string{"service time"}},
+		"coarse":         {[]*Snapshot{coarse}, []string{"2.19%"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Summarize(tc.pods).Warnings
+			ok := slices.EqualFunc(tc.want, got, func(part, text string) bool {
+				return strings.Contains(text, part) && len(text) <= maxTextBytes
+			})
+			if !ok {
+				t.Errorf("got %q, wanted %q in them", got, tc.want)
+			}
+		})
+	}
+}
