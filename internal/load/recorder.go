@@ -144,7 +144,9 @@ func operationIndex(operation results.Operation) int {
 
 // lazyRecorder is a results.Recorder that takes no memory before its first
 // record.
-type lazyRecorder struct{ made atomic.Pointer[results.Recorder] }
+type lazyRecorder struct {
+	made atomic.Pointer[results.Recorder]
+}
 
 func (l *lazyRecorder) record(waited Instant) {
 	made := l.made.Load()
