@@ -161,12 +161,9 @@ func retire(o Observed, d *Decision, now time.Time) {
 	d.wake(expires, now)
 }
 
-// letGo has the finalizer go last, for the object may vanish with it. A cleanup
-// Job that is still at work has no owner and goes on; it ends, and goes, by
-// itself.
+// letGo has the finalizer go last, for the object may vanish with it.
 func letGo(o Observed, d *Decision) {
-	ended := o.Cleanup.Succeeded || o.Cleanup.Failed != "" || o.cleaned()
-	if o.Cleanup.Exists && !o.Cleanup.Deleting && ended {
+	if o.Cleanup.Exists && !o.Cleanup.Deleting {
 		d.do(DeleteCleanup)
 	}
 	if holds(o) {
