@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // eventAction is what the operator does, in the words of the events API.
@@ -51,7 +52,7 @@ func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, re
 
 func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionFinished {
-		return c.Status == metav1.ConditionTrue && !endedWell(c.Reason)
+		return c.Status == metav1.ConditionTrue && benchmark.CouldNotRun(c.Reason)
 	}
 	return c.Status != metav1.ConditionTrue
 }

@@ -3,12 +3,10 @@ package controllers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -41,7 +39,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
 		s.Summary = benchmark.Summary(run, *summary)
-		s.Summary.Partial = s.Summary.Partial || final && !endedWell(finish.Reason)
+		s.Summary.Partial = s.Summary.Partial || final && benchmark.CouldNotRun(finish.Reason)
 	}
 	if final {
 		setPassed(run, summary, *finish, now)
@@ -83,19 +81,12 @@ func hasMeasurement(snapshots []*results.Snapshot) bool {
 	return slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil && !s.Window.Start.IsZero() })
 }
 
-// setPassed judges the objectives. A run that did not do what was asked cannot
-// pass, whatever the numbers that it got are.
 func setPassed(run *v1alpha1.EtcdBenchmark, summary *results.Summary, finish lifecycle.Problem, now time.Time) {
-	objectives, passed := benchmark.Judge(run, summary)
+	objectives, passed := benchmark.Judge(run, summary, finish.Reason)
 	run.Status.Objectives = objectives
-	if passed == nil {
-		return
+	if passed != nil {
+		setCondition(run, v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 	}
-	if passed.Status == metav1.ConditionTrue && !endedWell(finish.Reason) {
-		passed.Status, passed.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
-		passed.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", finish.Reason)
-	}
-	setCondition(run, v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 }
 
 func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) []v1alpha1.PodStatus {

@@ -77,13 +77,9 @@ func setFinished(run *v1alpha1.EtcdBenchmark, p lifecycle.Problem, now time.Time
 	s.Progress = nil
 	setCondition(run, v1alpha1.ConditionFinished, metav1.ConditionTrue, p.Reason, p.Message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
-	if !endedWell(p.Reason) {
+	if benchmark.CouldNotRun(p.Reason) {
 		setCondition(run, v1alpha1.ConditionStalled, metav1.ConditionTrue, p.Reason, p.Message, now)
 	}
-}
-
-func endedWell(reason string) bool {
-	return reason == v1alpha1.ReasonCompleted || reason == v1alpha1.ReasonStopped
 }
 
 func setCleaned(run *v1alpha1.EtcdBenchmark, c *lifecycle.Cleaned, now time.Time) {

@@ -50,6 +50,12 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 	return "etcdbench/" + b.UID8() + "/"
 }
 
+// RemovalCommand returns what a person types into a shell to delete the keys of
+// the run.
+func (b *EtcdBenchmark) RemovalCommand() string {
+	return "etcdctl del --prefix '" + strings.ReplaceAll(b.KeyPrefix(), "'", `'\''`) + "'"
+}
+
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
 

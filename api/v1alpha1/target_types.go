@@ -65,8 +65,8 @@ type Target struct {
 	Auth *TargetAuth `json:"auth,omitempty"`
 
 	// keyPrefix is the prefix under which every key of the run lies. It must
-	// be printable, end in a slash and hold no key before the run; all keys
-	// under it are deleted after the run. Default etcdbench/<first 8
+	// be printable, end in a slash and hold no key before the run; the keys
+	// that the run wrote under it are deleted after the run. Default etcdbench/<first 8
 	// characters of the run's UID>/.
 	//
 	// +optional

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -93,6 +94,22 @@ func indexFromEnv() int {
 		return -1
 	}
 	return index
+}
+
+// runUID returns whose pod this is even where the plan cannot be run, such as
+// that of another version; empty if it does not say so.
+func (o options) runUID() string {
+	var p struct {
+		RunUID string `json:"runUID"`
+	}
+	data, err := os.ReadFile(filepath.Join(o.planDir, plan.File))
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return ""
+	}
+	return p.RunUID
 }
 
 // readPlan reads the plan; what is wrong with it names the file.

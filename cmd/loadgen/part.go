@@ -21,7 +21,10 @@ const failedGrace = 3 * time.Second
 // scrape.
 func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
-	session, control, err := newSession(o, log)
+	var session *load.Session
+	// What is measured must survive whatever happens while keys are deleted.
+	measured := func() { lastWords(o.terminationFile, session.Snapshot(), log) }
+	session, control, err := newSession(o, measured, log)
 	if err != nil {
 		return refuse(o, err, log)
 	}
@@ -42,14 +45,14 @@ func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 	return exitDone
 }
 
-func newSession(o options, log *slog.Logger) (*load.Session, *fileControl, error) {
+func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *fileControl, error) {
 	p, err := o.readPlan()
 	if err != nil {
 		return nil, nil, load.Errorf(results.FailureInvalidPlan, "%w", err)
 	}
 	control := watchFiles(o.controlDir)
 	session, err := load.NewSession(load.Config{
-		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Log: log,
+		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Measured: measured, Log: log,
 	})
 	if err != nil {
 		control.close()
@@ -59,12 +62,11 @@ func newSession(o options, log *slog.Logger) (*load.Session, *fileControl, error
 	return session, control, nil
 }
 
-// refuse ends a pod that has no plan to run. There is no run to name in the
-// snapshot; the operator knows whose pod it is.
+// refuse ends a pod that has no plan to run.
 func refuse(o options, err error, log *slog.Logger) int {
 	log.Error("no part to run", "error", err)
 	lastWords(o.terminationFile, &results.Snapshot{
-		Index: o.index, Stage: results.StageDone, Cleaning: results.CleaningNothingWritten, Failure: load.FailureOf(err),
+		RunUID: o.runUID(), Index: o.index, Stage: results.StageDone, Cleaning: results.CleaningNothingWritten, Failure: load.FailureOf(err),
 	}, log)
 	return exitFailed
 }

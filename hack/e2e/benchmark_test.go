@@ -69,7 +69,7 @@ func get(ctx context.Context, b *v1alpha1.EtcdBenchmark) (*v1alpha1.EtcdBenchmar
 	return found, err
 }
 
-// awaitStage waits until Finished has one of the reasons.
+// awaitStage waits until the run is in a stage.
 func awaitStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	eventually(t, 2*time.Minute, b.Name+" to be "+stage, func(ctx context.Context) error {
@@ -78,9 +78,19 @@ func awaitStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) *v1alpha1
 			return err
 		}
 		b = found
+		if ended(b) {
+			return nil
+		}
 		return wantReason(b, v1alpha1.ConditionFinished, stage)
 	})
+	if err := wantReason(b, v1alpha1.ConditionFinished, stage); err != nil {
+		t.Fatal(err)
+	}
 	return b
+}
+
+func ended(b *v1alpha1.EtcdBenchmark) bool {
+	return meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
 // awaitEnd waits until the run is finished, its keys are accounted for and its
@@ -93,7 +103,7 @@ func awaitEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 			return err
 		}
 		b = found
-		if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished) {
+		if !ended(b) {
 			return wantReason(b, v1alpha1.ConditionFinished, "True")
 		}
 		if meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleaned) == nil {

@@ -17,83 +17,95 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// heldMessage is what the policy of denyStart answers.
+// heldMessage is what the policy of a hold answers.
 const heldMessage = "held back by the end-to-end test"
 
-// denyStart makes the API server refuse, until allowStart, the start of one pod
-// of a run: it returns when the policy is in force.
-func denyStart(t *testing.T, ns, run string, index int) {
+// hold keeps the operator from setting an annotation on a run's pods.
+type hold struct {
+	ns, run, annotation string
+	// index is the pod that it is about, by its index in the Job.
+	index int
+}
+
+// set makes the API server refuse the annotation until release: it returns when
+// that is in force.
+func (h hold) set(t *testing.T) {
 	t.Helper()
-	policy, binding := startPolicy(ns, run, index)
-	for _, object := range []client.Object{policy, binding} {
+	for _, object := range []client.Object{h.policy(), h.binding()} {
 		if err := suite.client.Create(suite.ctx, object); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Cleanup(func() { allowStart(t, ns) })
+	t.Cleanup(func() { h.release(t) })
 	eventually(t, time.Minute, "the policy to be in force", func(ctx context.Context) error {
-		err := suite.client.Create(ctx, startedPod(ns, run, index), client.DryRunAll)
+		err := suite.client.Create(ctx, h.probe(), client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), heldMessage) {
-			return fmt.Errorf("a pod with a start got: %w", err)
+			return fmt.Errorf("a pod with the annotation got: %w", err)
 		}
 		return nil
 	})
 }
 
-// allowStart removes the policy of denyStart, if it is there.
-func allowStart(t *testing.T, ns string) {
+// release removes what set created, if it is there.
+func (h hold) release(t *testing.T) {
 	t.Helper()
-	policy, binding := startPolicy(ns, "", 0)
-	for _, object := range []client.Object{binding, policy} {
+	for _, object := range []client.Object{h.binding(), h.policy()} {
 		if err := suite.client.Delete(suite.detached().ctx, object); client.IgnoreNotFound(err) != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func startPolicy(ns, run string, index int) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
+func (h hold) meta() metav1.ObjectMeta { return metav1.ObjectMeta{Name: h.ns + "-" + h.run} }
+
+func (h hold) policy() *admissionv1.ValidatingAdmissionPolicy {
 	equivalent := admissionv1.Equivalent
-	held := fmt.Sprintf("object.metadata.labels[%q] == %q && object.metadata.labels[%q] == %q && has(object.metadata.annotations) && %q in object.metadata.annotations",
-		v1alpha1.LabelRunName, run, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(index), plan.AnnotationStartAt)
-	policy := &admissionv1.ValidatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: ns},
+	return &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: h.meta(),
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionv1.MatchResources{
 				MatchPolicy:       &equivalent,
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: ns}},
-				ObjectSelector:    &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelComponent: v1alpha1.ComponentLoad}},
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: h.ns}},
+				ObjectSelector:    &metav1.LabelSelector{MatchLabels: h.labels()},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
 					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 				}}},
 			},
-			Validations: []admissionv1.Validation{{Expression: "!(" + held + ")", Message: heldMessage}},
+			Validations: []admissionv1.Validation{{
+				Expression: fmt.Sprintf("!has(object.metadata.annotations) || !(%q in object.metadata.annotations)", h.annotation),
+				Message:    heldMessage,
+			}},
 		},
 	}
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: ns},
+}
+
+func (h hold) binding() *admissionv1.ValidatingAdmissionPolicyBinding {
+	return &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: h.meta(),
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName:        ns,
+			PolicyName:        h.meta().Name,
 			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 		},
 	}
-	return policy, binding
 }
 
-// startedPod is a pod that the policy of denyStart refuses and nothing else does.
-func startedPod(ns, run string, index int) *corev1.Pod {
+func (h hold) labels() map[string]string {
+	return map[string]string{
+		v1alpha1.LabelComponent:              v1alpha1.ComponentLoad,
+		v1alpha1.LabelRunName:                h.run,
+		batchv1.JobCompletionIndexAnnotation: strconv.Itoa(h.index),
+	}
+}
+
+// probe is a pod that the policy refuses and nothing else does.
+func (h hold) probe() *corev1.Pod {
 	no, yes := false, true
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: ns, Name: "probe",
-			Labels: map[string]string{
-				v1alpha1.LabelComponent: v1alpha1.ComponentLoad, v1alpha1.LabelRunName: run,
-				batchv1.JobCompletionIndexAnnotation: strconv.Itoa(index),
-			},
-			Annotations: map[string]string{plan.AnnotationStartAt: "now"},
+			Namespace: h.ns, Name: "probe", Labels: h.labels(), Annotations: map[string]string{h.annotation: "true"},
 		},
 		Spec: corev1.PodSpec{
 			SecurityContext: &corev1.PodSecurityContext{

@@ -20,7 +20,7 @@ type heldRun struct {
 	// start creates the run and whatever holds it in its stage.
 	start func(*testing.T, *v1alpha1.EtcdBenchmark)
 	// letGo, if set, removes what holds it.
-	letGo func(*testing.T)
+	letGo func(*testing.T, *v1alpha1.EtcdBenchmark)
 }
 
 // checkPodDeletedRestart replaces the operator's pod at once.
@@ -35,7 +35,7 @@ func checkPodDeletedRestart(t *testing.T) {
 }
 
 // checkProcessKilledRestart kills the operator's process: nobody gives the
-// lease back, and the blocked ports stay blocked.
+// lease back.
 func checkProcessKilledRestart(t *testing.T) {
 	checkRestart(t, "killed", killOperatorProcess)
 }
@@ -56,9 +56,9 @@ func checkRestart(t *testing.T, purpose string, kill func(*testing.T)) {
 		requireStage(t, runs[i], h.stage)
 	}
 	kill(t)
-	for _, h := range held {
+	for i, h := range held {
 		if h.letGo != nil {
-			h.letGo(t)
+			h.letGo(t, runs[i])
 		}
 	}
 	for i, h := range held {
@@ -84,23 +84,23 @@ func requireStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) {
 
 // heldRuns are in the order of how long they stay in their stage.
 func heldRuns(ns string) []heldRun {
-	runs := []heldRun{
+	last := int(newPutIn(ns, suite.side, "", 1).Spec.Load.Pods) - 1
+	start := hold{ns: ns, run: "armed", annotation: plan.AnnotationStartAt, index: last}
+	return []heldRun{
 		{
 			name: "preparing", stage: v1alpha1.StagePreparing,
 			start: startUnschedulable,
-			letGo: func(t *testing.T) { labelNodes(t, ns, "go") },
+			letGo: func(t *testing.T, b *v1alpha1.EtcdBenchmark) { labelNodes(t, b.Namespace, "go") },
 		},
 		{
 			// The start is in status and on the first pod, but not on the last.
 			name: "armed", stage: v1alpha1.StageArmed,
-			start: startHalfArmed,
-			letGo: func(t *testing.T) { allowStart(t, ns) },
+			start: func(t *testing.T, b *v1alpha1.EtcdBenchmark) { start.set(t); startHalfArmed(t, b) },
+			letGo: func(t *testing.T, _ *v1alpha1.EtcdBenchmark) { start.release(t) },
 		},
+		{name: "collecting", stage: v1alpha1.StageCollecting, start: startUncleaned, letGo: deleteKeys},
+		{name: "running", stage: v1alpha1.StageRunning, start: startLong},
 	}
-	if suite.ownCluster {
-		runs = append(runs, heldRun{name: "collecting", stage: v1alpha1.StageCollecting, start: startBlocked})
-	}
-	return append(runs, heldRun{name: "running", stage: v1alpha1.StageRunning, start: startLong})
 }
 
 // startUnschedulable asks for a node label that no node has yet.
@@ -109,9 +109,8 @@ func startUnschedulable(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	create(t, b)
 }
 
-// startHalfArmed lets an admission policy deny the start to the last pod.
+// startHalfArmed waits until every pod but the last has its start.
 func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
-	denyStart(t, b.Namespace, b.Name, int(b.Spec.Load.Pods)-1)
 	create(t, b)
 	eventually(t, 2*time.Minute, "the first pod to have its start", func(ctx context.Context) error {
 		pods, err := podsOf(ctx, b)
@@ -131,13 +130,28 @@ func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	})
 }
 
-// startBlocked lets a run wait, when it is through, for an operator that can
-// not reach it.
-func startBlocked(t *testing.T, b *v1alpha1.EtcdBenchmark) {
-	blockable := newBlockable(suite.side, b.Name)
-	b.Spec = blockable.Spec
+// startUncleaned pretends that one more pod writes under the run's prefix: the
+// others wait with their results until its keys are gone.
+func startUncleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	b.Spec = newSlow(suite.side, b.Name).Spec
 	create(t, b)
-	blockPods(t, b)
+	eventually(t, 2*time.Minute, "the prefix to be claimed", func(context.Context) error {
+		keys, err := suite.side.store(b.KeyPrefix() + ".owner")
+		if err == nil && len(keys) == 0 {
+			err = fmt.Errorf("%s has no owner", b.KeyPrefix())
+		}
+		return err
+	})
+	if _, err := suite.side.etcdctl("put", b.KeyPrefix()+".pod/000099", ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deleteKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	if _, err := suite.side.etcdctl("del", "--prefix", b.KeyPrefix()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // startLong makes the run last as long as a restart may take.

@@ -88,7 +88,7 @@ func requireSameLatency(t *testing.T, operation string, first, second *v1alpha1.
 // checkBlockedPort takes one of the two roads away: packets from the operator
 // to the run's pods die in the operator's own network namespace.
 func checkBlockedPort(t *testing.T) {
-	b := newBlockable(suite.side, "blocked")
+	b := newSlow(suite.side, "blocked")
 	create(t, b)
 	blockPods(t, b)
 	b = awaitEnd(t, b)
@@ -98,9 +98,8 @@ func checkBlockedPort(t *testing.T) {
 	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
 }
 
-// newBlockable is a run that lasts long enough to block its pods' ports before
-// it ends.
-func newBlockable(c *etcdCluster, name string) *v1alpha1.EtcdBenchmark {
+// newSlow is a run that lasts long enough to get in its way before it ends.
+func newSlow(c *etcdCluster, name string) *v1alpha1.EtcdBenchmark {
 	b := newPut(c, name, 2000)
 	b.Spec.Load.WarmupSeconds = 8
 	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 500}

@@ -36,8 +36,9 @@ func notJudged(got, message string) verdict {
 //
 // An objective whose truth the numbers do not decide is Unknown, never Met: a
 // percentile that is only a lower bound, or numbers that miss the part of a
-// pod.
-func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
+// pod. A run that did not do all that was asked can miss, but not pass,
+// whatever the numbers that it got are; reason is how it ended.
+func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
 	if len(b.Spec.Objectives) == 0 {
 		return nil, nil
 	}
@@ -52,7 +53,22 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary) ([]v1alpha1.ObjectiveS
 			Message: v.message,
 		})
 	}
-	return out, passed(out)
+	return out, capped(passed(out), s, reason)
+}
+
+func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
+	whole := reason == v1alpha1.ReasonCompleted && s != nil && !s.Stopped
+	if c.Status == metav1.ConditionTrue && !whole {
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		c.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", reason)
+	}
+	return c
+}
+
+// CouldNotRun says whether a run that ended for this reason was kept from what
+// it was asked to do. Being stopped is what somebody asked for.
+func CouldNotRun(reason string) bool {
+	return reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonStopped
 }
 
 func judge(o v1alpha1.Objective, s *results.Summary) verdict {
@@ -87,18 +103,31 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	}
 	value, ok := op.Judged.Values[results.Statistic(o.Statistic)]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
+	lowest, highest := bounds(value.Duration, o.Statistic, op.Judged.ErrorBoundPPM)
 	switch got := gotLatency(value); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("No %s of %s could be had.", o.Statistic, o.Operation))
 	case value.Unbounded:
 		return missed("failed", fmt.Sprintf("It falls on a failed request; %s of %s failed.", plural(int64(op.Failed), "request"), o.Operation))
-	case value.Duration > limit:
+	case lowest > limit:
 		return missed(got, "")
 	case value.AtLeast:
 		return notJudged(got, "Requests that were cut off at the end could have taken longer.")
+	case highest > limit:
+		return notJudged(got, fmt.Sprintf("The limit lies between %s and %s, where the true value can be.", exactMicros(lowest), exactMicros(highest)))
 	default:
 		return met(got)
 	}
+}
+
+// bounds are the least and the greatest true value of a statistic. Mean and
+// maximum are exact; a percentile is off by the resolution of its histogram.
+func bounds(d time.Duration, s v1alpha1.LatencyStatistic, errorPPM int) (lowest, highest time.Duration) {
+	if s == v1alpha1.StatisticMean || s == v1alpha1.StatisticMax {
+		return d, d
+	}
+	e := float64(errorPPM) / 1e6
+	return time.Duration(float64(d) / (1 + e)), time.Duration(float64(d) * (1 + e))
 }
 
 func gotLatency(v results.Value) string {

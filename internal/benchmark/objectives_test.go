@@ -22,6 +22,7 @@ func TestJudgeOne(t *testing.T) {
 		"latency above its limit":         {maxLatency(v1alpha1.StatisticP99, 90_000), whole, v1alpha1.ObjectiveMissed},
 		"exact maximum at its limit":      {maxLatency(v1alpha1.StatisticMax, 100_000), whole, v1alpha1.ObjectiveMet},
 		"exact maximum above its limit":   {maxLatency(v1alpha1.StatisticMax, 99_999), whole, v1alpha1.ObjectiveMissed},
+		"a limit within the bucket":       {maxLatency(v1alpha1.StatisticP99, 99_000), whole, v1alpha1.ObjectiveUnknown},
 		"mean":                            {maxLatency(v1alpha1.StatisticMean, 50_500), whole, v1alpha1.ObjectiveMet},
 		"throughput above its limit":      {minThroughput(100), whole, v1alpha1.ObjectiveMet},
 		"throughput below its limit":      {minThroughput(101), whole, v1alpha1.ObjectiveMissed},
@@ -44,7 +45,7 @@ func TestJudgeOne(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := results.Summarize(tc.snaps)
-			got, _ := Judge(putRun(withObjectives(tc.objective)), &s)
+			got, _ := Judge(putRun(withObjectives(tc.objective)), &s, v1alpha1.ReasonCompleted)
 			if len(got) != 1 || got[0].Result != tc.want || got[0].Name != tc.objective.Name {
 				t.Errorf("wanted %s of %s, got %+v", tc.want, tc.objective.Name, got)
 			}
@@ -73,7 +74,7 @@ func TestJudgePassed(t *testing.T) {
 	s := results.Summarize([]*results.Snapshot{measured(0, 100)})
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			objectives, got := Judge(putRun(withObjectives(tc.objectives...)), &s)
+			objectives, got := Judge(putRun(withObjectives(tc.objectives...)), &s, v1alpha1.ReasonCompleted)
 			if got == nil || got.Type != v1alpha1.ConditionPassed || got.Status != tc.want || got.Reason != tc.wantReason {
 				t.Errorf("wanted %s/%s, got %+v", tc.want, tc.wantReason, got)
 			}
@@ -85,10 +86,10 @@ func TestJudgePassed(t *testing.T) {
 }
 
 func TestJudgeWithoutObjectivesOrNumbers(t *testing.T) {
-	if objectives, passed := Judge(putRun(), nil); objectives != nil || passed != nil {
+	if objectives, passed := Judge(putRun(), nil, v1alpha1.ReasonCompleted); objectives != nil || passed != nil {
 		t.Errorf("without objectives there is nothing to judge, got %v and %v", objectives, passed)
 	}
-	objectives, passed := Judge(putRun(withObjectives(minThroughput(1))), nil)
+	objectives, passed := Judge(putRun(withObjectives(minThroughput(1))), nil, v1alpha1.ReasonCompleted)
 	if objectives[0].Result != v1alpha1.ObjectiveUnknown || passed.Status != metav1.ConditionUnknown {
 		t.Errorf("without numbers all is Unknown, got %v and %v", objectives, passed)
 	}
@@ -101,5 +102,30 @@ func TestGotIsToldApartFromWanted(t *testing.T) {
 		if exactMicros(at+1) == exactMicros(at) {
 			t.Errorf("%d µs and a nanosecond more are both shown as %s", limit, exactMicros(at))
 		}
+	}
+}
+
+// What was measured meets the objective, but it is not what was asked for.
+func TestJudgePassesOnlyWholeRuns(t *testing.T) {
+	stopped := measured(0, 100)
+	stopped.Stopped = true
+	cases := map[string]struct {
+		snap   *results.Snapshot
+		reason string
+		want   metav1.ConditionStatus
+	}{
+		"completed":         {measured(0, 100), v1alpha1.ReasonCompleted, metav1.ConditionTrue},
+		"stopped":           {stopped, v1alpha1.ReasonStopped, metav1.ConditionUnknown},
+		"stopped in a part": {stopped, v1alpha1.ReasonCompleted, metav1.ConditionUnknown},
+		"timed out":         {measured(0, 100), v1alpha1.ReasonTimedOut, metav1.ConditionUnknown},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := results.Summarize([]*results.Snapshot{tc.snap})
+			_, got := Judge(putRun(withObjectives(minThroughput(1))), &s, tc.reason)
+			if got.Status != tc.want {
+				t.Errorf("wanted Passed=%s, got %s: %s", tc.want, got.Status, got.Message)
+			}
+		})
 	}
 }

@@ -24,7 +24,7 @@ func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)
 	for _, c := range change {
 		c(b)
 	}
-	b.Status.Objectives, _ = Judge(b, &s)
+	b.Status.Objectives, _ = Judge(b, &s, v1alpha1.ReasonCompleted)
 	return b
 }
 

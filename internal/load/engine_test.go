@@ -122,6 +122,22 @@ func TestWhatHasNoAnswerIsCensored(t *testing.T) {
 	}
 }
 
+// The drain sends nothing new, however much the schedule owes.
+func TestTheBacklogIsNotSentAfterTheWindow(t *testing.T) {
+	d := &fakeDriver{answer: answerAfter(200 * time.Millisecond)}
+	s := run(t, planOf(forOneSecond(1_000), func(p *plan.Plan) {
+		p.Workload.Type, p.Load.Clients, p.Load.Connections = plan.WorkloadPut, 5, 5
+	}), d)
+	e := endedOf(s)
+	// Five clients send five requests each in a second.
+	if e.Succeeded < 5 || e.Succeeded > 30 || e.Succeeded+e.Censored != 1_000 {
+		t.Errorf("requests ended as %+v, wanted some 25 answered and the rest owed", e)
+	}
+	if took := s.Window.LastResponse.Sub(s.Window.End); took > 500*time.Millisecond {
+		t.Errorf("the last response came %v after the end of the window", took)
+	}
+}
+
 func TestFailedRequestsAreCountedByCode(t *testing.T) {
 	var n atomic.Int64
 	d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {

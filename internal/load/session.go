@@ -27,6 +27,9 @@ type Config struct {
 	// Driver is closed by Run.
 	Driver  Driver
 	Control Control
+	// Measured, if set, is called once the load is over and before the keys are
+	// deleted, which can take minutes: Snapshot has every number by then.
+	Measured func()
 	// Log hears of stages and of what went wrong without ending the session;
 	// nil is silence.
 	Log *slog.Logger
@@ -39,6 +42,8 @@ type Session struct {
 	part    plan.Part
 	driver  Driver
 	control Control
+	// measured is Config.Measured.
+	measured func()
 
 	workload *workload.Workload
 	recorder *recorder
@@ -59,7 +64,7 @@ func NewSession(c Config) (*Session, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Session{
-		plan: c.Plan, part: part, driver: c.Driver, control: c.Control,
+		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver},
@@ -79,11 +84,16 @@ func (s *Session) Run(ctx context.Context) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx))
+	// The others wait for this part: they must hear of a failure now.
+	s.state.fail(FailureOf(err))
+	if s.measured != nil {
+		s.measured()
+	}
 	s.release(ctx)
 	if cerr := s.driver.Close(); cerr != nil {
 		s.state.log.Warn("closing connections failed", "error", cerr)
 	}
-	s.state.finish(FailureOf(err))
+	s.state.enter(results.StageDone)
 	return err
 }
 

@@ -108,7 +108,7 @@ func TestAPreloadThatKeepsFailingEndsTheSession(t *testing.T) {
 }
 
 func TestAWindowOfSomeDuration(t *testing.T) {
-	d := &fakeDriver{answer: answerAfter(2 * time.Millisecond)}
+	d := &fakeDriver{answer: answerAfter(10 * time.Millisecond)}
 	s := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds = 1 }), d)
 	w := s.Window
 	if got := w.End.Sub(w.Start); got != time.Second || w.Planned != time.Second {
@@ -122,11 +122,11 @@ func TestAWindowOfSomeDuration(t *testing.T) {
 		completed += o.CompletedInWindow
 		measured += o.Latency.Count()
 	}
-	// Each of the 20 clients has at most one request in flight at the end.
-	if completed > measured || measured > completed+20 || completed < 1_000 {
+	// At the end most of the 20 clients have a request in flight, and none more.
+	if completed >= measured || measured > completed+20 || completed < 500 {
 		t.Errorf("%d requests completed in the window, of %d measured", completed, measured)
 	}
-	if sentIn(s, results.PhaseMeasured) != measured || sentIn(s, results.PhaseWarmup) < 1_000 {
+	if sentIn(s, results.PhaseMeasured) != measured || sentIn(s, results.PhaseWarmup) < 500 {
 		t.Errorf("sent %v, measured %d", s.Requests, measured)
 	}
 }

@@ -34,8 +34,8 @@ func (s *state) enter(stage results.Stage) {
 	s.ready = s.ready || stage == results.StageReady
 }
 
-func (s *state) finish(failure *results.Failure) {
-	s.enter(results.StageDone)
+// fail keeps why the part could not be done; nil if it could.
+func (s *state) fail(failure *results.Failure) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.failure = failure

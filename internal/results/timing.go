@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,10 @@ const (
 	// maxSkewShare is the greatest start skew, as a share of the length: for
 	// so long not all pods were sending.
 	maxSkewShare = 0.05
+	// maxLateness and maxLatenessShare of the latency are the p99 of lateness
+	// above which the load generator shows in the latency.
+	maxLateness      = 250 * time.Microsecond
+	maxLatenessShare = 0.10
 )
 
 // timing is what follows from the windows of all pods.
@@ -113,13 +118,38 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	warn(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
 		"the last pod started %v after the first, %.0f%% of the run: for that time not all pods sent",
 		s.StartSkew.Round(time.Microsecond), percent(s.StartSkew, s.Length))
+	for _, m := range unaddressed(merged.Target) {
+		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
+	}
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
 	for _, o := range s.Operations {
+		late, known := o.Lateness.Values[StatisticP99]
+		warn(known && late.Duration > tolerated(o.Latency.Values[StatisticP99].Duration),
+			"%s requests were sent up to %v late (p99): the clients were too few or too slow for the rate, so part of the latency is their own",
+			o.Operation, late.Duration.Round(time.Microsecond))
 		warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
 			"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
 			o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
 	}
 	return all
+}
+
+// tolerated is the lateness that a latency can bear.
+func tolerated(latency time.Duration) time.Duration {
+	return max(maxLateness, time.Duration(maxLatenessShare*float64(latency)))
+}
+
+// unaddressed names the members that no address reaches.
+func unaddressed(t *Target) (names []string) {
+	if t == nil {
+		return nil
+	}
+	for _, m := range t.Members {
+		if m.Endpoint == "" {
+			names = append(names, cmp.Or(m.Name, m.ID))
+		}
+	}
+	return names
 }
 
 // percent that part is of whole.

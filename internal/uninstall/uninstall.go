@@ -72,8 +72,8 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time: its target may hold keys; `etcdctl del --prefix %s` removes them\n",
-		client.ObjectKeyFromObject(b), b.KeyPrefix())
+	fmt.Fprintf(r.Log, "%s was not cleaned in time: its target may hold keys; this removes them: %s\n",
+		client.ObjectKeyFromObject(b), b.RemovalCommand())
 	return nil
 }
 

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -115,7 +114,7 @@ func failedCleanup(o Observed, d *Decision) {
 		giveUp(o, d)
 	default:
 		d.Cleaned = &Cleaned{metav1.ConditionFalse, v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"The cleanup Job %s failed: %s. To delete the keys by hand: %s", o.Run.CleanupJobName(), o.Cleanup.Failed, RemovalCommand(o.Run))}
+			"The cleanup Job %s failed: %s. To delete the keys by hand: %s", o.Run.CleanupJobName(), o.Cleanup.Failed, o.Run.RemovalCommand())}
 	}
 }
 
@@ -142,7 +141,7 @@ func giveUp(o Observed, d *Decision) {
 	}
 	if !o.cleaned() {
 		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
-			"Keys may be left under the prefix %s. To delete them: %s", o.Run.KeyPrefix(), RemovalCommand(o.Run))})
+			"Keys may be left under the prefix %s. To delete them: %s", o.Run.KeyPrefix(), o.Run.RemovalCommand())})
 	}
 	letGo(o, d)
 }
@@ -175,12 +174,6 @@ func letGo(o Observed, d *Decision) {
 func holds(o Observed) bool { return slices.Contains(o.Run.Finalizers, v1alpha1.Finalizer) }
 
 func letGoBy(o Observed) time.Time { return o.Run.DeletionTimestamp.Add(deletionGrace) }
-
-// RemovalCommand is what a person types to delete the keys of a run.
-func RemovalCommand(run *v1alpha1.EtcdBenchmark) string {
-	quoted := strings.ReplaceAll(run.KeyPrefix(), "'", `'\''`)
-	return "etcdctl del --prefix '" + quoted + "'"
-}
 
 // keys says whether keys of the run are left, as far as the pods tell.
 func keys(o Observed) Cleaned {

@@ -194,17 +194,20 @@ func checkRefused(o Observed, now time.Time) *Problem {
 
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
+// checkPreparation leaves pods that write the keys of a large preload to
+// spec.timeoutSeconds.
 func checkPreparation(o Observed, now time.Time) *Problem {
-	ready := o.countPods(Pod.isReady)
-	if o.status().StartAt != nil || !o.Job.Exists || ready == len(o.Pods) || now.Before(preparedBy(o)) {
+	late := func(p Pod) bool { return !p.isReady() && !p.isPreloading() }
+	missing := o.countPods(late)
+	if o.status().StartAt != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
 		return nil
 	}
-	reason, p := v1alpha1.ReasonPodsNotReady, o.Pods[firstPod(o, func(p Pod) bool { return !p.isReady() })]
+	reason, p := v1alpha1.ReasonPodsNotReady, o.Pods[firstPod(o, late)]
 	if i := firstPod(o, Pod.isUnschedulable); i >= 0 {
 		reason, p = v1alpha1.ReasonUnschedulable, o.Pods[i]
 	}
 	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s %s",
-		len(o.Pods)-ready, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
+		missing, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
 }
 
 func firstPod(o Observed, is func(Pod) bool) int { return slices.IndexFunc(o.Pods, is) }

@@ -139,6 +139,10 @@ func (p Pod) isReady() bool {
 	return p.State == PodRunning && (p.Ready || p.Live != nil && p.Live.Stage == results.StageReady)
 }
 
+func (p Pod) isPreloading() bool {
+	return p.State == PodRunning && p.Live != nil && p.Live.Stage == results.StagePreloading
+}
+
 func (p Pod) isUnschedulable() bool {
 	return p.Stuck != nil && p.Stuck.Reason == v1alpha1.ReasonUnschedulable
 }

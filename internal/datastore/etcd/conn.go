@@ -2,12 +2,14 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -29,7 +31,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 		return d.connectFast(ctx, connection)
 	}
 	endpoint := d.endpointOf(connection)
-	client, err := d.dial(ctx, endpoint)
+	client, err := d.dialMember(ctx, endpoint)
 	if err != nil {
 		return nil, settled(ctx, err, endpoint)
 	}
@@ -40,6 +42,28 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 	d.conns = append(d.conns, c)
 	d.follow()
 	return c, nil
+}
+
+// dialMember connects to the member behind an address. Where it matters which
+// one that is, it makes sure: behind an address that is shared, such as a
+// Service's, each connection can end at another member.
+func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
+	client, err := d.dial(ctx, endpoint)
+	if err != nil || d.plan.Target.Members == plan.MembersAll {
+		return client, err
+	}
+	d.mutex.Lock()
+	want := d.topology.at(endpoint)
+	d.mutex.Unlock()
+	found, err := get(ctx, client, d.markerKey(), clientv3.WithSerializable(), clientv3.WithCountOnly())
+	if err == nil && found.Header.MemberId != want {
+		err = unhealthy("%s leads to the member %s now and to %s before: for target.members %s, name an address of each member's own",
+			endpoint, hexID(found.Header.MemberId), hexID(want), d.plan.Target.Members)
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeClient(client))
+	}
+	return client, nil
 }
 
 // endpointOf returns where a connection goes: connection j to the eligible

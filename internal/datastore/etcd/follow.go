@@ -78,7 +78,7 @@ func (d *Driver) move(ctx context.Context, c *conn) {
 	if endpoint == c.endpoint {
 		return
 	}
-	client, err := d.dial(ctx, endpoint)
+	client, err := d.dialMember(ctx, endpoint)
 	if err != nil {
 		// It stays where it is; its requests say how that goes.
 		return

@@ -120,8 +120,9 @@ const (
 	// keys.
 	lookEvery = 250 * time.Millisecond
 	// patience is how long a pod waits while no other one releases the prefix:
-	// one that was killed never will.
-	patience = 30 * time.Second
+	// it may have a slow part, or was killed and never will. In the second case
+	// the run is being ended, which ends this wait much earlier.
+	patience = 4 * time.Minute
 	// deletedAtLeast keys a second: what the last pod may take for its
 	// deletions beyond that.
 	deletedAtLeast = 2000

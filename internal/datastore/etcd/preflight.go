@@ -58,7 +58,7 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 	return t, nil
 }
 
-// names returns the members' names by ID. They are for people, and pod 0 alone
+// names returns the names of the cluster's voting members by ID. Pod 0 alone
 // tells them; without the right to list members there are none.
 func (d *Driver) names(ctx context.Context, client *clientv3.Client) map[uint64]string {
 	if d.index != 0 {
@@ -72,7 +72,9 @@ func (d *Driver) names(ctx context.Context, client *clientv3.Client) map[uint64]
 	}
 	out := make(map[uint64]string, len(list.Members))
 	for _, m := range list.Members {
-		out[m.ID] = m.Name
+		if !m.IsLearner {
+			out[m.ID] = m.Name
+		}
 	}
 	return out
 }

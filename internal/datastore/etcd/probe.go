@@ -107,11 +107,9 @@ const (
 
 // greet begins HTTP/2 and waits for the server's settings.
 func greet(ctx context.Context, c net.Conn) error {
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := c.SetDeadline(deadline); err != nil {
-			return err
-		}
-	}
+	// Reads and writes know no context; a deadline in the past ends them.
+	interrupt := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	defer interrupt()
 	if _, err := io.WriteString(c, http2Preface); err != nil {
 		return err
 	}

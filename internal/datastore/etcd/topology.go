@@ -1,6 +1,9 @@
 package etcd
 
 import (
+	"maps"
+	"slices"
+
 	"errors"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -81,7 +84,8 @@ func (t *topology) lead(leader uint64, selection plan.Members) {
 	}
 }
 
-// target is what people are told of the topology.
+// target is what people are told of the topology. A voting member that none of
+// the plan's addresses reaches is in it without an address.
 func (t *topology) target(names map[uint64]string) *results.Target {
 	out := &results.Target{ClusterID: hexID(t.members[0].cluster)}
 	seen := map[uint64]bool{}
@@ -95,5 +99,20 @@ func (t *topology) target(names map[uint64]string) *results.Target {
 			Leader: m.id == t.leader, DatabaseBytes: m.databaseBytes,
 		})
 	}
+	for _, id := range slices.Sorted(maps.Keys(names)) {
+		if !seen[id] {
+			out.Members = append(out.Members, results.Member{ID: hexID(id), Name: names[id], Leader: id == t.leader})
+		}
+	}
 	return out
+}
+
+// at returns the ID of the member that answered at an address.
+func (t *topology) at(endpoint string) uint64 {
+	for _, m := range t.members {
+		if m.endpoint == endpoint {
+			return m.id
+		}
+	}
+	return 0
 }

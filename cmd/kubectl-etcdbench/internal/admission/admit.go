@@ -85,11 +85,14 @@ func (s *Schema) validate(u *unstructured.Unstructured) field.ErrorList {
 	errs = append(errs, objectmeta.Validate(context.Background(), nil, u.Object, s.structural, false)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, u.Object)...)
 	if misshapen(errs) {
-		return errs
+		return append(errs, field.Invalid(nil, nil, rulesNotChecked))
 	}
 	ruleErrs, _ := s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, ruleErrs...)
 }
+
+// rulesNotChecked has the API server's words.
+const rulesNotChecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 func misshapen(errs field.ErrorList) bool {
 	for _, err := range errs {

@@ -47,8 +47,8 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 func (c *Cluster) Create(ctx context.Context, run *unstructured.Unstructured) error {
 	wanted := client.ObjectKeyFromObject(run)
 	err := c.client.Create(ctx, run, &client.CreateOptions{
-		FieldManager: fieldManager,
-		Raw:          &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict},
+		FieldManager:    fieldManager,
+		FieldValidation: metav1.FieldValidationStrict,
 	})
 	if apierrors.IsAlreadyExists(err) {
 		return c.exists(ctx, wanted)

@@ -161,7 +161,7 @@ func (c *conductor) left() error {
 	if c.options.EmbeddedMembers > 0 {
 		return ErrLeft
 	}
-	return fmt.Errorf("%w: keys may be left in the target. To delete them: etcdctl del --prefix '%s'", ErrLeft, c.plan.Prefix)
+	return fmt.Errorf("%w: keys may be left in the target. To delete them: %s", ErrLeft, c.run.RemovalCommand())
 }
 
 // look lets the sessions start once all are ready, and shows how they are.

@@ -99,15 +99,11 @@ func (c *conductor) finish(now time.Time) {
 	c.setCleaned(snaps, now)
 	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
-	if !c.endedWell() {
+	if benchmark.CouldNotRun(c.ending.reason) {
 		c.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
 	}
 	s.Display = benchmark.Display(c.run)
 	c.options.Show(c.run.DeepCopy())
-}
-
-func (c *conductor) endedWell() bool {
-	return c.ending.reason == v1alpha1.ReasonCompleted || c.ending.reason == v1alpha1.ReasonStopped
 }
 
 // setResult writes summary and verdict. A run that never measured has no
@@ -121,16 +117,11 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
 	}
-	objectives, passed := benchmark.Judge(c.run, summary)
+	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
 	s.Objectives = objectives
-	if passed == nil {
-		return
+	if passed != nil {
+		c.set(v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 	}
-	if passed.Status == metav1.ConditionTrue && !c.endedWell() {
-		passed.Status, passed.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
-		passed.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", c.ending.reason)
-	}
-	c.set(v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 }
 
 func (c *conductor) setCleaned(snaps []*results.Snapshot, now time.Time) {
@@ -140,7 +131,7 @@ func (c *conductor) setCleaned(snaps []*results.Snapshot, now time.Time) {
 		reason, message = v1alpha1.ReasonNothingWritten, "The run wrote nothing to the target."
 	case results.CleaningKeysLeft:
 		status, reason = metav1.ConditionFalse, v1alpha1.ReasonKeysLeft
-		message = fmt.Sprintf("Keys may be left in the target. To delete them: etcdctl del --prefix '%s'", c.plan.Prefix)
+		message = "Keys may be left in the target. To delete them: " + c.run.RemovalCommand()
 	}
 	c.set(v1alpha1.ConditionCleaned, status, reason, message, now)
 }

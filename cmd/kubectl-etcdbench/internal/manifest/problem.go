@@ -82,6 +82,10 @@ func (m *Manifest) complaints(message string) []Problem {
 	return out
 }
 
+// problem gives a line to what lies in a field.
 func (m *Manifest) problem(field, message string) Problem {
+	if field == "" {
+		return Problem{Message: message}
+	}
 	return Problem{Line: m.line(field), Field: field, Message: message}
 }

@@ -1,0 +1,202 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// patience is far more than any step here takes.
+const patience = 60 * time.Second
+
+// apiServer is what all tests of the package share.
+var apiServer struct {
+	config     *rest.Config
+	client     client.Client
+	kubeconfig string
+}
+
+func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
+
+func runWithAPIServer(m *testing.M) int {
+	ctrl.SetLogger(logr.Discard())
+	root := filepath.Join("..", "..", "..", "..")
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: filepath.Join(root, "bin", "tools"),
+	}
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+		env.BinaryAssetsDirectory = dir
+	}
+	config, err := env.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
+		return 1
+	}
+	defer env.Stop()
+	if err := prepare(env, config); err != nil {
+		fmt.Fprintln(os.Stderr, "preparing the kube-apiserver:", err)
+		return 1
+	}
+	defer os.Remove(apiServer.kubeconfig)
+	return m.Run()
+}
+
+func prepare(env *envtest.Environment, config *rest.Config) error {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	user, err := env.AddUser(envtest.User{Name: "engineer", Groups: []string{"system:masters"}}, nil)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := user.KubeConfig()
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "kubeconfig-")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	apiServer.config, apiServer.client, apiServer.kubeconfig = config, c, file.Name()
+	_, err = file.Write(kubeconfig)
+	return err
+}
+
+// namespace creates a namespace of the test's own.
+func namespace(t *testing.T) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "cli-"}}
+	if err := apiServer.client.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// called is a command that runs.
+type called struct {
+	out, err *output
+	signals  chan os.Signal
+	status   chan int
+}
+
+// call runs the command line against the API server.
+func call(stdin string, args ...string) *called {
+	c := &called{out: &output{}, err: &output{}, signals: make(chan os.Signal, 2), status: make(chan int, 1)}
+	args = append(args, "--kubeconfig", apiServer.kubeconfig)
+	go func() {
+		c.status <- Main("test", args, Streams{In: strings.NewReader(stdin), Out: c.out, Err: c.err}, c.signals)
+	}()
+	return c
+}
+
+// wantStatus waits for the command to end.
+func (c *called) wantStatus(t *testing.T, want int) {
+	t.Helper()
+	select {
+	case got := <-c.status:
+		if got != want {
+			t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, got, c.err)
+		}
+	case <-time.After(patience):
+		t.Fatalf("the command hangs; standard error:\n%s", c.err)
+	}
+}
+
+// output is a stream that is read while it is written.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// await waits until the stream has a text.
+func (o *output) await(t *testing.T, want string) {
+	t.Helper()
+	eventually(t, "the text "+want, func() bool { return strings.Contains(o.String(), want) })
+}
+
+// eventually waits until something is the case.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// awaitRun waits until a run of that name is there and is as wanted.
+func awaitRun(t *testing.T, key client.ObjectKey, is func(*v1alpha1.EtcdBenchmark) bool) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	run := &v1alpha1.EtcdBenchmark{}
+	eventually(t, "the run "+key.String(), func() bool {
+		return apiServer.client.Get(t.Context(), key, run) == nil && is(run)
+	})
+	return run
+}
+
+func anyState(*v1alpha1.EtcdBenchmark) bool { return true }
+
+// operate writes a status, as an operator would.
+func operate(t *testing.T, key client.ObjectKey, change func(*v1alpha1.EtcdBenchmarkStatus)) {
+	t.Helper()
+	run := awaitRun(t, key, anyState)
+	run.Status.ObservedGeneration = run.Generation
+	change(&run.Status)
+	if err := apiServer.client.Status().Update(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stage(name string, status metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmarkStatus) {
+	return func(s *v1alpha1.EtcdBenchmarkStatus) {
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionFinished, Status: status, Reason: name, Message: "Written by a test.",
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+func TestCommandLine(t *testing.T) {
+	tests := map[string]struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		"help":            {[]string{"--help"}, exitDone, "", "loadgen clean"},
+		"help of clean":   {[]string{"clean", "-h"}, exitDone, "", "plan-dir"},
+		"version":         {[]string{"--version"}, exitDone, "loadgen " + version, ""},
+		"unknown flag":    {[]string{"--fast"}, exitUsage, "", "--help"},
+		"unknown command": {[]string{"tidy"}, exitUsage, "", "tidy"},
+		"no index":        {nil, exitUsage, "", plan.IndexEnv},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(plan.IndexEnv, "")
+			var stdout, stderr bytes.Buffer
+			if code := run(t.Context(), tc.args, &stdout, &stderr); code != tc.code {
+				t.Errorf("exit code %d, wanted %d", code, tc.code)
+			}
+			if !strings.Contains(stdout.String(), tc.stdout) || !strings.Contains(stderr.String(), tc.stderr) {
+				t.Errorf("wrote %q and %q, wanted %q and %q", stdout.String(), stderr.String(), tc.stdout, tc.stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const prefix = "etcdbench/0b6c6b52/"
+
+// planFor is a plan of 3,000 puts; changes are applied to it.
+func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
+	p := plan.Plan{
+		Version: plan.Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/write",
+		Pods: 1, Prefix: prefix, TimeoutSeconds: 120,
+		Target: plan.Target{Endpoints: endpoints, Members: plan.MembersAll},
+		Workload: plan.Workload{
+			Type: plan.WorkloadPut, KeySize: 8, ValueSize: 256, KeyCount: 2_000, KeyOrder: plan.KeyOrderSequential,
+		},
+		Load: plan.Load{Transport: "ClientV3", Connections: 6, Clients: 30, Requests: 3_000, RequestTimeoutSeconds: 10, Seed: 1},
+	}
+	for _, change := range changes {
+		change(&p)
+	}
+	return p
+}
+
+// endless is a load that lasts longer than any test.
+func endless(p *plan.Plan) { p.Load.Requests, p.Load.DurationSeconds = 0, 60 }
+
+func oneMember(t *testing.T) (*etcdtest.Cluster, *clientv3.Client) {
+	t.Helper()
+	cluster := etcdtest.Start(t, 1, nil)
+	return cluster, cluster.Client(t, "", "")
+}
+
+// keysLeft counts what is under the run's prefix.
+func keysLeft(t *testing.T, c *clientv3.Client) int64 {
+	t.Helper()
+	found, err := c.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Count
+}
+
+func startNow() string { return time.Now().Add(300 * time.Millisecond).Format(time.RFC3339Nano) }
+
+// The whole life of a run of three pods, with the test in the operator's place.
+func TestThreePodsRunOnePlan(t *testing.T) {
+	cluster, client := oneMember(t)
+	pods := make([]*pod, 3)
+	for i := range pods {
+		pods[i] = newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = 3, 1 })).start(i)
+	}
+	for _, p := range pods {
+		p.reaches(results.StageReady)
+		if status := p.get(plan.ReadyPath).StatusCode; status != http.StatusOK {
+			t.Errorf("a pod that waits for the start answers %d", status)
+		}
+	}
+	at := startNow()
+	for _, p := range pods {
+		p.control(plan.StartAtFile, at)
+	}
+	var scraped []*results.Snapshot
+	for i, p := range pods {
+		s := p.reaches(results.StageDone)
+		scraped = append(scraped, s)
+		if s.Index != i || s.Cleaning != results.CleaningKeysDeleted || s.Stopped || s.Failure != nil || s.Window.Skew > 5*time.Second {
+			t.Errorf("pod %d ends as %+v", i, s)
+		}
+	}
+	merged := results.Merge(scraped)
+	puts := merged.Operations[results.OperationPut]
+	if puts.Latency.Count() != 3_000 || merged.Requests[results.RPCPut][results.PhaseMeasured] != 3_000 {
+		t.Errorf("%d puts measured, %v sent; wanted 3000", puts.Latency.Count(), merged.Requests)
+	}
+	if n := keysLeft(t, client); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+	for _, p := range pods {
+		p.control(plan.CollectedFile, "true")
+		if code := p.exits(10 * time.Second); code != exitDone {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	for i, p := range pods {
+		// Both roads say the same.
+		same := cmp.Options{cmpopts.IgnoreFields(results.Snapshot{}, "Operations", "Omitted"), cmpopts.EquateApproxTime(time.Microsecond)}
+		if diff := cmp.Diff(scraped[i], p.lastWords(), same); diff != "" {
+			t.Errorf("pod %d: the termination message differs (-scraped +message):\n%s", i, diff)
+		}
+	}
+}
+
+// Whenever it is told to end, a pod deletes its keys, leaves its last words
+// and exits, well within its grace period of a minute.
+func TestTerminationAtEachStage(t *testing.T) {
+	cluster, client := oneMember(t)
+	tests := map[results.Stage]struct {
+		change  func(*plan.Plan)
+		start   bool
+		stopped bool
+	}{
+		results.StageReady:     {endless, false, true},
+		results.StageWarmingUp: {func(p *plan.Plan) { endless(p); p.Load.WarmupSeconds = 30 }, true, true},
+		results.StageMeasuring: {endless, true, true},
+		results.StageDone:      {func(*plan.Plan) {}, true, false},
+	}
+	for stage, tc := range tests {
+		t.Run(string(stage), func(t *testing.T) {
+			p := newPod(t, planFor(cluster.Endpoints, tc.change)).start(0)
+			if tc.start {
+				p.control(plan.StartAtFile, startNow())
+			}
+			p.reaches(stage)
+			p.terminate()
+			if code := p.exits(30 * time.Second); code != exitDone {
+				t.Errorf("exit code %d, wanted %d", code, exitDone)
+			}
+			s := p.lastWords()
+			if s.Stopped != tc.stopped || s.Cleaning != results.CleaningKeysDeleted || s.Failure != nil {
+				t.Errorf("last words: stopped %v, %s, failure %v", s.Stopped, s.Cleaning, s.Failure)
+			}
+			if measured := s.Operations[results.OperationPut].Latency.Count(); (stage == results.StageMeasuring || stage == results.StageDone) != (measured > 0) {
+				t.Errorf("%d requests measured", measured)
+			}
+			if n := keysLeft(t, client); n != 0 {
+				t.Errorf("%d keys are left", n)
+			}
+		})
+	}
+}
+
+func TestTerminationWhileTheTargetIsMute(t *testing.T) {
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	p := newPod(t, planFor([]string{mute.Addr().String()})).start(0)
+	p.reaches(results.StageConnecting)
+	if status := p.get(plan.ReadyPath).StatusCode; status != http.StatusServiceUnavailable {
+		t.Errorf("a pod that is not connected answers %d", status)
+	}
+	p.terminate()
+	if code := p.exits(15 * time.Second); code != exitDone {
+		t.Errorf("exit code %d, wanted %d", code, exitDone)
+	}
+	if s := p.lastWords(); !s.Stopped || s.Cleaning != results.CleaningNothingWritten {
+		t.Errorf("last words: stopped %v, %s", s.Stopped, s.Cleaning)
+	}
+}
+
+func TestTheStopFileEndsTheLoad(t *testing.T) {
+	cluster, _ := oneMember(t)
+	p := newPod(t, planFor(cluster.Endpoints, endless)).start(0)
+	p.control(plan.StartAtFile, startNow())
+	p.awaits("measured requests", func(s *results.Snapshot) bool {
+		return s.Operations[results.OperationPut] != nil && s.Operations[results.OperationPut].Latency.Count() > 100
+	})
+	p.control(plan.StopFile, "true")
+	s := p.reaches(results.StageDone)
+	if !s.Stopped || s.Cleaning != results.CleaningKeysDeleted || s.Operations[results.OperationPut].Latency.Count() < 100 {
+		t.Errorf("stopped %v, %s", s.Stopped, s.Cleaning)
+	}
+	p.control(plan.CollectedFile, "true")
+	if code := p.exits(10 * time.Second); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestAPodThatFailsSaysWhyAndEndsSoon(t *testing.T) {
+	cluster, client := oneMember(t)
+	if _, err := client.Put(t.Context(), prefix+"00000000", "precious"); err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing := closed.Addr().String()
+	_ = closed.Close()
+	tests := map[string]struct {
+		endpoints []string
+		reason    results.FailureReason
+		names     string
+	}{
+		"a refused connection": {[]string{refusing}, results.FailureTargetUnreachable, refusing},
+		"a prefix of others":   {cluster.Endpoints, results.FailurePrefixNotEmpty, prefix},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPod(t, planFor(tc.endpoints)).start(0)
+			if code := p.exits(45 * time.Second); code != exitFailed {
+				t.Errorf("exit code %d, wanted %d", code, exitFailed)
+			}
+			f := p.lastWords().Failure
+			if f == nil || f.Reason != tc.reason || !strings.Contains(f.Message, tc.names) {
+				t.Errorf("last words: %+v, wanted %s and %s", f, tc.reason, tc.names)
+			}
+		})
+	}
+}
+
+func TestABadPlanIsRefused(t *testing.T) {
+	newer := func(text string) string {
+		return strings.Replace(text, `"version": 1`, `"version": 2, "news": true`, 1)
+	}
+	tests := map[string]struct {
+		change  func(string) string
+		decodes bool
+	}{
+		"another version": {newer, true},
+		"no JSON":         {func(string) string { return "{" }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := planFor([]string{"127.0.0.1:1"})
+			p := newPod(t, want)
+			text, err := os.ReadFile(p.dir + "/plan/" + plan.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.write("plan/"+plan.File, tc.change(string(text)))
+			p.start(0)
+			if code := p.exits(10 * time.Second); code != exitFailed {
+				t.Errorf("exit code %d, wanted %d", code, exitFailed)
+			}
+			words, err := os.ReadFile(p.terminationFile())
+			if err != nil || !strings.Contains(string(words), string(results.FailureInvalidPlan)) {
+				t.Errorf("termination message %q, %v", words, err)
+			}
+			if !tc.decodes {
+				return
+			}
+			if s := p.lastWords(); s.RunUID != want.RunUID || s.Failure == nil || s.Failure.Reason != results.FailureInvalidPlan {
+				t.Errorf("last words of run %q: %+v", s.RunUID, s.Failure)
+			}
+		})
+	}
+}
+
+// The port is one of two roads; without it the run goes on.
+func TestAPortThatIsTakenIsNotFatal(t *testing.T) {
+	cluster, _ := oneMember(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	p := newPod(t, planFor(cluster.Endpoints))
+	p.control(plan.StartAtFile, startNow())
+	p.control(plan.CollectedFile, "true")
+	p.metricsAddress = taken.Addr().String()
+	p.start(0)
+	if code := p.exits(30 * time.Second); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	if n := p.lastWords().Operations[results.OperationPut].Latency.Count(); n != 3_000 {
+		t.Errorf("last words have %d requests, wanted 3000", n)
+	}
+}
+
+func TestCleanDeletesWhatAKilledPodLeft(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := newPod(t, planFor(cluster.Endpoints, endless)).start(0)
+	p.control(plan.StartAtFile, startNow())
+	p.awaits("measured requests", func(s *results.Snapshot) bool {
+		return s.Operations[results.OperationPut] != nil && s.Operations[results.OperationPut].Latency.Count() > 2_000
+	})
+	p.kill()
+	if n := keysLeft(t, client); n < 2_000 {
+		t.Fatalf("a killed pod left %d keys, wanted over 2000", n)
+	}
+	if code := newPod(t, planFor(cluster.Endpoints)).start(0, "clean").exits(30 * time.Second); code != exitDone {
+		t.Errorf("clean: exit code %d", code)
+	}
+	if n := keysLeft(t, client); n != 0 {
+		t.Errorf("%d keys are left", n)
+	}
+}
+
+func TestCleanLeavesTheKeysOfOthers(t *testing.T) {
+	cluster, client := oneMember(t)
+	for key, value := range map[string]string{prefix + ".owner": "another run", prefix + "00000000": "precious"} {
+		if _, err := client.Put(t.Context(), key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newPod(t, planFor(cluster.Endpoints)).start(0, "clean")
+	if code := p.exits(30 * time.Second); code != exitFailed {
+		t.Errorf("exit code %d, wanted %d", code, exitFailed)
+	}
+	message, err := os.ReadFile(p.terminationFile())
+	if err != nil || !strings.Contains(string(message), "another run") {
+		t.Errorf("termination message %q, %v: wanted it to name the owner", message, err)
+	}
+	if n := keysLeft(t, client); n != 2 {
+		t.Errorf("%d of 2 keys are left", n)
+	}
+}
