@@ -113,6 +113,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 			c.end(c.failure(f))
 		case <-stop:
 			stop = nil
+			c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
 			c.end(ending{v1alpha1.ReasonStopped, "The run was stopped; the result is what was measured until then."})
 		case <-timeout.C:
 			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s); the result is what was measured until then.", c.run.Spec.TimeoutSeconds)})

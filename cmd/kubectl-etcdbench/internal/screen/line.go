@@ -23,8 +23,6 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	switch stage {
 	case v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
 		return joined(stage, figures(run))
-	case v1alpha1.StagePreparing, v1alpha1.StageArmed:
-		return joined(stage, pods(run), message)
 	}
 	return joined(stage, message)
 }

@@ -32,7 +32,7 @@ func TestLine(t *testing.T) {
 		want []string
 	}{
 		"no status":  {&v1alpha1.EtcdBenchmark{}, []string{"Pending"}},
-		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "3/3 pods", "Some message."}},
+		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "Some message."}},
 		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
 		"all done":   {runAt(v1alpha1.StageCollecting, 100), []string{"Collecting", "[########################]", "100%"}},
 		"could not":  {runAt(v1alpha1.ReasonTLSFailed, 0), []string{"TLSFailed", "Some message."}},
