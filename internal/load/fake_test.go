@@ -23,8 +23,8 @@ type fakeDriver struct {
 
 	counter RequestCounter
 	mutex   sync.Mutex
-	// sent has how often each measured operation was sent.
-	sent     map[string]int
+	// sent has how often each operation was sent, by phase.
+	sent     map[results.Phase]map[string]int
 	steps    []string
 	released atomic.Bool
 	closed   atomic.Bool
@@ -76,18 +76,34 @@ func (c *fakeConn) Do(ctx context.Context, req *Request, resp *Response) {
 	phase := PhaseOf(ctx)
 	d.counter.Add(results.RPC(req.Operation), phase)
 	*resp = Response{Sent: Now()}
-	if phase == results.PhaseMeasured {
-		d.mutex.Lock()
-		if d.sent == nil {
-			d.sent = map[string]int{}
-		}
-		d.sent[string(req.Operation)+" "+string(req.Key)+"="+string(req.Value)]++
-		d.mutex.Unlock()
-	}
+	d.note(phase, string(req.Operation)+" "+string(req.Key)+"="+string(req.Value))
 	if d.answer != nil {
 		d.answer(ctx, req, resp)
 	}
 	resp.Received = Now()
+}
+
+func (d *fakeDriver) note(phase results.Phase, operation string) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.sent == nil {
+		d.sent = map[results.Phase]map[string]int{}
+	}
+	if d.sent[phase] == nil {
+		d.sent[phase] = map[string]int{}
+	}
+	d.sent[phase][operation]++
+}
+
+// sentBy adds up what several pods have sent in a phase.
+func sentBy(drivers []*fakeDriver, phase results.Phase) map[string]int {
+	sum := map[string]int{}
+	for _, d := range drivers {
+		for operation, n := range d.sent[phase] {
+			sum[operation] += n
+		}
+	}
+	return sum
 }
 
 // fakeControl starts a session at once, unless told otherwise.

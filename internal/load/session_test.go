@@ -40,23 +40,19 @@ func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
 				drivers[i] = &fakeDriver{}
 			}
 			snapshots := runParts(t, p, drivers)
-			sent := map[string]int{}
-			var total ended
-			for i, d := range drivers {
-				for op, n := range d.sent {
-					sent[op] += n
-				}
-				e := endedOf(snapshots[i])
-				total.Succeeded += e.Succeeded
-				if got, want := e.Succeeded, snapshots[i].Window.PlannedRequests; got != want {
+			var total uint64
+			for i, s := range snapshots {
+				e := endedOf(s)
+				total += e.Succeeded
+				if got, want := e.Succeeded, s.Window.PlannedRequests; got != want {
 					t.Errorf("pod %d of %d has %d requests, wanted %d", i, pods, got, want)
 				}
 			}
-			if diff := cmp.Diff(wantOperations(p), sent); diff != "" {
+			if diff := cmp.Diff(wantOperations(p), sentBy(drivers, results.PhaseMeasured)); diff != "" {
 				t.Errorf("%d pods at rate %d: requests (-want +got):\n%s", pods, rate, diff)
 			}
-			if total.Succeeded != uint64(p.Load.Requests) {
-				t.Errorf("%d pods have %d requests, wanted %d", pods, total.Succeeded, p.Load.Requests)
+			if total != uint64(p.Load.Requests) {
+				t.Errorf("%d pods have %d requests, wanted %d", pods, total, p.Load.Requests)
 			}
 		}
 	}
@@ -69,12 +65,14 @@ func TestThePodsPreloadEachKeyOnce(t *testing.T) {
 		for i := range drivers {
 			drivers[i] = &fakeDriver{}
 		}
-		var preloaded uint64
-		for _, s := range runParts(t, p, drivers) {
-			preloaded += s.Requests[results.RPCPut][results.PhasePreload]
+		runParts(t, p, drivers)
+		w := workload.New(p)
+		want := map[string]int{}
+		for key := range p.Workload.KeyCount {
+			want["Put "+string(w.AppendKey(nil, key))+"="+string(w.Value(key))] = 1
 		}
-		if preloaded != uint64(p.Workload.KeyCount) {
-			t.Errorf("%d pods preload %d keys, wanted %d", pods, preloaded, p.Workload.KeyCount)
+		if diff := cmp.Diff(want, sentBy(drivers, results.PhasePreload)); diff != "" {
+			t.Errorf("%d pods preload (-want +got):\n%s", pods, diff)
 		}
 	}
 }

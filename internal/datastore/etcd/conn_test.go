@@ -2,11 +2,17 @@ package etcd
 
 import (
 	"context"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -70,22 +76,58 @@ func TestDoPutsAndReads(t *testing.T) {
 	}
 }
 
+// overloaded is an etcd that refuses each read in a way that clientv3 retries.
+type overloaded struct {
+	etcdserverpb.UnimplementedKVServer
+	asked atomic.Int64
+}
+
+func (o *overloaded) Range(context.Context, *etcdserverpb.RangeRequest) (*etcdserverpb.RangeResponse, error) {
+	o.asked.Add(1)
+	return nil, status.Error(codes.Unavailable, "etcdserver: request timed out")
+}
+
 // What clientv3 would retry in silence must show: one attempt, one failure.
 func TestAFailureIsOneAttempt(t *testing.T) {
-	cluster := etcdtest.Start(t, 1, nil)
-	d := connected(t, planFor(cluster.Endpoints))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := &overloaded{}
+	server := grpc.NewServer()
+	etcdserverpb.RegisterKVServer(server, target)
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(server.Stop)
+
+	d := newDriver(t, planFor([]string{l.Addr().String()}), 0)
+	d.topology = topology{members: []member{{endpoint: l.Addr().String()}}}
 	c := connect(t, d, 0)
-	cluster.Stop(0)
-	for n := range uint64(3) {
-		request := load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 300 * time.Millisecond}
+	for n := range int64(3) {
+		request := load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 5 * time.Second}
 		var response load.Response
 		c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
-		if response.Code != load.CodeUnavailable && response.Code != load.CodeDeadlineExceeded {
-			t.Errorf("got code %q, wanted a failure of a member that is gone", response.Code)
+		if response.Code != load.CodeUnavailable {
+			t.Errorf("got code %q, wanted %q", response.Code, load.CodeUnavailable)
 		}
-		if got := d.Requests()[results.RPCRange][results.PhaseMeasured]; got != n+1 {
-			t.Errorf("%d attempts after %d requests", got, n+1)
+		counted := d.Requests()[results.RPCRange][results.PhaseMeasured]
+		if target.asked.Load() != n+1 || counted != uint64(n+1) {
+			t.Errorf("%d requests were sent %d times and counted %d times", n+1, target.asked.Load(), counted)
 		}
+	}
+}
+
+func TestDoGivesUpAfterItsTimeout(t *testing.T) {
+	cluster := etcdtest.Start(t, 1, nil)
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	cluster.Stop(0)
+	began := load.Now()
+	var response load.Response
+	c.Do(t.Context(), &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 300 * time.Millisecond}, &response)
+	if response.Code != load.CodeUnavailable && response.Code != load.CodeDeadlineExceeded {
+		t.Errorf("got code %q, wanted a failure of a member that is gone", response.Code)
+	}
+	if took := load.Now().Sub(began); took > 5*time.Second {
+		t.Errorf("it took %v to give up after 300 ms", took)
 	}
 }
 
@@ -103,6 +145,20 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A cluster of three takes seconds to start: what needs one, and leaves it as
+// it was, shares it.
+func TestWithThreeMembers(t *testing.T) {
+	cluster := etcdtest.Start(t, 3, nil)
+	for name, test := range map[string]func(*testing.T, *etcdtest.Cluster){
+		"preflight tells of the target": preflightTellsOfTheTarget,
+		"connections by selection":      connectionsGoToTheMembersThatThePlanSelects,
+		"connections follow the leader": connectionsFollowTheLeader,
+		"the account is exact":          theAccountIsExact,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, cluster) })
+	}
+}
+
 // endpointsOf returns where connections 0 to n-1 go.
 func endpointsOf(t *testing.T, d *Driver, n int) []string {
 	t.Helper()
@@ -113,8 +169,7 @@ func endpointsOf(t *testing.T, d *Driver, n int) []string {
 	return out
 }
 
-func TestConnectionsGoToTheMembersThatThePlanSelects(t *testing.T) {
-	cluster := etcdtest.Start(t, 3, nil)
+func connectionsGoToTheMembersThatThePlanSelects(t *testing.T, cluster *etcdtest.Cluster) {
 	leader := cluster.Leader(t)
 	all := cluster.Endpoints
 	var followers []string
@@ -138,8 +193,7 @@ func TestConnectionsGoToTheMembersThatThePlanSelects(t *testing.T) {
 	}
 }
 
-func TestConnectionsFollowTheLeader(t *testing.T) {
-	cluster := etcdtest.Start(t, 3, nil)
+func connectionsFollowTheLeader(t *testing.T, cluster *etcdtest.Cluster) {
 	d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = plan.MembersLeader }))
 	c := connect(t, d, 0)
 	before := c.client.Load()

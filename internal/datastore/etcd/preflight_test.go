@@ -19,8 +19,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func TestPreflightTellsOfTheTarget(t *testing.T) {
-	cluster := etcdtest.Start(t, 3, nil)
+func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 	d := newDriver(t, planFor(cluster.Endpoints), 0)
 	target, err := d.Preflight(withTimeout(t))
 	if err != nil {
@@ -270,6 +269,7 @@ func TestPreflightRefusesATargetThatCannotServe(t *testing.T) {
 }
 
 func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	leader := cluster.Leader(t)
 	left := (leader + 1) % 3

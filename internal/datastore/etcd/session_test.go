@@ -88,8 +88,7 @@ func parseHandled(t *testing.T, body io.Reader) map[results.RPC]uint64 {
 }
 
 // etcd's own counters rise by exactly what the snapshots account for.
-func TestTheAccountIsExact(t *testing.T) {
-	cluster := etcdtest.Start(t, 3, nil)
+func theAccountIsExact(t *testing.T, cluster *etcdtest.Cluster) {
 	tests := map[string]struct {
 		change   func(*plan.Plan)
 		measured uint64
@@ -185,6 +184,7 @@ func TestARunWithClientCertificatesByName(t *testing.T) {
 }
 
 func TestARunWithUserAndPassword(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	enableAuth(t, cluster.Client(t, "", ""))
 	p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), func(p *plan.Plan) { p.Pods = 3 })

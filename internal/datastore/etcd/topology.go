@@ -1,10 +1,9 @@
 package etcd
 
 import (
+	"errors"
 	"maps"
 	"slices"
-
-	"errors"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
