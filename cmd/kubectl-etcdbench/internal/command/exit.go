@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // Exit statuses.
@@ -64,7 +65,7 @@ func statusOf(err error) (status int, message string) {
 // statusOfRun is the exit status that a finished run deserves.
 func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished == nil || finished.Reason != v1alpha1.ReasonCompleted && finished.Reason != v1alpha1.ReasonStopped {
+	if finished == nil || finished.Status != metav1.ConditionTrue || benchmark.CouldNotRun(finished.Reason) {
 		return exitFailed
 	}
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)

@@ -166,6 +166,9 @@ func TestRunTimesOut(t *testing.T) {
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
 	wantCondition(t, run, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
 	wantCondition(t, run, v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged)
+	if !run.Status.Summary.Partial {
+		t.Error("a run that timed out is shown as whole")
+	}
 }
 
 func TestRunCanNotBeRun(t *testing.T) {

@@ -116,6 +116,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
+		s.Summary.Partial = s.Summary.Partial || benchmark.CouldNotRun(c.ending.reason)
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
 	s.Objectives = objectives
