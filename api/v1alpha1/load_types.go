@@ -6,11 +6,17 @@ import (
 
 // Transport is the client implementation that carries the requests.
 //
-// +kubebuilder:validation:Enum=ClientV3
+// +kubebuilder:validation:Enum=ClientV3;Fast
 type Transport string
 
-// TransportClientV3 is go.etcd.io/etcd/client/v3, as applications use it.
-const TransportClientV3 Transport = "ClientV3"
+const (
+	// TransportClientV3 is go.etcd.io/etcd/client/v3, as applications use it.
+	TransportClientV3 Transport = "ClientV3"
+	// TransportFast is this project's own gRPC over HTTP/2 for unary calls. It
+	// spends a small part of the processor time, so that the client is not what
+	// is measured.
+	TransportFast Transport = "Fast"
+)
 
 // Arrival is how the requests of an open-loop load are spread over time.
 //
@@ -28,7 +34,10 @@ const ArrivalConstant Arrival = "Constant"
 // +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds)",message="exactly one of load.requests and load.durationSeconds must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
 type Load struct {
-	// transport is the client implementation: ClientV3. Default ClientV3.
+	// transport is the client implementation: ClientV3, which is etcd's own as
+	// applications use it, or Fast, which spends a small part of its processor
+	// time, so that a small client machine is not what is measured. Default
+	// ClientV3.
 	//
 	// +optional
 	// +kubebuilder:default=ClientV3

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,8 +19,9 @@ func checkCounted(t *testing.T) {
 	t.Run("followers", checkFollowers)
 	t.Run("leader", checkLeader)
 	for _, pods := range []int32{1, 2, 5} {
-		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods) })
+		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods, v1alpha1.TransportClientV3) })
 	}
+	t.Run("fast", func(t *testing.T) { checkPods(t, 2, v1alpha1.TransportFast) })
 }
 
 // checkFollowers sends serializable reads to the followers: the leader must not
@@ -81,18 +83,20 @@ func runCounted(t *testing.T, b *v1alpha1.EtcdBenchmark) (counters, string) {
 	return rise, leader
 }
 
-// checkPods splits the same load over a number of pods, under a prefix with
-// close neighbours.
-func checkPods(t *testing.T, pods int32) {
-	prefix := fmt.Sprintf("e2e/%d", pods)
+// checkPods splits the same load over a number of pods, over a transport, under
+// a prefix with close neighbours.
+func checkPods(t *testing.T, pods int32, transport v1alpha1.Transport) {
+	name := strings.ToLower(fmt.Sprintf("%s-%d", transport, pods))
+	prefix := "e2e/" + name
 	store := putNeighbours(t, suite.counted, []string{prefix, prefix + ".", prefix + "0"})
-	b := newPut(suite.counted, fmt.Sprintf("pods-%d", pods), 10_007)
+	b := newPut(suite.counted, name, 10_007)
 	b.Spec.Target = v1alpha1.Target{
 		Service:   &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromInt32(2379)},
 		KeyPrefix: prefix + "/",
 	}
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, 7, 23
 	b.Spec.Load.WarmupSeconds = 1
+	b.Spec.Load.Transport = transport
 	runCounted(t, b)
 	requireStore(t, suite.counted, store)
 	requireMessagesAgree(t, b)

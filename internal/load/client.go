@@ -11,8 +11,8 @@ import (
 
 // client is one of the plan's clients: it has one request in flight at a time.
 type client struct {
-	// number of the client in this pod, from 0.
-	number   int
+	// shard is where its results are recorded, see recorder.
+	shard    int
 	conn     Conn
 	workload *workload.Workload
 	request  Request
@@ -23,9 +23,10 @@ type client struct {
 	pause time.Duration
 }
 
+// newClient returns the client with this number in the pod, from 0.
 func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client {
 	return &client{
-		number:   number,
+		shard:    number,
 		conn:     conn,
 		workload: w,
 		request:  Request{Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout()},
@@ -35,12 +36,17 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 
 // do sends one operation and waits for its end.
 func (c *client) do(ctx context.Context, op workload.Operation) {
+	c.prepare(op)
+	c.conn.Do(ctx, &c.request, &c.response)
+}
+
+// prepare makes the request of an operation.
+func (c *client) prepare(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
 	c.request.Operation, c.request.Key, c.request.Value = op.Kind, c.key, nil
 	if op.Kind == results.OperationPut {
 		c.request.Value = c.workload.Value(op.Key)
 	}
-	c.conn.Do(ctx, &c.request, &c.response)
 }
 
 // Pauses of a closed-loop client whose target can not be reached.
@@ -50,15 +56,11 @@ const (
 )
 
 // rest returns when a closed-loop client wants to send its next request: at
-// once, but after growing pauses while requests come back unsent. Otherwise a
-// dead target would be dialled, and failures counted, as fast as this machine
-// can.
+// once, but after its pauses.
 func (c *client) rest(done <-chan struct{}) Instant {
-	if !c.refused() {
-		c.pause = 0
+	if c.nextPause() == 0 {
 		return c.response.Received
 	}
-	c.pause = min(max(2*c.pause, firstPause), longestPause)
 	timer := time.NewTimer(c.pause)
 	defer timer.Stop()
 	select {
@@ -66,6 +68,18 @@ func (c *client) rest(done <-chan struct{}) Instant {
 	case <-done:
 	}
 	return Now()
+}
+
+// nextPause returns how long the client is to wait before its next request: no
+// time, but growing pauses while requests come back unsent. Otherwise a dead
+// target would be dialled, and failures counted, as fast as this machine can.
+func (c *client) nextPause() time.Duration {
+	if c.refused() {
+		c.pause = min(max(2*c.pause, firstPause), longestPause)
+	} else {
+		c.pause = 0
+	}
+	return c.pause
 }
 
 // refused says whether the last request failed so fast that it can not have

@@ -22,6 +22,9 @@ type engine struct {
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
+	// runners run the clients if their connections have loops; else each client
+	// has a goroutine.
+	runners []*runner
 }
 
 func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder) *engine {
@@ -51,6 +54,7 @@ func (e *engine) stop() {
 	now := Now()
 	e.warmup.stop(now)
 	e.measured.stop(now)
+	e.wakeRunners()
 }
 
 // start lets all clients go and returns a channel that is closed when the last
@@ -58,8 +62,12 @@ func (e *engine) stop() {
 // after ctx ends.
 func (e *engine) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
-	for _, c := range e.clients {
-		running.Go(func() { e.run(ctx, c) })
+	if e.runners = newRunners(e, &running); e.runners != nil {
+		e.startRunners(ctx)
+	} else {
+		for _, c := range e.clients {
+			running.Go(func() { e.run(ctx, c) })
+		}
 	}
 	done := make(chan struct{})
 	go func() {
@@ -108,14 +116,19 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
 	op := e.workload.At(s.stream, s.share.Number(ordinal))
 	c.do(ctx, op)
+	e.account(c, s, op, due)
+}
+
+// account records how the client's request has ended, if it was measured.
+func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
 	if s != e.measured {
 		return
 	}
 	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
-		e.recorder.censor(c.number, op.Kind, cut-due)
+		e.recorder.censor(c.shard, op.Kind, cut-due)
 		return
 	}
-	e.recorder.record(c.number, op.Kind, outcome{
+	e.recorder.record(c.shard, op.Kind, outcome{
 		due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
 	})
 }

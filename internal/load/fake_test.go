@@ -140,7 +140,7 @@ func planOf(changes ...func(*plan.Plan)) plan.Plan {
 		Workload: plan.Workload{
 			Type: plan.WorkloadMixed, ReadsPerHundred: 50, KeySize: 4, ValueSize: 8, KeyCount: 50, KeyOrder: plan.KeyOrderUniform,
 		},
-		Load: plan.Load{Transport: "Null", Connections: 5, Clients: 20, Requests: 1_003, RequestTimeoutSeconds: 5, Seed: 7},
+		Load: plan.Load{Transport: plan.TransportClientV3, Connections: 5, Clients: 20, Requests: 1_003, RequestTimeoutSeconds: 5, Seed: 7},
 	}
 	for _, change := range changes {
 		change(&p)

@@ -50,7 +50,7 @@ type outcome struct {
 	inWindow bool
 }
 
-// record counts a request of client number n that was answered or failed.
+// record counts a request of shard n that was answered or failed.
 func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
@@ -72,7 +72,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	}
 }
 
-// censor counts a request of client number n that had no answer when the run
+// censor counts a request of shard n that had no answer when the run
 // ended, this long after it was due.
 func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
 	s := r.hold(n)

@@ -73,9 +73,7 @@ func (s *stint) draw() (ordinal int64, ok bool) {
 func (s *stint) await() (ordinal int64, due Instant, ok bool) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	ordinal = s.next.Load()
-	due = s.due(ordinal)
-	if ordinal >= s.limit || s.over(due) {
+	if ordinal, due, ok = s.peek(); !ok {
 		return 0, 0, false
 	}
 	if due > Now() {
@@ -88,6 +86,14 @@ func (s *stint) await() (ordinal int64, due Instant, ok bool) {
 	}
 	s.next.Store(ordinal + 1)
 	return ordinal, due, true
+}
+
+// peek returns the next arrival of an open loop, if there is one. It is taken,
+// by whoever holds turn, when next moves on.
+func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
+	ordinal = s.next.Load()
+	due = s.due(ordinal)
+	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
 // due is when an arrival of an open loop is due.

@@ -110,8 +110,15 @@ type Workload struct {
 // Preloads says whether the key space is written before the load starts.
 func (w Workload) Preloads() bool { return w.Type != WorkloadPut }
 
+// The transports of Load.Transport.
+const (
+	TransportClientV3 = "ClientV3"
+	TransportFast     = "Fast"
+)
+
 // Load is how many requests are sent, by how many clients, how fast.
 type Load struct {
+	// Transport is the client implementation that carries the load.
 	Transport   string `json:"transport"`
 	Connections int    `json:"connections"`
 	Clients     int    `json:"clients"`

@@ -66,6 +66,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		change func(*Plan)
 		want   string
 	}{
+		"transport":       {func(p *Plan) { p.Load.Transport = "Carrier" }, "load.transport"},
 		"pods":            {func(p *Plan) { p.Pods = 0 }, "pods"},
 		"connections":     {func(p *Plan) { p.Load.Connections = 2 }, "load.connections"},
 		"clients":         {func(p *Plan) { p.Load.Clients = 99 }, "load.clients"},

@@ -55,6 +55,7 @@ func (w Workload) validate() error {
 
 func (l Load) validate(pods int) error {
 	return errors.Join(
+		check(l.Transport == TransportClientV3 || l.Transport == TransportFast, "load.transport", "ClientV3 or Fast", l.Transport),
 		check(l.Connections >= pods, "load.connections", fmt.Sprintf("at least one for each of %d pods", pods), l.Connections),
 		check(l.Clients >= l.Connections, "load.clients", fmt.Sprintf("at least one for each of %d connections", l.Connections), l.Clients),
 		check((l.Requests > 0) != (l.DurationSeconds > 0), "load", "either requests or durationSeconds above 0",

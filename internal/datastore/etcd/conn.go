@@ -27,6 +27,9 @@ var _ load.Conn = (*conn)(nil)
 // Connect implements load.Driver. A connection is a client of one address, so
 // that it is one TCP connection, to a member that is known.
 func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
+	if isFast(d.plan) {
+		return d.connectFast(ctx, connection)
+	}
 	endpoint := d.endpointOf(connection)
 	client, err := d.dialMember(ctx, endpoint)
 	if err != nil {

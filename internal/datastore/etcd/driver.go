@@ -7,12 +7,13 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Driver is load.Driver over clientv3.
+// Driver is load.Driver over clientv3, or with the load over Fast.
 type Driver struct {
 	plan     plan.Plan
 	index    int
@@ -27,6 +28,9 @@ type Driver struct {
 	control  *clientv3.Client
 	topology topology
 	conns    []*conn
+	// fast is the client of fastConns; nil before the first.
+	fast      *fast.Client
+	fastConns []*fastConn
 	// following ends the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
@@ -41,7 +45,18 @@ func New(p plan.Plan, index int) *Driver {
 }
 
 // Requests implements load.Driver.
-func (d *Driver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.requests.Counts() }
+func (d *Driver) Requests() map[results.RPC]map[results.Phase]uint64 {
+	sum := d.requests.Counts()
+	for rpc, phases := range d.fastRequests() {
+		if sum[rpc] == nil {
+			sum[rpc] = map[results.Phase]uint64{}
+		}
+		for phase, n := range phases {
+			sum[rpc][phase] += n
+		}
+	}
+	return sum
+}
 
 // Close implements load.Driver.
 func (d *Driver) Close() error {
@@ -52,6 +67,7 @@ func (d *Driver) Close() error {
 		following()
 		d.followed.Wait()
 	}
+	d.closeFast()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	var errs []error

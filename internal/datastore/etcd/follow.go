@@ -45,10 +45,13 @@ func (d *Driver) followOnce(ctx context.Context) {
 	if leader != 0 {
 		d.topology.lead(leader, d.plan.Target.Members)
 	}
-	conns := slices.Clone(d.conns)
+	conns, fastConns := slices.Clone(d.conns), slices.Clone(d.fastConns)
 	d.mutex.Unlock()
 	for _, c := range conns {
 		d.move(ctx, c)
+	}
+	for _, c := range fastConns {
+		d.moveFast(c)
 	}
 }
 

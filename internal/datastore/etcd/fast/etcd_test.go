@@ -1,0 +1,164 @@
+package fast
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// startEtcd runs an etcd in this process until the test ends, and returns its
+// address and a client of etcd's own.
+func startEtcd(t *testing.T) (string, *clientv3.Client) {
+	t.Helper()
+	config := embed.NewConfig()
+	config.Dir, config.LogLevel, config.UnsafeNoFsync = t.TempDir(), "fatal", true
+	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	config.ListenClientUrls, config.ListenPeerUrls = anyPort, anyPort
+	server, err := embed.StartEtcd(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	<-server.Server.ReadyNotify()
+	address := server.Clients[0].Addr().String()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return address, client
+}
+
+// put sends a put and waits for its end.
+func put(ctx context.Context, conn load.Conn, key string, value []byte) load.Response {
+	var response load.Response
+	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
+		Operation: results.OperationPut, Key: []byte(key), Value: value, Timeout: 10 * time.Second,
+	}, &response)
+	return response
+}
+
+// TestStoreIsAsClientV3LeavesIt writes the same keys through both transports
+// and compares the store, key by key.
+func TestStoreIsAsClientV3LeavesIt(t *testing.T) {
+	address, client := startEtcd(t)
+	conn := open(t, newTestClient(t, Config{}), address)
+	for i := range 200 {
+		name := fmt.Sprint(i)
+		if got := put(t.Context(), conn, "fast/"+name, valueOf(name)); !got.Succeeded() {
+			t.Fatalf("got %+v", got)
+		}
+		if _, err := client.Put(t.Context(), "v3/"+name, string(valueOf(name))); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t.Context(), conn, "v3/"+name); !got.Succeeded() {
+			t.Errorf("got %+v", got)
+		}
+	}
+	if diff := cmp.Diff(stored(t, client, "v3/"), stored(t, client, "fast/")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func stored(t *testing.T, client *clientv3.Client, prefix string) map[string]string {
+	t.Helper()
+	response, err := client.Get(t.Context(), prefix, clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, kv := range response.Kvs {
+		all[string(kv.Key[len(prefix):])] = string(kv.Value)
+	}
+	return all
+}
+
+// TestReplyOfEtcd looks at what is read of a response.
+func TestReplyOfEtcd(t *testing.T) {
+	address, client := startEtcd(t)
+	written, err := client.Put(t.Context(), "k", "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := open(t, newTestClient(t, Config{}), address)
+	done := make(chan struct{})
+	a := newLane(conn, func() { close(done) })
+	var response load.Response
+	conn.loop.Post(func() {
+		a.Send(results.PhaseMeasured, &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: time.Minute}, &response)
+	})
+	<-done
+	if a.reply.Count != 1 || a.reply.Pairs != 1 || a.reply.Revision != written.Header.Revision || a.reply.Member != written.Header.MemberId {
+		t.Errorf("got %+v", a.reply)
+	}
+}
+
+func TestErrorsOfEtcd(t *testing.T) {
+	address, client := startEtcd(t)
+	conn := open(t, newTestClient(t, Config{}), address)
+	large := put(t.Context(), conn, "large", make([]byte, 1600<<10))
+	_, err := client.Put(t.Context(), "large", string(make([]byte, 1600<<10)))
+	if large.Code != "InvalidArgument" || err == nil || large.Detail != rpctypes.ErrorDesc(err) {
+		t.Errorf("got %s %q, clientv3 gets %v", large.Code, large.Detail, err)
+	}
+	if got := get(t.Context(), conn, ""); got.Code != "InvalidArgument" {
+		t.Errorf("an empty key: %+v", got)
+	}
+	if got := get(t.Context(), conn, "k"); got.Code != "NotFound" {
+		t.Errorf("afterwards: %+v", got)
+	}
+}
+
+func TestAuthenticationOfEtcd(t *testing.T) {
+	address, client := startEtcd(t)
+	enableAuth(t, client)
+	without := open(t, newTestClient(t, Config{}), address)
+	if got := put(t.Context(), without, "k", nil); got.Succeeded() {
+		t.Errorf("without a token: %+v", got)
+	}
+	login := func(ctx context.Context) (string, error) {
+		response, err := client.Authenticate(ctx, "root", "secret")
+		if err != nil {
+			return "", err
+		}
+		return response.Token, nil
+	}
+	stale := true
+	token := func(ctx context.Context) (string, error) {
+		if stale {
+			stale = false
+			return "stale.1", nil
+		}
+		return login(ctx)
+	}
+	conn := open(t, newTestClient(t, Config{Token: token}), address)
+	for got := put(t.Context(), conn, "k", nil); !got.Succeeded(); got = put(t.Context(), conn, "k", nil) {
+		if got.Code != "Unauthenticated" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+}
+
+func enableAuth(t *testing.T, client *clientv3.Client) {
+	t.Helper()
+	steps := []func() error{
+		func() error { _, err := client.UserAdd(t.Context(), "root", "secret"); return err },
+		func() error { _, err := client.UserGrantRole(t.Context(), "root", "root"); return err },
+		func() error { _, err := client.AuthEnable(t.Context()); return err },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

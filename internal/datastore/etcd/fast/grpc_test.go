@@ -1,0 +1,280 @@
+package fast
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/google/go-cmp/cmp"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// valueOf is the value of a key, of up to 100 KB.
+func valueOf(key string) []byte {
+	seed := uint64(len(key))
+	for _, b := range []byte(key) {
+		seed = seed*31 + uint64(b)
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	value := make([]byte, r.IntN(1<<r.IntN(18)))
+	for i := range value {
+		value[i] = byte(r.Uint32())
+	}
+	return value
+}
+
+// echo answers only what is right.
+var echo = &kv{
+	ranges: func(_ context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+		return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{Key: r.Key, Value: valueOf(string(r.Key))}}}, nil
+	},
+	puts: func(_ context.Context, r *pb.PutRequest) (*pb.PutResponse, error) {
+		if !bytes.Equal(r.Value, valueOf(string(r.Key))) {
+			return nil, status.Errorf(codes.DataLoss, "the value of %q is not right", r.Key)
+		}
+		return &pb.PutResponse{}, nil
+	},
+}
+
+// exchange sends many requests of many sizes at once and returns how they end.
+func exchange(t *testing.T, conn load.Conn) map[string]int {
+	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
+	ends := map[string]int{}
+	var mutex sync.Mutex
+	var clients sync.WaitGroup
+	for i := range 20 {
+		clients.Go(func() {
+			for j := range 30 {
+				key := fmt.Sprint(i, "-", j)
+				request := load.Request{Operation: results.OperationRange, Key: []byte(key), Timeout: time.Minute}
+				if j%2 == 0 {
+					request.Operation, request.Value = results.OperationPut, valueOf(key)
+				}
+				var response load.Response
+				conn.Do(ctx, &request, &response)
+				mutex.Lock()
+				ends[response.Code+response.Detail]++
+				mutex.Unlock()
+			}
+		})
+	}
+	clients.Wait()
+	return ends
+}
+
+func TestManySizesAtOnce(t *testing.T) {
+	limits := map[string]struct {
+		client Config
+		server []grpc.ServerOption
+	}{
+		"default": {},
+		"narrow": {
+			Config{StreamWindow: 500, ConnWindow: 1, LastStream: 99},
+			[]grpc.ServerOption{grpc.MaxConcurrentStreams(3), grpc.HeaderTableSize(0), grpc.InitialWindowSize(1 << 16), grpc.InitialConnWindowSize(1 << 16)},
+		},
+	}
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		for name, limit := range limits {
+			t.Run(name, func(t *testing.T) {
+				_, address := serve(t, "127.0.0.1:0", echo, append(limit.server, options...)...)
+				limit.client.TLS, limit.client.Portable = config.TLS, config.Portable
+				client := newTestClient(t, limit.client)
+				got := exchange(t, open(t, client, address))
+				if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
+					t.Error(diff)
+				}
+				want := map[results.RPC]map[results.Phase]uint64{
+					results.RPCPut:   {results.PhaseMeasured: 300},
+					results.RPCRange: {results.PhaseMeasured: 300},
+				}
+				if diff := cmp.Diff(want, client.Requests()); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	})
+}
+
+// TestGoAwayLosesNothing lets the server close its connections politely again
+// and again.
+func TestGoAwayLosesNothing(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		connections := newCounter()
+		age := grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 20 * time.Millisecond, MaxConnectionAgeGrace: time.Minute})
+		slow := &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+			return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+		}, puts: echo.puts}
+		_, address := serve(t, "127.0.0.1:0", slow, append(options, age, grpc.StatsHandler(connections))...)
+		conn := open(t, newTestClient(t, config), address)
+		for connections.begun.Load() < 4 {
+			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conn)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	})
+}
+
+func TestStatusOfTheServer(t *testing.T) {
+	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(_ context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+		return nil, status.Error(codes.FailedPrecondition, "100% wrong: "+string(r.Key)+" ✗\n")
+	}})
+	got := get(t.Context(), open(t, newTestClient(t, Config{}), address), "k")
+	if got.Code != "FailedPrecondition" || got.Detail != "100% wrong: k ✗\n" {
+		t.Errorf("got %q: %q", got.Code, got.Detail)
+	}
+	if got.Received < got.Sent {
+		t.Errorf("received %v before it was sent", got.Sent.Sub(got.Received))
+	}
+}
+
+// hang answers nothing until the client gives up, and says so.
+func hang() (*kv, <-chan struct{}, <-chan struct{}) {
+	begun, ended := make(chan struct{}, 100), make(chan struct{}, 100)
+	return &kv{ranges: func(ctx context.Context, _ *pb.RangeRequest) (*pb.RangeResponse, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- struct{}{}
+		return nil, ctx.Err()
+	}}, begun, ended
+}
+
+func TestTimeout(t *testing.T) {
+	server, begun, ended := hang()
+	_, address := serve(t, "127.0.0.1:0", server)
+	conn := open(t, newTestClient(t, Config{}), address)
+	var response load.Response
+	conn.Do(t.Context(), &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 50 * time.Millisecond}, &response)
+	if took := response.Received.Sub(response.Sent); response.Code != load.CodeDeadlineExceeded || took < 45*time.Millisecond {
+		t.Errorf("after %v: %+v", took, response)
+	}
+	// The server is told.
+	<-begun
+	<-ended
+}
+
+func TestCancel(t *testing.T) {
+	server, begun, ended := hang()
+	_, address := serve(t, "127.0.0.1:0", server)
+	conn := open(t, newTestClient(t, Config{}), address)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	if got := get(ctx, conn, "k"); got.Code != load.CodeCanceled {
+		t.Errorf("got %+v", got)
+	}
+	<-ended
+}
+
+func TestCloseEndsRequests(t *testing.T) {
+	server, begun, _ := hang()
+	_, address := serve(t, "127.0.0.1:0", server)
+	client := newTestClient(t, Config{})
+	conn := open(t, client, address)
+	go func() {
+		<-begun
+		client.Close()
+	}()
+	if got := get(t.Context(), conn, "k"); got.Succeeded() {
+		t.Errorf("got %+v", got)
+	}
+	if got := get(t.Context(), conn, "k"); got.Code != load.CodeCanceled {
+		t.Errorf("after Close: %+v", got)
+	}
+}
+
+// TestConnectionLoss kills the server with requests in flight, and starts it
+// again at the same address.
+func TestConnectionLoss(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		hanging, begun, _ := hang()
+		server, address := serve(t, "127.0.0.1:0", hanging, options...)
+		conn := open(t, newTestClient(t, config), address)
+		ends := make(chan load.Response, 10)
+		for range cap(ends) {
+			go func() { ends <- get(t.Context(), conn, "k") }()
+			<-begun
+		}
+		server.Stop()
+		for range cap(ends) {
+			if got := <-ends; got.Code != load.CodeUnavailable {
+				t.Errorf("got %+v", got)
+			}
+		}
+		if got := get(t.Context(), conn, "k"); got.Code != load.CodeUnavailable {
+			t.Errorf("without a server: %+v", got)
+		}
+		serve(t, address, &kv{}, options...)
+		for {
+			got := get(t.Context(), conn, "k")
+			if got.Succeeded() {
+				return
+			}
+			if got.Code != load.CodeUnavailable {
+				t.Fatalf("got %+v", got)
+			}
+		}
+	})
+}
+
+func TestToken(t *testing.T) {
+	var good atomic.Pointer[string]
+	first := "first"
+	good.Store(&first)
+	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, _ *pb.RangeRequest) (*pb.RangeResponse, error) {
+		if md, _ := metadata.FromIncomingContext(ctx); len(md["token"]) != 1 || md["token"][0] != *good.Load() {
+			return nil, status.Error(codes.Unauthenticated, "etcdserver: invalid auth token")
+		}
+		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+	}})
+	conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) { return *good.Load(), nil }}), address)
+	if got := get(t.Context(), conn, "k"); !got.Succeeded() {
+		t.Errorf("got %+v", got)
+	}
+	second := "second"
+	good.Store(&second)
+	if got := get(t.Context(), conn, "k"); got.Code != "Unauthenticated" {
+		t.Errorf("with an old token: %+v", got)
+	}
+	for got := get(t.Context(), conn, "k"); !got.Succeeded(); got = get(t.Context(), conn, "k") {
+		if got.Code != "Unauthenticated" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+}
+
+// TestMove moves a connection from server to server under load.
+func TestMove(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		var addresses [2]string
+		var servers [2]*counter
+		for i := range addresses {
+			servers[i] = newCounter()
+			_, addresses[i] = serve(t, "127.0.0.1:0", echo, append(options, grpc.StatsHandler(servers[i]))...)
+		}
+		conn := open(t, newTestClient(t, config), addresses[0])
+		for i := range 6 {
+			conn.Move(addresses[(i+1)%2])
+			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conn)); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		if servers[0].begun.Load() < 2 || servers[1].begun.Load() < 2 {
+			t.Error("the connection has not moved")
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package fast
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+// never is later than every instant.
+const never load.Instant = math.MaxInt64
+
+// readBufferLen is how much a loop reads at once, in bytes: of one connection,
+// and of no more than a few frames.
+const readBufferLen = 128 << 10
+
+// loop serves some of the connections. Its fields belong to its goroutine, but
+// for the posted ones.
+type loop struct {
+	poller poller
+	pool   *unary.Pool
+	wheel  *wheel
+	// now is the clock when the loop last read something.
+	now   load.Instant
+	ready []*link
+	// dirty are the links that may have something to write.
+	dirty  []*link
+	buffer []byte
+	closed bool
+
+	alarmAt load.Instant
+	alarm   func()
+
+	// asleep is set while a post has to wake the loop up.
+	asleep  atomic.Bool
+	posting sync.Mutex
+	posted  []func()
+	spare   []func()
+	done    chan struct{}
+
+	requests load.RequestCounter
+}
+
+var _ load.Loop = (*loop)(nil)
+
+func newLoop(p poller) *loop {
+	now := load.Now()
+	l := &loop{
+		poller: p, pool: &unary.Pool{}, wheel: newWheel(now), now: now,
+		buffer: make([]byte, readBufferLen), alarmAt: never, done: make(chan struct{}),
+	}
+	go l.run()
+	return l
+}
+
+// Post implements load.Loop. What is posted to a closed loop is never called.
+func (l *loop) Post(f func()) {
+	l.posting.Lock()
+	defer l.posting.Unlock()
+	l.posted = append(l.posted, f)
+	if l.asleep.CompareAndSwap(true, false) {
+		l.poller.wake()
+	}
+}
+
+// Alarm implements load.Loop.
+func (l *loop) Alarm(at load.Instant, f func()) { l.alarmAt, l.alarm = at, f }
+
+// run turns until the loop is closed. Requests leave when a look at the
+// connections finds nothing to read, so that what becomes ready together
+// leaves together.
+func (l *loop) run() {
+	defer l.end()
+	for !l.closed {
+		l.ready = l.wait()
+		for _, k := range l.ready {
+			k.serve()
+		}
+		l.runPosted()
+		l.runTimers()
+		if len(l.ready) == 0 {
+			l.flush()
+		}
+	}
+}
+
+// end closes the poller, of which nobody that posts can be in the middle of
+// waking it.
+func (l *loop) end() {
+	l.posting.Lock()
+	defer l.posting.Unlock()
+	l.poller.close()
+	close(l.done)
+}
+
+// wait returns the links that are ready. It waits for some unless there is
+// something else to do.
+func (l *loop) wait() []*link {
+	if len(l.dirty) > 0 {
+		return l.poller.wait(l.ready[:0], 0, 0)
+	}
+	l.asleep.Store(true)
+	defer l.asleep.Store(false)
+	if l.hasPosted() {
+		return l.poller.wait(l.ready[:0], 0, 0)
+	}
+	coarse, ok := l.wheel.next()
+	if !ok {
+		coarse = never
+	}
+	return l.poller.wait(l.ready[:0], coarse, l.alarmAt)
+}
+
+func (l *loop) hasPosted() bool {
+	l.posting.Lock()
+	defer l.posting.Unlock()
+	return len(l.posted) > 0
+}
+
+func (l *loop) runPosted() {
+	l.posting.Lock()
+	posted := l.posted
+	l.posted = l.spare[:0]
+	l.posting.Unlock()
+	if len(posted) > 0 {
+		l.now = load.Now()
+	}
+	for i, f := range posted {
+		f()
+		posted[i] = nil
+	}
+	l.spare = posted
+}
+
+// runTimers rings the alarm and expires requests. It reads the clock only when
+// something may be due.
+func (l *loop) runTimers() {
+	coarse, waiting := l.wheel.next()
+	if l.alarmAt == never && !waiting {
+		return
+	}
+	now := load.Now()
+	if now >= l.alarmAt {
+		ring := l.alarm
+		l.alarmAt, l.alarm = never, nil
+		l.now = now
+		ring()
+	}
+	if waiting && now >= coarse {
+		l.now = now
+		l.wheel.advance(now, (*Lane).expire)
+	}
+}
+
+func (l *loop) flush() {
+	// Flushing may lose a link, whose clients then make others dirty.
+	for i := 0; i < len(l.dirty); i++ {
+		k := l.dirty[i]
+		k.dirty = false
+		k.flush()
+	}
+	clear(l.dirty)
+	l.dirty = l.dirty[:0]
+}

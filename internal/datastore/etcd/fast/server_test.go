@@ -1,0 +1,123 @@
+package fast
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+// kv is etcd's KV service as grpc-go serves it, with the behaviour of a test.
+type kv struct {
+	pb.UnimplementedKVServer
+	ranges func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error)
+	puts   func(context.Context, *pb.PutRequest) (*pb.PutResponse, error)
+}
+
+func (s *kv) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	if s.ranges == nil {
+		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+	}
+	return s.ranges(ctx, r)
+}
+
+func (s *kv) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, error) {
+	return s.puts(ctx, r)
+}
+
+// certificate is of a server at 127.0.0.1, and trust is who trusts it.
+var certificate, trust = sync.OnceValue(func() tls.Certificate {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.StartTLS()
+	defer s.Close()
+	return s.TLS.Certificates[0]
+}), func() *tls.Config {
+	leaf, err := x509.ParseCertificate(certificate().Certificate[0])
+	if err != nil {
+		panic(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+}
+
+func withTLS() grpc.ServerOption {
+	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{certificate()}, NextProtos: []string{"h2"}}))
+}
+
+// serve runs a server until the test ends, at an address that is free if it is
+// "127.0.0.1:0".
+func serve(t *testing.T, address string, s *kv, options ...grpc.ServerOption) (*grpc.Server, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(options...)
+	pb.RegisterKVServer(server, s)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return server, listener.Addr().String()
+}
+
+// newTestClient returns a client that is closed with the test.
+func newTestClient(t *testing.T, config Config) *Client {
+	t.Helper()
+	c, err := NewClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func open(t *testing.T, c *Client, address string) *Conn {
+	t.Helper()
+	conn, err := c.Connect(t.Context(), address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// get sends a range and waits for its end.
+func get(ctx context.Context, conn load.Conn, key string) load.Response {
+	var response load.Response
+	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
+		Operation: results.OperationRange, Key: []byte(key), Timeout: 10 * time.Second,
+	}, &response)
+	return response
+}
+
+// configs are the ways in which connections can be made.
+var configs = map[string]Config{
+	"epoll":        {},
+	"epoll TLS":    {TLS: trust()},
+	"portable":     {Portable: true},
+	"portable TLS": {Portable: true, TLS: trust()},
+}
+
+// forAll runs a test in each way.
+func forAll(t *testing.T, test func(t *testing.T, config Config, options []grpc.ServerOption)) {
+	for name, config := range configs {
+		t.Run(name, func(t *testing.T) {
+			var options []grpc.ServerOption
+			if config.TLS != nil {
+				options = append(options, withTLS())
+			}
+			test(t, config, options)
+		})
+	}
+}

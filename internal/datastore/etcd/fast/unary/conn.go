@@ -1,0 +1,172 @@
+package unary
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+)
+
+// Config is what connections have in common. It must not change while one
+// lives.
+type Config struct {
+	// Scheme is "http", or "https" over TLS.
+	Scheme string
+	// Authority is the host that the connection asks for.
+	Authority string
+	UserAgent string
+	// Methods are the paths of the methods, which calls name by their index.
+	Methods []string
+	// MaxMessage is the longest response, in bytes. A longer one fails as
+	// ResourceExhausted.
+	MaxMessage int
+	// StreamWindow and ConnWindow are how many bytes the peer may send before
+	// it hears that they were read; ConnWindow is DefaultWindow at least.
+	StreamWindow, ConnWindow int
+	// LastStream is the last stream that is opened; 0 is the protocol's.
+	LastStream uint32
+}
+
+// Conn is one connection. Its owner writes what Output returns and says so
+// with Wrote, feeds what was read to Receive, and ends it with Fail.
+type Conn struct {
+	config *Config
+	pool   *Pool
+	out    *output
+	failed bool
+	// draining: no stream is opened any more.
+	draining bool
+
+	// The sending half.
+	blocks     headerBlocks
+	nextStream uint32
+	streams    map[uint32]*Stream
+	waiting    []*Stream
+	blocked    []*Stream
+	sendWindow int
+	peer       peerSettings
+
+	// The receiving half.
+	greeted       bool
+	header        headerReader
+	continued     continuation
+	receiveWindow int
+}
+
+// peerSettings are the limits that the peer has set.
+type peerSettings struct {
+	streams uint32
+	window  int
+	frame   int
+}
+
+// New returns a connection, with its greeting to write. Calls wait until the
+// peer's greeting has come.
+func New(config *Config, pool *Pool) *Conn {
+	c := &Conn{
+		config: config, pool: pool,
+		nextStream: 1, streams: map[uint32]*Stream{}, sendWindow: frame.DefaultWindow,
+		peer:          peerSettings{window: frame.DefaultWindow, frame: frame.MinMaxFrameLen},
+		receiveWindow: config.ConnWindow,
+	}
+	c.blocks.init(config)
+	c.header.init()
+	out := c.output()
+	out.bytes = append(out.bytes, frame.Preface...)
+	out.bytes = frame.AppendSettings(out.bytes,
+		frame.Setting{ID: frame.EnablePush, Value: 0},
+		frame.Setting{ID: frame.InitialWindowSize, Value: uint32(config.StreamWindow)},
+		frame.Setting{ID: frame.MaxHeaderListSize, Value: maxHeaderList})
+	if more := config.ConnWindow - frame.DefaultWindow; more > 0 {
+		out.bytes = frame.AppendWindowUpdate(out.bytes, 0, more)
+	}
+	return c
+}
+
+// Greeted says whether the peer's greeting has come.
+func (c *Conn) Greeted() bool { return c.greeted }
+
+// Open says whether calls may be started. Once it is false it stays false.
+func (c *Conn) Open() bool { return !c.failed && !c.draining }
+
+// Drain makes the connection take no more calls.
+func (c *Conn) Drain() { c.draining = true }
+
+// Idle says whether no call is on the connection.
+func (c *Conn) Idle() bool { return len(c.streams) == 0 && len(c.waiting) == 0 }
+
+// SetToken makes later calls carry a token of etcd's authentication; "" is
+// none.
+func (c *Conn) SetToken(token string) { c.blocks.setToken(token) }
+
+// Output returns what is to be written, until Wrote or any other method.
+func (c *Conn) Output() []byte {
+	if c.out == nil {
+		return nil
+	}
+	return c.out.bytes[c.out.written:]
+}
+
+// Wrote says that the first n bytes of Output have been written. The calls
+// whose last byte was among them hear at.
+func (c *Conn) Wrote(n int, at int64) {
+	o := c.out
+	o.written += n
+	sent := 0
+	for ; sent < len(o.marks) && o.marks[sent].end <= o.written; sent++ {
+		if m := o.marks[sent]; m.stream.conn == c && m.stream.id == m.id {
+			m.stream.call.Sent(at)
+		}
+	}
+	if o.written == len(o.bytes) {
+		c.out = nil
+		c.pool.giveOutput(o)
+		return
+	}
+	o.marks = slices.Delete(o.marks, 0, sent)
+	o.compact()
+}
+
+func (c *Conn) output() *output {
+	if c.out == nil {
+		c.out = c.pool.takeOutput()
+	}
+	return c.out
+}
+
+// Fail ends all calls, because the connection is lost.
+func (c *Conn) Fail(code Code, detail string) {
+	c.failed = true
+	for _, call := range c.TakeWaiting() {
+		call.Ended(code, detail)
+	}
+	for _, s := range c.after(0) {
+		c.end(s, code, detail)
+	}
+	c.pool.Give(c.continued.block)
+	c.continued = continuation{}
+}
+
+// after returns the open streams with an id above last, in order.
+func (c *Conn) after(last uint32) []*Stream {
+	var after []*Stream
+	for id, s := range c.streams {
+		if id > last {
+			after = append(after, s)
+		}
+	}
+	slices.SortFunc(after, func(a, b *Stream) int { return int(a.id) - int(b.id) })
+	return after
+}
+
+// Error is a violation of the protocol that ends a connection. The GOAWAY that
+// tells the peer is in the output.
+type Error struct {
+	Code   frame.ErrorCode
+	Reason string
+}
+
+// Error returns what the peer did.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Reason) }
+
+func violation(code frame.ErrorCode, reason string) error { return &Error{Code: code, Reason: reason} }

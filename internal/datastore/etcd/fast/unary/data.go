@@ -1,0 +1,125 @@
+package unary
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+)
+
+func (c *Conn) onData(h frame.Header, payload []byte) error {
+	if c.idle(h.Stream) {
+		return violation(frame.ProtocolError, "a DATA is for a stream that was never opened")
+	}
+	if err := c.consume(h.Length); err != nil {
+		return err
+	}
+	content, ok := frame.Content(h, payload)
+	if !ok {
+		return violation(frame.ProtocolError, "the padding of a DATA is longer than its payload")
+	}
+	// Frames of a stream that has ended count for the connection's window
+	// alone.
+	if s := c.streams[h.Stream]; s != nil {
+		c.onStreamData(s, h, content)
+	}
+	return nil
+}
+
+// consume counts received bytes against the connection's window, and gives
+// them back to the server when half of it is used.
+func (c *Conn) consume(bytes int) error {
+	c.receiveWindow -= bytes
+	if c.receiveWindow < 0 {
+		return violation(frame.FlowControlError, "the server sends more than the connection's window")
+	}
+	if used := c.config.ConnWindow - c.receiveWindow; used > c.config.ConnWindow/2 {
+		out := c.output()
+		out.bytes = frame.AppendWindowUpdate(out.bytes, 0, used)
+		c.receiveWindow = c.config.ConnWindow
+	}
+	return nil
+}
+
+func (c *Conn) onStreamData(s *Stream, h frame.Header, content []byte) {
+	s.receiveWindow -= h.Length
+	switch {
+	case s.receiveWindow < 0:
+		c.reset(s, frame.FlowControlError, Internal, "the server sent more than the stream's window")
+	case !s.headed:
+		c.reset(s, frame.ProtocolError, Internal, "the server sent data before headers")
+	case h.Flags.Has(frame.EndStream):
+		c.finish(s, Internal, "the server ended the stream without trailers")
+	default:
+		if code, detail := c.collect(s, content); code != OK {
+			c.reset(s, frame.Cancel, code, detail)
+			return
+		}
+		c.giveBack(s)
+	}
+}
+
+// giveBack returns the bytes of a stream to the server when half of its window
+// is used.
+func (c *Conn) giveBack(s *Stream) {
+	if used := c.config.StreamWindow - s.receiveWindow; used > c.config.StreamWindow/2 {
+		out := c.output()
+		out.bytes = frame.AppendWindowUpdate(out.bytes, s.id, used)
+		s.receiveWindow = c.config.StreamWindow
+	}
+}
+
+// collect puts the response together. A message that comes in one frame, as
+// nearly all do, is read where it lies.
+func (c *Conn) collect(s *Stream, content []byte) (Code, string) {
+	if len(content) == 0 {
+		return OK, ""
+	}
+	if s.answered {
+		return Internal, "the server sent more than one response"
+	}
+	whole := content
+	if s.partial != nil || !complete(content) {
+		if s.partial == nil {
+			s.partial = c.pool.Take()
+		}
+		s.partial = append(s.partial, content...)
+		whole = s.partial
+	}
+	code, detail := c.deliver(s, whole)
+	if s.answered && s.partial != nil {
+		c.pool.Give(s.partial)
+		s.partial = nil
+	}
+	return code, detail
+}
+
+// complete says whether bytes are one message with its prefix, no more and no
+// less.
+func complete(b []byte) bool {
+	return len(b) >= messagePrefix && len(b)-messagePrefix == int(binary.BigEndian.Uint32(b[1:]))
+}
+
+// deliver hands a message over that may not be complete yet, or too much.
+func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
+	if b[0] != 0 {
+		return Internal, "the response is compressed, which this client has not offered"
+	}
+	if len(b) < messagePrefix {
+		return OK, ""
+	}
+	length := int(binary.BigEndian.Uint32(b[1:]))
+	switch {
+	case length > c.config.MaxMessage:
+		return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", length, c.config.MaxMessage)
+	case len(b)-messagePrefix < length:
+		return OK, ""
+	case len(b)-messagePrefix > length:
+		return Internal, "the server sent more than one response"
+	}
+	s.answered = true
+	if err := s.call.Received(b[messagePrefix:]); err != nil {
+		return Internal, "the response can not be read: " + err.Error()
+	}
+	return OK, ""
+}

@@ -1,0 +1,118 @@
+package unary
+
+import (
+	"math"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+)
+
+func (c *Conn) onSettings(h frame.Header, payload []byte) error {
+	if h.Flags.Has(frame.Ack) {
+		return c.onSettingsAck(payload)
+	}
+	if !c.greeted {
+		c.peer.streams = math.MaxUint32
+	}
+	var err error
+	whole := frame.ParseSettings(payload, func(s frame.Setting) bool {
+		err = c.set(s)
+		return err == nil
+	})
+	if !whole {
+		err = violation(frame.FrameSizeError, "a SETTINGS is not a list of settings")
+	}
+	if err != nil {
+		return err
+	}
+	out, err := c.answer()
+	if err != nil {
+		return err
+	}
+	out.bytes = frame.AppendSettingsAck(out.bytes)
+	c.greeted = true
+	c.unblock()
+	c.admit()
+	return nil
+}
+
+func (c *Conn) onSettingsAck(payload []byte) error {
+	if !c.greeted {
+		return violation(frame.ProtocolError, "the first frame is not SETTINGS but its acknowledgement")
+	}
+	if len(payload) > 0 {
+		return violation(frame.FrameSizeError, "the acknowledgement of SETTINGS is not empty")
+	}
+	return nil
+}
+
+// set obeys one setting. The ones that mean nothing to a client are passed
+// over.
+func (c *Conn) set(s frame.Setting) error {
+	switch s.ID {
+	case frame.HeaderTableSize:
+		c.blocks.setTableSize(s.Value)
+	case frame.MaxConcurrentStreams:
+		c.peer.streams = s.Value
+	case frame.InitialWindowSize:
+		return c.setWindow(s.Value)
+	case frame.MaxFrameSize:
+		if s.Value < frame.MinMaxFrameLen || s.Value > frame.MaxMaxFrameLen {
+			return violation(frame.ProtocolError, "SETTINGS_MAX_FRAME_SIZE is out of its range")
+		}
+		c.peer.frame = int(s.Value)
+	}
+	return nil
+}
+
+// setWindow changes the send window of all streams, the open ones by the
+// difference: below zero if need be.
+func (c *Conn) setWindow(value uint32) error {
+	if value > frame.MaxWindow {
+		return violation(frame.FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE is out of its range")
+	}
+	more := int(value) - c.peer.window
+	c.peer.window = int(value)
+	for _, s := range c.streams {
+		if s.sendWindow += more; s.sendWindow > frame.MaxWindow {
+			return violation(frame.FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE overflows a stream's window")
+		}
+	}
+	return nil
+}
+
+func (c *Conn) onWindowUpdate(h frame.Header, payload []byte) error {
+	if len(payload) != 4 {
+		return violation(frame.FrameSizeError, "a WINDOW_UPDATE is not 4 bytes long")
+	}
+	increment := frame.ParseUint31(payload)
+	if h.Stream == 0 {
+		return c.growWindow(increment)
+	}
+	if c.idle(h.Stream) {
+		return violation(frame.ProtocolError, "a WINDOW_UPDATE is for a stream that was never opened")
+	}
+	s := c.streams[h.Stream]
+	if s == nil {
+		return nil
+	}
+	switch s.sendWindow += increment; {
+	case increment == 0:
+		c.reset(s, frame.ProtocolError, Internal, "the server sent a WINDOW_UPDATE of 0")
+	case s.sendWindow > frame.MaxWindow:
+		c.reset(s, frame.FlowControlError, Internal, "the server overflowed the stream's window")
+	default:
+		c.unblock()
+	}
+	return nil
+}
+
+func (c *Conn) growWindow(increment int) error {
+	if increment == 0 {
+		return violation(frame.ProtocolError, "a WINDOW_UPDATE of the connection is 0")
+	}
+	if c.sendWindow += increment; c.sendWindow > frame.MaxWindow {
+		return violation(frame.FlowControlError, "a WINDOW_UPDATE overflows the connection's window")
+	}
+	c.unblock()
+	return nil
+}

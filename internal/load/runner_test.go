@@ -1,0 +1,262 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/google/go-cmp/cmp"
+)
+
+// queueLoop is a Loop that is nothing but a goroutine with a queue.
+type queueLoop struct {
+	mutex  sync.Mutex
+	filled sync.Cond
+	queue  []func()
+	closed bool
+	alarm  *time.Timer
+	// sent counts the requests of the loop's lanes.
+	sent atomic.Int64
+}
+
+func newQueueLoop() *queueLoop {
+	l := &queueLoop{}
+	l.filled.L = &l.mutex
+	go func() {
+		for f := l.take(); f != nil; f = l.take() {
+			f()
+		}
+	}()
+	return l
+}
+
+func (l *queueLoop) take() func() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	for len(l.queue) == 0 {
+		if l.closed {
+			return nil
+		}
+		l.filled.Wait()
+	}
+	f := l.queue[0]
+	l.queue = l.queue[1:]
+	return f
+}
+
+func (l *queueLoop) Post(f func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.queue = append(l.queue, f)
+	l.filled.Signal()
+}
+
+func (l *queueLoop) Alarm(at Instant, f func()) {
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
+	l.alarm = time.AfterFunc(at.Sub(Now()), func() { l.Post(f) })
+}
+
+func (l *queueLoop) close() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.closed = true
+	l.filled.Signal()
+}
+
+// laneConn answers each request after a while, as the test says.
+type laneConn struct {
+	Conn
+	loop   *queueLoop
+	answer func(*Request) (code string, after time.Duration)
+	seen   func(*Request)
+}
+
+func (c *laneConn) Loop() Loop            { return c.loop }
+func (c *laneConn) Lane(done func()) Lane { return &answeredLane{conn: c, done: done} }
+
+type answeredLane struct {
+	conn     *laneConn
+	done     func()
+	response *Response
+	serial   int
+}
+
+func (l *answeredLane) Send(_ results.Phase, req *Request, resp *Response) {
+	l.conn.loop.sent.Add(1)
+	if l.conn.seen != nil {
+		l.conn.seen(req)
+	}
+	l.serial++
+	serial := l.serial
+	l.response = resp
+	*resp = Response{Sent: Now()}
+	code, after := l.conn.answer(req)
+	time.AfterFunc(after, func() { l.conn.loop.Post(func() { l.end(serial, code) }) })
+}
+
+func (l *answeredLane) end(serial int, code string) {
+	if l.response == nil || serial != l.serial {
+		return
+	}
+	l.response.Received, l.response.Code = Now(), code
+	l.response = nil
+	l.done()
+}
+
+func (l *answeredLane) Abort() { l.end(l.serial, CodeCanceled) }
+
+// trial is an engine on lanes.
+type trial struct {
+	*engine
+	loops []*queueLoop
+}
+
+// newTrial prepares an engine whose window begins after the plan's warm-up.
+func newTrial(t *testing.T, loads plan.Load, loops int, answer func(*Request) (string, time.Duration), seen func(*Request)) *trial {
+	p := plan.Plan{
+		Pods: 1, Prefix: "p/", Load: loads,
+		Workload: plan.Workload{Type: plan.WorkloadPut, KeySize: 8, ValueSize: 8, KeyCount: 1000000, KeyOrder: plan.KeyOrderSequential},
+	}
+	// Instants count from the time of the test's bubble.
+	before := origin
+	origin = time.Now()
+	trial := &trial{}
+	for range loops {
+		trial.loops = append(trial.loops, newQueueLoop())
+	}
+	w := workload.New(p)
+	var clients []*client
+	for i := range loads.Clients {
+		conn := &laneConn{loop: trial.loops[i%loops], answer: answer, seen: seen}
+		clients = append(clients, newClient(i, conn, w, p))
+	}
+	trial.engine = newEngine(p, w, clients, newRecorder())
+	trial.prepare(plan.Part{Pods: 1, Requests: loads.Requests}, Now())
+	t.Cleanup(func() {
+		origin = before
+		trial.close()
+		for _, l := range trial.loops {
+			l.close()
+		}
+	})
+	return trial
+}
+
+// counts says how the measured requests ended.
+type counts struct{ Latency, Failed, Censored, InWindow int }
+
+func (e *trial) counts() counts {
+	r := e.recorder.results(results.OperationPut)
+	return counts{int(r.Latency.Count()), int(r.Failed.Count()), int(r.Censored.Count()), int(r.CompletedInWindow)}
+}
+
+func quickly(*Request) (string, time.Duration) { return "", 3 * time.Millisecond }
+
+func TestRunnersSendEachRequestOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mutex sync.Mutex
+		keys := map[string]int{}
+		e := newTrial(t, plan.Load{Clients: 7, Requests: 1000, WarmupSeconds: 1}, 3, quickly, func(r *Request) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			keys[string(r.Key)]++
+		})
+		<-e.start(t.Context())
+		if diff := cmp.Diff(counts{Latency: 1000, InWindow: 1000}, e.counts()); diff != "" {
+			t.Error(diff)
+		}
+		for ordinal := range int64(1000) {
+			key := e.workload.AppendKey(nil, e.workload.At(workload.Measured, ordinal).Key)
+			if keys[string(key)] == 0 {
+				t.Errorf("operation %d was not sent", ordinal)
+			}
+		}
+	})
+}
+
+func TestRunnersKeepTheSchedule(t *testing.T) {
+	for _, loops := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newTrial(t, plan.Load{Clients: 9, DurationSeconds: 2, WarmupSeconds: 1, RatePerSecond: 500}, loops, quickly, nil)
+			<-e.start(t.Context())
+			if diff := cmp.Diff(counts{Latency: 1000, InWindow: 1000 - 1}, e.counts()); diff != "" {
+				t.Error(diff)
+			}
+			r := e.recorder.results(results.OperationPut)
+			if late := r.Lateness.Max(); late > 0 {
+				t.Errorf("a request was %v late", late)
+			}
+			for i, l := range e.loops {
+				if share := l.sent.Load(); share < 1400/int64(loops) {
+					t.Errorf("loop %d of %d sent %d of 1500", i, loops, share)
+				}
+			}
+		})
+	}
+}
+
+func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(*Request) (string, time.Duration) { return "", 100 * time.Millisecond }
+		e := newTrial(t, plan.Load{Clients: 2, DurationSeconds: 1, RatePerSecond: 100}, 2, slow, nil)
+		done := e.start(t.Context())
+		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
+		got := e.counts()
+		if got.Latency+got.Censored != 100 || got.Latency != 20 {
+			t.Errorf("got %+v, want 20 answered and 80 owed", got)
+		}
+	})
+}
+
+func TestRunnersAreCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := func(*Request) (string, time.Duration) { return "", time.Hour }
+		for _, rate := range []int64{0, 100} {
+			e := newTrial(t, plan.Load{Clients: 5, DurationSeconds: 1, RatePerSecond: rate}, 2, never, nil)
+			ctx, abort := context.WithCancel(t.Context())
+			done := e.start(ctx)
+			time.Sleep(time.Second)
+			e.drain(t.Context(), done, time.Second, abort)
+			want := counts{Censored: max(5, int(rate))}
+			if diff := cmp.Diff(want, e.counts()); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}
+
+func TestRunnersStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, rate := range []int64{0, 100} {
+			e := newTrial(t, plan.Load{Clients: 5, Requests: 1 << 40, RatePerSecond: rate}, 2, quickly, nil)
+			done := e.start(t.Context())
+			time.Sleep(time.Second)
+			e.stop()
+			<-done
+			if got := e.counts(); got.Latency < 95 || got.Failed+got.Censored > 0 {
+				t.Errorf("got %+v", got)
+			}
+		}
+	})
+}
+
+// TestRunnersPause lets a target refuse all requests: it must not be asked as
+// fast as this machine can.
+func TestRunnersPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := func(*Request) (string, time.Duration) { return CodeUnavailable, 0 }
+		e := newTrial(t, plan.Load{Clients: 2, DurationSeconds: 10}, 1, refuse, nil)
+		<-e.start(t.Context())
+		if got := e.counts(); got.Failed < 20 || got.Failed > 60 {
+			t.Errorf("%d requests were sent", got.Failed)
+		}
+	})
+}
