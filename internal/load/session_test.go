@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -152,9 +153,15 @@ func TestASnapshotOfTheBeginning(t *testing.T) {
 
 func TestTheStagesOfASession(t *testing.T) {
 	var s *Session
+	var mutex sync.Mutex
 	stages := map[string]results.Stage{}
 	d := &fakeDriver{
-		hook:   func(_ context.Context, step string) error { stages[step] = s.Stage(); return nil },
+		hook: func(_ context.Context, step string) error {
+			mutex.Lock()
+			defer mutex.Unlock()
+			stages[step] = s.Stage()
+			return nil
+		},
 		memory: map[string]int64{"a": 100},
 	}
 	s = newSession(t, planOf(), 0, d, newControl())
