@@ -67,7 +67,9 @@ func checkStopped(t *testing.T, ns string) {
 }
 
 func checkTimedOut(t *testing.T, ns string) {
-	b := newEndless(ns, "timed-out")
+	// A closed loop: that its requests take longer than the time-out is not known before.
+	b := newPutIn(ns, suite.side, "timed-out", 100_000_000)
+	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1
 	b.Spec.TimeoutSeconds = 20
 	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
 }

@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -55,11 +57,17 @@ func checkLostJob(t *testing.T, ns string) {
 	requireCleaned(t, b)
 }
 
+// requireCleaned waits for the cleanup Job, which goes on after the run is
+// finished.
 func requireCleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
-	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleaned) {
-		t.Errorf("%s: wanted Cleaned=True, found %+v", b.Name, b.Status.Conditions)
-	}
+	eventually(t, 3*time.Minute, b.Name+" to be cleaned", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err == nil && !meta.IsStatusConditionTrue(found.Status.Conditions, v1alpha1.ConditionCleaned) {
+			err = fmt.Errorf("the conditions are %+v", found.Status.Conditions)
+		}
+		return err
+	})
 	requireNoKeys(t, b)
 }
 

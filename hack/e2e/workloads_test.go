@@ -34,9 +34,10 @@ func checkWorkloads(t *testing.T) {
 			b.Spec.Target.Members = v1alpha1.MembersLeader
 			return b
 		},
-		"twenty pods": func() *v1alpha1.EtcdBenchmark {
-			b := newPut(suite.counted, "twenty-pods", 20_011)
-			b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 20, 40, 100
+		// As many as the node of a small machine takes.
+		"eight pods": func() *v1alpha1.EtcdBenchmark {
+			b := newPut(suite.counted, "eight-pods", 20_011)
+			b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 8, 40, 100
 			return b
 		},
 	} {
@@ -54,7 +55,7 @@ func newMixed(name string) *v1alpha1.EtcdBenchmark {
 }
 
 // checkDuration bounds an open loop by time: the schedule alone decides how
-// many requests there are.
+// many requests there are, though some may be cut off at the end.
 func checkDuration(t *testing.T) {
 	b := newPut(suite.counted, "duration", 0)
 	seconds := int32(6)
@@ -63,6 +64,8 @@ func checkDuration(t *testing.T) {
 	before := mustCounters(t, suite.counted)
 	b = runToEnd(t, b)
 	requireCompleted(t, b)
-	requireMeasured(t, b, 4200)
+	if s := b.Status.Summary; s.MeasuredRequests != 4200 || s.FailedRequests != 0 {
+		t.Errorf("wanted 4200 requests, none failed, as 700/s for 6 s say; found %d, of which %d failed", s.MeasuredRequests, s.FailedRequests)
+	}
 	requireSameCounts(t, b, mustCounters(t, suite.counted).since(before))
 }
