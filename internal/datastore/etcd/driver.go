@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -80,6 +81,9 @@ func (d *Driver) Close() error {
 	d.conns, d.control = nil, nil
 	return errors.Join(errs...)
 }
+
+// addresses names the target where no single address is to blame.
+func (d *Driver) addresses() string { return strings.Join(d.plan.Target.Endpoints, ", ") }
 
 // closeClient forgives what a client says of its own closing.
 func closeClient(c *clientv3.Client) error {

@@ -47,7 +47,7 @@ func (d *Driver) Claim(ctx context.Context) error {
 	if err == nil {
 		err = d.claim(ctx, client)
 	}
-	return settled(ctx, err, d.plan.Target.Endpoints[0])
+	return settled(ctx, err, d.addresses())
 }
 
 func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
@@ -87,7 +87,7 @@ func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
 		err = d.release(ctx, client)
 	}
 	if err != nil {
-		return results.CleaningKeysLeft, settled(ctx, err, d.plan.Target.Endpoints[0])
+		return results.CleaningKeysLeft, settled(ctx, err, d.addresses())
 	}
 	return results.CleaningKeysDeleted, nil
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 
@@ -305,5 +306,24 @@ func TestCleanDeletesWhatKilledPodsLeft(t *testing.T) {
 		if diff := cmp.Diff(neighbours, keysUnder(t, client, "etcdbench")); diff != "" {
 			t.Errorf("keys after the cleaning (-want +got):\n%s", diff)
 		}
+	}
+}
+
+// A member that is down must not keep a run's keys in etcd.
+func TestCleanNeedsOneMemberOnly(t *testing.T) {
+	cluster, client := oneMember(t)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	p := planFor([]string{closed.Addr().String(), cluster.Endpoints[0]})
+	put(t, client, ownPrefix+".owner", ownUID)
+	fill(t, client, p, upTo(5))
+	if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	if left := keysUnder(t, client, ownPrefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
 	}
 }

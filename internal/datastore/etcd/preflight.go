@@ -14,7 +14,7 @@ import (
 // Preflight implements load.Driver.
 func (d *Driver) Preflight(ctx context.Context) (*results.Target, error) {
 	target, err := d.preflight(ctx)
-	return target, settled(ctx, err, d.plan.Target.Endpoints[0])
+	return target, settled(ctx, err, d.addresses())
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {

@@ -28,16 +28,14 @@ const (
 var errNotAlone = errors.New("the prefix changed hands while its keys were deleted")
 
 // Clean deletes the keys of a run whose pods are gone. It fails if the prefix
-// belongs to another run, and does nothing if the run left nothing.
+// belongs to another run, and does nothing if the run left nothing. One member
+// that answers is enough.
 func (d *Driver) Clean(ctx context.Context) error {
-	err := d.probeAll(ctx)
+	client, err := d.controlClient(ctx)
 	if err == nil {
-		var client *clientv3.Client
-		if client, err = d.controlClient(ctx); err == nil {
-			err = d.clean(ctx, client)
-		}
+		err = d.clean(ctx, client)
 	}
-	return settled(ctx, err, d.plan.Target.Endpoints[0])
+	return settled(ctx, err, d.addresses())
 }
 
 func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
