@@ -30,7 +30,9 @@ type Runs struct {
 // cleaned by then, naming the keys that may be left. It returns an error only
 // if the API server does not let it do that.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
-	err := wait.PollUntilContextTimeout(ctx, r.Poll, grace, true, r.stopAll)
+	// The grace bounds the waiting, not a request: one that it cut off would
+	// look like an API server that refuses.
+	err := wait.PollUntilContextTimeout(ctx, r.Poll, grace, true, func(context.Context) (bool, error) { return r.stopAll(ctx) })
 	if err == nil || !wait.Interrupted(err) || ctx.Err() != nil {
 		return err
 	}
