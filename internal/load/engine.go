@@ -52,8 +52,9 @@ func (e *engine) close() {
 // stop ends the load now: nothing new is sent.
 func (e *engine) stop() {
 	now := Now()
-	e.warmup.stop(now)
+	// In this order: who finds the warm-up over goes on to the window.
 	e.measured.stop(now)
+	e.warmup.stop(now)
 	e.wakeRunners()
 }
 

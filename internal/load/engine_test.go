@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -225,6 +226,35 @@ func benchEngine(tb testing.TB) (*engine, *client) {
 	e.prepare(part, Now())
 	tb.Cleanup(e.close)
 	return e, c
+}
+
+// A client that finds the warm-up stopped must not take that for its end.
+func TestAStopInTheWarmUpMeasuresNothing(t *testing.T) {
+	p := planOf(func(p *plan.Plan) { p.Load.WarmupSeconds = 60 })
+	part, err := p.Part(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, r := workload.New(p), newRecorder()
+	for range 100 {
+		var clients []*client
+		for n := range 8 {
+			clients = append(clients, newClient(n, nullConn{}, w, p))
+		}
+		e := newEngine(p, w, clients, r)
+		e.prepare(part, Now())
+		done := e.start(t.Context())
+		// The clients are at it: they have drawn something.
+		for e.warmup.next.Load() == 0 {
+			runtime.Gosched()
+		}
+		e.stop()
+		<-done
+		e.close()
+	}
+	if last := r.last(); last > 0 {
+		t.Error("a request was measured though the window never began")
+	}
 }
 
 func TestNothingIsAllocatedPerRequest(t *testing.T) {
