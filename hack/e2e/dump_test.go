@@ -6,13 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
+// dumped are the files that dump has written.
+var dumped sync.Map
+
 // dump writes what is known of a namespace and of the operator to
-// bin/e2e/<test>.txt.
+// bin/e2e/<test>_<namespace>.txt, once: what the test does after it failed is
+// of no interest.
 func dump(t *testing.T, namespace string) {
 	t.Helper()
+	path := filepath.Join(suite.root, "bin", "e2e", strings.ReplaceAll(t.Name(), "/", "_")+"_"+namespace+".txt")
+	if _, again := dumped.LoadOrStore(path, true); again {
+		return
+	}
 	e := suite.detached()
 	var text strings.Builder
 	for _, args := range [][]string{
@@ -32,7 +41,6 @@ func dump(t *testing.T, namespace string) {
 			text.WriteString(err.Error() + "\n")
 		}
 	}
-	path := filepath.Join(suite.root, "bin", "e2e", strings.ReplaceAll(t.Name(), "/", "_")+".txt")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Error(err)
 		return

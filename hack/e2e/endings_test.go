@@ -91,11 +91,7 @@ func requireCutShort(t *testing.T, b *v1alpha1.EtcdBenchmark, reason string) {
 
 func requireNoKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
-	left, err := suite.side.store(b.KeyPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(left) > 0 {
+	if left := mustStore(t, suite.side, b.KeyPrefix()); len(left) > 0 {
 		t.Errorf("%d keys are left under %s", len(left), b.KeyPrefix())
 	}
 }

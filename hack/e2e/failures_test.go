@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -34,56 +36,73 @@ type badRun struct {
 	knowableAfter time.Duration
 }
 
-func badRuns() map[string]badRun {
-	secured, guarded := suite.secured, suite.guarded
-	endpoints := func(addresses ...string) func(*v1alpha1.EtcdBenchmark) {
-		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Endpoints = addresses }
+// badTargets are runs whose target is not there, or not for them.
+func badTargets() map[string]badRun {
+	target := func(target v1alpha1.Target) func(*v1alpha1.EtcdBenchmark) {
+		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target = target }
 	}
+	refusing := strings.Replace(suite.side.endpoint(0), ":2379", ":9", 1)
+	nobody := metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}
+	return map[string]badRun{
+		"unresolvable": {
+			change:     target(v1alpha1.Target{Endpoints: []string{"no-such-host.e2e-failures.svc:2379"}}),
+			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{"no-such-host"},
+		},
+		"refused": {
+			change:     target(v1alpha1.Target{Endpoints: []string{refusing}}),
+			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{refusing, "refused"},
+		},
+		"no-service": {
+			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "no-such-service"}}),
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-service"},
+		},
+		"no-port": {
+			in:         suite.side,
+			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromString("no-such-port")}}),
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-port"},
+		},
+		"no-pods": {
+			change:     target(v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: nobody}}),
+			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
+		},
+		"foreign-keys": {
+			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
+			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
+		},
+	}
+}
+
+// badCredentials are runs that the target, or the kubelet, does not believe.
+func badCredentials() map[string]badRun {
 	tls := func(secret string) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: secret} }
 	}
 	auth := func(secret string) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: secret} }
 	}
-	refusing := strings.Replace(suite.side.endpoint(0), ":2379", ":9", 1)
+	secured, guarded := suite.secured, suite.guarded
 	return map[string]badRun{
-		"unresolvable": {change: endpoints("no-such-host.e2e-failures.svc:2379"), wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{"no-such-host"}},
-		"refused":      {change: endpoints(refusing), wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{refusing, "refused"}},
-		"no-service": {
-			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "no-such-service"}}
-			},
-			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-service"},
-		},
-		"no-port": {in: suite.side,
-			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName}}
-				b.Spec.Target.Service.Port.Type, b.Spec.Target.Service.Port.StrVal = 1, "no-such-port"
-			},
-			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-port"},
-		},
-		"no-pods": {
-			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Target = v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}}}
-			},
-			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
-		},
 		"wrong-ca":       {in: secured, change: tls("wrong-ca"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
 		"no-certificate": {in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
 		"wrong-password": {in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
 		"no-password":    {in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
 		"no-secret":      {in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
 		"no-key-in-it":   {in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
-		"foreign-keys": {
-			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
-			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
-		},
-		"unschedulable": {
-			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}
-				b.Spec.SchedulingTimeoutSeconds = 10
-			},
-			wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second,
+	}
+}
+
+// badPlaces are runs whose pods may not, or can not, be.
+func badPlaces(t *testing.T) map[string]badRun {
+	nowhere := func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}
+		b.Spec.SchedulingTimeoutSeconds = 10
+	}
+	quota := fullNamespace(t)
+	return map[string]badRun{
+		"unschedulable": {change: nowhere, wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second},
+		"quota": {
+			change:     func(b *v1alpha1.EtcdBenchmark) { b.Namespace = quota },
+			wantReason: v1alpha1.ReasonPodsForbidden, wantNamed: []string{"no-pods", "quota"},
 		},
 	}
 }
@@ -93,28 +112,19 @@ func badRuns() map[string]badRun {
 func checkFailures(t *testing.T) {
 	ns := namespace(t, "failures")
 	prepareFailures(t)
-	foreign := putNeighbours(t, suite.side, []string{"foreign/key", "foreign/.owner"})
-	bad := badRuns()
-	runs := map[string]*v1alpha1.EtcdBenchmark{"quota": createOverQuota(t)}
-	bad["quota"] = badRun{wantReason: v1alpha1.ReasonPodsForbidden, wantNamed: []string{"no-pods", "quota"}}
+	putNeighbours(t, suite.side, []string{"foreign/key", "foreign/.owner"})
+	foreign := mustStore(t, suite.side, "foreign/")
+	bad := badTargets()
+	maps.Copy(bad, badCredentials())
+	maps.Copy(bad, badPlaces(t))
+	runs := map[string]*v1alpha1.EtcdBenchmark{}
 	for name, run := range bad {
-		if name != "quota" {
-			runs[name] = createBad(t, ns, name, run)
-		}
+		runs[name] = createBad(t, ns, name, run)
 	}
 	for name, run := range bad {
 		t.Run(name, func(t *testing.T) { requireBadEnd(t, runs[name], run) })
 	}
-	store, err := suite.side.store("foreign/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key := range foreign {
-		if !strings.HasPrefix(key, "foreign/") {
-			delete(foreign, key)
-		}
-	}
-	if diff := cmp.Diff(foreign, store); diff != "" {
+	if diff := cmp.Diff(foreign, mustStore(t, suite.side, "foreign/")); diff != "" {
 		t.Errorf("foreign keys were touched (-before +after):\n%s", diff)
 	}
 }
@@ -130,8 +140,8 @@ func createBad(t *testing.T, ns, name string, run badRun) *v1alpha1.EtcdBenchmar
 	return create(t, b)
 }
 
-// createOverQuota creates a run where no pod may be.
-func createOverQuota(t *testing.T) *v1alpha1.EtcdBenchmark {
+// fullNamespace makes a namespace in which no pod may be.
+func fullNamespace(t *testing.T) string {
 	t.Helper()
 	ns := namespace(t, "quota")
 	quota := &corev1.ResourceQuota{
@@ -141,7 +151,7 @@ func createOverQuota(t *testing.T) *v1alpha1.EtcdBenchmark {
 	if err := suite.client.Create(suite.ctx, quota); err != nil {
 		t.Fatal(err)
 	}
-	return create(t, newPutIn(ns, suite.side, "quota", 100))
+	return ns
 }
 
 // prepareFailures makes the Secrets that are wrong.

@@ -20,8 +20,14 @@ type inventory map[string]bool
 
 func (e *environment) takeInventory() error {
 	var err error
-	e.before, err = e.inventory(e.ctx)
-	return err
+	if e.before, err = e.inventory(e.ctx); err != nil {
+		return err
+	}
+	// An inventory that sees nothing would find nothing left, too.
+	if witness := "namespaces. /kube-system"; !e.before[witness] {
+		return fmt.Errorf("wanted %q among the %d objects of the inventory", witness, len(e.before))
+	}
+	return nil
 }
 
 // inventory lists everything that can be listed, but events, and but what lies

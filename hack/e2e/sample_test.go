@@ -26,21 +26,23 @@ func putNeighbours(t *testing.T, c *etcdCluster, keys []string) map[string]entry
 			t.Fatal(err)
 		}
 	}
-	store, err := c.store("")
+	return mustStore(t, c, "")
+}
+
+// mustStore returns every key under a prefix; a failure ends the test.
+func mustStore(t *testing.T, c *etcdCluster, prefix string) map[string]entry {
+	t.Helper()
+	found, err := c.store(prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store
+	return found
 }
 
 // requireStore wants the whole store to be as it was: keys, values, revisions.
 func requireStore(t *testing.T, c *etcdCluster, want map[string]entry) {
 	t.Helper()
-	got, err := c.store("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, mustStore(t, c, "")); diff != "" {
 		t.Errorf("the run changed the store (-before +after):\n%s", diff)
 	}
 }
@@ -119,7 +121,7 @@ func logTimes(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	if b.Status.CompletionTime == nil || b.Status.Summary.WindowEnd == nil {
 		t.Fatalf("wanted completionTime and windowEnd, found %v and %v", b.Status.CompletionTime, b.Status.Summary.WindowEnd)
 	}
-	t.Logf("%d requests/s; start skew %d µs; summary %s after the last response", b.Status.Summary.ThroughputPerSecond,
+	t.Logf("%d requests/s; start skew %d µs; keys deleted and finished %s after the last response", b.Status.Summary.ThroughputPerSecond,
 		b.Status.Summary.StartSkewMicroseconds, b.Status.CompletionTime.Sub(b.Status.Summary.WindowEnd.Time))
 }
 
