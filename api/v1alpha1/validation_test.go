@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,7 +74,8 @@ func create(t *testing.T, o client.Object) error {
 	t.Helper()
 	err := api.Create(t.Context(), o)
 	if err == nil {
-		t.Cleanup(func() { _ = api.Delete(t.Context(), o) })
+		// The test's own context has ended by then.
+		t.Cleanup(func() { _ = api.Delete(context.Background(), o) })
 	}
 	return err
 }
