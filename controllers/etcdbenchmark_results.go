@@ -72,7 +72,7 @@ func hasAny(snapshots []*results.Snapshot) bool {
 func haveMeasured(pods []lifecycle.Pod) bool {
 	return !slices.ContainsFunc(pods, func(p lifecycle.Pod) bool {
 		s := p.Newest()
-		return s == nil || s.Stage != results.StageCleaning && s.Stage != results.StageDone
+		return s == nil || !s.HasMeasured()
 	})
 }
 
@@ -114,7 +114,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
 	if final {
 		out.Road = cmp.Or(p.Road, v1alpha1.RoadNone)
-		out.Partial = p.Final == nil
+		out.Partial = p.Final == nil && !p.HasWholeResult()
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}
 	out.Message = lifecycle.Shorten(out.Message, maxPodMessage)
@@ -123,7 +123,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 
 func whyPartial(p lifecycle.Pod) string {
 	switch {
-	case p.Final != nil:
+	case p.Final != nil, p.HasWholeResult():
 		return ""
 	case p.Stuck != nil:
 		return p.Stuck.Message

@@ -100,7 +100,8 @@ type EtcdBenchmarkSpec struct {
 
 	// timeoutSeconds bounds the whole run, in seconds, from its start. A run
 	// that reaches it is ended, keeps its numbers, and finishes as
-	// TimedOut. Default 600.
+	// TimedOut; one that has only keys to delete any more finishes as
+	// Completed, and condition Cleaned tells how the deletion went. Default 600.
 	//
 	// +optional
 	// +kubebuilder:default=600

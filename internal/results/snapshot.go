@@ -117,6 +117,10 @@ type Snapshot struct {
 	Omitted []string
 }
 
+// HasMeasured says that the measured numbers will not change any more: what is
+// left to the pod is the deletion of its keys.
+func (s *Snapshot) HasMeasured() bool { return s.Stage == StageCleaning || s.Stage == StageDone }
+
 // Window is a pod's measured window. Times are zero until they are known.
 type Window struct {
 	// StartAt is the common start that the pod was given; Skew is how long

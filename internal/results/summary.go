@@ -26,7 +26,8 @@ type Summary struct {
 	Transport string
 	// Pods is how many snapshots there were, missing ones included.
 	Pods int
-	// Partial says that a snapshot is missing, not final, or of a pod that failed.
+	// Partial says that a snapshot is missing, was taken while the pod measured,
+	// or is of a pod that failed.
 	Partial bool
 	// Stopped says that a pod's load ended before its bound.
 	Stopped bool
@@ -126,7 +127,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 
 func isPartial(snapshots []*Snapshot) bool {
 	for _, s := range snapshots {
-		if s == nil || s.Stage != StageDone || s.Failure != nil || slices.Contains(s.Omitted, omittedOperations) {
+		if s == nil || !s.HasMeasured() || s.Failure != nil || slices.Contains(s.Omitted, omittedOperations) {
 			return true
 		}
 	}

@@ -128,7 +128,9 @@ func TestSummaryDoesNotDependOnTheNumberOfPods(t *testing.T) {
 
 func TestPartial(t *testing.T) {
 	running, failed, bare := pod(0, time.Second, 1), pod(0, time.Second, 1), pod(0, time.Second, 1)
-	running.Stage = StageCleaning
+	running.Stage = StageDraining
+	cleaning := pod(0, time.Second, 1)
+	cleaning.Stage = StageCleaning
 	failed.Failure = &Failure{Reason: FailurePodFailed}
 	bare.Omitted = []string{omittedOperations}
 	whole := pod(0, time.Second, 1)
@@ -139,7 +141,8 @@ func TestPartial(t *testing.T) {
 		"nobody":            {nil, true},
 		"all":               {[]*Snapshot{whole, whole}, false},
 		"one is missing":    {[]*Snapshot{whole, nil}, true},
-		"one is not done":   {[]*Snapshot{whole, running}, true},
+		"one still drains":  {[]*Snapshot{whole, running}, true},
+		"one deletes keys":  {[]*Snapshot{whole, cleaning}, false},
 		"one failed":        {[]*Snapshot{whole, failed}, true},
 		"one has no counts": {[]*Snapshot{whole, bare}, true},
 	}

@@ -33,13 +33,22 @@ func firstOf(o Observed, now time.Time, chain ...step) Decision {
 	return Decision{Stage: o.stage()}
 }
 
-// decideCompleted finishes a run whose pods have all done their part.
-func decideCompleted(o Observed, _ time.Time) *Decision {
-	done := func(p Pod) bool { return p.isFinal() && trouble(p) == nil }
-	if o.status().StartAt == nil || o.status().Ending != nil || !o.everyPod(done) {
+// decideCompleted finishes a run whose pods have all done their part. When time
+// is over, pods that only delete keys any more have done it, too: no number is
+// missing, and the aftermath sees to the keys.
+func decideCompleted(o Observed, now time.Time) *Decision {
+	if o.status().StartAt == nil || o.status().Ending != nil || !o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
-	return finish(o, Problem{v1alpha1.ReasonCompleted, fmt.Sprintf("All %d client pods did their part and reported.", len(o.Pods))})
+	message := fmt.Sprintf("All %d client pods did their part and reported.", len(o.Pods))
+	if !o.everyPod(Pod.isFinal) {
+		if now.Before(timesOut(o)) {
+			return nil
+		}
+		message = fmt.Sprintf("All %d client pods measured their part and reported; at spec.timeoutSeconds (%d) they were still deleting the run's keys, which goes on.",
+			len(o.Pods), o.spec().TimeoutSeconds)
+	}
+	return finish(o, Problem{v1alpha1.ReasonCompleted, message})
 }
 
 // decideResolve keeps the target's addresses before anything is made from

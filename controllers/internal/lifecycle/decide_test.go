@@ -262,6 +262,48 @@ func TestEndingWaitsForReports(t *testing.T) {
 	}
 }
 
+// TestTimeOverWhileKeysAreDeleted: a run of which no number is missing has not
+// timed out.
+func TestTimeOverWhileKeysAreDeleted(t *testing.T) {
+	inStage := func(s results.Snapshot) change {
+		return pod(1, func(p *Pod) {
+			*p = Pod{Index: 1, Name: "b", State: PodRunning, Started: true, StartAt: p.StartAt}
+			p.Conclude(&s, nil)
+		})
+	}
+	gone := pod(1, func(p *Pod) { p.State = PodGone })
+	tests := map[string]struct {
+		seen       Observed
+		at         time.Duration
+		wantFinish string
+		wantEnding string
+	}{
+		"deletes keys, in time":     {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning})), 199 * time.Second, "", ""},
+		"deletes keys":              {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning})), 200 * time.Second, v1alpha1.ReasonCompleted, ""},
+		"drains":                    {scenario(done, inStage(results.Snapshot{Stage: results.StageDraining})), 200 * time.Second, "", v1alpha1.ReasonTimedOut},
+		"was stopped":               {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning, Stopped: true})), 200 * time.Second, "", v1alpha1.ReasonTimedOut},
+		"deleted keys when it died": {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning}), gone), 200 * time.Second, v1alpha1.ReasonPodFailed, v1alpha1.ReasonPodFailed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, t0.Add(tc.at))
+			var finish, ending string
+			if d.Finish != nil {
+				finish = d.Finish.Reason
+			}
+			if d.Ending != nil {
+				ending = d.Ending.Reason
+			}
+			if finish != tc.wantFinish || ending != tc.wantEnding {
+				t.Errorf("wanted to finish as %q and to be ended as %q, found %q and %q", tc.wantFinish, tc.wantEnding, finish, ending)
+			}
+			if d.Cleaned != nil && d.Cleaned.Status != metav1.ConditionUnknown {
+				t.Errorf("wanted the keys not to be taken for deleted, found %+v", d.Cleaned)
+			}
+		})
+	}
+}
+
 func TestCompleted(t *testing.T) {
 	stopped := scenario(done, func(o *Observed) { o.Run.Spec.Stop = true })
 	late := Decide(stopped, t0.Add(time.Hour))

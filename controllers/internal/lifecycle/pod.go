@@ -57,9 +57,10 @@ type Pod struct {
 
 	// Live is the newest scrape; nil if there was none.
 	Live *results.Snapshot
-	// Final is the pod's final result, which came by Road; nil until there is one.
+	// Final is the pod's final result; nil until there is one.
 	Final *results.Snapshot
-	Road  v1alpha1.ResultRoad
+	// Road is how the pod's measured numbers came; empty until they have.
+	Road v1alpha1.ResultRoad
 	// Unreachable says that scrapes of the running pod keep failing.
 	Unreachable bool
 }
@@ -103,9 +104,12 @@ func TerminationMessage(p *corev1.Pod) []byte {
 // message said. The scrape is preferred, since it has full resolution.
 func (p *Pod) Conclude(live, message *results.Snapshot) {
 	p.Live = live
+	if live != nil && live.HasMeasured() {
+		p.Road = v1alpha1.RoadScrape
+	}
 	switch {
 	case live != nil && live.Stage == results.StageDone:
-		p.Final, p.Road = live, v1alpha1.RoadScrape
+		p.Final = live
 	case message != nil:
 		p.Final, p.Road = message, v1alpha1.RoadTerminationMessage
 	}
@@ -150,6 +154,12 @@ func (p Pod) isUnschedulable() bool {
 func (p Pod) isFinal() bool { return p.Final != nil }
 
 func (p Pod) carriesStart() bool { return p.StartAt != "" }
+
+// HasWholeResult says that every number the pod was to measure is known.
+func (p Pod) HasWholeResult() bool {
+	s := p.Newest()
+	return s != nil && s.HasMeasured() && s.Failure == nil && !s.Stopped && trouble(p) == nil
+}
 
 // isSettled says that nothing more is to be expected of the pod.
 func (p Pod) isSettled() bool { return p.isFinal() || p.State != PodRunning }

@@ -14,7 +14,11 @@ const ReportFile = "report.json"
 // PlanConfigMap returns the ConfigMap that the client pods read their plan
 // from. It is immutable: pods that come late must read what the first read.
 func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	encoded, err := encodedPlan(run)
+	p, err := planOf(run)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := p.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +39,11 @@ func configMap(run *v1alpha1.EtcdBenchmark, name, component string) *corev1ac.Co
 		WithOwnerReferences(ownerOf(run))
 }
 
-// encodedPlan is the plan for the addresses that status holds.
-func encodedPlan(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
+// planOf is the plan for the addresses that status holds.
+func planOf(run *v1alpha1.EtcdBenchmark) (plan.Plan, error) {
 	var endpoints []string
 	if t := run.Status.Target; t != nil {
 		endpoints = t.Endpoints
 	}
-	p, err := benchmark.Plan(run, endpoints)
-	if err != nil {
-		return nil, err
-	}
-	return p.Encode()
+	return benchmark.Plan(run, endpoints)
 }

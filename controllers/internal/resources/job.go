@@ -10,8 +10,12 @@ import (
 
 // Of the cleanup Job.
 const (
-	// cleanupSeconds bounds it, so that it fails rather than waits for ever.
-	cleanupSeconds = 120
+	// cleanupSeconds, and a second more for so many keys, bound it, so that it
+	// fails rather than waits for ever. Even an etcd that takes 100 ms for each
+	// block of 1,000 keys is done by then.
+	cleanupSeconds       = 120
+	cleanupKeysPerSecond = 4000
+	maxCleanupSeconds    = 3600
 	// cleanupTTLSeconds removes it even if the operator is gone for good.
 	cleanupTTLSeconds = 3600
 )
@@ -53,7 +57,11 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) *batchv1.Job {
 // has no owner: deleting the run must not delete what cleans up after it. Its
 // plan comes as an annotation, for the plan's ConfigMap goes with the run.
 func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
-	encoded, err := encodedPlan(run)
+	p, err := planOf(run)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := p.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +73,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error)
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit:            new(int32(2)),
-			ActiveDeadlineSeconds:   new(int64(cleanupSeconds)),
+			ActiveDeadlineSeconds:   new(min(cleanupSeconds+p.Workload.KeyCount/cleanupKeysPerSecond, maxCleanupSeconds)),
 			TTLSecondsAfterFinished: new(int32(cleanupTTLSeconds)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{

@@ -154,6 +154,22 @@ func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 	}
 }
 
+// TestCleanupHasTimeForItsKeys: one that can never end in time leaves the keys
+// for ever.
+func TestCleanupHasTimeForItsKeys(t *testing.T) {
+	for keys, want := range map[int64]int64{1: 120, 4_000_000: 1_120, 99_999_999: 3_600} {
+		run := newRun()
+		run.Spec.Workload.Put.Keys.Count = keys
+		job, err := CleanupJob(run, image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := *job.Spec.ActiveDeadlineSeconds; got != want {
+			t.Errorf("for %d keys: wanted %d s, found %d s", keys, want, got)
+		}
+	}
+}
+
 func TestPlanConfigMap(t *testing.T) {
 	configMap, err := PlanConfigMap(newRun())
 	if err != nil {
