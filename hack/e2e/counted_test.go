@@ -25,7 +25,9 @@ func checkCounted(t *testing.T) {
 }
 
 // checkFollowers sends serializable reads to the followers: the leader must not
-// see one of them.
+// see one of them. Half of the clients belong to each follower, and all start
+// together; how many reads each makes after its first is a matter of how fast
+// its follower answers, for a closed loop takes the next from what is left.
 func checkFollowers(t *testing.T) {
 	b := newRange(suite.counted, "followers", v1alpha1.ConsistencySerializable, 4000)
 	b.Spec.Target.Members = v1alpha1.MembersFollowers
@@ -34,8 +36,8 @@ func checkFollowers(t *testing.T) {
 	for member, byRPC := range rise {
 		if got := byRPC["Range"]; member == leader && got > share.control {
 			t.Errorf("the leader %s answered %d reads, more than the %d of control", member, got, share.control)
-		} else if member != leader && got < share.load/4 {
-			t.Errorf("the follower %s answered %d of %d reads, less than half its part", member, got, share.load)
+		} else if member != leader && got < int64(b.Spec.Load.Clients)/2 {
+			t.Errorf("the follower %s answered %d of %d reads, fewer than it has clients", member, got, share.load)
 		}
 	}
 }
