@@ -3,12 +3,15 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,7 +143,8 @@ func checkForeignSecret(t *testing.T, ns string) {
 	}
 }
 
-// grant allows a user one verb on one resource of a namespace.
+// grant allows a user one verb on one resource of a namespace, and returns once
+// the API server acts on it: its authorizer follows roles from afar.
 func grant(t *testing.T, ns, user, group, resource, verb string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%s", user, resource)}
@@ -156,6 +160,19 @@ func grant(t *testing.T, ns, user, group, resource, verb string) {
 			t.Fatal(err)
 		}
 	}
+	eventually(t, 30*time.Second, user+" to be allowed to "+verb+" "+resource, func(ctx context.Context) error {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               user,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: ns, Group: group, Resource: resource, Verb: verb},
+		}}
+		if err := suite.client.Create(ctx, review); err != nil {
+			return err
+		}
+		if !review.Status.Allowed {
+			return fmt.Errorf("not yet allowed: %s", review.Status.Reason)
+		}
+		return nil
+	})
 }
 
 func impersonate(t *testing.T, user string) client.Client {

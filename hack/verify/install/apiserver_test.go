@@ -1,14 +1,18 @@
 package install
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -64,7 +68,8 @@ func newNamespace(t *testing.T) string {
 	return namespace.Name
 }
 
-// allow gives user rights in a namespace.
+// allow gives user rights in a namespace, and returns once the API server acts
+// on them: its authorizer follows roles from afar.
 func allow(t *testing.T, user, namespace string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	admin := clientAs(t, "")
@@ -75,4 +80,17 @@ func allow(t *testing.T, user, namespace string, rules ...rbacv1.PolicyRule) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})
+	attributes := authorizationv1.ResourceAttributes{
+		Namespace: namespace, Group: rules[0].APIGroups[0], Resource: rules[0].Resources[0], Verb: rules[0].Verbs[0],
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &attributes},
+		}
+		err := admin.Create(ctx, review)
+		return review.Status.Allowed, err
+	})
+	if err != nil {
+		t.Fatalf("waiting for %s to be allowed to %s %s: %v", user, attributes.Verb, attributes.Resource, err)
+	}
 }
