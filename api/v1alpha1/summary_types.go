@@ -41,9 +41,8 @@ type Summary struct {
 	// +optional
 	ThroughputPerSecond int64 `json:"throughputPerSecond"`
 
-	// steadyThroughputPerSecond is, for a run bound by requests, the sum of
-	// each pod's own rate while it sent: an estimate, from above, of the rate
-	// while all pods sent.
+	// steadyThroughputPerSecond is, for a run bound by requests, the rate until
+	// the first pod had its last response: the rate while all pods sent.
 	//
 	// +optional
 	SteadyThroughputPerSecond int64 `json:"steadyThroughputPerSecond,omitempty"`

@@ -130,7 +130,7 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 		return
 	}
 	e.recorder.record(c.shard, op.Kind, outcome{
-		due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
+		start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
 	})
 }
 

@@ -27,6 +27,8 @@ type shard struct {
 	// last is when the last measured response came, as Instant.
 	last   atomic.Int64
 	counts [2]operationCounts
+	// timeline is for whoever holds writing.
+	timeline results.Timeline
 	// The next shard lies on other cache lines.
 	_ [64]byte
 }
@@ -42,8 +44,9 @@ type operationCounts struct {
 
 // outcome is how one measured request ended.
 type outcome struct {
-	due      Instant
-	response *Response
+	// start of the measured window.
+	start, due Instant
+	response   *Response
 	// scheduled: lateness means something, because a schedule set due.
 	scheduled bool
 	// inWindow: the response came before the window's end.
@@ -57,6 +60,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	if received := int64(o.response.Received); received > s.last.Load() {
 		s.last.Store(received)
 	}
+	s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
 	c := &s.counts[operationIndex(operation)]
 	if !o.response.Succeeded() {
 		c.fail(o)
@@ -107,6 +111,16 @@ func (r *recorder) last() Instant {
 		last = max(last, r.shards[i].last.Load())
 	}
 	return Instant(last)
+}
+
+// timeline returns what came when. It waits for the shards' writers.
+func (r *recorder) timeline() (sum results.Timeline) {
+	for i := range r.shards {
+		r.shards[i].writing.Lock()
+		sum.Merge(&r.shards[i].timeline)
+		r.shards[i].writing.Unlock()
+	}
+	return sum
 }
 
 // results returns what all shards have counted so far of an operation.

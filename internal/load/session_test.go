@@ -128,6 +128,16 @@ func TestAWindowOfSomeDuration(t *testing.T) {
 	if sentIn(s, results.PhaseMeasured) != measured || sentIn(s, results.PhaseWarmup) < 500 {
 		t.Errorf("sent %v, measured %d", s.Requests, measured)
 	}
+	var inTimeline uint64
+	for i, point := range s.Timeline.Points {
+		inTimeline += point.Succeeded
+		if full := i < 10; full && (point.Longest < 10*time.Millisecond || point.Latency < time.Duration(point.Succeeded)*10*time.Millisecond) {
+			t.Errorf("interval %d of %v: got %+v, wanted latencies from 10 ms", i, s.Timeline.Interval, point)
+		}
+	}
+	if n := len(s.Timeline.Points); inTimeline != measured || n < 10 || n > 11 {
+		t.Errorf("the timeline has %d requests in %d intervals, wanted %d in 10 or 11", inTimeline, n, measured)
+	}
 }
 
 // answerAfter is a target that takes a while for each request.

@@ -18,6 +18,9 @@ func (s *Session) Snapshot() *results.Snapshot {
 	for _, operation := range operations(s.plan.Workload.Type) {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}
+	if snapshot.HasMeasured() {
+		snapshot.Timeline = s.recorder.timeline()
+	}
 	if last := s.recorder.last(); last > 0 {
 		snapshot.Window.LastResponse = last.Wall()
 	}

@@ -14,6 +14,9 @@ const (
 	omittedTarget     = "target"
 )
 
+// maxMessagePoints bounds the timeline in a message.
+const maxMessagePoints = 32
+
 // tier are histograms that are kept at one resolution, or left out together.
 type tier struct {
 	name       string
@@ -33,6 +36,8 @@ var tiers = [...]tier{
 // the pod and of its window always does.
 type selection struct {
 	operations, target bool
+	// points of the timeline.
+	points int
 	// schemas of the tiers.
 	schemas [len(tiers)]int
 }
@@ -52,10 +57,15 @@ var steps = slices.Concat(
 		{[]func(*selection){selectTarget}, MaxTerminationBytes / 2},
 	},
 	tierSteps(),
-	[]step{{[]func(*selection){selectTarget}, MaxTerminationBytes}},
+	[]step{
+		{[]func(*selection){selectTarget}, MaxTerminationBytes},
+		{[]func(*selection){selectPoints(maxMessagePoints), selectPoints(maxMessagePoints / 2), selectPoints(maxMessagePoints / 4)}, MaxTerminationBytes},
+	},
 )
 
 func selectTarget(c *selection) { c.target = true }
+
+func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
 
 func tierSteps() []step {
 	var all []step
@@ -71,7 +81,8 @@ func tierSteps() []step {
 
 // TerminationMessage returns the snapshot in at most MaxTerminationBytes of
 // text. Histograms are lowered in resolution until they fit; what does not fit
-// at all is named in Omitted of the decoded snapshot.
+// at all is named in Omitted of the decoded snapshot. The timeline gets what
+// room is left, and is not missed.
 func (s *Snapshot) TerminationMessage() []byte {
 	chosen := selection{}
 	for i := range chosen.schemas {
@@ -112,7 +123,10 @@ func (s *Snapshot) selected(c selection) *Snapshot {
 		part.Target = nil
 		part.Omitted = append(part.Omitted, omittedTarget)
 	}
-	part.Operations = nil
+	part.Operations, part.Timeline = nil, Timeline{}
+	if c.points > 0 {
+		part.Timeline = s.Timeline.Folded(c.points)
+	}
 	if !c.operations {
 		if len(s.Operations) > 0 {
 			part.Omitted = append(part.Omitted, omittedOperations)

@@ -135,6 +135,9 @@ func (s *Snapshot) check() error {
 		slices.SortFunc(s.Target.Members, compareMembers)
 	}
 	slices.Sort(s.Omitted)
+	if err := s.Timeline.check(); err != nil {
+		return err
+	}
 	for operation, result := range s.Operations {
 		if err := result.check(s.Stage == StageDone); err != nil {
 			return fmt.Errorf("operation %s: %w", operation, err)

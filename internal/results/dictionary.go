@@ -28,9 +28,18 @@ func typicalSnapshot() *Snapshot {
 			Planned: time.Minute, PlannedRequests: 1000,
 		},
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
+		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
 		Target:     typicalTarget(),
 	}
+}
+
+func typicalTimeline() Timeline {
+	t := Timeline{Interval: timelineInterval}
+	for range maxMessagePoints {
+		t.Points = append(t.Points, Point{Succeeded: 1000, Failed: 1, Latency: time.Second, Longest: 100 * time.Millisecond})
+	}
+	return t
 }
 
 func typicalResult() *OperationResult {

@@ -105,6 +105,9 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Timeline says what came when. It is empty until the pod has measured, for
+	// a scrape under load would cost what it describes.
+	Timeline Timeline
 	// Requests counts the requests sent, by RPC and phase.
 	Requests map[RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire, with the run's prefix.

@@ -35,10 +35,18 @@ func finalSnapshot(index, n int, operations ...Operation) *Snapshot {
 		s.Operations[operation] = typicalLoad(r, n)
 		s.Requests[RPC(operation)] = map[Phase]uint64{PhaseWarmup: 977, PhaseMeasured: uint64(n)}
 	}
+	s.Timeline = randomTimeline(r, 10*time.Second, n)
 	if index == 0 {
 		s.Target = randomTarget(r, 3)
 	}
 	return s
+}
+
+func randomTimeline(r *rand.Rand, length time.Duration, n int) (t Timeline) {
+	for range n {
+		t.Record(time.Duration(r.Int64N(int64(length))), time.Duration(r.Int64N(1e8)), r.IntN(10) > 0)
+	}
+	return t
 }
 
 // typicalLoad has the shape that a busy cluster gives.
@@ -86,6 +94,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 	if r.IntN(2) == 0 {
 		s.Target = randomTarget(r, r.IntN(6))
 	}
+	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
 	if r.IntN(4) == 0 {
 		s.Omitted = []string{"lateness", "target"}
 	}

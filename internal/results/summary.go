@@ -40,10 +40,9 @@ type Summary struct {
 	// by duration: successes that completed in their pod's window ÷ Length.
 	// Bound by requests: successes ÷ Length.
 	Throughput float64
-	// SteadyThroughput, only of a run bound by requests, is the sum of each
-	// pod's own rate from its W0 to its last response: the rate while all pods
-	// had work left. It is an estimate from above, since the last pods go
-	// faster once the first have ended.
+	// SteadyThroughput, only of a run bound by requests, is the rate from the
+	// last pod's start to the first pod's last response, while all had work. It is taken from the timelines, to the length of an interval; a
+	// pod without one is taken to have gone at an even rate.
 	SteadyThroughput float64
 	// Tail, only of a run bound by requests, is the time from the first pod's
 	// last response to the last pod's.

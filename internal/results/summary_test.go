@@ -44,6 +44,10 @@ func TestTiming(t *testing.T) {
 	open := pod(0, 4*s, 400)
 	open.Stage, open.Window.End = StageMeasuring, time.Time{}
 	setBack := pod(5*s, 1*s, 100)
+	slowed := requestBound(0, 10*s, 1000)
+	for i := range 1000 {
+		slowed.Timeline.Record(map[bool]time.Duration{true: 4 * s, false: 9 * s}[i < 800], ms, true)
+	}
 	ready := &Snapshot{RunUID: "a", Transport: "ClientV3", Stage: StageReady}
 
 	type timings struct {
@@ -76,6 +80,14 @@ func TestTiming(t *testing.T) {
 		"bound by requests from the first start": {
 			[]*Snapshot{requestBound(2*s, 10*s, 800), requestBound(0, 10*s, 1000)},
 			timings{Throughput: 180, Steady: 200, Length: 10 * s, StartSkew: 2 * s, Succeeded: 1800},
+		},
+		"the rate while both had work": {
+			[]*Snapshot{slowed, requestBound(0, 5*s, 1200)},
+			timings{Throughput: 220, Steady: 400, Length: 10 * s, Tail: 5 * s, Succeeded: 2200},
+		},
+		"no time at which both had work": {
+			[]*Snapshot{requestBound(0, 2*s, 100), requestBound(3*s, 5*s, 100)},
+			timings{Throughput: 40, Length: 5 * s, Tail: 3 * s, StartSkew: 3 * s, Succeeded: 200},
 		},
 		"a clock that was set back makes no tail": {
 			[]*Snapshot{requestBound(0, 10*s, 1000), requestBound(5*s, 1*s, 100)},

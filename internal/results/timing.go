@@ -31,7 +31,8 @@ type timing struct {
 	length time.Duration
 	// startSkew is the distance between the first and the last start.
 	startSkew time.Duration
-	// steady and tail are for runs bound by requests only.
+	// steady and tail are for runs bound by requests only: the rate while all
+	// pods had work, and the time after that.
 	steady float64
 	tail   time.Duration
 }
@@ -67,21 +68,48 @@ func (w Window) end() time.Time {
 // measure computes what needs windows that have begun.
 func (t *timing) measure(started []*Snapshot) {
 	first := started[0].Window
-	start, firstEnd := first.Start, first.end()
+	start, lastStart, firstEnd := first.Start, first.Start, first.end()
 	var longest time.Duration
 	for _, s := range started {
 		w := s.Window
 		own := w.end().Sub(w.Start)
 		longest = max(longest, own)
-		start, firstEnd, t.end = earlier(start, w.Start), earlier(firstEnd, w.end()), later(t.end, w.end())
-		t.steady += perSecond(s.succeeded(), own)
+		start, lastStart = earlier(start, w.Start), later(lastStart, w.Start)
+		firstEnd, t.end = earlier(firstEnd, w.end()), later(t.end, w.end())
 	}
 	t.length = longest
 	if t.requestBound {
 		t.length, t.tail = t.end.Sub(start), t.end.Sub(firstEnd)
-	} else {
-		t.steady = 0
+		t.steady = steady(started, lastStart, firstEnd)
 	}
+}
+
+// steady is the rate between two times, 0 if the first is not before the second.
+func steady(started []*Snapshot, from, to time.Time) float64 {
+	length := to.Sub(from)
+	if length <= 0 {
+		return 0
+	}
+	var succeeded float64
+	for _, s := range started {
+		succeeded += s.succeededBefore(to) - s.succeededBefore(from)
+	}
+	return succeeded / length.Seconds()
+}
+
+// succeededBefore is how many successes came before at. Without a timeline they
+// are taken to have come evenly.
+func (s *Snapshot) succeededBefore(at time.Time) float64 {
+	all, offset, own := float64(s.succeeded()), at.Sub(s.Window.Start), s.Window.end().Sub(s.Window.Start)
+	switch {
+	case offset <= 0:
+		return 0
+	case offset >= own:
+		return all
+	case s.Timeline.Interval > 0:
+		return s.Timeline.succeededBefore(offset)
+	}
+	return all * offset.Seconds() / own.Seconds()
 }
 
 func (s *Snapshot) succeeded() (n uint64) {
