@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,7 +26,7 @@ func (d *demo) conclude(out io.Writer) error {
 		return fmt.Errorf("%w (the whole object is in %s)", err, resultFile)
 	}
 	d.say("Done.\n")
-	if err := benchmark.WriteTable(out, run); err != nil {
+	if err := benchmark.WriteTable(out, run, d.timeline(run)); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nThe finished object is in %s.\n", resultFile)
@@ -35,6 +37,26 @@ func (d *demo) conclude(out io.Writer) error {
 		fmt.Fprintf(out, "End it all:   %s\n", end)
 	}
 	return nil
+}
+
+// timeline returns what came when, from the run's report; nil if that is not to
+// be had.
+func (d *demo) timeline(run *v1alpha1.EtcdBenchmark) *benchmark.Timeline {
+	if d.place == venueLocal || run.Status.ReportName == "" {
+		return nil
+	}
+	cmd := d.prepare(context.Background(), kubectl, "get", "configmap", run.Status.ReportName, "--namespace", namespace, "--output=json")
+	var configMap corev1.ConfigMap
+	cmd.Stdout = nil
+	data, err := cmd.Output()
+	if err != nil || json.Unmarshal(data, &configMap) != nil {
+		return nil
+	}
+	timeline, err := benchmark.ReportTimeline([]byte(configMap.Data[benchmark.ReportFile]))
+	if err != nil {
+		return nil
+	}
+	return timeline
 }
 
 func (d *demo) howToEnd() string {

@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// ReportFile is the name of the report in its ConfigMap.
+	ReportFile = "report.json"
 	// MaxReportBytes bounds a report, so that it fits into a ConfigMap.
 	MaxReportBytes = 900 << 10
 	// ReportVersion is the version of the report's format.
@@ -26,22 +28,7 @@ type report struct {
 	UID        string            `json:"uid"`
 	Summary    *v1alpha1.Summary `json:"summary"`
 	Operations []reportOperation `json:"operations"`
-	Timeline   *reportTimeline   `json:"timeline,omitempty"`
-}
-
-// reportTimeline says what came when, in intervals from the start of the window.
-type reportTimeline struct {
-	IntervalSeconds float64       `json:"intervalSeconds"`
-	Points          []reportPoint `json:"points"`
-}
-
-// reportPoint is what came in one interval. The latency is that of successful
-// requests.
-type reportPoint struct {
-	Succeeded               uint64 `json:"succeeded"`
-	Failed                  uint64 `json:"failed,omitempty"`
-	MeanLatencyMicroseconds int64  `json:"meanLatencyMicroseconds,omitempty"`
-	MaxLatencyMicroseconds  int64  `json:"maxLatencyMicroseconds,omitempty"`
+	Timeline   *Timeline         `json:"timeline,omitempty"`
 }
 
 // reportOperation has the distributions of one kind of request that are not empty.
@@ -77,7 +64,7 @@ func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summa
 		Name:      b.Name,
 		UID:       string(b.UID),
 		Summary:   Summary(b, s),
-		Timeline:  newReportTimeline(&merged.Timeline),
+		Timeline:  NewTimeline(merged.Timeline),
 	}
 	for schema := results.MaxSchema; schema >= results.MinSchema; schema-- {
 		r.Operations = reportOperations(merged, schema)
@@ -91,20 +78,6 @@ func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summa
 	}
 	return nil, fmt.Errorf("report of %s/%s: wanted at most %d bytes, found more at the lowest resolution",
 		b.Namespace, b.Name, MaxReportBytes)
-}
-
-func newReportTimeline(t *results.Timeline) *reportTimeline {
-	if len(t.Points) == 0 {
-		return nil
-	}
-	out := &reportTimeline{IntervalSeconds: t.Interval.Seconds(), Points: make([]reportPoint, len(t.Points))}
-	for i, p := range t.Points {
-		out.Points[i] = reportPoint{Succeeded: p.Succeeded, Failed: p.Failed, MaxLatencyMicroseconds: p.Longest.Microseconds()}
-		if p.Succeeded > 0 {
-			out.Points[i].MeanLatencyMicroseconds = (p.Latency / time.Duration(p.Succeeded)).Microseconds()
-		}
-	}
-	return out
 }
 
 func reportOperations(merged *results.Snapshot, schema int) []reportOperation {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -32,27 +30,6 @@ func TestReportHoldsEveryRequest(t *testing.T) {
 	}
 	if got.Summary.MeasuredRequests != 507 {
 		t.Errorf("wanted the summary in the report, got %+v", got.Summary)
-	}
-}
-
-func TestReportSaysWhatCameWhen(t *testing.T) {
-	snapshot := measured(0, 3)
-	snapshot.Timeline.Record(0, time.Millisecond, true)
-	snapshot.Timeline.Record(50*time.Millisecond, 4*time.Millisecond, true)
-	snapshot.Timeline.Record(250*time.Millisecond, 0, false)
-	data, err := Report(putRun(), results.Merge([]*results.Snapshot{snapshot, nil}), results.Summarize([]*results.Snapshot{snapshot, nil}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got report
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	want := &reportTimeline{IntervalSeconds: 0.1, Points: []reportPoint{
-		{Succeeded: 2, MeanLatencyMicroseconds: 2500, MaxLatencyMicroseconds: 4000}, {}, {Failed: 1},
-	}}
-	if diff := cmp.Diff(want, got.Timeline); diff != "" {
-		t.Errorf("timeline (-want +got):\n%s", diff)
 	}
 }
 

@@ -16,14 +16,16 @@ const tableWidth = 100
 
 // WriteTable prints the result of b for people: how the run ended, one row per
 // kind of request in the columns of etcd's performance page, the percentiles,
-// the requests by phase, and whatever went wrong. A figure that was not
-// measured is shown as "unknown" or left out, never as zero.
-func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark) error {
+// the course of the window, the requests by phase, and whatever went wrong. A
+// figure that was not measured is shown as "unknown" or left out, never as
+// zero. timeline may be nil.
+func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) error {
 	t := table{b: b}
 	t.header()
 	if b.Status.Summary != nil {
 		t.performance()
 		t.latencies()
+		t.course(timeline)
 		t.requests()
 		t.errors()
 	}

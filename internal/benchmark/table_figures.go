@@ -1,6 +1,10 @@
 package benchmark
 
 import (
+	"slices"
+	"strconv"
+	"time"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -107,6 +111,29 @@ func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
 		row = append(row, statistic(l, s.statistic))
 	}
 	g.add(append(row, Micros(l.StddevMicroseconds))...)
+}
+
+// course draws how the rate and the longest latency went over the window.
+func (t *table) course(timeline *Timeline) {
+	if timeline == nil {
+		return
+	}
+	c := courseOf(timeline, time.Duration(t.b.Status.Summary.DurationMicroseconds)*time.Microsecond)
+	if len(c.rates) == 0 {
+		return
+	}
+	g := grid{left: 2}
+	each := "each " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
+	g.add("OVER TIME", each, "LOWEST", "HIGHEST")
+	for _, row := range []struct {
+		name   string
+		values []float64
+		text   func(int64) string
+	}{{"throughput", c.rates, Rate}, {"longest latency", c.longest, Micros}} {
+		lowest, highest := slices.Min(row.values), slices.Max(row.values)
+		g.add(row.name, bars(row.values, highest), row.text(int64(lowest)), row.text(int64(highest)))
+	}
+	t.section(g)
 }
 
 // requests accounts for everything that was sent, so that it can be compared

@@ -8,9 +8,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// ReportFile is the name of the report in its ConfigMap.
-const ReportFile = "report.json"
-
 // PlanConfigMap returns the ConfigMap that the client pods read their plan
 // from. It is immutable: pods that come late must read what the first read.
 func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfiguration, error) {
@@ -30,7 +27,7 @@ func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfigu
 // ReportConfigMap returns the ConfigMap with the merged histograms.
 func ReportConfigMap(run *v1alpha1.EtcdBenchmark, report []byte) *corev1ac.ConfigMapApplyConfiguration {
 	return configMap(run, run.ReportConfigMapName(), v1alpha1.ComponentReport).
-		WithData(map[string]string{ReportFile: string(report)})
+		WithData(map[string]string{benchmark.ReportFile: string(report)})
 }
 
 func configMap(run *v1alpha1.EtcdBenchmark, name, component string) *corev1ac.ConfigMapApplyConfiguration {

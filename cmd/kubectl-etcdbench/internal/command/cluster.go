@@ -17,6 +17,9 @@ import (
 // stopLimit bounds the call that asks the operator to end a run.
 const stopLimit = 15 * time.Second
 
+// reportLimit bounds the call that asks for a finished run's report.
+const reportLimit = 5 * time.Second
+
 // following are the flags of commands that follow a run.
 type following struct {
 	output  string
@@ -98,7 +101,7 @@ func (t *tool) followAndStop(f *follow.Follower, flags following) error {
 	}()
 	run, err := f.Follow(ctx)
 	s.Close()
-	return t.followed(run, err, f.Key, flags)
+	return t.followed(f, run, err, flags)
 }
 
 func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey, notice func(string)) {
@@ -111,10 +114,13 @@ func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey,
 }
 
 // followed prints what following a run led to.
-func (t *tool) followed(run *v1alpha1.EtcdBenchmark, err error, key client.ObjectKey, flags following) error {
+func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err error, flags following) error {
+	key := f.Key
 	switch {
 	case err == nil:
-		return t.conclude(run, flags.output)
+		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
+		defer cancel()
+		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.output)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s; it goes on. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
 	case errors.Is(err, context.Canceled):

@@ -49,9 +49,10 @@ func (t *tool) screen() *screen.Screen {
 	})
 }
 
-// conclude prints a finished run and returns its exit status.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, output string) error {
-	if err := write(t.Out, run, output); err != nil {
+// conclude prints a finished run and returns its exit status. timeline may be
+// nil.
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, output string) error {
+	if err := write(t.Out, run, timeline, output); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)
@@ -77,9 +78,9 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-func write(out io.Writer, run *v1alpha1.EtcdBenchmark, output string) error {
+func write(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, output string) error {
 	if output == outputTable {
-		return benchmark.WriteTable(out, run)
+		return benchmark.WriteTable(out, run, timeline)
 	}
 	run = run.DeepCopy()
 	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.Kind))

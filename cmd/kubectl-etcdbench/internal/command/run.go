@@ -127,7 +127,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	}
 	s := t.screen()
 	f.options.Show, f.options.Notice, f.options.Stop = s.Show, s.Notice, t.interrupts.end
-	err = local.Run(t.interrupts.leave, run, f.options)
+	timeline, err := local.Run(t.interrupts.leave, run, f.options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}
@@ -135,7 +135,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	return t.conclude(run, f.output)
+	return t.conclude(run, timeline, f.output)
 }
 
 // admit returns the object as a cluster would have created it.

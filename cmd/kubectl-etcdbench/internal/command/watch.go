@@ -54,5 +54,5 @@ func (t *tool) watch(name string, flags following) error {
 	}
 	run, err := f.Follow(ctx)
 	s.Close()
-	return t.followed(run, err, f.Key, flags)
+	return t.followed(f, run, err, flags)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // fieldManager is the name under which the fields of created runs are owned.
@@ -32,7 +34,7 @@ type Cluster struct {
 // which kinds it serves.
 func NewCluster(config *rest.Config) (*Cluster, error) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
@@ -77,6 +79,23 @@ func (c *Cluster) Stop(ctx context.Context, key client.ObjectKey) error {
 		return fmt.Errorf("stopping the run %s: %w", key, err)
 	}
 	return nil
+}
+
+// Timeline returns what came when in a finished run, from its report, or nil if
+// that is not to be had: a reader of runs need not be one of ConfigMaps.
+func (c *Cluster) Timeline(ctx context.Context, run *v1alpha1.EtcdBenchmark) *benchmark.Timeline {
+	if run.Status.ReportName == "" {
+		return nil
+	}
+	report := &corev1.ConfigMap{}
+	if err := c.client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.ReportName}, report); err != nil {
+		return nil
+	}
+	timeline, err := benchmark.ReportTimeline([]byte(report.Data[benchmark.ReportFile]))
+	if err != nil {
+		return nil
+	}
+	return timeline
 }
 
 // State is the reason of the condition Finished: the stage, or how it ended.

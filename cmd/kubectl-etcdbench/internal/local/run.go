@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -28,28 +29,31 @@ const (
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end and fills in its status. It
-// returns an error, and leaves the status alone, where the run could not even
+// Run runs an admitted EtcdBenchmark to its end, fills in its status, and
+// returns what came when, nil if nothing did. It returns an error, and leaves the status alone, where the run could not even
 // be tried. When ctx ends it returns ErrLeft at once.
-func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (err error) {
+func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline *benchmark.Timeline, err error) {
 	if err := o.Validate(run); err != nil {
-		return err
+		return nil, err
 	}
 	endpoints := o.endpoints(run)
 	if o.EmbeddedMembers > 0 {
 		o.Notice(fmt.Sprintf("Starting %d embedded etcd member(s).", o.EmbeddedMembers))
 		members, err := startCluster(ctx, o.EmbeddedMembers)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer func() { err = errors.Join(err, members.close()) }()
 		endpoints = members.endpoints()
 	}
 	c, err := newConductor(run, o, endpoints)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return c.conduct(ctx)
+	if err := c.conduct(ctx); err != nil {
+		return nil, err
+	}
+	return benchmark.NewTimeline(results.Merge(c.snapshots()).Timeline), nil
 }
 
 // conductor does for sessions in this process what the operator does for pods.
@@ -116,7 +120,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 			c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
 			c.end(ending{v1alpha1.ReasonStopped, "The run was stopped; the result is what was measured until then."})
 		case <-timeout.C:
-			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s); the result is what was measured until then.", c.run.Spec.TimeoutSeconds)})
+			c.timeOut()
 		case <-ticker.C:
 			c.look(time.Now())
 		}
@@ -147,6 +151,18 @@ func (c *conductor) end(e ending) {
 		c.ending = &e
 	}
 	c.gate.stop()
+}
+
+// timeOut leaves a run of which no number is missing, and only keys are to be
+// deleted any more, to end as Completed.
+func (c *conductor) timeOut() {
+	measured := func(s *results.Snapshot) bool { return s.HasMeasured() && s.Failure == nil && !s.Stopped }
+	for _, s := range c.snapshots() {
+		if !measured(s) {
+			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s); the result is what was measured until then.", c.run.Spec.TimeoutSeconds)})
+			return
+		}
+	}
 }
 
 // failure names the part only where there are others.

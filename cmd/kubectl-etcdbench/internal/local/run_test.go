@@ -103,7 +103,8 @@ func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
 	run := mixed()
-	if err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
+	timeline, err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() }))
+	if err != nil {
 		t.Fatal(err)
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
@@ -113,6 +114,9 @@ func TestRunCompletes(t *testing.T) {
 		t.Errorf("a finished run still shows progress: %+v", run.Status)
 	}
 	s := run.Status
+	if timeline == nil || len(timeline.Points) == 0 || timeline.Points[0].Succeeded == 0 {
+		t.Errorf("wanted to hear what came when, found %+v", timeline)
+	}
 	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
 		t.Errorf("wanted 300 requests of two operations by two parts, got %+v", s.Summary)
 	}
@@ -134,7 +138,7 @@ func TestRunIsStopped(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting)
 	stop := make(chan struct{})
-	err := Run(t.Context(), run, options(func(o *Options) {
+	_, err := Run(t.Context(), run, options(func(o *Options) {
 		o.Endpoints, o.Stop = target.endpoints(), stop
 		stopped := false
 		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
@@ -160,7 +164,7 @@ func TestRunIsStopped(t *testing.T) {
 func TestRunTimesOut(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 2 })
-	if err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
 		t.Fatal(err)
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
@@ -202,7 +206,7 @@ func TestRunCanNotBeRun(t *testing.T) {
 			if tc.change != nil {
 				tc.change(run)
 			}
-			if err := Run(t.Context(), run, options(tc.options)); err != nil {
+			if _, err := Run(t.Context(), run, options(tc.options)); err != nil {
 				t.Fatal(err)
 			}
 			wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, tc.wantReason)
@@ -224,7 +228,7 @@ func TestRunIsLeft(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	run := mixed(lasting)
-	err := Run(ctx, run, options(func(o *Options) {
+	_, err := Run(ctx, run, options(func(o *Options) {
 		o.EmbeddedMembers = 1
 		o.Show = func(*v1alpha1.EtcdBenchmark) { leave() }
 	}))

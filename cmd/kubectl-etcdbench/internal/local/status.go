@@ -67,7 +67,7 @@ func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, mess
 		if c.sessions[i].Ready() {
 			ready++
 		}
-		if snap.Stage == results.StageCleaning || snap.Stage == results.StageDone {
+		if snap.HasMeasured() {
 			measured++
 		}
 	}
