@@ -184,7 +184,7 @@ func TestKeysLeft(t *testing.T) {
 	s.playCleanup(failedCleanup)
 	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
 	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned)
-	if !contains(c.Message, "etcdctl del --prefix '"+s.run.KeyPrefix()+"'") {
+	if !contains(c.Message, s.run.RemovalCommand()) {
 		t.Errorf("wanted the command that deletes the keys, found %q", c.Message)
 	}
 	s.must(s.api.Delete(t.Context(), s.run))

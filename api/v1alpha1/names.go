@@ -1,6 +1,9 @@
 package v1alpha1
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Labels, finalizer and limits of the objects that belong to a run.
 const (
@@ -51,10 +54,19 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 }
 
 // RemovalCommand returns what a person types into a shell to delete the keys of
-// the run.
+// the run. Under a prefix that somebody chose, others may have keys: there it
+// deletes nothing unless the marker says that the run owns the prefix.
 func (b *EtcdBenchmark) RemovalCommand() string {
-	return "etcdctl del --prefix '" + strings.ReplaceAll(b.KeyPrefix(), "'", `'\''`) + "'"
+	prefix := b.KeyPrefix()
+	if b.Spec.Target.KeyPrefix == "" {
+		return "etcdctl del --prefix " + shellQuoted(prefix)
+	}
+	return fmt.Sprintf(`printf '%%s\n' %s '' %s '' '' | etcdctl txn`,
+		shellQuoted(fmt.Sprintf("value(%q) = %q", prefix+".owner", b.UID)),
+		shellQuoted(fmt.Sprintf("del --prefix %q", prefix)))
 }
+
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }

@@ -111,7 +111,7 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 		return missed("failed", fmt.Sprintf("It falls on a failed request; %s of %s failed.", plural(int64(op.Failed), "request"), o.Operation))
 	case lowest > limit:
 		return missed(got, "")
-	case value.AtLeast:
+	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, op.Judged.ErrorBoundPPM) > limit):
 		return notJudged(got, "Requests that were cut off at the end could have taken longer.")
 	case highest > limit:
 		return notJudged(got, fmt.Sprintf("The limit lies between %s and %s, where the true value can be.", exactMicros(lowest), exactMicros(highest)))
@@ -128,6 +128,11 @@ func bounds(d time.Duration, s v1alpha1.LatencyStatistic, errorPPM int) (lowest,
 	}
 	e := float64(errorPPM) / 1e6
 	return time.Duration(float64(d) / (1 + e)), time.Duration(float64(d) * (1 + e))
+}
+
+func upperBound(d time.Duration, s v1alpha1.LatencyStatistic, errorPPM int) time.Duration {
+	_, highest := bounds(d, s, errorPPM)
+	return highest
 }
 
 func gotLatency(v results.Value) string {

@@ -35,6 +35,8 @@ func TestJudgeOne(t *testing.T) {
 		"more errors than allowed":        {maxErrors(19_999), []*results.Snapshot{measured(0, 98, failing(2, "Unavailable", time.Millisecond))}, v1alpha1.ObjectiveMissed},
 		"cut-off requests could fail":     {maxErrors(10_000), []*results.Snapshot{measured(0, 98, cutOff(2, time.Millisecond))}, v1alpha1.ObjectiveUnknown},
 		"cut-off requests, long enough":   {maxLatency(v1alpha1.StatisticMax, 300_000), []*results.Snapshot{measured(0, 98, cutOff(2, time.Second))}, v1alpha1.ObjectiveMissed},
+		"cut-off requests, without say":   {maxLatency(v1alpha1.StatisticP90, 300_000), []*results.Snapshot{measured(0, 98, cutOff(2, 200*time.Millisecond))}, v1alpha1.ObjectiveMet},
+		"cut-off requests, with say":      {maxLatency(v1alpha1.StatisticP99, 300_000), []*results.Snapshot{measured(0, 98, cutOff(2, 200*time.Millisecond))}, v1alpha1.ObjectiveUnknown},
 		"cut-off requests, too short":     {maxLatency(v1alpha1.StatisticMax, 300_000), []*results.Snapshot{measured(0, 98, cutOff(2, 200*time.Millisecond))}, v1alpha1.ObjectiveUnknown},
 		"lost pod, latency kept":          {maxLatency(v1alpha1.StatisticP99, 100_000), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},
 		"lost pod, latency missed":        {maxLatency(v1alpha1.StatisticP99, 1_000), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveMissed},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
@@ -127,6 +128,9 @@ func (t *table) objectives() {
 		if o.Message != "" {
 			t.sentence("  "+o.Name+": ", o.Message)
 		}
+	}
+	if c := meta.FindStatusCondition(t.b.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status == metav1.ConditionUnknown {
+		t.sentence("  no verdict: ", c.Message)
 	}
 }
 

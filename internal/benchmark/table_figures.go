@@ -14,19 +14,24 @@ const unknown = "unknown"
 // performance prints the columns of etcd's performance page.
 func (t *table) performance() {
 	g := grid{left: 1}
-	g.add(performanceHeader(t.b.Spec.Workload)...)
+	g.add(t.performanceHeader()...)
 	for _, op := range t.b.Status.Summary.Operations {
 		g.add(t.performanceRow(op)...)
 	}
 	t.section(g)
 }
 
-// performanceHeader follows etcd's page: writes count keys, since each request
-// writes one, and name their target; reads name their consistency.
-func performanceHeader(w v1alpha1.Workload) []string {
+// performanceHeader follows etcd's page: writes count keys, if each request
+// writes one of its own, and name their target; reads name their consistency.
+func (t *table) performanceHeader() []string {
+	w := t.b.Spec.Workload
 	switch {
 	case w.Put != nil:
-		return []string{"", "KEYS WRITTEN", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
+		written := "KEYS WRITTEN"
+		if t.b.Status.Summary.MeasuredRequests > w.Put.Keys.Count || w.Put.Keys.Order != v1alpha1.KeyOrderSequential {
+			written = "PUTS"
+		}
+		return []string{"", written, "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	case w.Range != nil:
 		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	default:
@@ -36,9 +41,13 @@ func performanceHeader(w v1alpha1.Workload) []string {
 
 func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 	w, load := t.b.Spec.Workload, t.b.Spec.Load
+	done := op.Succeeded + op.Failed + op.Censored
+	if w.Put != nil {
+		done = op.Succeeded
+	}
 	row := []string{
 		string(op.Operation),
-		Grouped(op.Succeeded + op.Failed + op.Censored),
+		Grouped(done),
 		Grouped(int64(load.Connections)),
 		Grouped(int64(load.Clients)),
 	}

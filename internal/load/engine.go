@@ -31,6 +31,11 @@ func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder
 	return &engine{plan: p, workload: w, clients: clients, recorder: r}
 }
 
+// sendGrace is how long after the window's end what was due in it is still
+// sent, as clients are free: a wake-up that comes late must not look like a
+// client that never was free. What is owed after that is owed for want of clients.
+const sendGrace = 100 * time.Millisecond
+
 // prepare lays out the stints of a load that starts at an instant. close must
 // follow.
 func (e *engine) prepare(part plan.Part, start Instant) {
@@ -42,6 +47,7 @@ func (e *engine) prepare(part plan.Part, start Instant) {
 	}
 	e.warmup = newStint(workload.Warmup, share, start, w0, unlimited)
 	e.measured = newStint(workload.Measured, share, w0, end, limit)
+	e.measured.grace = sendGrace
 }
 
 func (e *engine) close() {

@@ -137,7 +137,7 @@ func (r *runner) pump() {
 // serve sends what is due and says whether the stint is over.
 func (r *runner) serve(s stage) (over bool) {
 	for taken := 0; ; taken++ {
-		if _, _, ok := s.peek(); !ok || s.over(Now()) {
+		if _, _, ok := s.peek(); !ok || s.closed(Now()) {
 			r.release(s)
 			r.engine.wakeOthers(r)
 			return true

@@ -157,10 +157,19 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 func (s *Session) claim(ctx context.Context) error {
 	s.state.setCleaning(results.CleaningKeysLeft)
 	err := s.driver.Claim(ctx)
-	if f := FailureOf(err); f != nil && f.Reason == results.FailurePrefixNotEmpty {
+	if f := FailureOf(err); f != nil && refuses(f.Reason) {
 		s.state.setCleaning(results.CleaningNothingWritten)
 	}
 	return err
+}
+
+// refuses says whether a failed claim was refused before it could write.
+func refuses(r results.FailureReason) bool {
+	switch r {
+	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid:
+		return true
+	}
+	return false
 }
 
 // interruption turns the end of ctx from an error of whatever it interrupted

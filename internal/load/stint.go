@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
@@ -22,6 +23,8 @@ type stint struct {
 	// end is when nothing is due or sent any more, as Instant; stop moves it
 	// forward.
 	end atomic.Int64
+	// grace is for how long after its end what was due before may still be sent.
+	grace time.Duration
 	// limit is how many operations there are.
 	limit int64
 	// next is the ordinal of the next operation. In an open loop it only moves
@@ -48,6 +51,10 @@ func (s *stint) scheduled() bool { return s.share.Freq > 0 }
 // over says whether nothing that is due, or is sent, at this instant belongs
 // to the stint.
 func (s *stint) over(i Instant) bool { return int64(i) >= s.end.Load() }
+
+// closed says whether nothing is sent any more at this instant, even if it was
+// due before.
+func (s *stint) closed(i Instant) bool { return s.over(i) && s.over(i.Add(-s.grace)) }
 
 // stop ends the stint at an instant, if it has not ended before.
 func (s *stint) stop(at Instant) {
@@ -81,7 +88,7 @@ func (s *stint) await() (ordinal int64, due Instant, ok bool) {
 	}
 	// The end may have come while this client waited, or while all clients
 	// were busy.
-	if s.over(due) || s.over(Now()) {
+	if s.over(due) || s.closed(Now()) {
 		return 0, 0, false
 	}
 	s.next.Store(ordinal + 1)

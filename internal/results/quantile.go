@@ -57,6 +57,9 @@ type Value struct {
 	// AtLeast says that requests that were cut off decide the value: the true
 	// one is Duration or more.
 	AtLeast bool
+	// AtMost, where AtLeast is set, is what the value would be if those requests
+	// had never been answered; 0 means that there is no such bound.
+	AtMost time.Duration
 	// Unbounded says that the value falls on a failed request, which ranks
 	// above every duration; Duration then means nothing.
 	Unbounded bool
@@ -68,7 +71,7 @@ type Value struct {
 // failed ones above all.
 type Ranked struct {
 	union    Histogram
-	censored Histogram
+	answered Histogram
 	failed   uint64
 }
 
@@ -84,9 +87,9 @@ func (r *OperationResult) Judged() Ranked {
 }
 
 func rankTogether(answered, censored *Histogram, failed uint64) Ranked {
-	ranked := Ranked{union: answered.Clone(), censored: censored.Clone(), failed: failed}
+	ranked := Ranked{union: answered.Clone(), answered: answered.Clone(), failed: failed}
 	ranked.union.Merge(censored)
-	ranked.censored.Reduce(ranked.union.Schema())
+	ranked.answered.Reduce(ranked.union.Schema())
 	return ranked
 }
 
@@ -94,7 +97,8 @@ func rankTogether(answered, censored *Histogram, failed uint64) Ranked {
 func (r *Ranked) Count() uint64 { return r.union.count + r.failed }
 
 // Quantile returns the q-th quantile as Histogram.Quantile does. Its value is
-// AtLeast if a censored request lies at or below it.
+// AtLeast if it would lie in another bucket had the censored requests, some of
+// which lie at or below it, waited longer.
 func (r *Ranked) Quantile(q float64) (Value, bool) {
 	if r.Count() == 0 || !r.union.HasBuckets() {
 		return Value{}, false
@@ -104,31 +108,37 @@ func (r *Ranked) Quantile(q float64) (Value, bool) {
 		return Value{Unbounded: true}, true
 	}
 	bucket := bucketOfRank(wanted, r.union.counts)
-	return Value{Duration: clampedMidpoint(&r.union, bucket), AtLeast: r.censoredUpTo(bucket)}, true
+	value := Value{Duration: clampedMidpoint(&r.union, bucket)}
+	if r.isCensored() {
+		r.boundAbove(&value, wanted, bucket)
+	}
+	return value, true
 }
 
-func (r *Ranked) censoredUpTo(bucket int) bool {
-	if r.censored.count == 0 {
-		return false
+// boundAbove asks what stands at the rank if censored requests rank above all
+// others.
+func (r *Ranked) boundAbove(v *Value, wanted uint64, bucket int) {
+	if wanted > r.answered.count {
+		v.AtLeast = true
+		return
 	}
-	for _, n := range r.censored.counts[:bucket+1] {
-		if n > 0 {
-			return true
-		}
+	if highest := bucketOfRank(wanted, r.answered.counts); highest > bucket {
+		v.AtLeast, v.AtMost = true, clampedMidpoint(&r.answered, highest)
 	}
-	return false
 }
+
+func (r *Ranked) isCensored() bool { return r.union.count > r.answered.count }
 
 // Max is the longest duration. It is false if nothing is ranked.
 func (r *Ranked) Max() (Value, bool) {
 	if r.failed > 0 {
 		return Value{Unbounded: true}, true
 	}
-	return Value{Duration: r.union.Max(), AtLeast: r.censored.count > 0}, r.union.count > 0
+	return Value{Duration: r.union.Max(), AtLeast: r.isCensored()}, r.union.count > 0
 }
 
 // Mean is the mean of the answered and censored requests: a failed one has no
 // duration that a mean could use. It is false if there are none.
 func (r *Ranked) Mean() (Value, bool) {
-	return Value{Duration: r.union.Mean(), AtLeast: r.censored.count > 0}, r.union.count > 0
+	return Value{Duration: r.union.Mean(), AtLeast: r.isCensored()}, r.union.count > 0
 }

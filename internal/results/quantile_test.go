@@ -102,12 +102,13 @@ type request struct {
 
 func TestRankedEqualsSortingAllRequests(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
+	bounded := 0
 	for range 300 {
 		var result OperationResult
 		all := randomRequests(r, &result)
-		slices.SortFunc(all, func(a, b request) int {
-			return cmp.Or(cmp.Compare(boolToInt(a.failed), boolToInt(b.failed)), cmp.Compare(a.ns, b.ns))
-		})
+		sortRequests(all, func(q request) bool { return q.failed })
+		worst := slices.Clone(all)
+		sortRequests(worst, func(q request) bool { return q.failed || q.censored })
 		judged := result.Judged()
 		for _, p := range percentiles {
 			at := int(rank(p.quantile, uint64(len(all)))) - 1
@@ -118,14 +119,33 @@ func TestRankedEqualsSortingAllRequests(t *testing.T) {
 			if got.Unbounded {
 				continue
 			}
-			if off := math.Abs(float64(int64(got.Duration) - all[at].ns)); off > 0.0028*float64(all[at].ns)+500 {
+			if !isClose(got.Duration, all[at]) {
 				t.Fatalf("%s is %d, wanted %d", p.name, got.Duration, all[at].ns)
 			}
-			if want := censoredAtOrBelow(all, BucketIndex(all[at].ns)); got.AtLeast != want {
-				t.Fatalf("%s: at least is %v, wanted %v", p.name, got.AtLeast, want)
+			noBound := worst[at].failed || worst[at].censored
+			wantAtLeast := noBound || BucketIndex(worst[at].ns) > BucketIndex(all[at].ns)
+			if got.AtLeast != wantAtLeast || (got.AtMost > 0) != (wantAtLeast && !noBound) || got.AtMost > 0 && !isClose(got.AtMost, worst[at]) {
+				t.Fatalf("%s is %+v; with what was cut off above all it would be %+v", p.name, got, worst[at])
+			}
+			if got.AtMost > 0 {
+				bounded++
 			}
 		}
 	}
+	if bounded < 20 {
+		t.Errorf("only %d percentiles were bounded on both sides: the test says little", bounded)
+	}
+}
+
+// sortRequests ranks those of which above is true above the others.
+func sortRequests(all []request, above func(request) bool) {
+	slices.SortFunc(all, func(a, b request) int {
+		return cmp.Or(cmp.Compare(boolToInt(above(a)), boolToInt(above(b))), cmp.Compare(a.ns, b.ns))
+	})
+}
+
+func isClose(d time.Duration, q request) bool {
+	return math.Abs(float64(int64(d)-q.ns)) <= 0.0028*float64(q.ns)+500
 }
 
 func randomRequests(r *rand.Rand, result *OperationResult) []request {
@@ -145,10 +165,6 @@ func randomRequests(r *rand.Rand, result *OperationResult) []request {
 		}
 	}
 	return all
-}
-
-func censoredAtOrBelow(all []request, bucket int) bool {
-	return slices.ContainsFunc(all, func(q request) bool { return q.censored && BucketIndex(q.ns) <= bucket })
 }
 
 func TestRankedExtremes(t *testing.T) {

@@ -165,7 +165,7 @@ var percentiles = []struct {
 }
 
 func (h *Histogram) distribution() Distribution {
-	ranked := Ranked{union: *h}
+	ranked := Ranked{union: *h, answered: *h}
 	return ranked.distribution()
 }
 

@@ -151,6 +151,7 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	}
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
 	for _, o := range s.Operations {
+		warn(o.Failed > 0, "%s", failures(o))
 		late, known := o.Lateness.Values[StatisticP99]
 		warn(known && late.Duration > tolerated(o.Latency.Values[StatisticP99].Duration),
 			"%s requests were sent up to %v late (p99): the clients were too few or too slow for the rate, so part of the latency is their own",
@@ -160,6 +161,22 @@ func warnings(s *Summary, merged *Snapshot) []string {
 			o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
 	}
 	return all
+}
+
+// failures says how many requests failed, and of what most did.
+func failures(o OperationSummary) string {
+	codes := sortedKeys(o.Errors)
+	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(o.Errors[b], o.Errors[a]) })
+	total := o.Succeeded + o.Failed + o.Censored
+	text := fmt.Sprintf("%d of %d %s requests failed (%.3g%%)", o.Failed, total, o.Operation, 100*float64(o.Failed)/float64(total))
+	if len(codes) == 0 {
+		return text
+	}
+	text += ", most with " + codes[0]
+	if codes[0] == "ResourceExhausted" {
+		text += ": etcd has refused writes, for want of space or because it was overloaded; `etcdctl alarm list` says whether NOSPACE is set, which only an operator of the target can clear"
+	}
+	return text
 }
 
 // tolerated is the lateness that a latency can bear.

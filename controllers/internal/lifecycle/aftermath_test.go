@@ -68,7 +68,7 @@ func TestAftermath(t *testing.T) {
 func TestGivingUpNamesTheKeys(t *testing.T) {
 	o := scenario(told(t0), deleted(t0), func(o *Observed) { o.Run.Spec.Target.KeyPrefix = "it's/" })
 	d := Decide(o, t0.Add(deletionGrace))
-	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, `etcdctl del --prefix 'it'\''s/'`) {
+	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, o.Run.RemovalCommand()) {
 		t.Errorf("wanted a note with the command, found %+v", d.Notes)
 	}
 	cleaned(metav1.ConditionTrue)(&o)

@@ -216,6 +216,8 @@ func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
 		return "cannot start: " + p.Stuck.Message
+	case p.isPreloading():
+		return fmt.Sprintf("writes the keys that the load will read, %d until now", p.Live.Requests[results.RPCPut][results.PhasePreload])
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}
@@ -230,8 +232,12 @@ func checkTimeout(o Observed, now time.Time) *Problem {
 	if o.started().IsZero() || now.Before(timesOut(o)) {
 		return nil
 	}
-	return &Problem{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.",
-		o.spec().TimeoutSeconds, o.stage())}
+	message := fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.", o.spec().TimeoutSeconds, o.stage())
+	if i := firstPod(o, func(p Pod) bool { return !p.isReady() }); i >= 0 && o.status().StartAt == nil {
+		message = fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); before the start, %s %s.",
+			o.spec().TimeoutSeconds, o.Pods[i], whyNotReady(o.Pods[i]))
+	}
+	return &Problem{v1alpha1.ReasonTimedOut, message}
 }
 
 func checkTarget(o Observed, now time.Time) *Problem {
