@@ -16,7 +16,7 @@ const (
 
 // Operation is a kind of request that is measured.
 //
-// +kubebuilder:validation:Enum=Put;Range
+// +kubebuilder:validation:Enum=Put;Range;Txn;CompareAndSwap
 type Operation string
 
 const (
@@ -24,6 +24,11 @@ const (
 	OperationPut Operation = "Put"
 	// OperationRange is etcd's KV/Range.
 	OperationRange Operation = "Range"
+	// OperationTxn is a transaction that writes several keys.
+	OperationTxn Operation = "Txn"
+	// OperationCompareAndSwap is a read of a key and the transaction that writes
+	// it if nobody else has since.
+	OperationCompareAndSwap Operation = "CompareAndSwap"
 )
 
 // LatencyStatistic is one number of a distribution of latencies.
@@ -83,7 +88,7 @@ type Objective struct {
 
 // LatencyObjective limits a statistic of latency.
 type LatencyObjective struct {
-	// operation whose latency is meant: Put or Range. An operation that the
+	// operation whose latency is meant. An operation that the
 	// workload does not send makes the objective Unknown.
 	//
 	// +required

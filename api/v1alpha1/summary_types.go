@@ -108,7 +108,7 @@ type Summary struct {
 
 // OperationSummary is the result of one kind of request in the measured window.
 type OperationSummary struct {
-	// operation is Put or Range.
+	// operation that was measured.
 	//
 	// +required
 	Operation Operation `json:"operation"`
@@ -135,6 +135,12 @@ type OperationSummary struct {
 	// +listMapKey=code
 	// +kubebuilder:validation:MaxItems=32
 	Errors []ErrorCount `json:"errors,omitempty"`
+
+	// lost counts, of the succeeded requests, those that changed nothing: a
+	// compare-and-swap that found its key changed by somebody else.
+	//
+	// +optional
+	Lost int64 `json:"lost,omitempty"`
 
 	// throughputPerSecond is the rate of successful requests.
 	//

@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Txn
 type WorkloadType string
 
 const (
@@ -12,6 +12,8 @@ const (
 	WorkloadRange WorkloadType = "Range"
 	// WorkloadMixed reads or writes one preloaded key with each request.
 	WorkloadMixed WorkloadType = "Mixed"
+	// WorkloadTxn commits one transaction with each request.
+	WorkloadTxn WorkloadType = "Txn"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -43,11 +45,13 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put')",message="workload.put must be set if, and only if, workload.type is Put"
 // +kubebuilder:validation:XValidation:rule="has(self.range) == (self.type == 'Range')",message="workload.range must be set if, and only if, workload.type is Range"
 // +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
+// +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
-	// one key of a preloaded key space) or Mixed (each request reads or
-	// writes one key of a preloaded key space).
+	// one key of a preloaded key space), Mixed (each request reads or
+	// writes one key of a preloaded key space) or Txn (each request commits a
+	// transaction).
 	//
 	// +required
 	// +unionDiscriminator
@@ -67,6 +71,11 @@ type Workload struct {
 	//
 	// +optional
 	Mixed *MixedWorkload `json:"mixed,omitempty"`
+
+	// txn is the workload of type Txn.
+	//
+	// +optional
+	Txn *TxnWorkload `json:"txn,omitempty"`
 }
 
 // KeySpace is the set of keys that a run touches.

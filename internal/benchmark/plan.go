@@ -63,6 +63,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
 		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
 		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
+	case w.Txn != nil:
+		out = planTxn(w.Txn)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

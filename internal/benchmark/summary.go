@@ -52,6 +52,7 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 		Failed:              int64(op.Failed),
 		Censored:            int64(op.Censored),
 		Errors:              errorCounts(op.Errors),
+		Lost:                int64(op.Lost),
 		ThroughputPerSecond: whole(op.Throughput),
 		Latency:             latencySummary(op.Latency),
 		ServiceTime:         latencySummary(op.Service),

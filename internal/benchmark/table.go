@@ -108,6 +108,9 @@ func (t *table) errors() {
 		for _, e := range op.Errors {
 			t.line("%s failed with %s: %s", op.Operation, e.Code, Grouped(e.Count))
 		}
+		if op.Lost > 0 {
+			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, Grouped(op.Lost), Grouped(op.Succeeded)))
+		}
 		if op.Censored > 0 {
 			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, Grouped(op.Censored)))
 		}

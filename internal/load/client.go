@@ -18,6 +18,8 @@ type client struct {
 	request  Request
 	response Response
 	key      []byte
+	// keys are the numbers of the keys in request.Pairs.
+	keys []int64
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
@@ -29,8 +31,10 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		shard:    number,
 		conn:     conn,
 		workload: w,
-		request:  Request{Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout()},
-		key:      make([]byte, 0, w.KeyBytes()),
+		request: Request{
+			Pairs: make([]Pair, w.KeysAtOnce()), Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
+		},
+		key: make([]byte, 0, w.KeyBytes()),
 	}
 }
 
@@ -42,10 +46,23 @@ func (c *client) do(ctx context.Context, op workload.Operation) {
 
 // prepare makes the request of an operation.
 func (c *client) prepare(op workload.Operation) {
+	c.request.Operation = op.Kind
+	if op.OnSeveral() {
+		c.preparePairs(op)
+		return
+	}
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
-	c.request.Operation, c.request.Key, c.request.Value = op.Kind, c.key, nil
-	if op.Kind == results.OperationPut {
+	c.request.Key, c.request.Value = c.key, nil
+	if op.Kind == results.OperationPut || op.Kind == results.OperationCompareAndSwap {
 		c.request.Value = c.workload.Value(op.Key)
+	}
+}
+
+func (c *client) preparePairs(op workload.Operation) {
+	c.keys = c.workload.AppendKeys(c.keys[:0], op)
+	for i, number := range c.keys {
+		p := &c.request.Pairs[i]
+		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(number)
 	}
 }
 

@@ -44,16 +44,21 @@ type Conn interface {
 	Do(ctx context.Context, req *Request, resp *Response)
 }
 
-// Request is one operation on one key.
+// Request is one operation. A driver must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
-	// Key and Value must not be changed by a driver; Value is set for puts.
+	// Key is that of an operation on one key; Value is set if it writes.
 	Key, Value []byte
+	// Pairs are those of an operation on several keys.
+	Pairs []Pair
 	// Serializable reads are answered by the contacted member alone.
 	Serializable bool
 	// Timeout is when, after it was sent, the request counts as failed.
 	Timeout time.Duration
 }
+
+// Pair is a key and the value to write to it.
+type Pair struct{ Key, Value []byte }
 
 // Response is how a request ended.
 type Response struct {
@@ -68,6 +73,9 @@ type Response struct {
 	Code string
 	// Detail is the target's words on a failure, for messages to people.
 	Detail string
+	// Lost says of a success that it changed nothing, because another client
+	// had changed the key.
+	Lost bool
 }
 
 // The codes that the engine itself tells apart; any other is counted under its

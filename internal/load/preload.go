@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -19,13 +18,13 @@ const (
 	preloadPause    = 200 * time.Millisecond
 )
 
-// preload writes this pod's share of the key space with all its clients: the
-// keys whose number is the pod's index modulo pods.
-func preload(ctx context.Context, clients []*client, part plan.Part, keys int64) error {
+// preload sends this pod's share of the preload with all its clients: the
+// operations whose number is the pod's index modulo pods.
+func preload(ctx context.Context, clients []*client, part plan.Part, operations int64) error {
 	ctx, cancel := context.WithCancelCause(WithPhase(ctx, results.PhasePreload))
 	defer cancel(nil)
 	var next atomic.Int64
-	count := plan.CountModulo(keys, part.Pods, part.Index)
+	count := plan.CountModulo(operations, part.Pods, part.Index)
 	var writing sync.WaitGroup
 	for _, c := range clients {
 		writing.Go(func() {
@@ -40,9 +39,9 @@ func preload(ctx context.Context, clients []*client, part plan.Part, keys int64)
 	return context.Cause(ctx)
 }
 
-func (c *client) preload(ctx context.Context, key int64) error {
+func (c *client) preload(ctx context.Context, number int64) error {
 	for attempt := 1; ; attempt++ {
-		c.do(ctx, workload.Operation{Kind: results.OperationPut, Key: key})
+		c.do(ctx, c.workload.Preload(number))
 		if c.response.Succeeded() {
 			return nil
 		}

@@ -26,7 +26,7 @@ type shard struct {
 	writing sync.Mutex
 	// last is when the last measured response came, as Instant.
 	last   atomic.Int64
-	counts [2]operationCounts
+	counts [results.Operations]operationCounts
 	// timeline is for whoever holds writing.
 	timeline results.Timeline
 	// The next shard lies on other cache lines.
@@ -38,8 +38,8 @@ type shard struct {
 type operationCounts struct {
 	latency, service, lateness, failed, censored lazyRecorder
 
-	completed atomic.Uint64
-	errors    sync.Map // of string to *atomic.Uint64
+	completed, lost atomic.Uint64
+	errors          sync.Map // of string to *atomic.Uint64
 }
 
 // outcome is how one measured request ended.
@@ -61,7 +61,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 		s.last.Store(received)
 	}
 	s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
-	c := &s.counts[operationIndex(operation)]
+	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
 		c.fail(o)
 		return
@@ -70,6 +70,9 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	c.service.record(o.response.Received - o.response.Sent)
 	if o.scheduled {
 		c.lateness.record(o.response.Sent - o.due)
+	}
+	if o.response.Lost {
+		c.lost.Add(1)
 	}
 	if o.inWindow {
 		c.completed.Add(1)
@@ -81,7 +84,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
-	s.counts[operationIndex(operation)].censored.record(waited)
+	s.counts[operation.Index()].censored.record(waited)
 }
 
 func (r *recorder) hold(n int) *shard {
@@ -127,15 +130,16 @@ func (r *recorder) timeline() (sum results.Timeline) {
 func (r *recorder) results(operation results.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
 	for i := range r.shards {
-		r.shards[i].counts[operationIndex(operation)].addTo(sum)
+		r.shards[i].counts[operation.Index()].addTo(sum)
 	}
 	return sum
 }
 
 func (c *operationCounts) addTo(sum *results.OperationResult) {
-	// What came in the window is read before the histogram that has it too, so
-	// that it never is the greater number.
+	// What came in the window, or was lost, is read before the histogram that
+	// has it too, so that it never is the greater number.
 	sum.CompletedInWindow += c.completed.Load()
+	sum.Lost += c.lost.Load()
 	c.latency.addTo(&sum.Latency)
 	c.service.addTo(&sum.Service)
 	c.lateness.addTo(&sum.Lateness)
@@ -146,14 +150,6 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 		return true
 	})
 	maps.DeleteFunc(sum.Errors, func(_ string, n uint64) bool { return n == 0 })
-}
-
-// operationIndex is an operation's place in shard.counts.
-func operationIndex(operation results.Operation) int {
-	if operation == results.OperationRange {
-		return 1
-	}
-	return 0
 }
 
 // lazyRecorder is a results.Recorder that takes no memory before its first

@@ -145,11 +145,12 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if err := s.claim(ctx); err != nil {
 		return nil, err
 	}
-	if !s.plan.Workload.Preloads() {
+	count := s.workload.PreloadCount()
+	if count == 0 {
 		return clients, nil
 	}
 	s.state.enter(results.StagePreloading)
-	return clients, preload(ctx, clients, s.part, s.plan.Workload.KeyCount)
+	return clients, preload(ctx, clients, s.part, count)
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

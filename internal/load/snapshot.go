@@ -1,7 +1,6 @@
 package load
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -15,7 +14,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		KeyBytes:   s.workload.KeyBytes(),
 	}
 	s.state.fill(snapshot)
-	for _, operation := range operations(s.plan.Workload.Type) {
+	for _, operation := range s.workload.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}
 	if snapshot.HasMeasured() {
@@ -45,16 +44,4 @@ func (s *Session) Ready() bool {
 	s.state.mutex.Lock()
 	defer s.state.mutex.Unlock()
 	return s.state.ready
-}
-
-// operations returns what a workload measures.
-func operations(t plan.WorkloadType) []results.Operation {
-	switch t {
-	case plan.WorkloadPut:
-		return []results.Operation{results.OperationPut}
-	case plan.WorkloadRange:
-		return []results.Operation{results.OperationRange}
-	default:
-		return []results.Operation{results.OperationPut, results.OperationRange}
-	}
 }

@@ -105,10 +105,21 @@ type Workload struct {
 	ValueSize int      `json:"valueSize"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
+	// Txn is set for WorkloadTxn alone.
+	Txn *Txn `json:"txn,omitempty"`
 }
 
-// Preloads says whether the key space is written before the load starts.
-func (w Workload) Preloads() bool { return w.Type != WorkloadPut }
+// PreloadsKeys says whether the key space is written before the load starts.
+func (w Workload) PreloadsKeys() bool {
+	switch w.Type {
+	case WorkloadPut:
+		return false
+	case WorkloadTxn:
+		return w.Txn.CompareAndSwap()
+	default:
+		return true
+	}
+}
 
 // The transports of Load.Transport.
 const (
@@ -133,6 +144,9 @@ type Load struct {
 	// Seed of the pseudo-random choices.
 	Seed int64 `json:"seed"`
 }
+
+// fitsFast says whether the Fast transport carries the workload.
+func (w Workload) fitsFast() bool { return w.Type != WorkloadTxn }
 
 // OpenLoop says whether requests start on a schedule.
 func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }

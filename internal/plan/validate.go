@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,7 @@ func (p Plan) Validate() error {
 		p.Target.validate(),
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
+		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 	)
 }
 
@@ -38,18 +40,45 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadTxn}
+
 func (w Workload) validate() error {
 	return errors.Join(
-		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed,
-			"workload.type", "Put, Range or Mixed", w.Type),
+		check(slices.Contains(workloadTypes, w.Type), "workload.type", fmt.Sprintf("one of %v", workloadTypes), w.Type),
+		w.validateKeys(),
+		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
+			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
+		w.validateUnion(),
+	)
+}
+
+// validateUnion looks at the fields that one type of workload alone has.
+func (w Workload) validateUnion() error {
+	return errors.Join(
+		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
+	)
+}
+
+// validateMember wants what belongs to a type of workload to be there for that
+// type alone.
+func validateMember[T any](w Workload, t WorkloadType, field string, member *T, validate func(*T, int64) error) error {
+	if (member != nil) != (w.Type == t) {
+		return check(false, field, fmt.Sprintf("to be set if, and only if, workload.type is %s", t), member != nil)
+	}
+	if member == nil {
+		return nil
+	}
+	return validate(member, w.KeyCount)
+}
+
+func (w Workload) validateKeys() error {
+	return errors.Join(
 		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
 			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),
 		check(w.KeyCount >= 1, "workload.keyCount", "at least 1", w.KeyCount),
 		check(w.KeySize >= len(strconv.FormatInt(max(w.KeyCount-1, 0), 10)),
 			"workload.keySize", "enough bytes to write keyCount different decimal numbers", w.KeySize),
 		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
-		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
-			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
 	)
 }
 

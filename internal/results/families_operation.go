@@ -10,8 +10,6 @@ import (
 // maxCodes bounds the error codes of one operation.
 const maxCodes = 32
 
-var operations = []Operation{OperationPut, OperationRange}
-
 // operationFamilies are what was measured of each operation.
 func operationFamilies() []family {
 	return slices.Concat(
@@ -30,7 +28,18 @@ func operationFamilies() []family {
 		distributionFamilies("etcdbench_censored_request_duration",
 			"Time that measured requests had been due when they were cut off",
 			func(r *OperationResult) *Histogram { return &r.Censored }),
-		[]family{errorsFamily(), completedFamily()},
+		[]family{
+			errorsFamily(),
+			countFamily("etcdbench_requests_completed_in_window_total",
+				"Successful measured requests that were answered before the window ended.",
+				func(r *OperationResult) (*uint64, bool) { return &r.CompletedInWindow, true }),
+			countFamily("etcdbench_requests_lost_total",
+				"Successful measured requests that changed nothing, because another client was faster.",
+				func(r *OperationResult) (*uint64, bool) { return &r.Lost, r.Lost > 0 }),
+			countFamily("etcdbench_request_attempts_total",
+				"Attempts to commit that successful measured requests took, where one can take several.",
+				func(r *OperationResult) (*uint64, bool) { return &r.Attempts, r.Attempts > 0 }),
+		},
 	)
 }
 
@@ -85,14 +94,16 @@ func squaresFamily(name, help string, field func(*OperationResult) *Histogram) f
 		})
 }
 
-func completedFamily() family {
-	return operationFamily("etcdbench_requests_completed_in_window_total",
-		"Successful measured requests that were answered before the window ended.", dto.MetricType_COUNTER,
+// countFamily is a count of requests, which not every operation has.
+func countFamily(name, help string, field func(*OperationResult) (n *uint64, has bool)) family {
+	return operationFamily(name, help, dto.MetricType_COUNTER,
 		func(r *OperationResult) (metric, bool) {
-			return metric{value: float64(r.CompletedInWindow)}, true
+			n, has := field(r)
+			return metric{value: float64(*n)}, has
 		},
 		func(r *OperationResult, m metric) (err error) {
-			r.CompletedInWindow, err = counts[uint64]().decode(m.value)
+			n, _ := field(r)
+			*n, err = counts[uint64]().decode(m.value)
 			return err
 		})
 }
@@ -151,7 +162,7 @@ func errorsFamily() family {
 // operation returns the result of an operation that is being read.
 func (s *Snapshot) operation(name string) (*OperationResult, error) {
 	operation := Operation(name)
-	if !slices.Contains(operations, operation) {
+	if !slices.Contains(operations[:], operation) {
 		return nil, fmt.Errorf("wanted one of the operations %v, found %.64q", operations, name)
 	}
 	if s.Operations[operation] == nil {

@@ -2,17 +2,9 @@ package results
 
 import "time"
 
-// Operation is a kind of request that is measured, in etcd's terms.
-type Operation string
-
-// The measured operations.
-const (
-	OperationPut   Operation = "Put"
-	OperationRange Operation = "Range"
-)
-
 // RPC is the name of a call of etcd's gRPC services, as in the label
-// grpc_method of etcd's own counters.
+// grpc_method of etcd's own counters. Of a call with a stream of requests, each
+// message that is sent counts, as in grpc_server_msg_received_total.
 type RPC string
 
 // The calls that a run makes.
@@ -24,6 +16,14 @@ const (
 	RPCStatus      RPC = "Status"
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
+
+	RPCLeaseGrant     RPC = "LeaseGrant"
+	RPCLeaseRevoke    RPC = "LeaseRevoke"
+	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
+	RPCLeaseLeases    RPC = "LeaseLeases"
+	RPCLock           RPC = "Lock"
+	RPCUnlock         RPC = "Unlock"
+	RPCWatch          RPC = "Watch"
 )
 
 // Phase is what a request was sent for.
@@ -156,6 +156,12 @@ type OperationResult struct {
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64
+	// Lost counts the successes that changed nothing: compare-and-swaps that
+	// found the key changed by another client.
+	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

@@ -222,7 +222,7 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 		"only a header":   whole[:mark+8],
 		"cut short":       whole[:len(whole)-1],
 		"cut in half":     whole[:len(whole)/2],
-		"another version": bytes.Replace(whole, []byte("result-2"), []byte("result-3"), 1),
+		"another version": bytes.Replace(whole, []byte("result-3"), []byte("result-4"), 1),
 		"not base64":      append(bytes.Clone(whole[:mark]), "!!!!"...),
 		"something after": append(bytes.Clone(whole), "AAAA"...),
 		"packed badly":    sealed([]byte("this is not deflated")),
@@ -278,8 +278,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 // Messages of two versions of the dictionary can not be told apart but by the
 // mark. If this fails, change the number in terminationMark, then the checksum.
 func TestDictionaryBelongsToTheVersion(t *testing.T) {
-	const want = 0xf0e25c55
-	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-2:" {
+	const want = 0x129a6aa2
+	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-3:" {
 		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
 	}
 }

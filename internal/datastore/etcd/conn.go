@@ -81,20 +81,41 @@ func (d *Driver) endpointOf(connection int) string {
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
 	defer cancel()
-	op := operation(req)
 	client := c.client.Load()
+	*resp = load.Response{}
+	switch req.Operation {
+	case results.OperationPut, results.OperationRange:
+		doOne(ctx, client, req, resp)
+	case results.OperationTxn:
+		doTxn(ctx, client, req, resp)
+	case results.OperationCompareAndSwap:
+		compareAndSwap(ctx, client, req, resp)
+	}
+}
+
+// finish fills a response whose end has been received.
+func finish(resp *load.Response, err error) {
+	resp.Received = load.Now()
+	if err != nil {
+		resp.Code, resp.Detail = codeOf(err).String(), err.Error()
+	}
+}
+
+// doOne puts or reads one key.
+func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	op := operation(req)
 	resp.Sent = load.Now()
 	got, err := client.Do(ctx, op)
-	resp.Received = load.Now()
-	resp.Code, resp.Detail = "", ""
-	switch {
-	case err != nil:
-		resp.Code, resp.Detail = codeOf(err).String(), err.Error()
-	case req.Operation == results.OperationRange && len(got.Get().Kvs) == 0:
-		// Every key that is read was written before: to find none is cheaper
-		// than to find it, and must not pass for it.
-		resp.Code, resp.Detail = codes.NotFound.String(), "the key is not there (a member that lags behind may not have it yet)"
+	finish(resp, err)
+	if err == nil && req.Operation == results.OperationRange && len(got.Get().Kvs) == 0 {
+		notFound(resp)
 	}
+}
+
+// notFound fails a read that found nothing. Every key that is read was written
+// before: to find none is cheaper than to find it, and must not pass for it.
+func notFound(resp *load.Response) {
+	resp.Code, resp.Detail = codes.NotFound.String(), "the key is not there (a member that lags behind may not have it yet)"
 }
 
 func operation(req *load.Request) clientv3.Op {

@@ -1,5 +1,5 @@
 // Package workload says what each request of a load does: which operation, on
-// which key, with which value.
+// which key or keys, with which value.
 //
 // It is pure: it imports the standard library and the two contracts, plan and
 // results. Its one invariant: operation n is a function of the plan and n

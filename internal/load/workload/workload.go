@@ -23,6 +23,8 @@ type Operation struct {
 	Kind results.Operation
 	// Key is the number of the key, from 0 to the plan's keyCount - 1.
 	Key int64
+	// keys chooses the keys of an operation on several, which has no Key.
+	keys draw
 }
 
 // Workload computes operations, keys and values. It is safe for concurrent
@@ -49,7 +51,11 @@ func New(p plan.Plan) *Workload {
 
 // At returns operation n of a stream.
 func (w *Workload) At(stream Stream, n int64) Operation {
-	return Operation{Kind: w.kind(stream, n), Key: w.key(stream, n)}
+	kind := w.kind(stream, n)
+	if isOnSeveral(kind) {
+		return Operation{Kind: kind, keys: draw{stream, n}}
+	}
+	return Operation{Kind: kind, Key: w.key(stream, n)}
 }
 
 // kind draws reads by chance and not by n modulo 100: that would tie kinds to
@@ -58,6 +64,8 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadRange:
 		return results.OperationRange
+	case plan.WorkloadTxn:
+		return w.txnKind()
 	case plan.WorkloadMixed:
 		if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(w.plan.ReadsPerHundred) {
 			return results.OperationRange

@@ -1,0 +1,59 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// wantAccepted creates an object from edits of the good one.
+func wantAccepted(t *testing.T, edits ...edit) {
+	t.Helper()
+	if err := create(t, object(t, edits...)); err != nil {
+		t.Errorf("wanted the object to be accepted, found: %v", err)
+	}
+}
+
+// wantRejected wants a part of the message that tells what to write instead.
+func wantRejected(t *testing.T, want string, edits ...edit) {
+	t.Helper()
+	if err := create(t, object(t, edits...)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("wanted a rejection that says %q, found: %v", want, err)
+	}
+}
+
+func TestAdmissionAcceptsTransactions(t *testing.T) {
+	for name, workload := range map[string]string{
+		"one put":               `{type: Txn, txn: {putsPerTransaction: 1}}`,
+		"as many puts as can":   `{type: Txn, txn: {mode: Puts, putsPerTransaction: 128, keys: {count: 128}}}`,
+		"as much as fits":       `{type: Txn, txn: {putsPerTransaction: 10, valueSize: 156664}}`,
+		"a compare-and-swap":    `{type: Txn, txn: {mode: CompareAndSwap}}`,
+		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568000}}`,
+	} {
+		t.Run(name, func(t *testing.T) { wantAccepted(t, edit{"spec.workload", workload}) })
+	}
+	t.Run("an objective", func(t *testing.T) {
+		wantAccepted(t, edit{"spec.workload", `{type: Txn, txn: {mode: CompareAndSwap}}`},
+			edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: CompareAndSwap, statistic: P99, maxMicroseconds: 1}}]`})
+	})
+}
+
+func TestAdmissionRejectsTransactions(t *testing.T) {
+	for name, tc := range map[string]struct{ workload, want string }{
+		"no field":           {`{type: Txn}`, "workload.txn must be set"},
+		"another's field":    {`{type: Put, put: {}, txn: {putsPerTransaction: 1}}`, "workload.txn must be set"},
+		"an unknown mode":    {`{type: Txn, txn: {mode: Reads}}`, `supported values: "Puts", "CompareAndSwap"`},
+		"no number of puts":  {`{type: Txn, txn: {}}`, "txn.putsPerTransaction must be set"},
+		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction must be set"},
+		"no puts":            {`{type: Txn, txn: {putsPerTransaction: 0}}`, "greater than or equal to 1"},
+		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction must be at most 128"},
+		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must not be greater than txn.keys.count"},
+		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, valueSize: 156665}}`, "do not fit into one request"},
+		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568001}}`, "txn.valueSize must be at most 1568000"},
+		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+	} {
+		t.Run(name, func(t *testing.T) { wantRejected(t, tc.want, edit{"spec.workload", tc.workload}) })
+	}
+	t.Run("over Fast", func(t *testing.T) {
+		wantRejected(t, "write ClientV3", edit{"spec.workload", `{type: Txn, txn: {putsPerTransaction: 1}}`}, edit{"spec.load.transport", `Fast`})
+	})
+}

@@ -1,0 +1,40 @@
+package etcd
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+// doTxn writes several keys in one transaction.
+func doTxn(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	puts := make([]clientv3.Op, len(req.Pairs))
+	for i, p := range req.Pairs {
+		puts[i] = clientv3.OpPut(string(p.Key), string(p.Value))
+	}
+	resp.Sent = load.Now()
+	_, err := client.Txn(ctx).Then(puts...).Commit()
+	finish(resp, err)
+}
+
+// compareAndSwap reads a key and writes it in a transaction that compares the
+// revision of its last modification with the one that was read. What it knows
+// of the key is never older than the request: with a remembered revision, the
+// share of lost swaps would tell how well this client remembers.
+func compareAndSwap(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	key := string(req.Key)
+	resp.Sent = load.Now()
+	got, err := client.Get(ctx, key)
+	if err != nil || len(got.Kvs) == 0 {
+		if finish(resp, err); err == nil {
+			notFound(resp)
+		}
+		return
+	}
+	unchanged := clientv3.Compare(clientv3.ModRevision(key), "=", got.Kvs[0].ModRevision)
+	out, err := client.Txn(ctx).If(unchanged).Then(clientv3.OpPut(key, string(req.Value))).Commit()
+	finish(resp, err)
+	resp.Lost = err == nil && !out.Succeeded
+}

@@ -1,0 +1,36 @@
+package workload
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Operations returns the kinds of operations that the workload measures.
+func (w *Workload) Operations() []results.Operation {
+	switch w.plan.Type {
+	case plan.WorkloadMixed:
+		return []results.Operation{results.OperationPut, results.OperationRange}
+	default:
+		return []results.Operation{w.kind(Measured, 0)}
+	}
+}
+
+func (w *Workload) txnKind() results.Operation {
+	if w.plan.Txn.CompareAndSwap() {
+		return results.OperationCompareAndSwap
+	}
+	return results.OperationTxn
+}
+
+// PreloadCount is how many operations come before the load.
+func (w *Workload) PreloadCount() int64 {
+	if w.plan.PreloadsKeys() {
+		return w.plan.KeyCount
+	}
+	return 0
+}
+
+// Preload returns an operation that comes before the load, by its number from 0.
+func (w *Workload) Preload(number int64) Operation {
+	return Operation{Kind: results.OperationPut, Key: number}
+}

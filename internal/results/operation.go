@@ -1,0 +1,33 @@
+package results
+
+import "slices"
+
+// Operation is a kind of request that is measured, in etcd's terms.
+type Operation string
+
+// The measured operations.
+const (
+	OperationPut   Operation = "Put"
+	OperationRange Operation = "Range"
+	// OperationTxn is a transaction that writes several keys.
+	OperationTxn Operation = "Txn"
+	// OperationCompareAndSwap reads a key and writes it if nobody has since.
+	OperationCompareAndSwap Operation = "CompareAndSwap"
+	OperationLeaseGrant     Operation = "LeaseGrant"
+	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
+	OperationLeaseRevoke    Operation = "LeaseRevoke"
+	// OperationSTM is a software transaction, with all its attempts.
+	OperationSTM Operation = "STM"
+)
+
+var operations = [...]Operation{
+	OperationPut, OperationRange, OperationTxn, OperationCompareAndSwap,
+	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke, OperationSTM,
+}
+
+// Operations is how many operations there are.
+const Operations = len(operations)
+
+// Index returns the operation's place among all of them, from 0, and -1 for one
+// that does not exist.
+func (o Operation) Index() int { return slices.Index(operations[:], o) }
