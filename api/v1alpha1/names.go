@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -25,6 +27,10 @@ const (
 	MaxNameLength = 52
 
 	maxChildBase = 40
+
+	// leaseDigits are the last hexadecimal digits of a lease's ID, which number
+	// the leases of one run.
+	leaseDigits = 6
 )
 
 // Values of LabelComponent.
@@ -53,10 +59,31 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 	return "etcdbench/" + b.UID8() + "/"
 }
 
+// UsesLeases says whether the run may grant leases.
+func (b *EtcdBenchmark) UsesLeases() bool { return b.Spec.Workload.Lease != nil }
+
+// FirstLease returns the lowest ID of the run's leases: a positive number that
+// follows from its UID and whose last digits are 0.
+func (b *EtcdBenchmark) FirstLease() int64 {
+	sum := sha256.Sum256([]byte(b.UID))
+	const numbers = 1<<(4*leaseDigits) - 1
+	first := int64(binary.BigEndian.Uint64(sum[:])>>1) &^ numbers
+	return max(first, numbers+1)
+}
+
 // RemovalCommand returns what a person types into a shell to delete the keys of
-// the run. Under a prefix that somebody chose, others may have keys: there it
-// deletes nothing unless the marker says that the run owns the prefix.
+// the run, and to revoke its leases if it can have any. Under a prefix that
+// somebody chose, others may have keys: there it deletes nothing unless the
+// marker says that the run owns the prefix.
 func (b *EtcdBenchmark) RemovalCommand() string {
+	if !b.UsesLeases() {
+		return b.keyRemovalCommand()
+	}
+	digits := fmt.Sprintf("%016x", b.FirstLease())
+	return b.keyRemovalCommand() + "; etcdctl lease list | grep '^" + digits[:len(digits)-leaseDigits] + "' | xargs -r -n 1 etcdctl lease revoke"
+}
+
+func (b *EtcdBenchmark) keyRemovalCommand() string {
 	prefix := b.KeyPrefix()
 	if b.Spec.Target.KeyPrefix == "" {
 		return "etcdctl del --prefix " + shellQuoted(prefix)

@@ -16,7 +16,7 @@ const (
 
 // Operation is a kind of request that is measured.
 //
-// +kubebuilder:validation:Enum=Put;Range;Txn;CompareAndSwap
+// +kubebuilder:validation:Enum=Put;Range;Txn;CompareAndSwap;LeaseGrant;LeaseKeepAlive;LeaseRevoke
 type Operation string
 
 const (
@@ -29,6 +29,12 @@ const (
 	// OperationCompareAndSwap is a read of a key and the transaction that writes
 	// it if nobody else has since.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationLeaseGrant is etcd's Lease/LeaseGrant.
+	OperationLeaseGrant Operation = "LeaseGrant"
+	// OperationLeaseKeepAlive is one renewal by etcd's Lease/LeaseKeepAlive.
+	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
+	// OperationLeaseRevoke is etcd's Lease/LeaseRevoke.
+	OperationLeaseRevoke Operation = "LeaseRevoke"
 )
 
 // LatencyStatistic is one number of a distribution of latencies.

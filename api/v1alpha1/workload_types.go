@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Txn
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Txn;Lease
 type WorkloadType string
 
 const (
@@ -14,6 +14,8 @@ const (
 	WorkloadMixed WorkloadType = "Mixed"
 	// WorkloadTxn commits one transaction with each request.
 	WorkloadTxn WorkloadType = "Txn"
+	// WorkloadLease grants, renews or revokes a lease with each request.
+	WorkloadLease WorkloadType = "Lease"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -46,12 +48,13 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.range) == (self.type == 'Range')",message="workload.range must be set if, and only if, workload.type is Range"
 // +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
+// +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
 	// one key of a preloaded key space), Mixed (each request reads or
-	// writes one key of a preloaded key space) or Txn (each request commits a
-	// transaction).
+	// writes one key of a preloaded key space), Txn (each request commits a
+	// transaction) or Lease (each request grants, renews or revokes a lease).
 	//
 	// +required
 	// +unionDiscriminator
@@ -76,6 +79,11 @@ type Workload struct {
 	//
 	// +optional
 	Txn *TxnWorkload `json:"txn,omitempty"`
+
+	// lease is the workload of type Lease.
+	//
+	// +optional
+	Lease *LeaseWorkload `json:"lease,omitempty"`
 }
 
 // KeySpace is the set of keys that a run touches.

@@ -22,6 +22,9 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Load:           planLoad(b.Spec.Load),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
+	if b.UsesLeases() {
+		p.FirstLease = b.FirstLease()
+	}
 	if err := p.Validate(); err != nil {
 		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
 	}
@@ -65,6 +68,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
 	case w.Txn != nil:
 		out = planTxn(w.Txn)
+	case w.Lease != nil:
+		out.Lease = planLease(w.Lease)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

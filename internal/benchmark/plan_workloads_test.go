@@ -1,6 +1,8 @@
 package benchmark
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +31,20 @@ func TestPlanOfWorkloads(t *testing.T) {
 			}},
 			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{} },
 		},
+		"lease renewals": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
+				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},
+			}},
+			func(w *plan.Workload) {
+				*w = plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseKeepAlive, TTLSeconds: 60, Count: 7, Stream: true}}
+			},
+		},
+		"lease grants": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{Operation: v1alpha1.LeaseGrant, TTLSeconds: 60}},
+			func(w *plan.Workload) {
+				*w = plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseGrant, TTLSeconds: 60}}
+			},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,5 +59,31 @@ func TestPlanOfWorkloads(t *testing.T) {
 				t.Errorf("workload (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Who reads the command that removes what is left must revoke the leases that
+// the plan lets the pods grant, and no others.
+func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
+	b := putRun()
+	if b.RemovalCommand() != "etcdctl del --prefix 'etcdbench/11112222/'" {
+		t.Errorf("a run without leases is removed by %s", b.RemovalCommand())
+	}
+	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{Operation: v1alpha1.LeaseGrant, TTLSeconds: 60}}
+	p, err := Plan(b, b.Spec.Target.Endpoints)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(b.RemovalCommand(), "grep '^")
+	digits, _, _ := strings.Cut(rest, "'")
+	if len(digits) != 10 {
+		t.Fatalf("the command %s does not look for ten digits", b.RemovalCommand())
+	}
+	for id, want := range map[int64]bool{
+		p.FirstLease - 1: false, p.FirstLease: true, p.LeaseID(plan.LeaseOfClient, 1<<22-1): true, p.FirstLease + plan.LeaseIDs: false,
+	} {
+		if found := strings.HasPrefix(fmt.Sprintf("%016x", id), digits); found != want || p.OwnsLease(id) != want {
+			t.Errorf("lease %016x: the command takes it: %v, the plan owns it: %v, wanted %v", id, found, p.OwnsLease(id), want)
+		}
 	}
 }

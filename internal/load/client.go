@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
@@ -27,7 +28,7 @@ type client struct {
 
 // newClient returns the client with this number in the pod, from 0.
 func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client {
-	return &client{
+	c := &client{
 		shard:    number,
 		conn:     conn,
 		workload: w,
@@ -36,6 +37,18 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		},
 		key: make([]byte, 0, w.KeyBytes()),
 	}
+	if p.Workload.Lease != nil {
+		c.request.TTLSeconds = p.Workload.Lease.TTLSeconds
+	}
+	return c
+}
+
+// subject names what the client's last request was about.
+func (c *client) subject(op workload.Operation) string {
+	if op.OnLease() {
+		return fmt.Sprintf("lease %x", op.Lease)
+	}
+	return fmt.Sprintf("key %q", c.key)
 }
 
 // do sends one operation and waits for its end.
@@ -47,10 +60,17 @@ func (c *client) do(ctx context.Context, op workload.Operation) {
 // prepare makes the request of an operation.
 func (c *client) prepare(op workload.Operation) {
 	c.request.Operation = op.Kind
-	if op.OnSeveral() {
+	switch {
+	case op.OnSeveral():
 		c.preparePairs(op)
-		return
+	case op.OnLease():
+		c.request.Lease = op.Lease
+	default:
+		c.prepareKey(op)
 	}
+}
+
+func (c *client) prepareKey(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
 	c.request.Key, c.request.Value = c.key, nil
 	if op.Kind == results.OperationPut || op.Kind == results.OperationCompareAndSwap {

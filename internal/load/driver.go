@@ -44,6 +44,16 @@ type Conn interface {
 	Do(ctx context.Context, req *Request, resp *Response)
 }
 
+// SharedConn is a Conn that keeps something for each of its clients, for example
+// a stream.
+type SharedConn interface {
+	Conn
+	// Client returns the connection as the client with this global number has
+	// it: it carries one request at a time. It is called once for each client,
+	// after the prefix was claimed.
+	Client(ctx context.Context, client int) (Conn, error)
+}
+
 // Request is one operation. A driver must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
@@ -51,6 +61,9 @@ type Request struct {
 	Key, Value []byte
 	// Pairs are those of an operation on several keys.
 	Pairs []Pair
+	// Lease is the ID of the lease of an operation on one, and TTLSeconds the
+	// time to live of one that is granted.
+	Lease, TTLSeconds int64
 	// Serializable reads are answered by the contacted member alone.
 	Serializable bool
 	// Timeout is when, after it was sent, the request counts as failed.
@@ -84,6 +97,8 @@ const (
 	CodeUnavailable      = "Unavailable"
 	CodeDeadlineExceeded = "DeadlineExceeded"
 	CodeCanceled         = "Canceled"
+	// CodeFailedPrecondition is how the grant of a lease fails that exists.
+	CodeFailedPrecondition = "FailedPrecondition"
 )
 
 // Succeeded says whether the target did what the request wanted.

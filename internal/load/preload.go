@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -41,13 +42,14 @@ func preload(ctx context.Context, clients []*client, part plan.Part, operations 
 
 func (c *client) preload(ctx context.Context, number int64) error {
 	for attempt := 1; ; attempt++ {
-		c.do(ctx, c.workload.Preload(number))
-		if c.response.Succeeded() {
+		op := c.workload.Preload(number)
+		c.do(ctx, op)
+		if c.response.Succeeded() || (attempt > 1 && c.isGranted(op)) {
 			return nil
 		}
 		if attempt == preloadAttempts {
-			return Errorf(results.FailureTargetUnhealthy, "preloading key %q failed %d times, the last time with %s: %s",
-				c.key, attempt, c.response.Code, c.response.Detail)
+			return Errorf(results.FailureTargetUnhealthy, "preloading %s failed %d times, the last time with %s: %s",
+				c.subject(op), attempt, c.response.Code, c.response.Detail)
 		}
 		select {
 		case <-ctx.Done():
@@ -55,4 +57,10 @@ func (c *client) preload(ctx context.Context, number int64) error {
 		case <-time.After(time.Duration(attempt) * preloadPause):
 		}
 	}
+}
+
+// isGranted says whether a lease exists that this client tried to grant before:
+// unlike a key, it cannot be written twice.
+func (c *client) isGranted(op workload.Operation) bool {
+	return op.OnLease() && c.response.Code == CodeFailedPrecondition
 }

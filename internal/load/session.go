@@ -138,11 +138,15 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if s.part.Index == 0 {
 		s.state.setTarget(target)
 	}
-	clients, err := s.connect(ctx)
+	conns, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.claim(ctx); err != nil {
+		return nil, err
+	}
+	clients, err := s.clients(ctx, conns)
+	if err != nil {
 		return nil, err
 	}
 	count := s.workload.PreloadCount()

@@ -396,7 +396,11 @@ func TestClientsSpreadOverTheConnections(t *testing.T) {
 	s := newSession(t, p, 0, &fakeDriver{}, newControl())
 	conns := []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
 	counts := map[Conn]int{}
-	for _, c := range s.clients(conns) {
+	clients, err := s.clients(t.Context(), conns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clients {
 		counts[c.conn]++
 	}
 	if got := slices.Sorted(maps.Values(counts)); !slices.Equal(got, []int{2, 3, 3}) {

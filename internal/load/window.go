@@ -12,9 +12,8 @@ import (
 // the round trips of TLS, too few to be a storm at the target.
 const connectParallel = 16
 
-// connect opens this pod's connections and returns its clients, each on its
-// connection.
-func (s *Session) connect(ctx context.Context) ([]*client, error) {
+// connect opens this pod's connections.
+func (s *Session) connect(ctx context.Context) ([]Conn, error) {
 	conns := make([]Conn, s.part.Connections)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -32,21 +31,35 @@ func (s *Session) connect(ctx context.Context) ([]*client, error) {
 		})
 	}
 	opening.Wait()
-	return s.clients(conns), context.Cause(ctx)
+	return conns, context.Cause(ctx)
 }
 
 // clients returns the pod's clients. Neighbours in number, and so in the order
 // in which they start, are on different connections.
-func (s *Session) clients(conns []Conn) []*client {
+func (s *Session) clients(ctx context.Context, conns []Conn) ([]*client, error) {
 	var clients []*client
 	for round := 0; len(clients) < s.part.Clients(); round++ {
 		for i, conn := range conns {
-			if round < s.part.ClientsOn(s.part.FirstConnection+i) {
-				clients = append(clients, newClient(len(clients), conn, s.workload, s.plan))
+			connection := s.part.FirstConnection + i
+			if round >= s.part.ClientsOn(connection) {
+				continue
 			}
+			own, err := connOf(ctx, conn, connection+round*s.plan.Load.Connections)
+			if err != nil {
+				return nil, err
+			}
+			clients = append(clients, newClient(len(clients), own, s.workload, s.plan))
 		}
 	}
-	return clients
+	return clients, nil
+}
+
+// connOf returns a connection as the client with this global number has it.
+func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
+	if shared, ok := conn.(SharedConn); ok {
+		return shared.Client(ctx, client)
+	}
+	return conn, nil
 }
 
 // load runs the clients from now on until the window has ended and nothing is

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -25,10 +26,13 @@ type Plan struct {
 	// Pods is the number of client pods.
 	Pods int `json:"pods"`
 	// Prefix lies before every key of the run.
-	Prefix   string   `json:"prefix"`
-	Target   Target   `json:"target"`
-	Workload Workload `json:"workload"`
-	Load     Load     `json:"load"`
+	Prefix string `json:"prefix"`
+	// FirstLease is the lowest of the LeaseIDs IDs of the run's leases; 0 where
+	// it needs none.
+	FirstLease int64    `json:"firstLease,omitempty"`
+	Target     Target   `json:"target"`
+	Workload   Workload `json:"workload"`
+	Load       Load     `json:"load"`
 	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
 	// operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`
@@ -107,12 +111,14 @@ type Workload struct {
 	KeyOrder  KeyOrder `json:"keyOrder"`
 	// Txn is set for WorkloadTxn alone.
 	Txn *Txn `json:"txn,omitempty"`
+	// Lease is set for WorkloadLease alone, which has no keys.
+	Lease *Lease `json:"lease,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.
 func (w Workload) PreloadsKeys() bool {
 	switch w.Type {
-	case WorkloadPut:
+	case WorkloadPut, WorkloadLease:
 		return false
 	case WorkloadTxn:
 		return w.Txn.CompareAndSwap()
@@ -146,7 +152,9 @@ type Load struct {
 }
 
 // fitsFast says whether the Fast transport carries the workload.
-func (w Workload) fitsFast() bool { return w.Type != WorkloadTxn }
+func (w Workload) fitsFast() bool {
+	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
+}
 
 // OpenLoop says whether requests start on a schedule.
 func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }

@@ -22,6 +22,7 @@ func (p Plan) Validate() error {
 		p.Target.validate(),
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
+		p.validateLeases(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 	)
 }
@@ -40,7 +41,7 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadTxn}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadTxn, WorkloadLease}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -56,6 +57,7 @@ func (w Workload) validate() error {
 func (w Workload) validateUnion() error {
 	return errors.Join(
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
+		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 	)
 }
 
@@ -72,6 +74,9 @@ func validateMember[T any](w Workload, t WorkloadType, field string, member *T, 
 }
 
 func (w Workload) validateKeys() error {
+	if w.Type == WorkloadLease {
+		return nil
+	}
 	return errors.Join(
 		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
 			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),

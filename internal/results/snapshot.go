@@ -4,7 +4,8 @@ import "time"
 
 // RPC is the name of a call of etcd's gRPC services, as in the label
 // grpc_method of etcd's own counters. Of a call with a stream of requests, each
-// message that is sent counts, as in grpc_server_msg_received_total.
+// message that is sent counts: grpc_server_msg_received_total less
+// grpc_server_handled_total, for etcd counts the end of a stream as a message.
 type RPC string
 
 // The calls that a run makes.
@@ -84,7 +85,8 @@ const (
 	CleaningNothingWritten Cleaning = "NothingWritten"
 	// CleaningKeysLeft: the pod has written, and its keys are not yet deleted.
 	CleaningKeysLeft Cleaning = "KeysLeft"
-	// CleaningKeysDeleted: the pod has seen its keys deleted.
+	// CleaningKeysDeleted: the pod has seen its keys deleted, and its leases
+	// revoked.
 	CleaningKeysDeleted Cleaning = "KeysDeleted"
 )
 

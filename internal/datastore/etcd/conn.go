@@ -15,6 +15,7 @@ import (
 
 // conn is one connection to one member.
 type conn struct {
+	driver *Driver
 	// number is the connection's global index.
 	number   int
 	endpoint string
@@ -22,7 +23,7 @@ type conn struct {
 	client atomic.Pointer[clientv3.Client]
 }
 
-var _ load.Conn = (*conn)(nil)
+var _ load.SharedConn = (*conn)(nil)
 
 // Connect implements load.Driver. A connection is a client of one address, so
 // that it is one TCP connection, to a member that is known.
@@ -35,7 +36,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 	if err != nil {
 		return nil, settled(ctx, err, endpoint)
 	}
-	c := &conn{number: connection, endpoint: endpoint}
+	c := &conn{driver: d, number: connection, endpoint: endpoint}
 	c.client.Store(client)
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -90,7 +91,19 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 		doTxn(ctx, client, req, resp)
 	case results.OperationCompareAndSwap:
 		compareAndSwap(ctx, client, req, resp)
+	case results.OperationLeaseGrant, results.OperationLeaseRevoke:
+		doLease(ctx, client, req, resp)
+	case results.OperationLeaseKeepAlive:
+		keepAliveOnce(ctx, client, req, resp)
 	}
+}
+
+// Client implements load.SharedConn.
+func (c *conn) Client(context.Context, int) (load.Conn, error) {
+	if lease := c.driver.plan.Workload.Lease; lease != nil && lease.Stream {
+		return &leaseStream{conn: c}, nil
+	}
+	return c, nil
 }
 
 // finish fills a response whose end has been received.

@@ -54,7 +54,7 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 }
 
 func (d *Driver) dialOptions() []grpc.DialOption {
-	options := []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count)}
+	options := []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count), grpc.WithChainStreamInterceptor(d.countStream)}
 	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
 		// gRPC checks certificates against its own idea of the server's name,
 		// and not against the one in the TLS configuration.

@@ -51,6 +51,9 @@ func (d *Driver) Claim(ctx context.Context) error {
 }
 
 func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
+	if err := d.checkLeases(ctx, client); err != nil {
+		return err
+	}
 	register := clientv3.OpPut(d.podKey(), "")
 	won, err := commit(ctx, client,
 		[]clientv3.Cmp{noKeyIn(d.plan.Prefix, clientv3.GetPrefixRangeEnd(d.plan.Prefix))},
@@ -123,7 +126,7 @@ const (
 	// it may have a slow part, or was killed and never will. In the second case
 	// the run is being ended, which ends this wait much earlier.
 	patience = 4 * time.Minute
-	// deletedAtLeast keys a second: what the last pod may take for its
+	// deletedAtLeast keys or leases a second: what the last pod may take for its
 	// deletions beyond that.
 	deletedAtLeast = 2000
 )
@@ -160,7 +163,7 @@ func (d *Driver) patienceWith(writers int64) time.Duration {
 	if writers > 0 {
 		return patience
 	}
-	return patience + time.Duration(d.plan.Workload.KeyCount)*time.Second/deletedAtLeast
+	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount())*time.Second/deletedAtLeast
 }
 
 // lookAround says whether the run's marker is gone, and if it is not, how many

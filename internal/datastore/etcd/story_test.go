@@ -3,7 +3,9 @@ package etcd
 import (
 	"net/http"
 	"testing"
+	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -36,6 +38,10 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 	s.merged = results.Merge(s.snapshots)
 	accounted, _ := account(s.snapshots)
 	for rpc, n := range after {
+		if rpc == results.RPCWatch {
+			// The test's own: no workload watches.
+			continue
+		}
 		if served := n - before[rpc]; accounted[rpc] != served {
 			t.Errorf("%s: etcd received %d, the snapshots account for %d", rpc, served, accounted[rpc])
 		}
@@ -46,8 +52,51 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 }
 
 // received returns how many messages of each kind etcd says it has received: of
-// unary calls, as many as it was asked.
+// unary calls, as many as it was asked. Of a stream of requests, etcd counts its
+// end as one more.
 func received(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
+	t.Helper()
+	awaitStreamsEnded(t, cluster)
+	out := counterByMethod(t, cluster, "grpc_server_msg_received_total")
+	out[results.RPCLeaseKeepAlive] -= counterByMethod(t, cluster, "grpc_server_handled_total")[results.RPCLeaseKeepAlive]
+	return out
+}
+
+// awaitStreamsEnded waits until etcd has noticed the end of every stream of
+// renewals.
+func awaitStreamsEnded(t *testing.T, cluster *etcdtest.Cluster) {
+	t.Helper()
+	ctx := withTimeout(t)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		started := counterByMethod(t, cluster, "grpc_server_started_total")[results.RPCLeaseKeepAlive]
+		if started == counterByMethod(t, cluster, "grpc_server_handled_total")[results.RPCLeaseKeepAlive] {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("there are streams of renewals that do not end")
+		case <-tick.C:
+		}
+	}
+}
+
+// counterByMethod returns one of etcd's counters, by the method that it counts.
+func counterByMethod(t *testing.T, cluster *etcdtest.Cluster, name string) map[results.RPC]uint64 {
+	t.Helper()
+	out := map[results.RPC]uint64{}
+	for _, m := range metricsOf(t, cluster)[name].GetMetric() {
+		for _, label := range m.GetLabel() {
+			if label.GetName() == "grpc_method" {
+				out[results.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
+			}
+		}
+	}
+	return out
+}
+
+func metricsOf(t *testing.T, cluster *etcdtest.Cluster) map[string]*dto.MetricFamily {
 	t.Helper()
 	response, err := http.Get("http://" + cluster.Endpoints[0] + "/metrics")
 	if err != nil {
@@ -59,15 +108,7 @@ func received(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[results.RPC]uint64{}
-	for _, m := range families["grpc_server_msg_received_total"].GetMetric() {
-		for _, label := range m.GetLabel() {
-			if label.GetName() == "grpc_method" {
-				out[results.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
-			}
-		}
-	}
-	return out
+	return families
 }
 
 // putsSince returns the puts of the load's keys from a revision on, until the

@@ -27,7 +27,7 @@ const (
 // errNotAlone: the prefix is no longer the run's, or a pod may write.
 var errNotAlone = errors.New("the prefix changed hands while its keys were deleted")
 
-// Clean deletes the keys of a run whose pods are gone. It fails if the prefix
+// Clean deletes the keys, and revokes the leases, of a run whose pods are gone. It fails if the prefix
 // belongs to another run, and does nothing if the run left nothing. One member
 // that answers is enough.
 func (d *Driver) Clean(ctx context.Context) error {
@@ -57,10 +57,13 @@ func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
 // sweepAttempts: a put that was given up can reach etcd behind the sweep.
 const sweepAttempts = 3
 
-// sweep deletes the load's keys, block after block, and last the marker that
-// permits it. Every transaction is guarded by the marker, and by no pod being
+// sweep revokes the run's leases, deletes the load's keys, block after block, and
+// last the marker that permits it. Every transaction is guarded by the marker, and by no pod being
 // left that may write.
 func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
+	if err := d.revokeLeases(ctx, client); err != nil {
+		return err
+	}
 	for range sweepAttempts {
 		s := sweeper{driver: d, client: client, keys: workload.New(d.plan), sight: sweepSight}
 		if err := s.walk(ctx); err != nil {

@@ -11,7 +11,7 @@ func (w *Workload) Operations() []results.Operation {
 	case plan.WorkloadMixed:
 		return []results.Operation{results.OperationPut, results.OperationRange}
 	default:
-		return []results.Operation{w.kind(Measured, 0)}
+		return []results.Operation{w.At(Measured, 0).Kind}
 	}
 }
 
@@ -24,13 +24,20 @@ func (w *Workload) txnKind() results.Operation {
 
 // PreloadCount is how many operations come before the load.
 func (w *Workload) PreloadCount() int64 {
-	if w.plan.PreloadsKeys() {
+	switch {
+	case w.plan.Lease != nil:
+		return w.preloadedLeases()
+	case w.plan.PreloadsKeys():
 		return w.plan.KeyCount
+	default:
+		return 0
 	}
-	return 0
 }
 
 // Preload returns an operation that comes before the load, by its number from 0.
 func (w *Workload) Preload(number int64) Operation {
+	if w.plan.Lease != nil {
+		return Operation{Kind: results.OperationLeaseGrant, Lease: w.run.LeaseID(plan.LeasePreloaded, number)}
+	}
 	return Operation{Kind: results.OperationPut, Key: number}
 }

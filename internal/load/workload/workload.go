@@ -23,6 +23,8 @@ type Operation struct {
 	Kind results.Operation
 	// Key is the number of the key, from 0 to the plan's keyCount - 1.
 	Key int64
+	// Lease is the ID of the lease of an operation on one, which has no Key.
+	Lease int64
 	// keys chooses the keys of an operation on several, which has no Key.
 	keys draw
 }
@@ -30,6 +32,8 @@ type Operation struct {
 // Workload computes operations, keys and values. It is safe for concurrent
 // use, and allocates nothing per operation.
 type Workload struct {
+	// run is the whole plan, and plan its workload.
+	run    plan.Plan
 	plan   plan.Workload
 	prefix string
 	seed   uint64
@@ -40,6 +44,7 @@ type Workload struct {
 // New returns the workload of a plan.
 func New(p plan.Plan) *Workload {
 	w := &Workload{
+		run:    p,
 		plan:   p.Workload,
 		prefix: p.Prefix,
 		seed:   uint64(p.Load.Seed),
@@ -51,6 +56,9 @@ func New(p plan.Plan) *Workload {
 
 // At returns operation n of a stream.
 func (w *Workload) At(stream Stream, n int64) Operation {
+	if w.plan.Lease != nil {
+		return w.lease(stream, n)
+	}
 	kind := w.kind(stream, n)
 	if isOnSeveral(kind) {
 		return Operation{Kind: kind, keys: draw{stream, n}}
@@ -81,8 +89,14 @@ func (w *Workload) key(stream Stream, n int64) int64 {
 	return n % w.plan.KeyCount
 }
 
-// KeyBytes is the length of every key, with the run's prefix.
-func (w *Workload) KeyBytes() int { return len(w.prefix) + w.plan.KeySize }
+// KeyBytes is the length of every key, with the run's prefix; 0 where there are
+// none.
+func (w *Workload) KeyBytes() int {
+	if w.plan.KeyCount == 0 {
+		return 0
+	}
+	return len(w.prefix) + w.plan.KeySize
+}
 
 // AppendKey appends the key with this number: the run's prefix and keySize
 // decimal digits, so that keys sort by their numbers. A number of more than

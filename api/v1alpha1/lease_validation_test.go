@@ -1,0 +1,43 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestAdmissionAcceptsLeases(t *testing.T) {
+	for name, edits := range map[string][]edit{
+		"grants":                {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}},
+		"a million grants":      {{"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 1}}`}, {"spec.load", `{requests: 1000000, warmupSeconds: 1}`}},
+		"revocations":           {{"spec.workload", `{type: Lease, lease: {operation: Revoke}}`}},
+		"renewals":              {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`}},
+		"renewals for a time":   {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {mode: Once, leases: 1000000}}}`}, {"spec.load", `{durationSeconds: 10, warmupSeconds: 1}`}},
+		"a limit of a renewal":  {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: LeaseKeepAlive, statistic: P99, maxMicroseconds: 1}}]`}},
+		"many renewals":         {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`}, {"spec.load", `{requests: 1000001}`}},
+		"a limit of the others": {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: LeaseGrant, statistic: P99, maxMicroseconds: 1}}, {name: b, type: Latency, latency: {operation: LeaseRevoke, statistic: P99, maxMicroseconds: 1}}]`}},
+	} {
+		t.Run(name, func(t *testing.T) { wantAccepted(t, edits...) })
+	}
+}
+
+func TestAdmissionRejectsLeases(t *testing.T) {
+	const grant, revoke = `{type: Lease, lease: {operation: Grant}}`, `{type: Lease, lease: {operation: Revoke}}`
+	for name, tc := range map[string]struct{ workload, load, want string }{
+		"no field":                     {`{type: Lease}`, `{requests: 1}`, "workload.lease must be set"},
+		"another's field":              {`{type: Put, put: {}, lease: {operation: Grant}}`, `{requests: 1}`, "workload.lease must be set"},
+		"no operation":                 {`{type: Lease, lease: {}}`, `{requests: 1}`, "Required value"},
+		"an unknown operation":         {`{type: Lease, lease: {operation: List}}`, `{requests: 1}`, `supported values: "Grant", "KeepAlive", "Revoke"`},
+		"renewals without settings":    {`{type: Lease, lease: {operation: KeepAlive}}`, `{requests: 1}`, "lease.keepAlive must be set"},
+		"settings of a grant":          {`{type: Lease, lease: {operation: Grant, keepAlive: {}}}`, `{requests: 1}`, "lease.keepAlive must be set"},
+		"an unknown mode":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {mode: Often}}}`, `{requests: 1}`, `supported values: "Once", "Stream"`},
+		"too many leases":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 1000001}}}`, `{requests: 1}`, "less than or equal to 1000000"},
+		"no leases":                    {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 0}}}`, `{requests: 1}`, "greater than or equal to 1"},
+		"no time to live":              {`{type: Lease, lease: {operation: Grant, ttlSeconds: 0}}`, `{requests: 1}`, "greater than or equal to 1"},
+		"grants for a time":            {grant, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
+		"revocations for a time":       {revoke, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
+		"too many grants":              {grant, `{requests: 1000001}`, "at most 1000000"},
+		"a warm-up before revocations": {revoke, `{requests: 1, warmupSeconds: 1}`, "would use up the leases"},
+		"over Fast":                    {grant, `{requests: 1, transport: Fast}`, "write ClientV3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantRejected(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Leases are called below clientv3, over its connection: it chooses no lease
+// IDs, and repeats a renewal that fails until it succeeds.
+func leases(client *clientv3.Client) etcdserverpb.LeaseClient {
+	return etcdserverpb.NewLeaseClient(client.ActiveConnection())
+}
+
+// doLease grants or revokes a lease.
+func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	var err error
+	resp.Sent = load.Now()
+	if req.Operation == results.OperationLeaseGrant {
+		_, err = leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: req.Lease, TTL: req.TTLSeconds})
+	} else {
+		_, err = leases(client).LeaseRevoke(ctx, &etcdserverpb.LeaseRevokeRequest{ID: req.Lease})
+	}
+	finish(resp, err)
+}
+
+// keepAliveOnce renews a lease over a stream of its own, as clientv3's
+// KeepAliveOnce does. The stream ends with ctx.
+func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	resp.Sent = load.Now()
+	stream, err := leases(client).LeaseKeepAlive(ctx)
+	if err != nil {
+		finish(resp, err)
+		return
+	}
+	renew(stream, req, resp)
+}
+
+// renew sends one renewal and waits for its answer.
+func renew(stream etcdserverpb.Lease_LeaseKeepAliveClient, req *load.Request, resp *load.Response) {
+	err := stream.Send(&etcdserverpb.LeaseKeepAliveRequest{ID: req.Lease})
+	var renewed *etcdserverpb.LeaseKeepAliveResponse
+	if err == nil || errors.Is(err, io.EOF) {
+		// Of a stream that has ended, Recv alone knows why.
+		renewed, err = stream.Recv()
+	}
+	finish(resp, err)
+	if err == nil && renewed.TTL <= 0 {
+		resp.Code, resp.Detail = codes.NotFound.String(), "the lease is not there: it was revoked, or expired for want of renewal; raise lease.ttlSeconds"
+	}
+}
+
+// leaseStream is a connection as a client has it that renews leases over one
+// stream, which stays open.
+type leaseStream struct {
+	*conn
+	// client carries the stream; another one does when the connection has moved.
+	client *clientv3.Client
+	stream etcdserverpb.Lease_LeaseKeepAliveClient
+	end    context.CancelFunc
+	phase  results.Phase
+}
+
+// Do implements load.Conn.
+func (s *leaseStream) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	if req.Operation != results.OperationLeaseKeepAlive {
+		s.conn.Do(ctx, req, resp)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
+	defer cancel()
+	*resp = load.Response{}
+	s.phase = load.PhaseOf(ctx)
+	resp.Sent = load.Now()
+	if err := s.open(ctx); err != nil {
+		finish(resp, err)
+		return
+	}
+	interrupt := context.AfterFunc(ctx, s.end)
+	renew(s.stream, req, resp)
+	interrupted := !interrupt()
+	if interrupted && !resp.Succeeded() {
+		resp.Code, resp.Detail = codeOf(ctx.Err()).String(), "no answer in time"
+	}
+	if interrupted || !resp.Succeeded() {
+		// An answer that comes late must not be taken for the next one's.
+		s.close()
+	}
+}
+
+// open opens the stream if there is none over the connection as it is now.
+func (s *leaseStream) open(ctx context.Context) (err error) {
+	client := s.conn.client.Load()
+	if s.stream != nil && s.client == client {
+		return nil
+	}
+	s.close()
+	ctx, s.end = context.WithCancel(withStreamPhase(context.WithoutCancel(ctx), &s.phase))
+	s.client = client
+	if s.stream, err = leases(client).LeaseKeepAlive(ctx); err != nil {
+		s.close()
+	}
+	return err
+}
+
+func (s *leaseStream) close() {
+	if s.end != nil {
+		s.end()
+	}
+	s.stream, s.end = nil, nil
+}

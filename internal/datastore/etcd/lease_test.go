@@ -1,0 +1,253 @@
+package etcd
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func leasePlan(l plan.Lease) func(*plan.Plan) {
+	l.TTLSeconds = 600
+	return func(p *plan.Plan) {
+		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &l}
+		p.Pods, p.Load.Requests = 2, 300
+	}
+}
+
+// leaseCounts is what etcd's lessor has done.
+type leaseCounts struct{ granted, revoked, renewed uint64 }
+
+func lessor(t *testing.T, cluster *etcdtest.Cluster) leaseCounts {
+	t.Helper()
+	families := metricsOf(t, cluster)
+	count := func(name string) uint64 {
+		return uint64(families["etcd_debugging_lease_"+name+"_total"].GetMetric()[0].GetCounter().GetValue())
+	}
+	return leaseCounts{count("granted"), count("revoked"), count("renewed")}
+}
+
+// listed returns the leases that etcd has.
+func listed(t *testing.T, client *clientv3.Client) []clientv3.LeaseStatus {
+	t.Helper()
+	all, err := client.Leases(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.Leases
+}
+
+func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
+	cluster, client := oneMember(t)
+	const requests = 300
+	tests := map[string]struct {
+		lease     plan.Lease
+		operation results.Operation
+		warmup    int
+		// want counts what the load does; the warm-up does n more of the same.
+		want func(n uint64) leaseCounts
+	}{
+		"grants": {
+			plan.Lease{Operation: plan.LeaseGrant}, results.OperationLeaseGrant, 1,
+			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
+		},
+		"renewals, each over a stream of its own": {
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, results.OperationLeaseKeepAlive, 1,
+			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
+		},
+		"renewals over streams that stay open": {
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, results.OperationLeaseKeepAlive, 1,
+			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
+		},
+		"revocations": {
+			plan.Lease{Operation: plan.LeaseRevoke}, results.OperationLeaseRevoke, 0,
+			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := lessor(t, cluster)
+			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) { p.Load.WarmupSeconds = tc.warmup })
+			s := tell(t, cluster, client, p)
+			after := lessor(t, cluster)
+			if n := s.operation(t, tc.operation).Latency.Count(); n != requests {
+				t.Errorf("%d requests were measured, wanted %d", n, requests)
+			}
+			sent := s.merged.Requests[results.RPC(tc.operation)]
+			if sent[results.PhaseMeasured] != requests || (sent[results.PhaseWarmup] > 0) != (tc.warmup > 0) {
+				t.Errorf("%v were sent by phase, wanted %d measured", sent, requests)
+			}
+			got := leaseCounts{after.granted - before.granted, after.revoked - before.revoked, after.renewed - before.renewed}
+			if want := tc.want(sent[results.PhaseWarmup]); got != want {
+				t.Errorf("etcd did %+v, wanted %+v", got, want)
+			}
+			if left := listed(t, client); len(left) > 0 {
+				t.Errorf("leases are left: %x", left)
+			}
+		})
+	}
+}
+
+// One stream for each client: etcd starts no other, however many renewals.
+func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
+	cluster, client := oneMember(t)
+	started := func() uint64 {
+		return counterByMethod(t, cluster, "grpc_server_started_total")[results.RPCLeaseKeepAlive]
+	}
+	for name, tc := range map[string]struct {
+		stream bool
+		want   uint64
+	}{"stream": {true, 12}, "once": {false, 300}} {
+		t.Run(name, func(t *testing.T) {
+			before := started()
+			tell(t, cluster, client, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 5, Stream: tc.stream})))
+			if n := started() - before; n != tc.want {
+				t.Errorf("etcd has started %d streams for 300 renewals of 12 clients, wanted %d", n, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
+	cluster, _ := oneMember(t)
+	for name, stream := range map[string]bool{"once": false, "stream": true} {
+		t.Run(name, func(t *testing.T) {
+			d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1, Stream: stream})))
+			own, err := connect(t, d, 0).Client(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+			var response load.Response
+			own.Do(t.Context(), &renewal, &response)
+			if response.Code != "NotFound" || !strings.Contains(response.Detail, "ttlSeconds") {
+				t.Errorf("got %+v, wanted that the lease is not found", response)
+			}
+			grant := load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second}
+			do(t, own, grant)
+			do(t, own, renewal)
+			own.Do(t.Context(), &grant, &response)
+			if response.Code != load.CodeFailedPrecondition {
+				t.Errorf("a second grant: got %+v, wanted %s", response, load.CodeFailedPrecondition)
+			}
+			revoke := renewal
+			revoke.Operation = results.OperationLeaseRevoke
+			do(t, own, revoke)
+		})
+	}
+}
+
+// A renewal that was given up must not have its late answer taken for another's.
+func TestARenewalEndsWithItsContext(t *testing.T) {
+	cluster, client := oneMember(t)
+	d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1, Stream: true})))
+	own, err := connect(t, d, 0).Client(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, own, load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second})
+	renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+	do(t, own, renewal)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var response load.Response
+	own.Do(ended, &renewal, &response)
+	if response.Code != load.CodeCanceled {
+		t.Errorf("got %+v, wanted %s", response, load.CodeCanceled)
+	}
+	do(t, own, renewal)
+	if _, err := client.Revoke(t.Context(), clientv3.LeaseID(d.plan.FirstLease)); err != nil {
+		t.Error(err)
+	}
+}
+
+func grant(t *testing.T, c *conn, ids ...int64) {
+	t.Helper()
+	for _, id := range ids {
+		do(t, c, load.Request{Operation: results.OperationLeaseGrant, Lease: id, TTLSeconds: 600, Timeout: 5 * time.Second})
+	}
+}
+
+func TestCleanRevokesTheRunsLeasesAndNoOthers(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	d := connected(t, p)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, d, 0)
+	foreign := map[clientv3.LeaseID]bool{}
+	for _, id := range []int64{p.FirstLease - 1, p.FirstLease + plan.LeaseIDs, 42} {
+		grant(t, c, id)
+		foreign[clientv3.LeaseID(id)] = true
+	}
+	for n := range int64(1_200) {
+		grant(t, c, p.LeaseID(plan.LeaseOfWindow, n))
+	}
+	grant(t, c, p.FirstLease, p.LeaseID(plan.LeaseOfClient, 1<<22-1))
+	if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range listed(t, client) {
+		if !foreign[l.ID] {
+			t.Errorf("lease %x is left", l.ID)
+		}
+		delete(foreign, l.ID)
+	}
+	if len(foreign) > 0 {
+		t.Errorf("leases that are not of the run were revoked: %v", foreign)
+	}
+}
+
+// While another pod may need its leases, none is revoked, and a run whose
+// leases are there does not say that it is clean.
+func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	d, other := connected(t, p), newDriver(t, p, 1)
+	for _, pod := range []*Driver{d, other} {
+		if err := pod.Claim(withTimeout(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grant(t, connect(t, d, 0), p.FirstLease)
+	control, err := d.controlClient(withTimeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.sweep(withTimeout(t), control); err != errNotAlone {
+		t.Errorf("the sweep ended with %v, wanted %v", err, errNotAlone)
+	}
+	if n := len(listed(t, client)); n != 1 {
+		t.Errorf("%d leases are there, wanted the one of a run that goes on", n)
+	}
+	hasty, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if cleaning, err := d.Release(hasty); err == nil || cleaning != results.CleaningKeysLeft {
+		t.Errorf("got %s, %v while a lease is there, wanted %s", cleaning, err, results.CleaningKeysLeft)
+	}
+}
+
+// IDs that somebody else's leases have are no more the run's than keys that were
+// under its prefix before.
+func TestClaimLeavesForeignLeasesAlone(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	d := connected(t, p)
+	grant(t, connect(t, d, 0), p.FirstLease+5)
+	wantFailure(t, d.Claim(withTimeout(t)), results.FailurePrefixNotEmpty, "0000000007000005", "left alone")
+	if keys := keysUnder(t, client, ownPrefix); len(keys) > 0 {
+		t.Errorf("the claim that failed has written %v", keys)
+	}
+	put(t, client, d.markerKey(), ownUID)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Errorf("joining the run whose lease it is: %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+package etcd
+
+import (
+	"context"
+	"path"
+
+	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// countStream counts every message that is sent over a stream, as etcd counts
+// what it receives: a stream that stays open carries many requests.
+func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	stream, err := streamer(ctx, desc, cc, method, opts...)
+	if err != nil {
+		return nil, err
+	}
+	counted := &countedStream{ClientStream: stream, requests: &d.requests, rpc: results.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
+	return counted, nil
+}
+
+// countedStream counts its messages by a phase, which whoever sends them changes.
+type countedStream struct {
+	grpc.ClientStream
+	requests *load.RequestCounter
+	rpc      results.RPC
+	phase    func() results.Phase
+}
+
+func (s *countedStream) SendMsg(message any) error {
+	s.requests.Add(s.rpc, s.phase())
+	return s.ClientStream.SendMsg(message)
+}
+
+type streamPhaseKey struct{}
+
+// withStreamPhase returns a context for a stream that outlasts a phase: the
+// phase of each message is what *phase is when it is sent.
+func withStreamPhase(ctx context.Context, phase *results.Phase) context.Context {
+	return context.WithValue(ctx, streamPhaseKey{}, phase)
+}
+
+func phaseOfStream(ctx context.Context) func() results.Phase {
+	if phase, ok := ctx.Value(streamPhaseKey{}).(*results.Phase); ok {
+		return func() results.Phase { return *phase }
+	}
+	phase := load.PhaseOf(ctx)
+	return func() results.Phase { return phase }
+}
