@@ -16,13 +16,11 @@ const (
 	OperationLeaseGrant     Operation = "LeaseGrant"
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	OperationLeaseRevoke    Operation = "LeaseRevoke"
-	// OperationSTM is a software transaction, with all its attempts.
-	OperationSTM Operation = "STM"
 )
 
 var operations = [...]Operation{
 	OperationPut, OperationRange, OperationTxn, OperationCompareAndSwap,
-	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke, OperationSTM,
+	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
 }
 
 // Operations is how many operations there are.

@@ -22,9 +22,6 @@ const (
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
-	RPCLock           RPC = "Lock"
-	RPCUnlock         RPC = "Unlock"
-	RPCWatch          RPC = "Watch"
 )
 
 // Phase is what a request was sent for.
@@ -161,9 +158,6 @@ type OperationResult struct {
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
-	// Attempts counts what the successes took where one request can try more
-	// than once to commit; else it is 0.
-	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.
