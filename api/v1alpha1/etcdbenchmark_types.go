@@ -56,6 +56,7 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="self.schedulingTimeoutSeconds == oldSelf.schedulingTimeoutSeconds && self.timeoutSeconds == oldSelf.timeoutSeconds",message="spec.schedulingTimeoutSeconds and spec.timeoutSeconds are immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
 // +kubebuilder:validation:XValidation:rule="!has(self.load.requests) || !has(self.load.rate) || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
 type EtcdBenchmarkSpec struct {
 	// target is the etcd cluster to load.

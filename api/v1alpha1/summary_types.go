@@ -92,6 +92,23 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
+	// members are what the members' own metrics say of the measured window.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	// +kubebuilder:validation:MaxItems=64
+	Members []MemberSummary `json:"members,omitempty"`
+
+	// evidence is what the numbers show of where the time went, by resource.
+	// It is silent where they show nothing.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=resource
+	// +kubebuilder:validation:MaxItems=8
+	Evidence []Evidence `json:"evidence,omitempty"`
+
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
 	// +optional

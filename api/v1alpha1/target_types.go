@@ -54,6 +54,17 @@ type Target struct {
 	// +kubebuilder:default=All
 	Members MemberSelection `json:"members,omitempty"`
 
+	// sampleIntervalSeconds lies, in seconds, between two looks at the
+	// members' own metrics within the measured window; its start and its end
+	// are sampled in any case. One look costs a member about 10 ms of its
+	// processor. Default 5.
+	//
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	SampleIntervalSeconds int32 `json:"sampleIntervalSeconds,omitempty"`
+
 	// tls is set where the members serve TLS. Absent: plain text.
 	//
 	// +optional

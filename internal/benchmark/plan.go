@@ -29,7 +29,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 }
 
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
-	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members)}
+	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members), SampleIntervalSeconds: int(t.SampleIntervalSeconds)}
 	if t.TLS != nil {
 		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}
 	}

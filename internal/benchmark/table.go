@@ -29,6 +29,8 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.course(timeline)
 		t.requests()
 		t.errors()
+		t.members()
+		t.evidence()
 	}
 	t.objectives()
 	t.warnings()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -26,9 +27,9 @@ type Driver interface {
 	// deletes the run's keys; the others wait for a while to see that happen.
 	// An error goes with CleaningKeysLeft.
 	Release(ctx context.Context) (results.Cleaning, error)
-	// Sample returns the resident memory in bytes of the members, by the ID in
-	// results.Member, as far as they tell.
-	Sample(ctx context.Context) map[string]int64
+	// Sample returns what the members say of themselves now, by the ID in
+	// results.Member. One that says nothing has the problem in its sample.
+	Sample(ctx context.Context) map[string]members.Sample
 	// Requests counts what was sent to the target so far, each attempt once,
 	// by the phase in its context (see WithPhase).
 	Requests() map[results.RPC]map[results.Phase]uint64

@@ -49,10 +49,24 @@ type Target struct {
 	// Endpoints are host:port of the members.
 	Endpoints []string `json:"endpoints"`
 	Members   Members  `json:"members"`
+	// SampleIntervalSeconds lies between two looks at the members' own metrics
+	// within the measured window; 0 is defaultSampleInterval.
+	SampleIntervalSeconds int `json:"sampleIntervalSeconds,omitempty"`
 	// TLS is set where the target serves TLS; AuthDir and TLSDir are then read.
 	TLS *TLS `json:"tls,omitempty"`
 	// Auth is set where a user logs in.
 	Auth *Auth `json:"auth,omitempty"`
+}
+
+// defaultSampleInterval is that of the API.
+const defaultSampleInterval = 5 * time.Second
+
+// SampleInterval lies between two looks at the members' own metrics.
+func (t Target) SampleInterval() time.Duration {
+	if t.SampleIntervalSeconds == 0 {
+		return defaultSampleInterval
+	}
+	return time.Duration(t.SampleIntervalSeconds) * time.Second
 }
 
 // TLS says where the certificates are.

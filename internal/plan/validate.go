@@ -29,6 +29,7 @@ func (t Target) validate() error {
 		check(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		check(t.Members == MembersAll || t.Members == MembersLeader || t.Members == MembersFollowers,
 			"target.members", "All, Leader or Followers", t.Members),
+		check(t.SampleIntervalSeconds >= 0, "target.sampleIntervalSeconds", "at least 0", t.SampleIntervalSeconds),
 	}
 	for _, e := range t.Endpoints {
 		_, port, err := net.SplitHostPort(e)
