@@ -49,14 +49,17 @@ type EtcdBenchmarkList struct {
 // long, and what the result must reach.
 //
 // +kubebuilder:validation:XValidation:rule="self.target == oldSelf.target",message="spec.target is immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="self.workload == oldSelf.workload",message="spec.workload is immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="self.load == oldSelf.load",message="spec.load is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.workload) == has(oldSelf.workload) && (!has(self.workload) || self.workload == oldSelf.workload)",message="spec.workload is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.load) == has(oldSelf.load) && (!has(self.load) || self.load == oldSelf.load)",message="spec.load is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives)",message="spec.objectives is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod)",message="spec.pod is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="self.schedulingTimeoutSeconds == oldSelf.schedulingTimeoutSeconds && self.timeoutSeconds == oldSelf.timeoutSeconds",message="spec.schedulingTimeoutSeconds and spec.timeoutSeconds are immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="!has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
-// +kubebuilder:validation:XValidation:rule="!has(self.load.requests) || !has(self.load.rate) || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
-// +kubebuilder:validation:XValidation:rule="has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.requests) || !has(self.load.rate) || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
+// +kubebuilder:validation:XValidation:rule="has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile)",message="spec.profile is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.profile) ? !has(self.workload) && !has(self.load) && !has(self.objectives) : has(self.workload) && has(self.load)",message="spec.workload and spec.load must both be set, or spec.profile without workload, load and objectives, for all of which it stands"
+// +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.timeoutSeconds > 60",message="spec.timeoutSeconds must be greater than 60, for which every profile loads the target: raise it"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
 type EtcdBenchmarkSpec struct {
 	// target is the etcd cluster to load.
@@ -64,15 +67,24 @@ type EtcdBenchmarkSpec struct {
 	// +required
 	Target Target `json:"target"`
 
-	// workload is what one request does.
+	// profile is Small, Medium, Large or XLarge: the load and the limits of the
+	// etcdctl check perf of that name. It stands for workload, load and
+	// objectives, none of which may be set beside it; status.resolved has what
+	// they are.
 	//
-	// +required
-	Workload Workload `json:"workload"`
+	// +optional
+	Profile Profile `json:"profile,omitempty"`
+
+	// workload is what one request does. Required without profile.
+	//
+	// +optional
+	Workload Workload `json:"workload,omitzero"`
 
 	// load is how many requests are sent, by how many clients, how fast.
+	// Required without profile.
 	//
-	// +required
-	Load Load `json:"load"`
+	// +optional
+	Load Load `json:"load,omitzero"`
 
 	// objectives are what the result must reach. With none, the condition
 	// Passed is absent.

@@ -68,7 +68,7 @@ func TestTableShowsMembers(t *testing.T) {
 func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 	t.Helper()
 	var out strings.Builder
-	if err := WriteTable(&out, b); err != nil {
+	if err := WriteTable(&out, b, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -39,12 +39,12 @@ func notJudged(got, message string) verdict {
 // pod. A run that did not do all that was asked can miss, but not pass,
 // whatever the numbers that it got are; reason is how it ended.
 func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
-	if len(b.Spec.Objectives) == 0 {
+	if len(b.Resolved().Objectives) == 0 {
 		return nil, nil
 	}
-	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Spec.Objectives))
-	for _, o := range b.Spec.Objectives {
-		v := judge(o, b.Spec.Load.Rate, s)
+	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
+	for _, o := range b.Resolved().Objectives {
+		v := judge(o, b.Resolved().Load.Rate, s)
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
 			Result:  v.result,

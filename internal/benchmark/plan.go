@@ -15,11 +15,11 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Version:        plan.Version,
 		RunUID:         string(b.UID),
 		Name:           b.Namespace + "/" + b.Name,
-		Pods:           int(b.Spec.Load.Pods),
+		Pods:           int(b.Resolved().Load.Pods),
 		Prefix:         b.KeyPrefix(),
 		Target:         planTarget(b.Spec.Target, endpoints),
-		Workload:       planWorkload(b.Spec.Workload),
-		Load:           planLoad(b.Spec.Load),
+		Workload:       planWorkload(b.Resolved().Workload),
+		Load:           planLoad(b.Resolved().Load),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if err := p.Validate(); err != nil {

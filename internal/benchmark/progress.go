@@ -50,7 +50,7 @@ func progressP99(s results.Summary) int64 {
 
 // percent is of the requests where they bound the run, else of the time.
 func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapshot) int32 {
-	if wanted := b.Spec.Load.Requests; wanted != nil {
+	if wanted := b.Resolved().Load.Requests; wanted != nil {
 		return ratioPercent(float64(requests), float64(*wanted))
 	}
 	return timePercent(snaps)

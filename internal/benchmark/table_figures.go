@@ -24,7 +24,7 @@ func (t *table) performance() {
 // performanceHeader follows etcd's page: writes count keys, if each request
 // writes one of its own, and name their target; reads name their consistency.
 func (t *table) performanceHeader() []string {
-	w := t.b.Spec.Workload
+	w := t.b.Resolved().Workload
 	switch {
 	case w.Put != nil:
 		written := "KEYS WRITTEN"
@@ -40,7 +40,7 @@ func (t *table) performanceHeader() []string {
 }
 
 func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
-	w, load := t.b.Spec.Workload, t.b.Spec.Load
+	w, load := t.b.Resolved().Workload, t.b.Resolved().Load
 	done := op.Succeeded + op.Failed + op.Censored
 	if w.Put != nil {
 		done = op.Succeeded

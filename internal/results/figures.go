@@ -1,6 +1,7 @@
 package results
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -113,6 +114,18 @@ func (w *MemberWindow) Value(f Figure) (float64, bool) {
 	}
 	v, ok := w.Figures[f]
 	return v, ok
+}
+
+// Without returns a copy that lacks some figures.
+func (w *MemberWindow) Without(figures ...Figure) *MemberWindow {
+	if w == nil {
+		return nil
+	}
+	out := &MemberWindow{Figures: maps.Clone(w.Figures), Unknown: w.Unknown}
+	for _, f := range figures {
+		delete(out.Figures, f)
+	}
+	return out
 }
 
 // DatabaseGrowth is how many bytes the database has grown by; less than 0 if

@@ -19,6 +19,7 @@ func (c *conductor) begin(now time.Time) {
 	s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
 	s.Conditions = nil
+	c.run.KeepResolved()
 	c.setStage(v1alpha1.StagePreparing, fmt.Sprintf("Starting %d parts of the load.", len(c.sessions)), now)
 }
 
@@ -45,19 +46,22 @@ func (c *conductor) observe(now time.Time, snaps []*results.Snapshot) {
 	s.Display = benchmark.Display(c.run)
 }
 
-// target leaves out the memory of embedded members: they share a process, so
-// that each would show the memory of all of them and of the load generator.
+// target leaves out the memory and the processor time of embedded members: they
+// share a process, so that each would show those of all of them and of the load
+// generator.
 func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
 	t := results.Merge(snaps).Target
 	if t == nil || c.options.EmbeddedMembers == 0 {
 		return t
 	}
-	out := &results.Target{ClusterID: t.ClusterID}
+	out := *t
+	out.Members = nil
 	for _, m := range t.Members {
 		m.ResidentMemoryBytes = 0
+		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureCPUSeconds)
 		out.Members = append(out.Members, m)
 	}
-	return out
+	return &out
 }
 
 // stage is where the run is, in the operator's words.
@@ -113,6 +117,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 	var summary *results.Summary
 	if !results.Merge(snaps).Window.Start.IsZero() {
 		sum := results.Summarize(snaps)
+		sum.Target = c.target(snaps)
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
