@@ -57,6 +57,7 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.requests) || !has(self.load.rate) || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
+// +kubebuilder:validation:XValidation:rule="has(self.guard) == has(oldSelf.guard) && (!has(self.guard) || self.guard == oldSelf.guard)",message="spec.guard is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile)",message="spec.profile is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.profile) ? !has(self.workload) && !has(self.load) && !has(self.objectives) : has(self.workload) && has(self.load)",message="spec.workload and spec.load must both be set, or spec.profile without workload, load and objectives, for all of which it stands"
 // +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.timeoutSeconds > 60",message="spec.timeoutSeconds must be greater than 60, for which every profile loads the target: raise it"
@@ -94,6 +95,12 @@ type EtcdBenchmarkSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Objectives []Objective `json:"objectives,omitempty"`
+
+	// guard keeps the run from harming its target. It holds, with its defaults,
+	// where it is absent, too.
+	//
+	// +optional
+	Guard *Guard `json:"guard,omitempty"`
 
 	// pod sets where the client pods run and what they may use. It has no
 	// field that could raise a user's rights.

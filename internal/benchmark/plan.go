@@ -20,12 +20,28 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Target:         planTarget(b.Spec.Target, endpoints),
 		Workload:       planWorkload(b.Resolved().Workload),
 		Load:           planLoad(b.Resolved().Load),
+		Guard:          planGuard(b.Spec.Guard),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if err := p.Validate(); err != nil {
 		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
 	}
 	return p, nil
+}
+
+// planGuard guards a run whose spec says nothing of it, too.
+func planGuard(g *v1alpha1.Guard) plan.Guard {
+	out := plan.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent}
+	switch {
+	case g == nil:
+		return out
+	case g.AcceptWrites:
+		out.MaxFreeQuotaPercent = 0
+	case g.MaxFreeQuotaPercent > 0:
+		out.MaxFreeQuotaPercent = int(g.MaxFreeQuotaPercent)
+	}
+	out.AcknowledgeControlPlane = g.AcknowledgeControlPlane
+	return out
 }
 
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {

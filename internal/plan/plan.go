@@ -29,6 +29,7 @@ type Plan struct {
 	Target   Target   `json:"target"`
 	Workload Workload `json:"workload"`
 	Load     Load     `json:"load"`
+	Guard    Guard    `json:"guard,omitzero"`
 	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
 	// operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`

@@ -21,6 +21,7 @@ func (p Plan) Validate() error {
 		p.Target.validate(),
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
+		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 	)
 }
 

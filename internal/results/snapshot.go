@@ -61,6 +61,10 @@ type FailureReason string
 const (
 	FailureTargetUnreachable    FailureReason = "TargetUnreachable"
 	FailureTargetUnhealthy      FailureReason = "TargetUnhealthy"
+	FailureNoQuorum             FailureReason = "NoQuorum"
+	FailureAlarmRaised          FailureReason = "AlarmRaised"
+	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
+	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
