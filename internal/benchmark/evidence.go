@@ -30,7 +30,7 @@ func evidence(s results.Summary) []v1alpha1.Evidence {
 	var out []v1alpha1.Evidence
 	tell := func(resource v1alpha1.Resource, message string) {
 		if message != "" {
-			out = append(out, v1alpha1.Evidence{Resource: resource, Message: message})
+			out = append(out, v1alpha1.Evidence{Resource: resource, Message: bounded(message, maxMessage)})
 		}
 	}
 	tell(v1alpha1.ResourceDisk, worked(s.Target, results.TimerWALFsync, "flushed its log to disk", latency))
@@ -94,7 +94,7 @@ func processors(t *results.Target) (message string) {
 	for _, m := range t.Members {
 		used, known := m.Window.CPU()
 		available, told := m.Window.Value(results.FigureProcessors)
-		if known && told && unusable(m.Window) == "" && used/available >= most {
+		if known && told && available > 0 && unusable(m.Window) == "" && used/available >= most {
 			most = used / available
 			message = fmt.Sprintf("%s used %.2f of the %.0f processors that it may use (GOMAXPROCS), on average.", memberName(m), used, available)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// maxUnknown is what the schema of status admits at most.
-const maxUnknown = 512
+// maxMessage is what the schema of status admits at most, of the reason of a
+// member, an objective's, and a piece of evidence.
+const maxMessage = 512
 
 // memberSummaries are what the members said of the window; none before its end.
 func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
@@ -30,7 +31,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 	sampled, _ := w.Value(results.FigureSampledSeconds)
 	figure := func(f results.Figure) *int64 { return wholeFigure(w.Value(f)) }
 	return v1alpha1.MemberSummary{
-		ID: m.ID, Name: m.Name, Unknown: bounded(w.Unknown, maxUnknown),
+		ID: m.ID, Name: m.Name, Unknown: bounded(w.Unknown, maxMessage),
 		SampledMicroseconds: whole(sampled * 1e6),
 		WALFsync:            memberDuration(w.Timing(results.TimerWALFsync)),
 		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),

@@ -50,7 +50,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 			Result:  v.result,
 			Wanted:  wanted(o),
 			Got:     v.got,
-			Message: v.message,
+			Message: bounded(v.message, maxMessage),
 		})
 	}
 	return out, capped(passed(out), s, reason)

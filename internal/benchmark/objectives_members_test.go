@@ -1,8 +1,10 @@
 package benchmark
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -139,6 +141,16 @@ func TestMembersOfAPartialRunMeetNothing(t *testing.T) {
 		if got[0].Result != want {
 			t.Errorf("limit %d µs: got %+v, wanted %s", limit, got[0], want)
 		}
+	}
+}
+
+// Status admits 512 characters, whatever a member says of itself.
+func TestTheReasonOfAnObjectiveIsBounded(t *testing.T) {
+	unsaid := &results.MemberWindow{Unknown: strings.Repeat("x", 512)}
+	s := results.Summarize([]*results.Snapshot{measured(0, 100, told(unsaid))})
+	got, _ := Judge(putRun(withObjectives(maxGrowth(1))), &s, v1alpha1.ReasonCompleted)
+	if n := utf8.RuneCountInString(got[0].Message); n != 512 {
+		t.Errorf("the message has %d characters, wanted it cut to 512", n)
 	}
 }
 

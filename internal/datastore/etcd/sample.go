@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -81,18 +82,29 @@ func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at t
 	}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return nil, at, err
+		return nil, at, explainScrape(err)
 	}
 	defer response.Body.Close()
 	at = time.Now()
 	if response.StatusCode != http.StatusOK {
-		return nil, at, fmt.Errorf("wanted the status 200, found %s; does it serve them at another address (--listen-metrics-urls)?", response.Status)
+		return nil, at, fmt.Errorf("wanted the status 200, found %s; %s", response.Status, elsewhere)
 	}
 	text, err = io.ReadAll(io.LimitReader(response.Body, maxScrapeBytes+1))
 	if err == nil && len(text) > maxScrapeBytes {
 		err = fmt.Errorf("wanted at most %d bytes, found more", maxScrapeBytes)
 	}
 	return text, at, err
+}
+
+const elsewhere = "does it serve them at another address (--listen-metrics-urls, --listen-client-http-urls)?"
+
+// explainScrape knows an address that speaks gRPC alone by its first bytes,
+// which are no HTTP/1.
+func explainScrape(err error) error {
+	if strings.Contains(err.Error(), "malformed HTTP response") {
+		return errors.New("found gRPC alone; " + elsewhere)
+	}
+	return err
 }
 
 // problem says why the metrics are not those of this member alone.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -122,6 +123,18 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 				t.Errorf("got %+v, wanted a problem that says %q", samples, tc.want)
 			}
 		})
+	}
+}
+
+func TestSampleKnowsAnAddressThatServesGRPCAlone(t *testing.T) {
+	endpoint := listen(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
+		_ = c.Close()
+	})
+	d := newDriver(t, planFor([]string{endpoint}), 0)
+	d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}}}
+	if got := d.Sample(withTimeout(t))["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
+		t.Errorf("got the problem %q, wanted where else to look", got)
 	}
 }
 
