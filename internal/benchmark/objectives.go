@@ -44,7 +44,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 	}
 	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
 	for _, o := range b.Resolved().Objectives {
-		v := judge(o, b.Resolved().Load.Rate, s)
+		v := judge(o, b.Resolved().Load, s)
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
 			Result:  v.result,
@@ -71,8 +71,8 @@ func CouldNotRun(reason string) bool {
 	return reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonStopped
 }
 
-// judge judges one objective; offered is the rate of the load.
-func judge(o v1alpha1.Objective, offered *v1alpha1.Rate, s *results.Summary) verdict {
+// judge judges one objective of a run with this load.
+func judge(o v1alpha1.Objective, l v1alpha1.Load, s *results.Summary) verdict {
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
 	}
@@ -84,7 +84,7 @@ func judge(o v1alpha1.Objective, offered *v1alpha1.Rate, s *results.Summary) ver
 	case o.ErrorRatio != nil:
 		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
 	case o.AchievedRate != nil:
-		return judgeAchievedRate(*o.AchievedRate, offered, *s)
+		return judgeAchievedRate(*o.AchievedRate, l, *s)
 	case o.StartSkew != nil:
 		return completed(judgeStartSkew(*o.StartSkew, *s), *s)
 	}

@@ -154,6 +154,34 @@ func TestTheReasonOfAnObjectiveIsBounded(t *testing.T) {
 	}
 }
 
+// Of a window of its own length, what was due is what was offered, however the
+// rate changed.
+func TestTheRateOfATimeIsJudgedByWhatWasDue(t *testing.T) {
+	forATime := func(s *results.Snapshot) { s.Window.Planned, s.Window.PlannedRequests = time.Second, 0 }
+	late := func(s *results.Snapshot) { s.Operations[results.OperationPut].CompletedInWindow-- }
+	tests := map[string]struct {
+		snapshot *results.Snapshot
+		percent  int32
+		want     v1alpha1.ObjectiveResult
+	}{
+		"all in time":       {measured(0, 100, forATime), 100, v1alpha1.ObjectiveMet},
+		"one after the end": {measured(0, 100, forATime, late), 100, v1alpha1.ObjectiveMissed},
+		"nine of ten":       {measured(0, 90, forATime, failing(5, "Unavailable", 1), cutOff(5, 1)), 90, v1alpha1.ObjectiveMet},
+		"less than that":    {measured(0, 90, forATime, failing(6, "Unavailable", 1), cutOff(5, 1)), 90, v1alpha1.ObjectiveMissed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(withObjectives(v1alpha1.Objective{AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: tc.percent}}), func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Load.Requests, b.Spec.Load.DurationSeconds, b.Spec.Load.Rate = nil, new(int32(1)), &v1alpha1.Rate{PerSecond: 7}
+			})
+			s := results.Summarize([]*results.Snapshot{tc.snapshot})
+			if got, _ := Judge(b, &s, v1alpha1.ReasonCompleted); got[0].Result != tc.want {
+				t.Errorf("got %+v, wanted %s", got[0], tc.want)
+			}
+		})
+	}
+}
+
 func TestJudgeTheRun(t *testing.T) {
 	const second, ms = time.Second, time.Millisecond
 	late := measured(1, 100, func(s *results.Snapshot) { s.Window.Skew = 40 * ms })
@@ -169,7 +197,7 @@ func TestJudgeTheRun(t *testing.T) {
 		snaps     []*results.Snapshot
 		want      v1alpha1.ObjectiveResult
 	}{
-		// 100 puts in a second, of 110 that are offered, are 90.9 %.
+		// 100 puts, in a second in which 110 are offered, are 90.9 %.
 		"the rate was reached":            {rate(90), whole, v1alpha1.ObjectiveMet},
 		"the rate was not reached":        {rate(91), whole, v1alpha1.ObjectiveMissed},
 		"the rate without a pod's part":   {rate(1), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},

@@ -11,11 +11,11 @@ import (
 )
 
 // judgeAchievedRate, as judgeThroughput, does not call a partial result missed.
-func judgeAchievedRate(o v1alpha1.AchievedRateObjective, offered *v1alpha1.Rate, s results.Summary) verdict {
-	if offered == nil {
+func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l v1alpha1.Load, s results.Summary) verdict {
+	if l.Rate == nil {
 		return notJudged("", "The load had no load.rate of which a share could be reached.")
 	}
-	share := 100 * s.Throughput / float64(offered.PerSecond)
+	share := achieved(l, s)
 	switch got := shareText(share) + " of load.rate"; {
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
@@ -24,6 +24,17 @@ func judgeAchievedRate(o v1alpha1.AchievedRateObjective, offered *v1alpha1.Rate,
 	default:
 		return met(got)
 	}
+}
+
+// achieved is the share of the schedule that succeeded in its time, in percent:
+// of all requests that were due in a window of its own length; of the rate where
+// the window lasts until as many as were wanted are done.
+func achieved(l v1alpha1.Load, s results.Summary) float64 {
+	if l.Requests != nil {
+		return 100 * s.Throughput / float64(l.Rate.PerSecond)
+	}
+	completed := math.Round(s.Throughput * s.Length.Seconds())
+	return 100 * completed / float64(s.Succeeded+s.Failed+s.Censored)
 }
 
 // shareText is rounded down to hundredths, so that a share just below a limit

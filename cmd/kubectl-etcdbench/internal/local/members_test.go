@@ -1,0 +1,25 @@
+package local
+
+import "testing"
+
+// An embedded member tells what it did; the memory and the processor time of its
+// process are the load generator's too.
+func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	run := mixed()
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.EmbeddedMembers = 1 })); err != nil {
+		t.Fatal(err)
+	}
+	all := run.Status.Summary.Members
+	if len(all) != 1 || all[0].Unknown != "" {
+		t.Fatalf("got the members %+v, wanted figures of one", all)
+	}
+	// About half of the 300 requests are puts. The first sample may be a little
+	// late, and miss some.
+	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 300 || m.ClientReceivedBytes == nil {
+		t.Errorf("got %+v, wanted what it applied of about 150 puts", m)
+	}
+	if m := all[0]; m.MemoryBytes != nil || m.CPUMillicores != nil {
+		t.Errorf("memory %v and processors %v of a shared process were told", m.MemoryBytes, m.CPUMillicores)
+	}
+}
