@@ -222,6 +222,9 @@ func TestWarnings(t *testing.T) {
 	other.Transport = "Fast"
 	short.Omitted = []string{"service time", strings.Repeat("x", maxTextBytes)}
 	coarse.Operations[OperationPut].Latency.Reduce(4)
+	elected := targeted(0, "3.5.1", "3.5.1")
+	elected.Target.Members[0].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 0}}
+	elected.Target.Members[1].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 1}}
 	tests := map[string]struct {
 		pods []*Snapshot
 		want []string
@@ -232,6 +235,7 @@ func TestWarnings(t *testing.T) {
 		"a late start":   {[]*Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
 		"two transports": {[]*Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
 		"two versions":   {[]*Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
+		"an election":    {[]*Snapshot{elected}, []string{"the leader changed"}},
 		"no quota":       {[]*Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
 		"no estimate":    {[]*Snapshot{targeted(0, "3.5.1")}, nil},
 		"left out":       {[]*Snapshot{short}, []string{"service time"}},

@@ -151,6 +151,8 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		warn(true, "%s told no quota (etcd does from 3.6 on, if it has one): whether the %d MB that the run was expected to write fit in was not looked at",
 			strings.Join(names, ", "), merged.Target.WriteEstimateBytes/1_000_000)
 	}
+	warn(elections(merged.Target) > 0, "the leader changed in the measured window (%d times, as a member saw it): the numbers are of more than one state of the target",
+		elections(merged.Target))
 	for _, m := range unaddressed(merged.Target) {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
@@ -201,6 +203,18 @@ func versions(t *Target) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// elections are the most changes of the leader that a member saw.
+func elections(t *Target) (most int64) {
+	if t == nil {
+		return 0
+	}
+	for _, m := range t.Members {
+		seen, _ := m.Window.Value(FigureLeaderChanges)
+		most = max(most, int64(min(seen, maxCount)))
+	}
+	return most
 }
 
 // withoutQuota names the members of which it is not known whether what the run

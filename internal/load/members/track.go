@@ -15,6 +15,9 @@ type Track struct {
 	pending     spread
 }
 
+// mostBytes is what a metric can carry as a whole number.
+const mostBytes = 1 << 53
+
 // spread sums up what a gauge showed.
 type spread struct {
 	sum, highest float64
@@ -33,7 +36,7 @@ func (t *Track) Add(s Sample) {
 	}
 	t.samples++
 	t.last = s
-	if v, ok := s.Gauges[GaugeMemoryBytes]; ok && v > 0 {
+	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
 		t.memory.add(v)
 	}
 	if v, ok := s.Gauges[GaugePendingProposals]; ok {

@@ -116,6 +116,17 @@ func TestWindowSaysWhyItIsUnknown(t *testing.T) {
 	}
 }
 
+func TestMemoryBeyondAnyMachineIsNotKnown(t *testing.T) {
+	var track Track
+	for _, v := range []float64{math.Inf(1), math.NaN(), -1, 1e18, 0} {
+		track.Add(after(0, func(s *Sample) { s.Gauges[GaugeMemoryBytes] = v }))
+	}
+	w := track.Window(begin, begin)
+	if _, known := w.Value(results.FigureMemoryBytes); known || track.MeanMemory() != 0 {
+		t.Errorf("got a mean of %d bytes and %+v, wanted neither", track.MeanMemory(), w)
+	}
+}
+
 // A sample that fails between the two that count takes nothing away.
 func TestAGapInTheMiddleDoesNoHarm(t *testing.T) {
 	var track Track
