@@ -14,8 +14,8 @@ import (
 type Problem struct {
 	// Line in the file, from 1; 0 where it is not known.
 	Line int
-	// Field is the path of the field, for example spec.load.pods; empty where
-	// the problem lies in no field.
+	// Field is the path of the field, for example spec.load.pods, or the flag
+	// that set it; empty where the problem lies in no field.
 	Field   string
 	Message string
 }
@@ -86,6 +86,9 @@ func (m *Manifest) complaints(message string) []Problem {
 func (m *Manifest) problem(field, message string) Problem {
 	if field == "" {
 		return Problem{Message: message}
+	}
+	if flag := m.setBy(field); flag != "" {
+		return Problem{Field: flag, Message: message}
 	}
 	return Problem{Line: m.line(field), Field: field, Message: message}
 }
