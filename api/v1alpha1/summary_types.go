@@ -13,7 +13,8 @@ type Summary struct {
 	Transport Transport `json:"transport"`
 
 	// partial is true if the part of at least one client pod is missing or
-	// incomplete.
+	// incomplete, or if the run ended before its work was done: for every
+	// reason of Finished other than Completed.
 	//
 	// +optional
 	Partial bool `json:"partial,omitempty"`

@@ -19,7 +19,7 @@ func (c *conductor) begin(now time.Time) {
 	s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
 	s.Conditions = nil
-	c.setStage(v1alpha1.StagePreparing, fmt.Sprintf("Starting %d parts of the load.", len(c.sessions)), now)
+	c.setStage(v1alpha1.StagePreparing, "Starting the load.", now)
 }
 
 // start gives the sessions their common start.
@@ -88,7 +88,7 @@ func (c *conductor) finish(now time.Time) {
 		c.end(c.failure(<-c.failed))
 	}
 	if c.ending == nil {
-		c.ending = &ending{v1alpha1.ReasonCompleted, fmt.Sprintf("All %d parts of the load were done.", len(c.sessions))}
+		c.ending = &ending{v1alpha1.ReasonCompleted, "All of the load was done."}
 	}
 	snaps := c.snapshots()
 	c.observe(now, snaps)
@@ -116,7 +116,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
-		s.Summary.Partial = s.Summary.Partial || benchmark.CouldNotRun(c.ending.reason)
+		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
 	s.Objectives = objectives
