@@ -16,7 +16,8 @@ var version = "devel"
 func main() {
 	// Room for two: the first ends the run, the second does not wait for that.
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A hang-up is what a run gets whose terminal is gone.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(command.Main(version, os.Args[1:], streams, signals))
 }

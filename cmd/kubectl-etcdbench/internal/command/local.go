@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -18,7 +19,9 @@ const defaultNamespace = "default"
 // manifest. A value that means "not given" must not be given.
 func (f *runFlags) checkLocal() error {
 	o := f.options
-	switch {
+	switch flag := f.firstGiven(f.clusterFlags); {
+	case flag != "":
+		return fmt.Errorf("--%s is for runs in a cluster, and a run on this machine talks to none: drop it, or drop --local", flag)
 	case f.given("timeout"):
 		return errors.New("--timeout is for runs in a cluster: spec.timeoutSeconds bounds a local one")
 	case f.given("embedded-members") && o.EmbeddedMembers == 0:
@@ -35,6 +38,15 @@ func (f *runFlags) checkLocal() error {
 	return nil
 }
 
+// firstGiven returns one of the flags that is on the command line, empty if
+// none is.
+func (f *runFlags) firstGiven(flags []string) string {
+	if i := slices.IndexFunc(flags, f.given); i >= 0 {
+		return flags[i]
+	}
+	return ""
+}
+
 func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if m.Object.GetNamespace() == "" {
 		m.Object.SetNamespace(defaultNamespace)
@@ -45,6 +57,9 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	run, err := admit(m)
 	if err != nil {
 		return m.Explain(err)
+	}
+	if run.Spec.Stop {
+		return m.Refuse("spec.stop", "found true, which ends a run that goes on: remove it from the manifest to run that")
 	}
 	s := t.screen()
 	f.options.Show, f.options.Notice, f.options.Stop = s.Show, s.Notice, t.interrupts.end

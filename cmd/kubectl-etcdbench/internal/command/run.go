@@ -48,6 +48,8 @@ type runFlags struct {
 	options   local.Options
 	// given says whether a flag is on the command line.
 	given func(flag string) bool
+	// clusterFlags are the names of the flags that say which cluster is meant.
+	clusterFlags []string
 }
 
 func (t *tool) runCommand() *cobra.Command {
@@ -57,7 +59,7 @@ func (t *tool) runCommand() *cobra.Command {
 		Short:   "Run a benchmark and follow it",
 		Long:    runHelp,
 		Example: runExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
@@ -71,6 +73,7 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: folder with the files username and password, in place of the Secret of spec.target.auth; without that field, it has the run authenticate")
 	f.addFlags(flags)
 	t.kube.AddFlags(flags)
+	f.clusterFlags = t.clusterFlagNames()
 	return cmd
 }
 

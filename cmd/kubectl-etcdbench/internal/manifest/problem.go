@@ -66,6 +66,11 @@ func (m *Manifest) Explain(err error) error {
 	return err
 }
 
+// Refuse returns an Error about one field.
+func (m *Manifest) Refuse(field, message string) error {
+	return &Error{File: m.File, Problems: []Problem{m.problem(field, message)}}
+}
+
 func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
 	var out []Problem
 	for _, c := range causes {
