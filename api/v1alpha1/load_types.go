@@ -29,10 +29,10 @@ const ArrivalConstant Arrival = "Constant"
 // Load says how many requests are sent, by how many clients, how fast. All
 // numbers are totals over all pods.
 //
-// +kubebuilder:validation:XValidation:rule="self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
-// +kubebuilder:validation:XValidation:rule="self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
+// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
+// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
 // +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds)",message="exactly one of load.requests and load.durationSeconds must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
 type Load struct {
 	// transport is the client implementation: ClientV3, which is etcd's own as
 	// applications use it, or Fast, which spends a small part of its processor

@@ -2,10 +2,12 @@ package v1alpha1_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -86,6 +88,34 @@ const (
 	objectives = `[{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}]`
 	affinity   = `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}}}}`
 )
+
+// A number that is refused by itself must not have a rule stumble over it, or
+// complain of what follows from it.
+func TestAdmissionSaysOneThingOnce(t *testing.T) {
+	tests := map[string]struct {
+		edits []edit
+		want  string
+	}{
+		"a rate of 0":          {[]edit{{"spec.load.rate", `{perSecond: 0}`}}, "perSecond"},
+		"negative clients":     {[]edit{{"spec.load.clients", `-4`}, {"spec.load.connections", `6`}}, "clients"},
+		"negative connections": {[]edit{{"spec.load.connections", `-4`}}, "connections"},
+		"negative requests":    {[]edit{{"spec.load.requests", `-4`}}, "requests"},
+		"a word for a host":    {[]edit{{"spec.target.endpoints", `["foo"]`}}, "endpoints[0]"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := create(t, object(t, tc.edits...))
+			var status apierrors.APIStatus
+			if !errors.As(err, &status) {
+				t.Fatalf("wanted a refusal, got %v", err)
+			}
+			causes := status.Status().Details.Causes
+			if len(causes) != 1 || !strings.HasSuffix(causes[0].Field, tc.want) {
+				t.Errorf("wanted one cause at %s, got %v", tc.want, err)
+			}
+		})
+	}
+}
 
 func TestAdmissionAccepts(t *testing.T) {
 	tests := map[string][]edit{

@@ -71,9 +71,16 @@ func (m *Manifest) Refuse(field, message string) error {
 	return &Error{File: m.File, Problems: []Problem{m.problem(field, message)}}
 }
 
+// repetition is what an API server adds, without a field, to what it has said of
+// a field.
+var repetition = regexp.MustCompile(`Checked value must be of type|some validation rules were not checked`)
+
 func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
 	var out []Problem
 	for _, c := range causes {
+		if len(causes) > 1 && repetition.MatchString(c.Message) {
+			continue
+		}
 		out = append(out, m.problem(strings.TrimPrefix(c.Field, "<nil>"), c.Message))
 	}
 	return out
