@@ -73,13 +73,13 @@ func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, mess
 	}
 	switch startAt := c.run.Status.StartAt; {
 	case startAt == nil:
-		return v1alpha1.StagePreparing, fmt.Sprintf("%d of %d parts are ready to start.", ready, len(snaps))
+		return v1alpha1.StagePreparing, fmt.Sprintf("Parts ready to start: %d of %d.", ready, len(snaps))
 	case startAt.After(now):
-		return v1alpha1.StageArmed, "All parts wait for the common start."
+		return v1alpha1.StageArmed, "All wait for the common start."
 	case measured == len(snaps):
 		return v1alpha1.StageCollecting, "The keys are being deleted."
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d parts are loading the target.", len(snaps)-measured, len(snaps))
+	return v1alpha1.StageRunning, fmt.Sprintf("Parts loading the target: %d of %d.", len(snaps)-measured, len(snaps))
 }
 
 // finish writes the result. All sessions have ended, so their snapshots are final.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
@@ -19,6 +20,10 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	stage, message := v1alpha1.StagePending, ""
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		stage, message = c.Reason, c.Message
+		if c.Status == metav1.ConditionTrue {
+			// Why it ended so is said with the result.
+			message = ""
+		}
 	}
 	switch stage {
 	case v1alpha1.StageRunning, v1alpha1.StageCollecting:

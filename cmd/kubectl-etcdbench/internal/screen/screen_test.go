@@ -76,6 +76,15 @@ func TestAStoppedRunShowsItsShare(t *testing.T) {
 	}
 }
 
+// Who has the result hears there why the run ended so.
+func TestTheEndIsNotExplainedTwice(t *testing.T) {
+	run := runAt(v1alpha1.ReasonTLSFailed, 0)
+	run.Status.Conditions[0].Status = metav1.ConditionTrue
+	if got := line(run); got != "TLSFailed" {
+		t.Errorf("wanted the reason alone, got %q", got)
+	}
+}
+
 func TestWithoutTerminalLinesAreFew(t *testing.T) {
 	var out strings.Builder
 	clock := &clockwork{at: time.Unix(0, 0)}
