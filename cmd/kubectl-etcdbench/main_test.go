@@ -205,6 +205,24 @@ func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 	}
 }
 
+func TestHangUpUnderNohup(t *testing.T) {
+	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 3", 1)
+	cmd, _ := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-")
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
+	cmd.Path = "/bin/sh"
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(stderr))
+	if got := exitStatus(t, cmd.Wait()); got != 0 {
+		t.Errorf("wanted the run to go on to its end, got exit status %d", got)
+	}
+}
+
 // signalOnceMeasuring reads progress to its end and sends the signal when there
 // is a throughput for the first time.
 func signalOnceMeasuring(t *testing.T, cmd *exec.Cmd, signal os.Signal, progress *bufio.Scanner) {
