@@ -93,7 +93,21 @@ func planLoad(l v1alpha1.Load) plan.Load {
 		out.DurationSeconds = int(*l.DurationSeconds)
 	}
 	if l.Rate != nil {
-		out.RatePerSecond = l.Rate.PerSecond
+		planRate(*l.Rate, &out)
 	}
 	return out
+}
+
+// planRate adds the schedule of an open loop. A ramp is one stage, as long as
+// the window; stages are the window.
+func planRate(r v1alpha1.Rate, out *plan.Load) {
+	out.RatePerSecond = r.PerSecond
+	out.Poisson = r.Arrival == v1alpha1.ArrivalPoisson
+	if r.Ramp != nil {
+		out.Stages = []plan.Stage{{FromPerSecond: r.Ramp.FromPerSecond, ToPerSecond: r.Ramp.ToPerSecond, Seconds: out.DurationSeconds}}
+	}
+	for _, s := range r.Stages {
+		out.Stages = append(out.Stages, plan.Stage{FromPerSecond: s.PerSecond, ToPerSecond: s.PerSecond, Seconds: int(s.Seconds)})
+		out.DurationSeconds += int(s.Seconds)
+	}
 }

@@ -50,6 +50,27 @@ func TestPlan(t *testing.T) {
 				p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds, p.Load.RatePerSecond = 0, 30, 5, 700
 			},
 		},
+		"a ramp is as long as the window": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Load.Requests = nil
+				b.Spec.Load.DurationSeconds = new(int32(30))
+				b.Spec.Load.Rate = &v1alpha1.Rate{Ramp: &v1alpha1.Ramp{FromPerSecond: 5, ToPerSecond: 700}, Arrival: v1alpha1.ArrivalPoisson}
+			},
+			want: func(p *plan.Plan) {
+				p.Load.Requests, p.Load.DurationSeconds, p.Load.Poisson = 0, 30, true
+				p.Load.Stages = []plan.Stage{{FromPerSecond: 5, ToPerSecond: 700, Seconds: 30}}
+			},
+		},
+		"stages are the window": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Load.Requests = nil
+				b.Spec.Load.Rate = &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{PerSecond: 5, Seconds: 10}, {PerSecond: 0, Seconds: 3}}}
+			},
+			want: func(p *plan.Plan) {
+				p.Load.Requests, p.Load.DurationSeconds = 0, 13
+				p.Load.Stages = []plan.Stage{{FromPerSecond: 5, ToPerSecond: 5, Seconds: 10}, {Seconds: 3}}
+			},
+		},
 		"range": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{

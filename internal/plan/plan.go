@@ -128,14 +128,16 @@ type Load struct {
 	WarmupSeconds   int   `json:"warmupSeconds,omitempty"`
 	// RequestTimeoutSeconds is when a request counts as failed.
 	RequestTimeoutSeconds int `json:"requestTimeoutSeconds"`
-	// RatePerSecond of an open-loop load; 0 is a closed loop.
+	// RatePerSecond of an open-loop load; 0 without Stages is a closed loop.
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
+	// Stages of the measured window of an open-loop load whose rate changes;
+	// their seconds add up to DurationSeconds.
+	Stages []Stage `json:"stages,omitempty"`
+	// Poisson: the requests of an open-loop load start at random.
+	Poisson bool `json:"poisson,omitempty"`
 	// Seed of the pseudo-random choices.
 	Seed int64 `json:"seed"`
 }
-
-// OpenLoop says whether requests start on a schedule.
-func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }
 
 // Warmup is the length of the warm-up.
 func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * time.Second }

@@ -63,7 +63,7 @@ func (l Load) validate(pods int) error {
 		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
 		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),
 		check(l.RequestTimeoutSeconds >= 1, "load.requestTimeoutSeconds", "at least 1", l.RequestTimeoutSeconds),
-		check(l.RatePerSecond >= 0, "load.ratePerSecond", "at least 0", l.RatePerSecond),
+		l.validateRate(),
 	)
 }
 
