@@ -26,18 +26,6 @@ const (
 	ConsistencySerializable Consistency = "Serializable"
 )
 
-// KeyOrder is the order in which requests choose keys.
-//
-// +kubebuilder:validation:Enum=Sequential;Uniform
-type KeyOrder string
-
-const (
-	// KeyOrderSequential takes key n mod count for request n.
-	KeyOrderSequential KeyOrder = "Sequential"
-	// KeyOrderUniform takes any key with the same probability.
-	KeyOrderUniform KeyOrder = "Uniform"
-)
-
 // Workload is a union: type, and the field of that name.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put')",message="workload.put must be set if, and only if, workload.type is Put"
@@ -67,23 +55,6 @@ type Workload struct {
 	//
 	// +optional
 	Mixed *MixedWorkload `json:"mixed,omitempty"`
-}
-
-// KeySpace is the set of keys that a run touches.
-type KeySpace struct {
-	// count is the number of different keys.
-	//
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000000
-	Count int64 `json:"count"`
-
-	// order is Sequential (request n takes key n mod count) or Uniform (any
-	// key, with the same probability). Default Sequential.
-	//
-	// +optional
-	// +kubebuilder:default=Sequential
-	Order KeyOrder `json:"order,omitempty"`
 }
 
 // PutWorkload writes one key with each request.

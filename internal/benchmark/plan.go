@@ -74,7 +74,20 @@ func keySpace(keySize, valueSize int32, keys v1alpha1.KeySpace) plan.Workload {
 		ValueSize: int(valueSize),
 		KeyCount:  keys.Count,
 		KeyOrder:  plan.KeyOrder(keys.Order),
+		Demand:    demand(keys),
 	}
+}
+
+func demand(keys v1alpha1.KeySpace) plan.Demand {
+	var out plan.Demand
+	if keys.Zipf != nil {
+		out.ZipfThousandths = int(keys.Zipf.ExponentThousandths)
+	}
+	if keys.HotSpot != nil {
+		out.HotKeysPerThousand = int(keys.HotSpot.KeysPerThousand)
+		out.HotRequestsPerThousand = int(keys.HotSpot.RequestsPerThousand)
+	}
+	return out
 }
 
 func planLoad(l v1alpha1.Load) plan.Load {

@@ -71,6 +71,25 @@ func TestPlan(t *testing.T) {
 				p.Load.Stages = []plan.Stage{{FromPerSecond: 5, ToPerSecond: 5, Seconds: 10}, {Seconds: 3}}
 			},
 		},
+		"zipf": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload.Put.Keys.Order = v1alpha1.KeyOrderZipf
+				b.Spec.Workload.Put.Keys.Zipf = &v1alpha1.ZipfOrder{ExponentThousandths: 700}
+			},
+			want: func(p *plan.Plan) {
+				p.Workload.KeyOrder, p.Workload.Demand.ZipfThousandths = plan.KeyOrderZipf, 700
+			},
+		},
+		"hot spot": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload.Put.Keys.Order = v1alpha1.KeyOrderHotSpot
+				b.Spec.Workload.Put.Keys.HotSpot = &v1alpha1.HotSpotOrder{KeysPerThousand: 20, RequestsPerThousand: 800}
+			},
+			want: func(p *plan.Plan) {
+				p.Workload.KeyOrder = plan.KeyOrderHotSpot
+				p.Workload.Demand = plan.Demand{HotKeysPerThousand: 20, HotRequestsPerThousand: 800}
+			},
+		},
 		"range": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{

@@ -83,15 +83,6 @@ const (
 	WorkloadMixed WorkloadType = "Mixed"
 )
 
-// KeyOrder is the order in which operations choose keys.
-type KeyOrder string
-
-// The orders of keys.
-const (
-	KeyOrderSequential KeyOrder = "Sequential"
-	KeyOrderUniform    KeyOrder = "Uniform"
-)
-
 // Workload is what the requests do.
 type Workload struct {
 	Type WorkloadType `json:"type"`
@@ -105,6 +96,8 @@ type Workload struct {
 	ValueSize int      `json:"valueSize"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
+	// Demand of an uneven KeyOrder.
+	Demand Demand `json:"demand,omitzero"`
 }
 
 // Preloads says whether the key space is written before the load starts.

@@ -42,11 +42,7 @@ func (w Workload) validate() error {
 	return errors.Join(
 		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed,
 			"workload.type", "Put, Range or Mixed", w.Type),
-		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
-			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),
-		check(w.KeyCount >= 1, "workload.keyCount", "at least 1", w.KeyCount),
-		check(w.KeySize >= len(strconv.FormatInt(max(w.KeyCount-1, 0), 10)),
-			"workload.keySize", "enough bytes to write keyCount different decimal numbers", w.KeySize),
+		w.validateKeys(),
 		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -94,6 +96,42 @@ func TestSchedulesReachTheStore(t *testing.T) {
 			}
 			if due := measured + owed(snapshots); tc.measured > 0 && due != tc.measured || due < 400 {
 				t.Errorf("%s: %d requests fell due, wanted %d", name, due, tc.measured)
+			}
+		})
+	}
+}
+
+// The keys that were put are those that the seed gives, each as often, however
+// they are shared between pods.
+func TestChosenKeysReachTheStore(t *testing.T) {
+	cluster, client := oneMember(t)
+	tests := map[string]struct {
+		order  plan.KeyOrder
+		demand plan.Demand
+	}{
+		"uniform":  {plan.KeyOrderUniform, plan.Demand{}},
+		"zipf":     {plan.KeyOrderZipf, plan.Demand{ZipfThousandths: 990}},
+		"hot spot": {plan.KeyOrderHotSpot, plan.Demand{HotKeysPerThousand: 20, HotRequestsPerThousand: 800}},
+	}
+	for name, tc := range tests {
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
+				p.Pods, p.Workload.KeyCount = 2, 300
+				p.Workload.KeyOrder, p.Workload.Demand = tc.order, tc.demand
+			})
+			_, changes := changesOf(t, client, p)
+			want, got := map[string]int{}, map[string]int{}
+			w := workload.New(p)
+			for n := range p.Load.Requests {
+				want[strings.TrimPrefix(string(w.AppendKey(nil, w.At(workload.Measured, n).Key)), p.Prefix)]++
+			}
+			for _, c := range changes {
+				if !c.deleted {
+					got[c.key]++
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: puts by key (-want +got):\n%s", name, diff)
 			}
 		})
 	}

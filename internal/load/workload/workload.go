@@ -32,6 +32,7 @@ type Workload struct {
 	prefix string
 	seed   uint64
 	digits int
+	choice choice
 	block  []byte
 }
 
@@ -43,6 +44,7 @@ func New(p plan.Plan) *Workload {
 		seed:   uint64(p.Load.Seed),
 		digits: len(strconv.FormatInt(p.Workload.KeyCount-1, 10)),
 	}
+	w.choice = newChoice(w.plan, w.seed)
 	w.block = randomBlock(w.seed, p.Workload.ValueSize+valueVariants)
 	return w
 }
@@ -67,10 +69,7 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 }
 
 func (w *Workload) key(stream Stream, n int64) int64 {
-	if w.plan.KeyOrder == plan.KeyOrderUniform {
-		return int64(below(hash(w.seed, uint64(stream)<<1|1, uint64(n)), uint64(w.plan.KeyCount)))
-	}
-	return n % w.plan.KeyCount
+	return w.choice.key(n, hash(w.seed, uint64(stream)<<1|1, uint64(n)))
 }
 
 // KeyBytes is the length of every key, with the run's prefix.
