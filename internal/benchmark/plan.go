@@ -59,10 +59,13 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 	case w.Range != nil:
 		out = keySpace(w.Range.KeySize, w.Range.ValueSize, w.Range.Keys)
 		out.Serializable = w.Range.Consistency == v1alpha1.ConsistencySerializable
+		out.Interval = interval(*w.Range)
 	case w.Mixed != nil:
 		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
 		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
 		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
+	case w.Delete != nil:
+		out = keySpace(w.Delete.KeySize, w.Delete.ValueSize, w.Delete.Keys)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out
@@ -76,6 +79,18 @@ func keySpace(keySize, valueSize int32, keys v1alpha1.KeySpace) plan.Workload {
 		KeyOrder:  plan.KeyOrder(keys.Order),
 		Demand:    demand(keys),
 	}
+}
+
+// interval leaves out what does not make a request other than one of a key.
+func interval(r v1alpha1.RangeWorkload) plan.Interval {
+	out := plan.Interval{KeysOnly: r.KeysOnly, CountOnly: r.CountOnly}
+	if r.KeysPerRequest > 1 {
+		out.Keys = r.KeysPerRequest
+	}
+	if r.Limit != nil {
+		out.Limit = *r.Limit
+	}
+	return out
 }
 
 func demand(keys v1alpha1.KeySpace) plan.Demand {

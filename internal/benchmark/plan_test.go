@@ -103,6 +103,43 @@ func TestPlan(t *testing.T) {
 				}
 			},
 		},
+		"a page of keys": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+					KeysPerRequest: 5, Limit: new(int64(3)), KeysOnly: true, KeySize: 4, Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				}}
+			},
+			want: func(p *plan.Plan) {
+				p.Workload = plan.Workload{
+					Type: plan.WorkloadRange, KeySize: 4, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
+					Interval: plan.Interval{Keys: 5, Limit: 3, KeysOnly: true},
+				}
+			},
+		},
+		"one key is no interval": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+					KeysPerRequest: 1, CountOnly: true, KeySize: 4, Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				}}
+			},
+			want: func(p *plan.Plan) {
+				p.Workload = plan.Workload{
+					Type: plan.WorkloadRange, KeySize: 4, KeyCount: 5, KeyOrder: plan.KeyOrderUniform, Interval: plan.Interval{CountOnly: true},
+				}
+			},
+		},
+		"deletions": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadDelete, Delete: &v1alpha1.DeleteWorkload{
+					KeySize: 4, ValueSize: 9, Keys: v1alpha1.KeySpace{Count: 1000, Order: v1alpha1.KeyOrderUniform},
+				}}
+			},
+			want: func(p *plan.Plan) {
+				p.Workload = plan.Workload{
+					Type: plan.WorkloadDelete, KeySize: 4, ValueSize: 9, KeyCount: 1000, KeyOrder: plan.KeyOrderUniform,
+				}
+			},
+		},
 		"mixed": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{

@@ -49,8 +49,8 @@ func TestEverySchedulesArrivalsAreCounted(t *testing.T) {
 		// off is how far off chance may be.
 		off float64
 	}{
-		"stages":  {func(l *plan.Load) { l.Stages = []plan.Stage{{500, 500, 1}} }, 500, 0},
-		"a ramp":  {func(l *plan.Load) { l.Stages = []plan.Stage{{0, 1_001, 1}} }, 501, 0},
+		"stages":  {func(l *plan.Load) { l.Stages = []plan.Stage{{FromPerSecond: 500, ToPerSecond: 500, Seconds: 1}} }, 500, 0},
+		"a ramp":  {func(l *plan.Load) { l.Stages = []plan.Stage{{ToPerSecond: 1_001, Seconds: 1}} }, 501, 0},
 		"poisson": {func(l *plan.Load) { l.RatePerSecond, l.Poisson = 1_000, true }, 1_000, 5 * math.Sqrt(1_000)},
 	}
 	for name, tc := range tests {

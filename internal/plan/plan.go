@@ -81,6 +81,8 @@ const (
 	WorkloadPut   WorkloadType = "Put"
 	WorkloadRange WorkloadType = "Range"
 	WorkloadMixed WorkloadType = "Mixed"
+	// WorkloadDelete deletes each key once.
+	WorkloadDelete WorkloadType = "Delete"
 )
 
 // Workload is what the requests do.
@@ -96,6 +98,8 @@ type Workload struct {
 	ValueSize int      `json:"valueSize"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
+	// Interval is what requests of WorkloadRange read.
+	Interval Interval `json:"interval,omitzero"`
 	// Demand of an uneven KeyOrder.
 	Demand Demand `json:"demand,omitzero"`
 }

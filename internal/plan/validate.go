@@ -21,6 +21,7 @@ func (p Plan) Validate() error {
 		p.Target.validate(),
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
+		p.validateDelete(),
 	)
 }
 
@@ -40,9 +41,10 @@ func (t Target) validate() error {
 
 func (w Workload) validate() error {
 	return errors.Join(
-		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed,
-			"workload.type", "Put, Range or Mixed", w.Type),
+		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed || w.Type == WorkloadDelete,
+			"workload.type", "Put, Range, Mixed or Delete", w.Type),
 		w.validateKeys(),
+		w.validateInterval(),
 		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),

@@ -9,12 +9,15 @@ type choice interface {
 }
 
 func newChoice(w plan.Workload, seed uint64) choice {
-	count := uint64(w.KeyCount)
+	if w.Type == plan.WorkloadDelete && w.KeyOrder == plan.KeyOrderUniform {
+		return &shuffled{newScatter(uint64(w.KeyCount), seed)}
+	}
+	count := uint64(w.Firsts())
 	switch w.KeyOrder {
 	case plan.KeyOrderUniform:
 		return uniform{count}
 	case plan.KeyOrderZipf:
-		return &zipfKeys{newZipf(w.KeyCount, float64(w.Demand.ZipfThousandths)/1000), newScatter(count, seed)}
+		return &zipfKeys{newZipf(w.Firsts(), float64(w.Demand.ZipfThousandths)/1000), newScatter(count, seed)}
 	case plan.KeyOrderHotSpot:
 		return &hotSpot{
 			scatter: newScatter(count, seed),
@@ -22,7 +25,7 @@ func newChoice(w plan.Workload, seed uint64) choice {
 			requestsPerThousand: uint64(w.Demand.HotRequestsPerThousand),
 		}
 	default:
-		return sequential{w.KeyCount}
+		return sequential{w.Firsts()}
 	}
 }
 
@@ -30,6 +33,11 @@ func newChoice(w plan.Workload, seed uint64) choice {
 type sequential struct{ count int64 }
 
 func (s sequential) key(n int64, _ uint64) int64 { return n % s.count }
+
+// shuffled takes each key once, in a random order.
+type shuffled struct{ scatter }
+
+func (s *shuffled) key(n int64, _ uint64) int64 { return s.of(uint64(n) % s.count) }
 
 // uniform takes any key with the same probability.
 type uniform struct{ count uint64 }

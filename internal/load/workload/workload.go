@@ -21,7 +21,8 @@ const (
 // Operation is what one request does.
 type Operation struct {
 	Kind results.Operation
-	// Key is the number of the key, from 0 to the plan's keyCount - 1.
+	// Key is the number of the key, or of the first one, from 0 to the plan's
+	// keyCount - 1.
 	Key int64
 }
 
@@ -60,6 +61,8 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadRange:
 		return results.OperationRange
+	case plan.WorkloadDelete:
+		return results.OperationDelete
 	case plan.WorkloadMixed:
 		if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(w.plan.ReadsPerHundred) {
 			return results.OperationRange
@@ -89,6 +92,17 @@ func (w *Workload) AppendKey(dst []byte, key int64) []byte {
 		dst = append(dst, '0')
 	}
 	return append(dst, number...)
+}
+
+// AppendEnd appends the key before which a read ends that begins with the key
+// with this number: the one that follows the last key of the read. It appends
+// nothing where reads are of one key.
+func (w *Workload) AppendEnd(dst []byte, key int64) []byte {
+	width := w.plan.Interval.Width()
+	if width == 1 {
+		return dst
+	}
+	return append(w.AppendKey(dst, key+width-1), 0)
 }
 
 // Value returns the value of the key with this number. It lies in a block that
