@@ -10,6 +10,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.limit) || self.limit < self.keysPerRequest",message="range.limit must be smaller than range.keysPerRequest, or it limits nothing: lower it or remove it"
 // +kubebuilder:validation:XValidation:rule="!self.countOnly || !self.keysOnly && !has(self.limit)",message="range.countOnly excludes range.keysOnly and range.limit: a count comes without keys; remove one of them"
 // +kubebuilder:validation:XValidation:rule="self.countOnly || (has(self.limit) ? self.limit : self.keysPerRequest) * ((self.keysOnly ? 0 : self.valueSize) + self.keySize + 320) <= 50331648",message="one response of range would have more than 48 MiB: lower keysPerRequest or valueSize, or set limit, keysOnly or countOnly"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="range.values.minSize must not be greater than range.valueSize, the length of the longest value: lower it or raise valueSize"
 type RangeWorkload struct {
 	// consistency is Linearizable (a quorum is asked) or Serializable (the
 	// contacted member answers alone, perhaps with an old value). Default
@@ -66,6 +67,12 @@ type RangeWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space. Default one key.
 	//

@@ -70,6 +70,7 @@ type Workload struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="put.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="put.keySize is too small to write put.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="put.values.minSize must not be greater than put.valueSize, the length of the longest value: lower it or raise valueSize"
 type PutWorkload struct {
 	// keySize is the length of a key in bytes, not counting the run's prefix.
 	// Default 8.
@@ -89,6 +90,12 @@ type PutWorkload struct {
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
 
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
+
 	// keys is the key space. Default 100,000 keys in sequential order.
 	//
 	// +optional
@@ -101,6 +108,7 @@ type PutWorkload struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="mixed.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="mixed.keySize is too small to write mixed.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="mixed.values.minSize must not be greater than mixed.valueSize, the length of the longest value: lower it or raise valueSize"
 type MixedWorkload struct {
 	// readsPerHundred is how many of a hundred requests are reads.
 	//
@@ -131,6 +139,12 @@ type MixedWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space. Default 10,000 keys, each with the same
 	// probability.

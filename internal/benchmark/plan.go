@@ -56,16 +56,20 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 	switch {
 	case w.Put != nil:
 		out = keySpace(w.Put.KeySize, w.Put.ValueSize, w.Put.Keys)
+		out.Values = values(w.Put.Values, w.Put.ValueSize)
 	case w.Range != nil:
 		out = keySpace(w.Range.KeySize, w.Range.ValueSize, w.Range.Keys)
+		out.Values = values(w.Range.Values, w.Range.ValueSize)
 		out.Serializable = w.Range.Consistency == v1alpha1.ConsistencySerializable
 		out.Interval = interval(*w.Range)
 	case w.Mixed != nil:
 		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
+		out.Values = values(w.Mixed.Values, w.Mixed.ValueSize)
 		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
 		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
 	case w.Delete != nil:
 		out = keySpace(w.Delete.KeySize, w.Delete.ValueSize, w.Delete.Keys)
+		out.Values = values(w.Delete.Values, w.Delete.ValueSize)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out
@@ -79,6 +83,24 @@ func keySpace(keySize, valueSize int32, keys v1alpha1.KeySpace) plan.Workload {
 		KeyOrder:  plan.KeyOrder(keys.Order),
 		Demand:    demand(keys),
 	}
+}
+
+// values says what values of at most this size are made of.
+func values(v *v1alpha1.Values, size int32) plan.Values {
+	var out plan.Values
+	if v == nil {
+		return out
+	}
+	switch {
+	case v.Content == v1alpha1.ValueContentZero:
+		out.ZeroPercent = 100
+	case v.RandomPercent != nil:
+		out.ZeroPercent = 100 - int(*v.RandomPercent)
+	}
+	if v.MinSize != nil {
+		out.Spread = int(size - *v.MinSize)
+	}
+	return out
 }
 
 // interval leaves out what does not make a request other than one of a key.

@@ -140,6 +140,24 @@ func TestPlan(t *testing.T) {
 				}
 			},
 		},
+		"zero values of any length": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(0))}
+			},
+			want: func(p *plan.Plan) { p.Workload.Values = plan.Values{ZeroPercent: 100, Spread: 256} },
+		},
+		"compressible values": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentCompressible, RandomPercent: new(int32(30)), MinSize: new(int32(200))}
+			},
+			want: func(p *plan.Plan) { p.Workload.Values = plan.Values{ZeroPercent: 70, Spread: 56} },
+		},
+		"random values": {
+			change: func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentRandom}
+			},
+			want: func(*plan.Plan) {},
+		},
 		"mixed": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{

@@ -55,7 +55,7 @@ func (c *client) prepare(op workload.Operation) {
 	c.request.Operation, c.request.Key, c.request.Value, c.request.End = op.Kind, c.key, nil, nil
 	switch op.Kind {
 	case results.OperationPut:
-		c.request.Value = c.workload.Value(op.Key)
+		c.request.Value = c.workload.Value(op.Value)
 	case results.OperationRange:
 		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
 		c.request.End = c.end

@@ -42,7 +42,7 @@ func preload(ctx context.Context, clients []*client, part plan.Part, keys int64)
 
 func (c *client) preload(ctx context.Context, key int64) error {
 	for attempt := 1; ; attempt++ {
-		c.do(ctx, workload.Operation{Kind: results.OperationPut, Key: key})
+		c.do(ctx, workload.Operation{Kind: results.OperationPut, Key: key, Value: key})
 		if c.response.Succeeded() {
 			return nil
 		}

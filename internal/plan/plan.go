@@ -96,6 +96,7 @@ type Workload struct {
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
 	ValueSize int      `json:"valueSize"`
+	Values    Values   `json:"values,omitzero"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
 	// Interval is what requests of WorkloadRange read.

@@ -45,7 +45,7 @@ func (w Workload) validate() error {
 			"workload.type", "Put, Range, Mixed or Delete", w.Type),
 		w.validateKeys(),
 		w.validateInterval(),
-		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
+		w.validateValues(),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
 	)

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -132,6 +133,36 @@ func TestChosenKeysReachTheStore(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: puts by key (-want +got):\n%s", name, diff)
+			}
+		})
+	}
+}
+
+// Values in the store are made of what the plan says.
+func TestValuesReachTheStore(t *testing.T) {
+	cluster, client := oneMember(t)
+	tests := map[string]struct {
+		values plan.Values
+		// zeros is the share of zero bytes, and mean the mean length.
+		zeros, mean float64
+	}{
+		"random":       {plan.Values{}, 1. / 256, 200},
+		"zero":         {plan.Values{ZeroPercent: 100}, 1, 200},
+		"compressible": {plan.Values{ZeroPercent: 60, Spread: 100}, 0.6, 150},
+	}
+	for name, tc := range tests {
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
+				p.Workload.KeyCount, p.Workload.ValueSize, p.Workload.Values = 1, 200, tc.values
+			})
+			_, changes := changesOf(t, client, p)
+			var bytes, zeros float64
+			for _, c := range changes {
+				bytes += float64(len(c.value))
+				zeros += float64(strings.Count(c.value, "\x00"))
+			}
+			if mean := bytes / float64(puts(changes)); math.Abs(mean-tc.mean) > 5 || math.Abs(zeros/bytes-tc.zeros) > 0.02 {
+				t.Errorf("%s: values have %.1f bytes on average, %.3f of them zero; wanted %.0f and %.3f", name, mean, zeros/bytes, tc.mean, tc.zeros)
 			}
 		})
 	}
