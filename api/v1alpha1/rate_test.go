@@ -40,7 +40,7 @@ func TestRatesAreAccepted(t *testing.T) {
 		"poisson":                 {"spec.load", `{requests: 100, rate: {perSecond: 10, arrival: Poisson}}`},
 		"a ramp":                  {"spec.load", `{durationSeconds: 10, rate: {ramp: {fromPerSecond: 0, toPerSecond: 100}}}`},
 		"a ramp down":             {"spec.load", `{durationSeconds: 10, rate: {ramp: {fromPerSecond: 100, toPerSecond: 0}, arrival: Poisson}}`},
-		"stages":                  {"spec.load", `{rate: {stages: [{perSecond: 10, seconds: 5}, {perSecond: 0, seconds: 1}]}}`},
+		"stages":                  {"spec.load", `{rate: {stages: [{perSecond: 10, seconds: 5}, {perSecond: 0, seconds: 1}, {perSecond: 1, seconds: 1}]}}`},
 		"stages just within time": {"spec.load", `{warmupSeconds: 9, rate: {stages: [{perSecond: 10, seconds: 500}, {perSecond: 10, seconds: 90}]}}`},
 	})
 }
@@ -56,7 +56,8 @@ func TestRatesAreRejected(t *testing.T) {
 		"stages and requests":         {edit{"spec.load", `{requests: 100, rate: {stages: [{perSecond: 1, seconds: 1}]}}`}, "the seconds of the stages add up to the duration"},
 		"stages and a duration":       {edit{"spec.load", `{durationSeconds: 1, rate: {stages: [{perSecond: 1, seconds: 1}]}}`}, "the seconds of the stages add up to the duration"},
 		"no stages":                   {edit{"spec.load", `{rate: {stages: []}}`}, "at least 1 items"},
-		"stages without a request":    {edit{"spec.load", `{rate: {stages: [{perSecond: 0, seconds: 1}]}}`}, "needs a stage with perSecond above 0"},
+		"a pause at the end":          {edit{"spec.load", `{rate: {stages: [{perSecond: 10, seconds: 1}, {perSecond: 0, seconds: 1}]}}`}, "the last of rate.stages must have perSecond above 0"},
+		"stages without a request":    {edit{"spec.load", `{rate: {stages: [{perSecond: 0, seconds: 1}]}}`}, "the last of rate.stages must have perSecond above 0"},
 		"a stage that takes no time":  {edit{"spec.load", `{rate: {stages: [{perSecond: 1, seconds: 0}]}}`}, "greater than or equal to 1"},
 		"stages beyond the timeout":   {edit{"spec.load", `{warmupSeconds: 10, rate: {stages: [{perSecond: 10, seconds: 500}, {perSecond: 10, seconds: 90}]}}`}, "the seconds of load.rate.stages together"},
 		"a rate without a bound":      {edit{"spec.load", `{rate: {perSecond: 1}}`}, "exactly one of load.requests and load.durationSeconds"},

@@ -41,7 +41,7 @@ type Rate struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
-	// +kubebuilder:validation:XValidation:rule="self.exists(s, s.perSecond > 0)",message="rate.stages needs a stage with perSecond above 0, or no request would ever be sent"
+	// +kubebuilder:validation:XValidation:rule="self[size(self) - 1].perSecond > 0",message="the last of rate.stages must have perSecond above 0: nobody sees a pause after the last request end; remove it"
 	Stages []RateStage `json:"stages,omitempty"`
 
 	// arrival is Constant (requests start at the distances that the rate gives)
