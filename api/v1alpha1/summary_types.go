@@ -109,7 +109,7 @@ type Summary struct {
 
 // OperationSummary is the result of one kind of request in the measured window.
 type OperationSummary struct {
-	// operation is Put or Range.
+	// operation is Put, Range or Delete.
 	//
 	// +required
 	Operation Operation `json:"operation"`
@@ -249,7 +249,7 @@ type RequestCount struct {
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload wrote the keys that the workload reads.
+	// preload wrote the keys that the workload reads or deletes.
 	//
 	// +optional
 	Preload int64 `json:"preload"`

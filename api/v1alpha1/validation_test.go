@@ -179,7 +179,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"unknown members":               {edit{"spec.target.members", `Some`}, `supported values: "All", "Leader", "Followers"`},
 		"a prefix without slash":        {edit{"spec.target.keyPrefix", `bench`}, "should match"},
 		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "should match"},
-		"an unknown workload":           {edit{"spec.workload", `{type: Delete}`}, `supported values: "Put", "Range", "Mixed"`},
+		"an unknown workload":           {edit{"spec.workload", `{type: Rename}`}, `supported values: "Put", "Range", "Mixed"`},
 		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "workload.put must be set"},
 		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "workload.put must be set"},
 		"a range without its field":     {edit{"spec.workload", `{type: Range}`}, "workload.range must be set"},
