@@ -16,7 +16,7 @@ const (
 
 // Operation is a kind of request that is measured.
 //
-// +kubebuilder:validation:Enum=Put;Range
+// +kubebuilder:validation:Enum=Put;Range;Delete
 type Operation string
 
 const (
@@ -24,6 +24,8 @@ const (
 	OperationPut Operation = "Put"
 	// OperationRange is etcd's KV/Range.
 	OperationRange Operation = "Range"
+	// OperationDelete is etcd's KV/DeleteRange of one key.
+	OperationDelete Operation = "Delete"
 )
 
 // LatencyStatistic is one number of a distribution of latencies.
@@ -161,7 +163,7 @@ type Objective struct {
 
 // LatencyObjective limits a statistic of latency.
 type LatencyObjective struct {
-	// operation whose latency is meant: Put or Range. An operation that the
+	// operation whose latency is meant: Put, Range or Delete. An operation that the
 	// workload does not send makes the objective Unknown.
 	//
 	// +required

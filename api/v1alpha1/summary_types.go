@@ -13,7 +13,8 @@ type Summary struct {
 	Transport Transport `json:"transport"`
 
 	// partial is true if the part of at least one client pod is missing or
-	// incomplete.
+	// incomplete, or if the run ended before its work was done: for every
+	// reason of Finished other than Completed.
 	//
 	// +optional
 	Partial bool `json:"partial,omitempty"`
@@ -125,7 +126,7 @@ type Summary struct {
 
 // OperationSummary is the result of one kind of request in the measured window.
 type OperationSummary struct {
-	// operation is Put or Range.
+	// operation is Put, Range or Delete.
 	//
 	// +required
 	Operation Operation `json:"operation"`
@@ -265,7 +266,7 @@ type RequestCount struct {
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload wrote the keys that the workload reads.
+	// preload wrote the keys that the workload reads or deletes.
 	//
 	// +optional
 	Preload int64 `json:"preload"`

@@ -33,8 +33,7 @@ type Target struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=262
-	// +kubebuilder:validation:XValidation:rule="self.all(e, int(e.substring(e.lastIndexOf(':') + 1)) >= 1 && int(e.substring(e.lastIndexOf(':') + 1)) <= 65535)",message="each of target.endpoints must end in a port from 1 to 65535"
-	// +kubebuilder:validation:items:Pattern=`^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$`
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}$') && int(self.substring(self.lastIndexOf(':') + 1)) >= 1 && int(self.substring(self.lastIndexOf(':') + 1)) <= 65535",message="wanted host:port with a port from 1 to 65535, and no more before it than http:// or https://"
 	Endpoints []string `json:"endpoints,omitempty"`
 
 	// service is a Service of the run's namespace that selects the members.

@@ -32,6 +32,8 @@ func (t *table) performanceHeader() []string {
 			written = "PUTS"
 		}
 		return []string{"", written, "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	case w.Delete != nil:
+		return []string{"", "KEYS DELETED", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	case w.Range != nil:
 		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	default:
@@ -51,7 +53,7 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 		Grouped(int64(load.Connections)),
 		Grouped(int64(load.Clients)),
 	}
-	if w.Put != nil {
+	if w.Put != nil || w.Delete != nil {
 		row = append(row, membersText(t.b.Spec.Target.Members))
 	} else {
 		row = append(row, consistencyText(w, op.Operation))

@@ -17,7 +17,7 @@ type client struct {
 	workload *workload.Workload
 	request  Request
 	response Response
-	key      []byte
+	key, end []byte
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
@@ -29,8 +29,17 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		shard:    number,
 		conn:     conn,
 		workload: w,
-		request:  Request{Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout()},
+		request:  newRequest(p),
 		key:      make([]byte, 0, w.KeyBytes()),
+	}
+}
+
+// newRequest returns what all requests of a client have in common.
+func newRequest(p plan.Plan) Request {
+	interval := p.Workload.Interval
+	return Request{
+		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
+		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
 	}
 }
 
@@ -43,9 +52,13 @@ func (c *client) do(ctx context.Context, op workload.Operation) {
 // prepare makes the request of an operation.
 func (c *client) prepare(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
-	c.request.Operation, c.request.Key, c.request.Value = op.Kind, c.key, nil
-	if op.Kind == results.OperationPut {
-		c.request.Value = c.workload.Value(op.Key)
+	c.request.Operation, c.request.Key, c.request.Value, c.request.End = op.Kind, c.key, nil, nil
+	switch op.Kind {
+	case results.OperationPut:
+		c.request.Value = c.workload.Value(op.Value)
+	case results.OperationRange:
+		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
+		c.request.End = c.end
 	}
 }
 

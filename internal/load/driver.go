@@ -45,11 +45,21 @@ type Conn interface {
 	Do(ctx context.Context, req *Request, resp *Response)
 }
 
-// Request is one operation on one key.
+// Request is one operation on one key, or a read of several that follow each
+// other.
 type Request struct {
 	Operation results.Operation
 	// Key and Value must not be changed by a driver; Value is set for puts.
 	Key, Value []byte
+	// End is the key before which a read of several keys ends; empty for one key.
+	End []byte
+	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves
+	// out values, CountOnly also keys.
+	Limit               int64
+	KeysOnly, CountOnly bool
+	// Keys is how many keys there are for the request to read or delete, see
+	// Missing; 0 is one.
+	Keys int64
 	// Serializable reads are answered by the contacted member alone.
 	Serializable bool
 	// Timeout is when, after it was sent, the request counts as failed.
@@ -77,6 +87,7 @@ const (
 	CodeUnavailable      = "Unavailable"
 	CodeDeadlineExceeded = "DeadlineExceeded"
 	CodeCanceled         = "Canceled"
+	CodeNotFound         = "NotFound"
 )
 
 // Succeeded says whether the target did what the request wanted.

@@ -26,7 +26,7 @@ type shard struct {
 	writing sync.Mutex
 	// last is when the last measured response came, as Instant.
 	last   atomic.Int64
-	counts [2]operationCounts
+	counts [3]operationCounts
 	// timeline is for whoever holds writing.
 	timeline results.Timeline
 	// The next shard lies on other cache lines.
@@ -150,10 +150,14 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 
 // operationIndex is an operation's place in shard.counts.
 func operationIndex(operation results.Operation) int {
-	if operation == results.OperationRange {
+	switch operation {
+	case results.OperationRange:
 		return 1
+	case results.OperationDelete:
+		return 2
+	default:
+		return 0
 	}
-	return 0
 }
 
 // lazyRecorder is a results.Recorder that takes no memory before its first

@@ -25,7 +25,7 @@ func wantOperations(p plan.Plan) map[string]int {
 		op := w.At(workload.Measured, n)
 		value := ""
 		if op.Kind == results.OperationPut {
-			value = string(w.Value(op.Key))
+			value = string(w.Value(op.Value))
 		}
 		want[string(op.Kind)+" "+string(w.AppendKey(nil, op.Key))+"="+value]++
 	}

@@ -53,6 +53,8 @@ func operations(t plan.WorkloadType) []results.Operation {
 		return []results.Operation{results.OperationPut}
 	case plan.WorkloadRange:
 		return []results.Operation{results.OperationRange}
+	case plan.WorkloadDelete:
+		return []results.Operation{results.OperationDelete}
 	default:
 		return []results.Operation{results.OperationPut, results.OperationRange}
 	}

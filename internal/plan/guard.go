@@ -31,7 +31,12 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	estimate := (preloaded + writes) * entryBytes(len(p.Prefix)+p.Workload.KeySize+p.Workload.ValueSize)
+	key := len(p.Prefix) + p.Workload.KeySize
+	estimate := (preloaded + writes) * entryBytes(key+p.Workload.ValueSize)
+	if p.Workload.Type == WorkloadDelete {
+		// What a deletion leaves has no value.
+		estimate = preloaded*entryBytes(key+p.Workload.ValueSize) + writes*entryBytes(key)
+	}
 	return int64(min(estimate, math.MaxInt64/2)), true
 }
 
@@ -44,6 +49,8 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
+	case WorkloadDelete:
+		return keys, requests, ok
 	case WorkloadMixed:
 		return keys, requests * float64(100-p.Workload.ReadsPerHundred) / 100, ok
 	}
@@ -52,13 +59,23 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 
 // expectedRequests of warm-up and window; false if only the target decides them.
 func (l Load) expectedRequests() (requests float64, ok bool) {
+	warmup := float64(l.WarmupRatePerSecond()) * float64(l.WarmupSeconds)
 	switch rate := float64(l.RatePerSecond); {
+	case len(l.Stages) > 0:
+		return warmup + l.stagedRequests(), true
 	case rate > 0 && l.Requests > 0:
-		return float64(l.Requests) + rate*float64(l.WarmupSeconds), true
+		return warmup + float64(l.Requests), true
 	case rate > 0:
-		return rate * float64(l.WarmupSeconds+l.DurationSeconds), true
+		return warmup + rate*float64(l.DurationSeconds), true
 	}
 	return float64(l.Requests), l.Requests > 0 && l.WarmupSeconds == 0
+}
+
+func (l Load) stagedRequests() (requests float64) {
+	for _, s := range l.Stages {
+		requests += float64(s.FromPerSecond+s.ToPerSecond) / 2 * float64(s.Seconds)
+	}
+	return requests
 }
 
 // entryBytes is what an entry takes of the pages that it shares or fills.

@@ -15,6 +15,10 @@ func TestWriteEstimate(t *testing.T) {
 		"an open loop": {func(p *Plan) {
 			p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds, p.Load.RatePerSecond = 0, 60, 5, 100
 		}, 6500, 10},
+		"a rate that changes": {func(p *Plan) {
+			p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 0, 30, 5
+			p.Load.Stages = []Stage{{FromPerSecond: 100, ToPerSecond: 300, Seconds: 10}, {FromPerSecond: 50, ToPerSecond: 50, Seconds: 20}}
+		}, 500 + 2000 + 1000, 10},
 		"an open loop by number": {func(p *Plan) { p.Load.WarmupSeconds, p.Load.RatePerSecond = 5, 100 }, 100_500, 10},
 		"reads of any number": {func(p *Plan) {
 			p.Workload.Type, p.Workload.KeyCount = WorkloadRange, 5000

@@ -96,15 +96,8 @@ const (
 	WorkloadPut   WorkloadType = "Put"
 	WorkloadRange WorkloadType = "Range"
 	WorkloadMixed WorkloadType = "Mixed"
-)
-
-// KeyOrder is the order in which operations choose keys.
-type KeyOrder string
-
-// The orders of keys.
-const (
-	KeyOrderSequential KeyOrder = "Sequential"
-	KeyOrderUniform    KeyOrder = "Uniform"
+	// WorkloadDelete deletes each key once.
+	WorkloadDelete WorkloadType = "Delete"
 )
 
 // Workload is what the requests do.
@@ -118,8 +111,13 @@ type Workload struct {
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
 	ValueSize int      `json:"valueSize"`
+	Values    Values   `json:"values,omitzero"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
+	// Interval is what requests of WorkloadRange read.
+	Interval Interval `json:"interval,omitzero"`
+	// Demand of an uneven KeyOrder.
+	Demand Demand `json:"demand,omitzero"`
 }
 
 // Preloads says whether the key space is written before the load starts.
@@ -143,14 +141,16 @@ type Load struct {
 	WarmupSeconds   int   `json:"warmupSeconds,omitempty"`
 	// RequestTimeoutSeconds is when a request counts as failed.
 	RequestTimeoutSeconds int `json:"requestTimeoutSeconds"`
-	// RatePerSecond of an open-loop load; 0 is a closed loop.
+	// RatePerSecond of an open-loop load; 0 without Stages is a closed loop.
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
+	// Stages of the measured window of an open-loop load whose rate changes;
+	// their seconds add up to DurationSeconds.
+	Stages []Stage `json:"stages,omitempty"`
+	// Poisson: the requests of an open-loop load start at random.
+	Poisson bool `json:"poisson,omitempty"`
 	// Seed of the pseudo-random choices.
 	Seed int64 `json:"seed"`
 }
-
-// OpenLoop says whether requests start on a schedule.
-func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }
 
 // Warmup is the length of the warm-up.
 func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * time.Second }

@@ -22,6 +22,7 @@ func (p Plan) Validate() error {
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
+		p.validateDelete(),
 	)
 }
 
@@ -42,14 +43,11 @@ func (t Target) validate() error {
 
 func (w Workload) validate() error {
 	return errors.Join(
-		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed,
-			"workload.type", "Put, Range or Mixed", w.Type),
-		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
-			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),
-		check(w.KeyCount >= 1, "workload.keyCount", "at least 1", w.KeyCount),
-		check(w.KeySize >= len(strconv.FormatInt(max(w.KeyCount-1, 0), 10)),
-			"workload.keySize", "enough bytes to write keyCount different decimal numbers", w.KeySize),
-		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
+		check(w.Type == WorkloadPut || w.Type == WorkloadRange || w.Type == WorkloadMixed || w.Type == WorkloadDelete,
+			"workload.type", "Put, Range, Mixed or Delete", w.Type),
+		w.validateKeys(),
+		w.validateInterval(),
+		w.validateValues(),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
 	)
@@ -65,7 +63,7 @@ func (l Load) validate(pods int) error {
 		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
 		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),
 		check(l.RequestTimeoutSeconds >= 1, "load.requestTimeoutSeconds", "at least 1", l.RequestTimeoutSeconds),
-		check(l.RatePerSecond >= 0, "load.ratePerSecond", "at least 0", l.RatePerSecond),
+		l.validateRate(),
 	)
 }
 

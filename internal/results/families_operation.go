@@ -10,7 +10,7 @@ import (
 // maxCodes bounds the error codes of one operation.
 const maxCodes = 32
 
-var operations = []Operation{OperationPut, OperationRange}
+var operations = []Operation{OperationPut, OperationRange, OperationDelete}
 
 // operationFamilies are what was measured of each operation.
 func operationFamilies() []family {

@@ -9,6 +9,8 @@ type Operation string
 const (
 	OperationPut   Operation = "Put"
 	OperationRange Operation = "Range"
+	// OperationDelete deletes one key.
+	OperationDelete Operation = "Delete"
 )
 
 // RPC is the name of a call of etcd's gRPC services, as in the label

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -87,22 +86,50 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	got, err := client.Do(ctx, op)
 	resp.Received = load.Now()
 	resp.Code, resp.Detail = "", ""
-	switch {
-	case err != nil:
+	if err != nil {
 		resp.Code, resp.Detail = codeOf(err).String(), err.Error()
-	case req.Operation == results.OperationRange && len(got.Get().Kvs) == 0:
-		// Every key that is read was written before: to find none is cheaper
-		// than to find it, and must not pass for it.
-		resp.Code, resp.Detail = codes.NotFound.String(), "the key is not there (a member that lags behind may not have it yet)"
+	} else if missing := req.Missing(found(req.Operation, got)); missing != "" {
+		resp.Code, resp.Detail = load.CodeNotFound, missing
+	}
+}
+
+// found is how many keys a request was carried out on. etcd counts all that a
+// read covers, even if it returns fewer.
+func found(operation results.Operation, got clientv3.OpResponse) int64 {
+	switch operation {
+	case results.OperationRange:
+		return got.Get().Count
+	case results.OperationDelete:
+		return got.Del().Deleted
+	default:
+		return 1
 	}
 }
 
 func operation(req *load.Request) clientv3.Op {
-	if req.Operation == results.OperationPut {
+	switch req.Operation {
+	case results.OperationPut:
 		return clientv3.OpPut(string(req.Key), string(req.Value))
+	case results.OperationDelete:
+		return clientv3.OpDelete(string(req.Key))
+	default:
+		return clientv3.OpGet(string(req.Key), readOptions(req)...)
 	}
+}
+
+func readOptions(req *load.Request) []clientv3.OpOption {
+	var options []clientv3.OpOption
 	if req.Serializable {
-		return clientv3.OpGet(string(req.Key), clientv3.WithSerializable())
+		options = append(options, clientv3.WithSerializable())
 	}
-	return clientv3.OpGet(string(req.Key))
+	if len(req.End) > 0 {
+		options = append(options, clientv3.WithRange(string(req.End)), clientv3.WithLimit(req.Limit))
+	}
+	if req.KeysOnly {
+		options = append(options, clientv3.WithKeysOnly())
+	}
+	if req.CountOnly {
+		options = append(options, clientv3.WithCountOnly())
+	}
+	return options
 }

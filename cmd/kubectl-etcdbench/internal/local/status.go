@@ -20,7 +20,7 @@ func (c *conductor) begin(now time.Time) {
 	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
 	s.Conditions = nil
 	c.run.KeepResolved()
-	c.setStage(v1alpha1.StagePreparing, fmt.Sprintf("Starting %d parts of the load.", len(c.sessions)), now)
+	c.setStage(v1alpha1.StagePreparing, "Starting the load.", now)
 }
 
 // start gives the sessions their common start.
@@ -77,13 +77,13 @@ func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, mess
 	}
 	switch startAt := c.run.Status.StartAt; {
 	case startAt == nil:
-		return v1alpha1.StagePreparing, fmt.Sprintf("%d of %d parts are ready to start.", ready, len(snaps))
+		return v1alpha1.StagePreparing, fmt.Sprintf("Parts ready to start: %d of %d.", ready, len(snaps))
 	case startAt.After(now):
-		return v1alpha1.StageArmed, "All parts wait for the common start."
+		return v1alpha1.StageArmed, "All wait for the common start."
 	case measured == len(snaps):
 		return v1alpha1.StageCollecting, "The keys are being deleted."
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d parts are loading the target.", len(snaps)-measured, len(snaps))
+	return v1alpha1.StageRunning, fmt.Sprintf("Parts loading the target: %d of %d.", len(snaps)-measured, len(snaps))
 }
 
 // finish writes the result. All sessions have ended, so their snapshots are final.
@@ -92,7 +92,7 @@ func (c *conductor) finish(now time.Time) {
 		c.end(c.failure(<-c.failed))
 	}
 	if c.ending == nil {
-		c.ending = &ending{v1alpha1.ReasonCompleted, fmt.Sprintf("All %d parts of the load were done.", len(c.sessions))}
+		c.ending = &ending{v1alpha1.ReasonCompleted, "All of the load was done."}
 	}
 	snaps := c.snapshots()
 	c.observe(now, snaps)
@@ -121,7 +121,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
-		s.Summary.Partial = s.Summary.Partial || benchmark.CouldNotRun(c.ending.reason)
+		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
 	s.Objectives = objectives
