@@ -27,8 +27,9 @@ export IMG CLUSTER
 
 .PHONY: help
 help: ## Show this page.
-	@awk 'BEGIN {FS = ":.*## "} \
-	  /^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)} \
+	@bold= plain=; if [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; then bold='\033[1m' plain='\033[0m'; fi; \
+	awk -v bold="$$bold" -v plain="$$plain" 'BEGIN {FS = ":.*## "} \
+	  /^##@/ {printf "\n%s%s%s\n", bold, substr($$0, 5), plain} \
 	  /^[a-z][a-z0-9-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)"
 

@@ -39,7 +39,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
 		s.Summary = benchmark.Summary(run, *summary)
-		s.Summary.Partial = s.Summary.Partial || final && benchmark.CouldNotRun(finish.Reason)
+		s.Summary.Partial = s.Summary.Partial || final && finish.Reason != v1alpha1.ReasonCompleted
 	}
 	if final {
 		setPassed(run, summary, *finish, now)

@@ -48,6 +48,7 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 		// The CRD's defaults say that nobody has seen the run, in 1970.
 		s.Conditions = nil
 	}
+	run.KeepResolved()
 	if len(d.Endpoints) > 0 {
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
 	}

@@ -45,7 +45,7 @@ const (
 	ReasonTargetNotFound = "TargetNotFound"
 	// ReasonTargetUnreachable: an address does not resolve, refuses or does not answer.
 	ReasonTargetUnreachable = "TargetUnreachable"
-	// ReasonTargetUnhealthy: the target has no leader or has raised an alarm.
+	// ReasonTargetUnhealthy: the target answers and can not be used.
 	ReasonTargetUnhealthy = "TargetUnhealthy"
 	// ReasonTLSFailed: the TLS handshake failed, in either direction.
 	ReasonTLSFailed = "TLSFailed"

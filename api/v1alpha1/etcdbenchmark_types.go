@@ -49,16 +49,24 @@ type EtcdBenchmarkList struct {
 // long, and what the result must reach.
 //
 // +kubebuilder:validation:XValidation:rule="self.target == oldSelf.target",message="spec.target is immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="self.workload == oldSelf.workload",message="spec.workload is immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="self.load == oldSelf.load",message="spec.load is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.workload) == has(oldSelf.workload) && (!has(self.workload) || self.workload == oldSelf.workload)",message="spec.workload is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.load) == has(oldSelf.load) && (!has(self.load) || self.load == oldSelf.load)",message="spec.load is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.objectives) == has(oldSelf.objectives) && (!has(self.objectives) || self.objectives == oldSelf.objectives)",message="spec.objectives is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod)",message="spec.pod is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="self.schedulingTimeoutSeconds == oldSelf.schedulingTimeoutSeconds && self.timeoutSeconds == oldSelf.timeoutSeconds",message="spec.schedulingTimeoutSeconds and spec.timeoutSeconds are immutable: create a new EtcdBenchmark for a new run"
-// +kubebuilder:validation:XValidation:rule="!has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
-// +kubebuilder:validation:XValidation:rule="!has(self.load.requests) || !has(self.load.rate) || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
-// +kubebuilder:validation:XValidation:rule="self.load.transport != 'Fast' || !(self.workload.type in ['Txn', 'Lease'])",message="load.transport Fast carries no workload of this type: write ClientV3"
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.lease) || self.workload.lease.operation == 'KeepAlive' || (has(self.load.requests) && self.load.requests <= 1000000)",message="a Lease workload that grants or revokes needs load.requests, at most 1000000, for each request leaves or uses up a lease: write it instead of load.durationSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.lease) || self.workload.lease.operation != 'Revoke' || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 where workload.lease.operation is Revoke: a warm-up would use up the leases to revoke"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.durationSeconds) || self.load.durationSeconds + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds together, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.requests) || !has(self.load.rate) || !has(self.load.rate.perSecond) || self.load.rate.perSecond < 1 || self.load.requests / self.load.rate.perSecond + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond, plus load.warmupSeconds, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !has(self.load.rate) || !has(self.load.rate.stages) || self.load.rate.stages.map(s, s.seconds).sum() + self.load.warmupSeconds < self.timeoutSeconds",message="spec.timeoutSeconds must be greater than load.warmupSeconds and the seconds of load.rate.stages together, or the run could never complete: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.delete) || has(self.load.requests) && self.load.requests <= self.workload.delete.keys.count",message="load.requests must be set for workload.type Delete, and must not be greater than delete.keys.count: each request deletes another key; raise keys.count or lower requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.delete) || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 for workload.type Delete: a warm-up would delete keys that are to be measured, and the writing of the keys warms the connections up"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
+// +kubebuilder:validation:XValidation:rule="has(self.guard) == has(oldSelf.guard) && (!has(self.guard) || self.guard == oldSelf.guard)",message="spec.guard is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile)",message="spec.profile is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.profile) ? !has(self.workload) && !has(self.load) && !has(self.objectives) : has(self.workload) && has(self.load)",message="spec.workload and spec.load must both be set, or spec.profile without workload, load and objectives, for all of which it stands"
+// +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.timeoutSeconds > 60",message="spec.timeoutSeconds must be greater than 60, for which every profile loads the target: raise it"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || self.load.transport != 'Fast' || !(self.workload.type in ['Txn', 'Lease'])",message="load.transport Fast carries no workload of this type: write ClientV3"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lease) || self.workload.lease.operation == 'KeepAlive' || (has(self.load.requests) && self.load.requests <= 1000000)",message="a Lease workload that grants or revokes needs load.requests, at most 1000000, for each request leaves or uses up a lease: write it instead of load.durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lease) || self.workload.lease.operation != 'Revoke' || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 where workload.lease.operation is Revoke: a warm-up would use up the leases to revoke"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
 type EtcdBenchmarkSpec struct {
 	// target is the etcd cluster to load.
@@ -66,15 +74,24 @@ type EtcdBenchmarkSpec struct {
 	// +required
 	Target Target `json:"target"`
 
-	// workload is what one request does.
+	// profile is Small, Medium, Large or XLarge: the load and the limits of the
+	// etcdctl check perf of that name. It stands for workload, load and
+	// objectives, none of which may be set beside it; status.resolved has what
+	// they are.
 	//
-	// +required
-	Workload Workload `json:"workload"`
+	// +optional
+	Profile Profile `json:"profile,omitempty"`
+
+	// workload is what one request does. Required without profile.
+	//
+	// +optional
+	Workload Workload `json:"workload,omitzero"`
 
 	// load is how many requests are sent, by how many clients, how fast.
+	// Required without profile.
 	//
-	// +required
-	Load Load `json:"load"`
+	// +optional
+	Load Load `json:"load,omitzero"`
 
 	// objectives are what the result must reach. With none, the condition
 	// Passed is absent.
@@ -84,6 +101,12 @@ type EtcdBenchmarkSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Objectives []Objective `json:"objectives,omitempty"`
+
+	// guard keeps the run from harming its target. It holds, with its defaults,
+	// where it is absent, too.
+	//
+	// +optional
+	Guard *Guard `json:"guard,omitempty"`
 
 	// pod sets where the client pods run and what they may use. It has no
 	// field that could raise a user's rights.

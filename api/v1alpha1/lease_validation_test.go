@@ -13,7 +13,7 @@ func TestAdmissionAcceptsLeases(t *testing.T) {
 		"many renewals":         {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`}, {"spec.load", `{requests: 1000001}`}},
 		"a limit of the others": {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: LeaseGrant, statistic: P99, maxMicroseconds: 1}}, {name: b, type: Latency, latency: {operation: LeaseRevoke, statistic: P99, maxMicroseconds: 1}}]`}},
 	} {
-		t.Run(name, func(t *testing.T) { wantAccepted(t, edits...) })
+		t.Run(name, func(t *testing.T) { wantTaken(t, edits...) })
 	}
 }
 
@@ -37,7 +37,7 @@ func TestAdmissionRejectsLeases(t *testing.T) {
 		"over Fast":                    {grant, `{requests: 1, transport: Fast}`, "write ClientV3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantRejected(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
+			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
 		})
 	}
 }

@@ -18,21 +18,15 @@ const (
 	TransportFast Transport = "Fast"
 )
 
-// Arrival is how the requests of an open-loop load are spread over time.
-//
-// +kubebuilder:validation:Enum=Constant
-type Arrival string
-
-// ArrivalConstant starts requests at equal distances.
-const ArrivalConstant Arrival = "Constant"
-
 // Load says how many requests are sent, by how many clients, how fast. All
 // numbers are totals over all pods.
 //
-// +kubebuilder:validation:XValidation:rule="self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
-// +kubebuilder:validation:XValidation:rule="self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
-// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds)",message="exactly one of load.requests and load.durationSeconds must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
+// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
+// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
+// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds) || has(self.rate) && has(self.rate.stages)",message="exactly one of load.requests and load.durationSeconds must be set, or neither with load.rate.stages"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.stages) || !has(self.requests) && !has(self.durationSeconds)",message="load.requests and load.durationSeconds must be absent with load.rate.stages: the seconds of the stages add up to the duration"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.ramp) || has(self.durationSeconds)",message="load.rate.ramp needs load.durationSeconds, over which the rate changes, instead of load.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
 type Load struct {
 	// transport is the client implementation: ClientV3, which is etcd's own as
 	// applications use it, or Fast, which spends a small part of its processor
@@ -70,7 +64,7 @@ type Load struct {
 	Clients int32 `json:"clients,omitempty"`
 
 	// requests is how many requests are measured. Warm-up and preload are not
-	// counted. Excludes durationSeconds.
+	// counted. Excludes durationSeconds, rate.ramp and rate.stages.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -78,7 +72,7 @@ type Load struct {
 	Requests *int64 `json:"requests,omitempty"`
 
 	// durationSeconds is the length of the measured window in seconds.
-	// Excludes requests.
+	// Excludes requests and rate.stages.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -118,22 +112,6 @@ type Load struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	Seed int64 `json:"seed"`
-}
-
-// Rate is the schedule of an open-loop load.
-type Rate struct {
-	// perSecond is the number of requests started in a second, over all pods.
-	//
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=10000000
-	PerSecond int64 `json:"perSecond"`
-
-	// arrival is Constant (equal distances). Default Constant.
-	//
-	// +optional
-	// +kubebuilder:default=Constant
-	Arrival Arrival `json:"arrival,omitempty"`
 }
 
 // PodSettings are the fields of the client pods that a user may choose.

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ObjectiveType is what an objective limits.
 //
-// +kubebuilder:validation:Enum=Latency;Throughput;ErrorRatio
+// +kubebuilder:validation:Enum=Latency;Throughput;ErrorRatio;AchievedRate;StartSkew;WALFsync;BackendCommit;PeerRoundTrip;LeaderChanges;SlowApplies;FailedProposals;MemberMemory;MemberCPU;DatabaseGrowth
 type ObjectiveType string
 
 const (
@@ -16,7 +16,7 @@ const (
 
 // Operation is a kind of request that is measured.
 //
-// +kubebuilder:validation:Enum=Put;Range;Txn;CompareAndSwap;LeaseGrant;LeaseKeepAlive;LeaseRevoke
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;LeaseGrant;LeaseKeepAlive;LeaseRevoke
 type Operation string
 
 const (
@@ -24,6 +24,8 @@ const (
 	OperationPut Operation = "Put"
 	// OperationRange is etcd's KV/Range.
 	OperationRange Operation = "Range"
+	// OperationDelete is etcd's KV/DeleteRange of one key.
+	OperationDelete Operation = "Delete"
 	// OperationTxn is a transaction that writes several keys.
 	OperationTxn Operation = "Txn"
 	// OperationCompareAndSwap is a read of a key and the transaction that writes
@@ -39,7 +41,7 @@ const (
 
 // LatencyStatistic is one number of a distribution of latencies.
 //
-// +kubebuilder:validation:Enum=Mean;P50;P90;P95;P99;P999;Max
+// +kubebuilder:validation:Enum=Mean;P50;P90;P95;P99;P999;Max;Stddev
 type LatencyStatistic string
 
 // The statistics of a distribution of latencies. Percentiles are nearest rank;
@@ -52,6 +54,9 @@ const (
 	StatisticP99  LatencyStatistic = "P99"
 	StatisticP999 LatencyStatistic = "P999"
 	StatisticMax  LatencyStatistic = "Max"
+	// StatisticStddev is the standard deviation. A failed or censored request
+	// has no place in it and makes it Unknown.
+	StatisticStddev LatencyStatistic = "Stddev"
 )
 
 // Objective is a limit that the result must keep. It is a union: type, and the
@@ -60,6 +65,17 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.latency) == (self.type == 'Latency')",message="objective.latency must be set if, and only if, its type is Latency"
 // +kubebuilder:validation:XValidation:rule="has(self.throughput) == (self.type == 'Throughput')",message="objective.throughput must be set if, and only if, its type is Throughput"
 // +kubebuilder:validation:XValidation:rule="has(self.errorRatio) == (self.type == 'ErrorRatio')",message="objective.errorRatio must be set if, and only if, its type is ErrorRatio"
+// +kubebuilder:validation:XValidation:rule="has(self.achievedRate) == (self.type == 'AchievedRate')",message="objective.achievedRate must be set if, and only if, its type is AchievedRate"
+// +kubebuilder:validation:XValidation:rule="has(self.startSkew) == (self.type == 'StartSkew')",message="objective.startSkew must be set if, and only if, its type is StartSkew"
+// +kubebuilder:validation:XValidation:rule="has(self.walFsync) == (self.type == 'WALFsync')",message="objective.walFsync must be set if, and only if, its type is WALFsync"
+// +kubebuilder:validation:XValidation:rule="has(self.backendCommit) == (self.type == 'BackendCommit')",message="objective.backendCommit must be set if, and only if, its type is BackendCommit"
+// +kubebuilder:validation:XValidation:rule="has(self.peerRoundTrip) == (self.type == 'PeerRoundTrip')",message="objective.peerRoundTrip must be set if, and only if, its type is PeerRoundTrip"
+// +kubebuilder:validation:XValidation:rule="has(self.leaderChanges) == (self.type == 'LeaderChanges')",message="objective.leaderChanges must be set if, and only if, its type is LeaderChanges"
+// +kubebuilder:validation:XValidation:rule="has(self.slowApplies) == (self.type == 'SlowApplies')",message="objective.slowApplies must be set if, and only if, its type is SlowApplies"
+// +kubebuilder:validation:XValidation:rule="has(self.failedProposals) == (self.type == 'FailedProposals')",message="objective.failedProposals must be set if, and only if, its type is FailedProposals"
+// +kubebuilder:validation:XValidation:rule="has(self.memberMemory) == (self.type == 'MemberMemory')",message="objective.memberMemory must be set if, and only if, its type is MemberMemory"
+// +kubebuilder:validation:XValidation:rule="has(self.memberCPU) == (self.type == 'MemberCPU')",message="objective.memberCPU must be set if, and only if, its type is MemberCPU"
+// +kubebuilder:validation:XValidation:rule="has(self.databaseGrowth) == (self.type == 'DatabaseGrowth')",message="objective.databaseGrowth must be set if, and only if, its type is DatabaseGrowth"
 // +union
 type Objective struct {
 	// name of the objective, unique in the run; its result has the same name.
@@ -70,7 +86,11 @@ type Objective struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// type is Latency, Throughput or ErrorRatio.
+	// type is, of what the client pods measured, Latency, Throughput,
+	// ErrorRatio, AchievedRate or StartSkew; of what the members' own metrics
+	// say of the measured window, WALFsync, BackendCommit, PeerRoundTrip,
+	// LeaderChanges, SlowApplies, FailedProposals, MemberMemory, MemberCPU or
+	// DatabaseGrowth. Of several members the worst one decides.
 	//
 	// +required
 	// +unionDiscriminator
@@ -90,6 +110,66 @@ type Objective struct {
 	//
 	// +optional
 	ErrorRatio *ErrorRatioObjective `json:"errorRatio,omitempty"`
+
+	// achievedRate limits the share of load.rate that succeeded from below.
+	//
+	// +optional
+	AchievedRate *AchievedRateObjective `json:"achievedRate,omitempty"`
+
+	// startSkew limits the distance between the first and the last pod's start
+	// from above.
+	//
+	// +optional
+	StartSkew *StartSkewObjective `json:"startSkew,omitempty"`
+
+	// walFsync limits how long flushing the write-ahead log took.
+	//
+	// +optional
+	WALFsync *MemberDurationObjective `json:"walFsync,omitempty"`
+
+	// backendCommit limits how long committing the database took.
+	//
+	// +optional
+	BackendCommit *MemberDurationObjective `json:"backendCommit,omitempty"`
+
+	// peerRoundTrip limits the round trips between members. A member observes
+	// one for each peer in 30 s, so a window of less than 15 minutes makes it
+	// Unknown in a cluster of three.
+	//
+	// +optional
+	PeerRoundTrip *MemberDurationObjective `json:"peerRoundTrip,omitempty"`
+
+	// leaderChanges limits how often a member saw the leader change.
+	//
+	// +optional
+	LeaderChanges *MemberCountObjective `json:"leaderChanges,omitempty"`
+
+	// slowApplies limits how often applying a request took a member longer
+	// than its own limit (100 ms by default), reads among them.
+	//
+	// +optional
+	SlowApplies *MemberCountObjective `json:"slowApplies,omitempty"`
+
+	// failedProposals limits how many of a member's proposals failed.
+	//
+	// +optional
+	FailedProposals *MemberCountObjective `json:"failedProposals,omitempty"`
+
+	// memberMemory limits the greatest resident memory of a member, mapped
+	// pages of the database included.
+	//
+	// +optional
+	MemberMemory *MemberBytesObjective `json:"memberMemory,omitempty"`
+
+	// memberCPU limits how much processor time a member used.
+	//
+	// +optional
+	MemberCPU *MemberCPUObjective `json:"memberCPU,omitempty"`
+
+	// databaseGrowth limits how much a member's database grew.
+	//
+	// +optional
+	DatabaseGrowth *MemberBytesObjective `json:"databaseGrowth,omitempty"`
 }
 
 // LatencyObjective limits a statistic of latency.
@@ -100,7 +180,7 @@ type LatencyObjective struct {
 	// +required
 	Operation Operation `json:"operation"`
 
-	// statistic is Mean, P50, P90, P95, P99, P999 or Max.
+	// statistic is Mean, P50, P90, P95, P99, P999, Max or Stddev.
 	//
 	// +required
 	Statistic LatencyStatistic `json:"statistic"`

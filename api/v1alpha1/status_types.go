@@ -56,6 +56,11 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
+	// resolved is what spec.profile stands for; absent without one.
+	//
+	// +optional
+	Resolved *Resolved `json:"resolved,omitempty"`
+
 	// progress of the run while it goes on.
 	//
 	// +optional

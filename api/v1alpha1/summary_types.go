@@ -13,7 +13,8 @@ type Summary struct {
 	Transport Transport `json:"transport"`
 
 	// partial is true if the part of at least one client pod is missing or
-	// incomplete.
+	// incomplete, or if the run ended before its work was done: for every
+	// reason of Finished other than Completed.
 	//
 	// +optional
 	Partial bool `json:"partial,omitempty"`
@@ -91,6 +92,23 @@ type Summary struct {
 	// +listMapKey=rpc
 	// +kubebuilder:validation:MaxItems=16
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
+
+	// members are what the members' own metrics say of the measured window.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=id
+	// +kubebuilder:validation:MaxItems=64
+	Members []MemberSummary `json:"members,omitempty"`
+
+	// evidence is what the numbers show of where the time went, by resource.
+	// It is silent where they show nothing.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=resource
+	// +kubebuilder:validation:MaxItems=8
+	Evidence []Evidence `json:"evidence,omitempty"`
 
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
@@ -254,7 +272,7 @@ type RequestCount struct {
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload wrote the keys that the workload reads.
+	// preload wrote the keys that the workload reads or deletes.
 	//
 	// +optional
 	Preload int64 `json:"preload"`

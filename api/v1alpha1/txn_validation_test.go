@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// wantAccepted creates an object from edits of the good one.
-func wantAccepted(t *testing.T, edits ...edit) {
+// wantTaken creates an object from edits of the good one.
+func wantTaken(t *testing.T, edits ...edit) {
 	t.Helper()
 	if err := create(t, object(t, edits...)); err != nil {
 		t.Errorf("wanted the object to be accepted, found: %v", err)
 	}
 }
 
-// wantRejected wants a part of the message that tells what to write instead.
-func wantRejected(t *testing.T, want string, edits ...edit) {
+// wantRefused wants a part of the message that tells what to write instead.
+func wantRefused(t *testing.T, want string, edits ...edit) {
 	t.Helper()
 	if err := create(t, object(t, edits...)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("wanted a rejection that says %q, found: %v", want, err)
@@ -29,10 +29,10 @@ func TestAdmissionAcceptsTransactions(t *testing.T) {
 		"a compare-and-swap":    `{type: Txn, txn: {mode: CompareAndSwap}}`,
 		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568000}}`,
 	} {
-		t.Run(name, func(t *testing.T) { wantAccepted(t, edit{"spec.workload", workload}) })
+		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
 	t.Run("an objective", func(t *testing.T) {
-		wantAccepted(t, edit{"spec.workload", `{type: Txn, txn: {mode: CompareAndSwap}}`},
+		wantTaken(t, edit{"spec.workload", `{type: Txn, txn: {mode: CompareAndSwap}}`},
 			edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: CompareAndSwap, statistic: P99, maxMicroseconds: 1}}]`})
 	})
 }
@@ -51,9 +51,9 @@ func TestAdmissionRejectsTransactions(t *testing.T) {
 		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568001}}`, "txn.valueSize must be at most 1568000"},
 		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
 	} {
-		t.Run(name, func(t *testing.T) { wantRejected(t, tc.want, edit{"spec.workload", tc.workload}) })
+		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
 	t.Run("over Fast", func(t *testing.T) {
-		wantRejected(t, "write ClientV3", edit{"spec.workload", `{type: Txn, txn: {putsPerTransaction: 1}}`}, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: Txn, txn: {putsPerTransaction: 1}}`}, edit{"spec.load.transport", `Fast`})
 	})
 }

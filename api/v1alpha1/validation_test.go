@@ -2,10 +2,12 @@ package v1alpha1_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -87,6 +89,34 @@ const (
 	affinity   = `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}}}}`
 )
 
+// A number that is refused by itself must not have a rule stumble over it, or
+// complain of what follows from it.
+func TestAdmissionSaysOneThingOnce(t *testing.T) {
+	tests := map[string]struct {
+		edits []edit
+		want  string
+	}{
+		"a rate of 0":          {[]edit{{"spec.load.rate", `{perSecond: 0}`}}, "perSecond"},
+		"negative clients":     {[]edit{{"spec.load.clients", `-4`}, {"spec.load.connections", `6`}}, "clients"},
+		"negative connections": {[]edit{{"spec.load.connections", `-4`}}, "connections"},
+		"negative requests":    {[]edit{{"spec.load.requests", `-4`}}, "requests"},
+		"a word for a host":    {[]edit{{"spec.target.endpoints", `["foo"]`}}, "endpoints[0]"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := create(t, object(t, tc.edits...))
+			var status apierrors.APIStatus
+			if !errors.As(err, &status) {
+				t.Fatalf("wanted a refusal, got %v", err)
+			}
+			causes := status.Status().Details.Causes
+			if len(causes) != 1 || !strings.HasSuffix(causes[0].Field, tc.want) {
+				t.Errorf("wanted one cause at %s, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
 func TestAdmissionAccepts(t *testing.T) {
 	tests := map[string][]edit{
 		"the least":                  {},
@@ -131,7 +161,11 @@ func TestAdmissionRejects(t *testing.T) {
 		"two targets":                   {edit{"spec.target.service", `{name: etcd}`}, "exactly one of target.endpoints"},
 		"three targets":                 {edit{"spec.target", `{endpoints: ["a:1"], service: {name: etcd}, pods: {selector: {matchLabels: {a: b}}}}`}, "exactly one of target.endpoints"},
 		"no endpoints":                  {edit{"spec.target.endpoints", `[]`}, "at least 1 items"},
-		"an endpoint without a port":    {edit{"spec.target.endpoints", `["etcd"]`}, "should match"},
+		"an endpoint without a port":    {edit{"spec.target.endpoints", `["etcd"]`}, "wanted host:port"},
+		"an endpoint with a path":       {edit{"spec.target.endpoints", `["http://etcd:2379/"]`}, "wanted host:port"},
+		"an endpoint in another scheme": {edit{"spec.target.endpoints", `["tcp://etcd:2379"]`}, "wanted host:port"},
+		"a bare IPv6 address":           {edit{"spec.target.endpoints", `["::1:2379"]`}, "wanted host:port"},
+		"an endpoint without a host":    {edit{"spec.target.endpoints", `[":2379"]`}, "wanted host:port"},
 		"port 0":                        {edit{"spec.target.endpoints", `["etcd:0"]`}, "a port from 1 to 65535"},
 		"a port too high":               {edit{"spec.target.endpoints", `["etcd:65536"]`}, "a port from 1 to 65535"},
 		"https without tls":             {edit{"spec.target.endpoints", `["https://etcd:2379"]`}, "needs target.tls"},
@@ -145,7 +179,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"unknown members":               {edit{"spec.target.members", `Some`}, `supported values: "All", "Leader", "Followers"`},
 		"a prefix without slash":        {edit{"spec.target.keyPrefix", `bench`}, "should match"},
 		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "should match"},
-		"an unknown workload":           {edit{"spec.workload", `{type: Delete}`}, `supported values: "Put", "Range", "Mixed"`},
+		"an unknown workload":           {edit{"spec.workload", `{type: Rename}`}, `supported values: "Put", "Range", "Mixed"`},
 		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "workload.put must be set"},
 		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "workload.put must be set"},
 		"a range without its field":     {edit{"spec.workload", `{type: Range}`}, "workload.range must be set"},

@@ -2,16 +2,18 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Txn;Lease
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease
 type WorkloadType string
 
 const (
 	// WorkloadPut writes one key with each request.
 	WorkloadPut WorkloadType = "Put"
-	// WorkloadRange reads one preloaded key with each request.
+	// WorkloadRange reads preloaded keys with each request.
 	WorkloadRange WorkloadType = "Range"
 	// WorkloadMixed reads or writes one preloaded key with each request.
 	WorkloadMixed WorkloadType = "Mixed"
+	// WorkloadDelete deletes one preloaded key with each request.
+	WorkloadDelete WorkloadType = "Delete"
 	// WorkloadTxn commits one transaction with each request.
 	WorkloadTxn WorkloadType = "Txn"
 	// WorkloadLease grants, renews or revokes a lease with each request.
@@ -30,31 +32,21 @@ const (
 	ConsistencySerializable Consistency = "Serializable"
 )
 
-// KeyOrder is the order in which requests choose keys.
-//
-// +kubebuilder:validation:Enum=Sequential;Uniform
-type KeyOrder string
-
-const (
-	// KeyOrderSequential takes key n mod count for request n.
-	KeyOrderSequential KeyOrder = "Sequential"
-	// KeyOrderUniform takes any key with the same probability.
-	KeyOrderUniform KeyOrder = "Uniform"
-)
-
 // Workload is a union: type, and the field of that name.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put')",message="workload.put must be set if, and only if, workload.type is Put"
 // +kubebuilder:validation:XValidation:rule="has(self.range) == (self.type == 'Range')",message="workload.range must be set if, and only if, workload.type is Range"
 // +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
+// +kubebuilder:validation:XValidation:rule="has(self.delete) == (self.type == 'Delete')",message="workload.delete must be set if, and only if, workload.type is Delete"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
-	// one key of a preloaded key space), Mixed (each request reads or
-	// writes one key of a preloaded key space), Txn (each request commits a
-	// transaction) or Lease (each request grants, renews or revokes a lease).
+	// keys of a preloaded key space), Mixed (each request reads or writes one
+	// key of a preloaded key space), Delete (each request deletes one key of a
+	// preloaded key space), Txn (each request commits a transaction) or Lease
+	// (each request grants, renews or revokes a lease).
 	//
 	// +required
 	// +unionDiscriminator
@@ -84,29 +76,18 @@ type Workload struct {
 	//
 	// +optional
 	Lease *LeaseWorkload `json:"lease,omitempty"`
-}
 
-// KeySpace is the set of keys that a run touches.
-type KeySpace struct {
-	// count is the number of different keys.
-	//
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000000
-	Count int64 `json:"count"`
-
-	// order is Sequential (request n takes key n mod count) or Uniform (any
-	// key, with the same probability). Default Sequential.
+	// delete is the workload of type Delete.
 	//
 	// +optional
-	// +kubebuilder:default=Sequential
-	Order KeyOrder `json:"order,omitempty"`
+	Delete *DeleteWorkload `json:"delete,omitempty"`
 }
 
 // PutWorkload writes one key with each request.
 //
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="put.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="put.keySize is too small to write put.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="put.values.minSize must not be greater than put.valueSize, the length of the longest value: lower it or raise valueSize"
 type PutWorkload struct {
 	// keySize is the length of a key in bytes, not counting the run's prefix.
 	// Default 8.
@@ -126,47 +107,16 @@ type PutWorkload struct {
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
 
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
+
 	// keys is the key space. Default 100,000 keys in sequential order.
 	//
 	// +optional
 	// +kubebuilder:default={count:100000,order:Sequential}
-	Keys KeySpace `json:"keys,omitzero"`
-}
-
-// RangeWorkload reads one key with each request. The key space is written
-// before the run starts.
-//
-// +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="range.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
-// +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="range.keySize is too small to write range.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
-type RangeWorkload struct {
-	// consistency is Linearizable (a quorum is asked) or Serializable (the
-	// contacted member answers alone, perhaps with an old value). Default
-	// Linearizable.
-	//
-	// +optional
-	// +kubebuilder:default=Linearizable
-	Consistency Consistency `json:"consistency,omitempty"`
-
-	// keySize is the length of a key in bytes, not counting the run's prefix.
-	// Default 8.
-	//
-	// +optional
-	// +kubebuilder:default=8
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=4096
-	KeySize int32 `json:"keySize,omitempty"`
-
-	// valueSize is the length of a value in bytes, at most 1,568,000. Default 256.
-	//
-	// +optional
-	// +kubebuilder:default=256
-	// +kubebuilder:validation:Minimum=0
-	ValueSize int32 `json:"valueSize"`
-
-	// keys is the key space. Default one key.
-	//
-	// +optional
-	// +kubebuilder:default={count:1,order:Sequential}
 	Keys KeySpace `json:"keys,omitzero"`
 }
 
@@ -175,6 +125,7 @@ type RangeWorkload struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="mixed.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="mixed.keySize is too small to write mixed.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="mixed.values.minSize must not be greater than mixed.valueSize, the length of the longest value: lower it or raise valueSize"
 type MixedWorkload struct {
 	// readsPerHundred is how many of a hundred requests are reads.
 	//
@@ -205,6 +156,12 @@ type MixedWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space. Default 10,000 keys, each with the same
 	// probability.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,7 +83,7 @@ func exitStatus(t *testing.T, err error) int {
 }
 
 func TestExitStatus(t *testing.T) {
-	local := []string{"run", "--local", "--embedded-members", "1", "-f", "-"}
+	local := slices.Clip([]string{"run", "--local", "--embedded-members", "1", "-f", "-"})
 	cases := map[string]struct {
 		stdin string
 		args  []string
@@ -101,6 +102,13 @@ func TestExitStatus(t *testing.T) {
 		"watch without a name": {"", []string{"watch"}, 2, "name"},
 		"service, local":       {puts, []string{"run", "--local", "-f", "-"}, 2, "--endpoints"},
 		"bad manifest":         {strings.Replace(puts, "clients", "cleints", 1), local, 2, "line 8: spec.load.cleints"},
+		"stopped already":      {puts + "  stop: true\n", local, 2, "line 9: spec.stop: "},
+		"local, context":       {puts, append(local, "--context", "c"), 2, "--context"},
+		"local, namespace":     {puts, append(local, "-n", "default"), 2, "--namespace"},
+		"local, user":          {puts, append(local, "--as", "u"), 2, "--as"},
+		"local, timeout":       {puts, append(local, "--timeout", "1m"), 2, "--timeout"},
+		"version flag":         {"", []string{"--version"}, 0, ""},
+		"a word too much":      {puts, append(local, "extra"), 2, `wanted no arguments, found "extra"`},
 		"refused by a rule":    {strings.Replace(puts, "clients: 30", "clients: 3", 1), local, 2, "line 8: spec.load: "},
 		"target out of reach":  {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1"}, 2, ""},
 		"no objectives":        {puts, local, 0, ""},
@@ -157,7 +165,14 @@ func TestLocalRunOnThreeMembers(t *testing.T) {
 	}
 }
 
-func TestInterruptGivesThePartialResult(t *testing.T) {
+func TestSignalsGiveThePartialResult(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) { signalGivesThePartialResult(t, signal) })
+	}
+}
+
+func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
+	t.Helper()
 	cmd, temporary := process(t, endless, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "yaml")
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -170,9 +185,9 @@ func TestInterruptGivesThePartialResult(t *testing.T) {
 	}
 	hang := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer hang.Stop()
-	interruptOnceMeasuring(t, cmd, bufio.NewScanner(stderr))
-	if got := exitStatus(t, cmd.Wait()); got != 0 {
-		t.Errorf("wanted exit status 0, got %d", got)
+	signalOnceMeasuring(t, cmd, signal, bufio.NewScanner(stderr))
+	if got := exitStatus(t, cmd.Wait()); got != 3 {
+		t.Errorf("wanted exit status 3, got %d", got)
 	}
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := yaml.Unmarshal([]byte(out.String()), run); err != nil {
@@ -182,25 +197,46 @@ func TestInterruptGivesThePartialResult(t *testing.T) {
 	if c == nil || c.Reason != v1alpha1.ReasonStopped || run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
 		t.Errorf("wanted the partial result of a stopped run, got:\n%s", out.String())
 	}
+	if !run.Status.Summary.Partial {
+		t.Error("a run that was stopped is shown as whole")
+	}
 	if left, _ := os.ReadDir(temporary); len(left) != 0 {
 		t.Errorf("the members' data is left: %v", left)
 	}
 }
 
-// interruptOnceMeasuring reads progress to its end and sends SIGINT when there
+func TestHangUpUnderNohup(t *testing.T) {
+	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 3", 1)
+	cmd, _ := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-")
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
+	cmd.Path = "/bin/sh"
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(stderr))
+	if got := exitStatus(t, cmd.Wait()); got != 0 {
+		t.Errorf("wanted the run to go on to its end, got exit status %d", got)
+	}
+}
+
+// signalOnceMeasuring reads progress to its end and sends the signal when there
 // is a throughput for the first time.
-func interruptOnceMeasuring(t *testing.T, cmd *exec.Cmd, progress *bufio.Scanner) {
+func signalOnceMeasuring(t *testing.T, cmd *exec.Cmd, signal os.Signal, progress *bufio.Scanner) {
 	t.Helper()
-	interrupted := false
+	sent := false
 	for progress.Scan() {
-		if !interrupted && strings.Contains(progress.Text(), "/s  p99") {
-			interrupted = true
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		if !sent && strings.Contains(progress.Text(), "/s  p99") {
+			sent = true
+			if err := cmd.Process.Signal(signal); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if !interrupted {
+	if !sent {
 		t.Error("no progress with a throughput was shown")
 	}
 }

@@ -16,12 +16,36 @@ import (
 // version is set by the linker.
 var version = "devel"
 
+// Exit statuses.
+const (
+	exitDone = iota
+	// exitFailed: the manager, or the removal of runs, could not do its work.
+	exitFailed
+	// exitUsage: the command line makes no sense.
+	exitUsage
+)
+
+// errUsage is what errors of the command line are.
+var errUsage = errors.New("manager --help lists what there is")
+
 func main() {
 	ctx := ctrl.SetupSignalHandler()
-	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+	err := run(ctx, os.Args[1:])
+	status := statusOf(err)
+	if status != exitDone {
 		fmt.Fprintln(os.Stderr, "manager:", err)
-		os.Exit(1)
 	}
+	os.Exit(status)
+}
+
+func statusOf(err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.Is(err, errUsage):
+		return exitUsage
+	}
+	return exitFailed
 }
 
 func run(ctx context.Context, args []string) error {

@@ -21,10 +21,23 @@ type options struct {
 	version                 bool
 }
 
+const usage = `manager is the operator of EtcdBenchmarks: it runs them as Jobs in the cluster
+that it is in, and writes their results.
+
+Usage:
+  manager [flags]            work until a signal comes
+  manager uninstall [flags]  end and clean the runs that go on; the chart does
+                             that before it removes the operator
+
+Exit status: 0 done, 1 it could not do its work, 2 the command line makes no
+sense.
+
+Flags:
+`
+
 func parseOptions(args []string, out io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
-	flags.SetOutput(out)
 	config.RegisterFlags(flags)
 	flags.StringVar(&o.clientImage, "client-image", "", "image of the client pods; normally the manager's own (required)")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the manager's metrics, served by HTTPS to those whom the cluster allows to get /metrics; 0 turns them off")
@@ -33,10 +46,27 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; by default the manager's own")
 	flags.Func("namespaces", "comma-separated namespaces to work in; by default all", o.setNamespaces)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, usage, args, out); err != nil {
 		return o, err
 	}
 	return o, o.check(flags.Args())
+}
+
+// parse prints help where that is asked for, and only there: what is wrong with
+// a flag would be lost among all that there are.
+func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) error {
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, usage)
+		flags.SetOutput(out)
+		flags.PrintDefaults()
+		return err
+	case err != nil:
+		return fmt.Errorf("%w; %w", err, errUsage)
+	}
+	return nil
 }
 
 func (o *options) setNamespaces(value string) error {
@@ -51,9 +81,9 @@ func (o *options) setNamespaces(value string) error {
 func (o *options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
-		return fmt.Errorf("wanted flags only, found %q: see --help", rest[0])
+		return fmt.Errorf("wanted flags only, found %q; %w", rest[0], errUsage)
 	case o.clientImage == "" && !o.version:
-		return errors.New("wanted the image of the client pods, found none: set --client-image to the image that this manager runs from")
+		return fmt.Errorf("wanted the image of the client pods, found none: set --client-image to the image that this manager runs from; %w", errUsage)
 	}
 	return nil
 }

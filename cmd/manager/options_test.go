@@ -53,6 +53,43 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
+func TestStatusOfCommandLines(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+	}{
+		"help":                        {[]string{"--help"}, exitDone},
+		"version":                     {[]string{"--version"}, exitDone},
+		"an unknown flag":             {[]string{"--fast"}, exitUsage},
+		"a word too much":             {[]string{"--client-image=i", "now"}, exitUsage},
+		"no image":                    {nil, exitUsage},
+		"uninstall, help":             {[]string{"uninstall", "--help"}, exitDone},
+		"uninstall, an unknown flag":  {[]string{"uninstall", "--fast"}, exitUsage},
+		"uninstall, a word too much":  {[]string{"uninstall", "now"}, exitUsage},
+		"a cluster that is not there": {[]string{"--client-image=i", "--kubeconfig=/no/such/file"}, exitFailed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := run(context.Background(), tc.args); statusOf(err) != tc.want {
+				t.Errorf("wanted exit status %d, found %d: %v", tc.want, statusOf(err), err)
+			}
+		})
+	}
+}
+
+func TestHelpIsPrintedWhereItIsAskedFor(t *testing.T) {
+	var help, bad strings.Builder
+	if _, err := parseOptions([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("wanted help, found %v", err)
+	}
+	if text := help.String(); !strings.HasPrefix(text, "manager is the operator") || !strings.Contains(text, "-client-image") {
+		t.Errorf("wanted to read what the manager is, and its flags, found:\n%s", text)
+	}
+	if _, err := parseOptions([]string{"--fast"}, &bad); err == nil || bad.Len() > 0 {
+		t.Errorf("wanted an error and no help, found %v and:\n%s", err, bad.String())
+	}
+}
+
 func TestHelpIsNoFailure(t *testing.T) {
 	if err := run(context.Background(), []string{"--help"}); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("wanted help, found %v", err)

@@ -15,6 +15,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
 )
 
+const uninstallUsage = `manager uninstall ends and cleans the runs that go on. The chart runs it before
+it removes the operator.
+
+Flags:
+`
+
 // uninstallCommand is `manager uninstall`: the chart runs it before it removes
 // the operator.
 func uninstallCommand(ctx context.Context, args []string) error {
@@ -22,8 +28,11 @@ func uninstallCommand(ctx context.Context, args []string) error {
 	config.RegisterFlags(flags)
 	timeout := flags.Duration("timeout", 3*time.Minute, "how long the operator may take to end and clean the runs that go on")
 	namespaces := flags.String("namespaces", "", "comma-separated namespaces to look at; by default all")
-	if err := flags.Parse(args); err != nil {
+	if err := parse(flags, uninstallUsage, args, os.Stderr); err != nil {
 		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("wanted flags only, found %q; %w", flags.Arg(0), errUsage)
 	}
 	setLogger()
 	config, err := ctrl.GetConfig()

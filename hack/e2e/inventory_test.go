@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -62,6 +63,10 @@ func (e *environment) addObjects(ctx context.Context, found inventory, version s
 		return fmt.Errorf("listing %s: %w", resource.Name, client.IgnoreNotFound(err))
 	}
 	for _, object := range objects.Items {
+		// A node's lease is made, and made again, by its kubelet.
+		if object.Namespace == corev1.NamespaceNodeLease {
+			continue
+		}
 		if strings.HasPrefix(object.Namespace+object.Name, "e2e-") {
 			continue
 		}

@@ -34,7 +34,7 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 }
 
 func podsOf(n int32, b *v1alpha1.EtcdBenchmark) string {
-	return fmt.Sprintf("%d/%d", n, b.Spec.Load.Pods)
+	return fmt.Sprintf("%d/%d", n, b.Resolved().Load.Pods)
 }
 
 // reportedPods counts the pods whose final result is known, by whichever road.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Grouped writes n with commas between groups of three digits.
@@ -57,4 +58,13 @@ func threeDigits(v float64) string {
 		return Grouped(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(significant(v), 'f', -1, 64)
+}
+
+// Nanos writes a duration as Micros does, but nanoseconds where it is shorter
+// than a microsecond.
+func Nanos(d time.Duration) string {
+	if d < time.Microsecond {
+		return strconv.FormatInt(d.Nanoseconds(), 10) + "ns"
+	}
+	return Micros(toMicros(d))
 }

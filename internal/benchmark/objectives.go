@@ -39,18 +39,18 @@ func notJudged(got, message string) verdict {
 // pod. A run that did not do all that was asked can miss, but not pass,
 // whatever the numbers that it got are; reason is how it ended.
 func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
-	if len(b.Spec.Objectives) == 0 {
+	if len(b.Resolved().Objectives) == 0 {
 		return nil, nil
 	}
-	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Spec.Objectives))
-	for _, o := range b.Spec.Objectives {
-		v := judge(o, s)
+	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
+	for _, o := range b.Resolved().Objectives {
+		v := judge(o, b.Resolved().Load, s)
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
 			Result:  v.result,
 			Wanted:  wanted(o),
 			Got:     v.got,
-			Message: v.message,
+			Message: bounded(v.message, maxMessage),
 		})
 	}
 	return out, capped(passed(out), s, reason)
@@ -71,7 +71,8 @@ func CouldNotRun(reason string) bool {
 	return reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonStopped
 }
 
-func judge(o v1alpha1.Objective, s *results.Summary) verdict {
+// judge judges one objective of a run with this load.
+func judge(o v1alpha1.Objective, l v1alpha1.Load, s *results.Summary) verdict {
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
 	}
@@ -82,6 +83,13 @@ func judge(o v1alpha1.Objective, s *results.Summary) verdict {
 		return judgeThroughput(*o.Throughput, *s)
 	case o.ErrorRatio != nil:
 		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
+	case o.AchievedRate != nil:
+		return judgeAchievedRate(*o.AchievedRate, l, *s)
+	case o.StartSkew != nil:
+		return completed(judgeStartSkew(*o.StartSkew, *s), *s)
+	}
+	if limit := memberLimitOf(o); limit != nil {
+		return completed(judgeMembers(limit, *s), *s)
 	}
 	return notJudged("", fmt.Sprintf("Objectives of type %s are not known here.", o.Type))
 }
@@ -100,6 +108,9 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	op := operationOf(s, o.Operation)
 	if op == nil {
 		return notJudged("", fmt.Sprintf("The workload sent no %s requests.", o.Operation))
+	}
+	if o.Statistic == v1alpha1.StatisticStddev {
+		return judgeStddev(o, *op)
 	}
 	value, ok := op.Judged.Values[results.Statistic(o.Statistic)]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
@@ -191,6 +202,13 @@ func wanted(o v1alpha1.Objective) string {
 		return "≥" + Rate(o.Throughput.MinPerSecond)
 	case o.ErrorRatio != nil:
 		return "≤" + perMillion(float64(o.ErrorRatio.MaxPerMillion))
+	case o.AchievedRate != nil:
+		return fmt.Sprintf("≥%d %% of load.rate", o.AchievedRate.MinPercent)
+	case o.StartSkew != nil:
+		return "≤" + exactMicros(time.Duration(o.StartSkew.MaxMicroseconds)*time.Microsecond)
+	}
+	if limit := memberLimitOf(o); limit != nil {
+		return "≤" + limit.unit(limit.highest)
 	}
 	return ""
 }

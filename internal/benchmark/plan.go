@@ -15,11 +15,12 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Version:        plan.Version,
 		RunUID:         string(b.UID),
 		Name:           b.Namespace + "/" + b.Name,
-		Pods:           int(b.Spec.Load.Pods),
+		Pods:           int(b.Resolved().Load.Pods),
 		Prefix:         b.KeyPrefix(),
 		Target:         planTarget(b.Spec.Target, endpoints),
-		Workload:       planWorkload(b.Spec.Workload),
-		Load:           planLoad(b.Spec.Load),
+		Workload:       planWorkload(b.Resolved().Workload),
+		Load:           planLoad(b.Resolved().Load),
+		Guard:          planGuard(b.Spec.Guard),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if b.UsesLeases() {
@@ -31,8 +32,23 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	return p, nil
 }
 
+// planGuard guards a run whose spec says nothing of it, too.
+func planGuard(g *v1alpha1.Guard) plan.Guard {
+	out := plan.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent}
+	switch {
+	case g == nil:
+		return out
+	case g.AcceptWrites:
+		out.MaxFreeQuotaPercent = 0
+	case g.MaxFreeQuotaPercent > 0:
+		out.MaxFreeQuotaPercent = int(g.MaxFreeQuotaPercent)
+	}
+	out.AcknowledgeControlPlane = g.AcknowledgeControlPlane
+	return out
+}
+
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
-	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members)}
+	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members), SampleIntervalSeconds: int(t.SampleIntervalSeconds)}
 	if t.TLS != nil {
 		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}
 	}
@@ -59,13 +75,20 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 	switch {
 	case w.Put != nil:
 		out = keySpace(w.Put.KeySize, w.Put.ValueSize, w.Put.Keys)
+		out.Values = values(w.Put.Values, w.Put.ValueSize)
 	case w.Range != nil:
 		out = keySpace(w.Range.KeySize, w.Range.ValueSize, w.Range.Keys)
+		out.Values = values(w.Range.Values, w.Range.ValueSize)
 		out.Serializable = w.Range.Consistency == v1alpha1.ConsistencySerializable
+		out.Interval = interval(*w.Range)
 	case w.Mixed != nil:
 		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
+		out.Values = values(w.Mixed.Values, w.Mixed.ValueSize)
 		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
 		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
+	case w.Delete != nil:
+		out = keySpace(w.Delete.KeySize, w.Delete.ValueSize, w.Delete.Keys)
+		out.Values = values(w.Delete.Values, w.Delete.ValueSize)
 	case w.Txn != nil:
 		out = planTxn(w.Txn)
 	case w.Lease != nil:
@@ -81,7 +104,50 @@ func keySpace(keySize, valueSize int32, keys v1alpha1.KeySpace) plan.Workload {
 		ValueSize: int(valueSize),
 		KeyCount:  keys.Count,
 		KeyOrder:  plan.KeyOrder(keys.Order),
+		Demand:    demand(keys),
 	}
+}
+
+// values says what values of at most this size are made of.
+func values(v *v1alpha1.Values, size int32) plan.Values {
+	var out plan.Values
+	if v == nil {
+		return out
+	}
+	switch {
+	case v.Content == v1alpha1.ValueContentZero:
+		out.ZeroPercent = 100
+	case v.RandomPercent != nil:
+		out.ZeroPercent = 100 - int(*v.RandomPercent)
+	}
+	if v.MinSize != nil {
+		out.Spread = int(size - *v.MinSize)
+	}
+	return out
+}
+
+// interval leaves out what does not make a request other than one of a key.
+func interval(r v1alpha1.RangeWorkload) plan.Interval {
+	out := plan.Interval{KeysOnly: r.KeysOnly, CountOnly: r.CountOnly}
+	if r.KeysPerRequest > 1 {
+		out.Keys = r.KeysPerRequest
+	}
+	if r.Limit != nil {
+		out.Limit = *r.Limit
+	}
+	return out
+}
+
+func demand(keys v1alpha1.KeySpace) plan.Demand {
+	var out plan.Demand
+	if keys.Zipf != nil {
+		out.ZipfThousandths = int(keys.Zipf.ExponentThousandths)
+	}
+	if keys.HotSpot != nil {
+		out.HotKeysPerThousand = int(keys.HotSpot.KeysPerThousand)
+		out.HotRequestsPerThousand = int(keys.HotSpot.RequestsPerThousand)
+	}
+	return out
 }
 
 func planLoad(l v1alpha1.Load) plan.Load {
@@ -100,7 +166,21 @@ func planLoad(l v1alpha1.Load) plan.Load {
 		out.DurationSeconds = int(*l.DurationSeconds)
 	}
 	if l.Rate != nil {
-		out.RatePerSecond = l.Rate.PerSecond
+		planRate(*l.Rate, &out)
 	}
 	return out
+}
+
+// planRate adds the schedule of an open loop. A ramp is one stage, as long as
+// the window; stages are the window.
+func planRate(r v1alpha1.Rate, out *plan.Load) {
+	out.RatePerSecond = r.PerSecond
+	out.Poisson = r.Arrival == v1alpha1.ArrivalPoisson
+	if r.Ramp != nil {
+		out.Stages = []plan.Stage{{FromPerSecond: r.Ramp.FromPerSecond, ToPerSecond: r.Ramp.ToPerSecond, Seconds: out.DurationSeconds}}
+	}
+	for _, s := range r.Stages {
+		out.Stages = append(out.Stages, plan.Stage{FromPerSecond: s.PerSecond, ToPerSecond: s.PerSecond, Seconds: int(s.Seconds)})
+		out.DurationSeconds += int(s.Seconds)
+	}
 }

@@ -50,7 +50,7 @@ func progressP99(s results.Summary) int64 {
 
 // percent is of the requests where they bound the run, else of the time.
 func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapshot) int32 {
-	if wanted := b.Spec.Load.Requests; wanted != nil {
+	if wanted := b.Resolved().Load.Requests; wanted != nil {
 		return ratioPercent(float64(requests), float64(*wanted))
 	}
 	return timePercent(snaps)
@@ -66,7 +66,7 @@ func timePercent(snaps []*results.Snapshot) int32 {
 		}
 		w := snap.Window
 		switch {
-		case reached(snap, results.StageDraining):
+		case reached(snap, results.StageDraining) && !endedEarly(snap):
 			known = true
 		case w.Start.IsZero() || !w.LastResponse.After(w.Start):
 			return 0
@@ -79,6 +79,9 @@ func timePercent(snaps []*results.Snapshot) int32 {
 	}
 	return least
 }
+
+// endedEarly says whether a pod's window ended before its bound.
+func endedEarly(snap *results.Snapshot) bool { return snap.Stopped || snap.Failure != nil }
 
 func ratioPercent(done, wanted float64) int32 {
 	if wanted <= 0 {

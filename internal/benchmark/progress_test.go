@@ -25,6 +25,7 @@ func inWindow(passed time.Duration) func(*results.Snapshot) {
 }
 
 func TestProgress(t *testing.T) {
+	early := func(s *results.Snapshot) { s.Stage, s.Stopped = results.StageDone, true }
 	unmeasured := func(s *results.Snapshot) { s.Window = results.Window{} }
 	cases := map[string]struct {
 		run         *v1alpha1.EtcdBenchmark
@@ -38,6 +39,7 @@ func TestProgress(t *testing.T) {
 		"time bounds the run":                {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(2*time.Second)), measured(1, 10, inWindow(time.Second))}, 25, 2},
 		"time bounds the run, one not begun": {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(time.Second)), measured(1, 0, unmeasured, atStage(results.StageWarmingUp))}, 0, 2},
 		"time is up":                         {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10), measured(1, 10, atStage(results.StageDraining))}, 100, 2},
+		"stopped before time was up":         {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(time.Second), early), measured(1, 10, inWindow(2*time.Second), early)}, 25, 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ const (
 // microseconds, whole requests per second.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 	out := &v1alpha1.Summary{
-		Transport:                 b.Spec.Load.Transport,
+		Transport:                 b.Resolved().Load.Transport,
 		Partial:                   s.Partial,
 		MeasuredRequests:          int64(s.Succeeded + s.Failed + s.Censored),
 		FailedRequests:            int64(s.Failed),
@@ -38,6 +38,8 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		RequestCounts:             requestCounts(s.Requests),
 		KeyBytesOnWire:            int32(s.KeyBytes),
 		Warnings:                  boundedWarnings(s.Warnings),
+		Members:                   memberSummaries(s.Target),
+		Evidence:                  evidence(s),
 	}
 	for _, op := range s.Operations {
 		out.Operations = append(out.Operations, operationSummary(op))

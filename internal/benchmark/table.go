@@ -29,6 +29,8 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.course(timeline)
 		t.requests()
 		t.errors()
+		t.members()
+		t.evidence()
 	}
 	t.objectives()
 	t.warnings()
@@ -63,7 +65,7 @@ func (t *table) sentence(label, text string) {
 }
 
 func (t *table) header() {
-	load := t.b.Spec.Load
+	load := t.b.Resolved().Load
 	t.line("%s", strings.TrimPrefix(t.b.Namespace+"/"+t.b.Name, "/"))
 	t.sentence("  result  ", t.outcome())
 	t.sentence("  load    ", strings.Join([]string{

@@ -24,7 +24,7 @@ func (t *table) performance() {
 // performanceHeader follows etcd's page: writes count keys, if each request
 // writes one of its own, and name their target; reads name their consistency.
 func (t *table) performanceHeader() []string {
-	w := t.b.Spec.Workload
+	w := t.b.Resolved().Workload
 	switch {
 	case w.Put != nil:
 		written := "KEYS WRITTEN"
@@ -32,6 +32,8 @@ func (t *table) performanceHeader() []string {
 			written = "PUTS"
 		}
 		return []string{"", written, "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	case w.Delete != nil:
+		return []string{"", "KEYS DELETED", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	case w.Range != nil:
 		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	default:
@@ -40,7 +42,7 @@ func (t *table) performanceHeader() []string {
 }
 
 func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
-	w, load := t.b.Spec.Workload, t.b.Spec.Load
+	w, load := t.b.Resolved().Workload, t.b.Resolved().Load
 	done := op.Succeeded + op.Failed + op.Censored
 	if w.Put != nil {
 		done = op.Succeeded
@@ -51,7 +53,7 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 		Grouped(int64(load.Connections)),
 		Grouped(int64(load.Clients)),
 	}
-	if w.Put != nil {
+	if w.Put != nil || w.Delete != nil {
 		row = append(row, membersText(t.b.Spec.Target.Members))
 	} else {
 		row = append(row, consistencyText(w, op.Operation))

@@ -74,6 +74,15 @@ func TestTableOfReads(t *testing.T) {
 	wantLine(t, lines, "Range 100 4 10 serializable 100 50.5ms unknown")
 }
 
+func TestTableOfDeletions(t *testing.T) {
+	_, lines := cells(t, finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadDelete, Delete: &v1alpha1.DeleteWorkload{}}
+		b.Status.Summary.Operations[0].Operation = v1alpha1.OperationDelete
+	}))
+	wantLine(t, lines, "KEYS DELETED CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY AVG SERVER RSS")
+	wantLine(t, lines, "Delete 100 4 10 all members 100 50.5ms 126 MB")
+}
+
 func TestTableShowsWhatWentWrong(t *testing.T) {
 	b := finished([]*results.Snapshot{measured(0, 98, failing(1200, "Unavailable", time.Millisecond), cutOff(2, time.Minute))},
 		withObjectives(maxErrors(0), maxLatency(v1alpha1.StatisticMean, 1)),

@@ -17,9 +17,31 @@ func plural(n int64, noun string) string {
 
 func loopText(l v1alpha1.Load) string {
 	if l.Rate != nil {
-		return "open loop at " + Rate(l.Rate.PerSecond)
+		return "open loop " + rateText(*l.Rate)
 	}
 	return "closed loop"
+}
+
+// rateText says what rate was offered, and how.
+func rateText(r v1alpha1.Rate) string {
+	text := "at " + Rate(r.PerSecond)
+	switch {
+	case r.Ramp != nil:
+		text = "from " + Rate(r.Ramp.FromPerSecond) + " to " + Rate(r.Ramp.ToPerSecond)
+	case len(r.Stages) > 0:
+		text = "in " + plural(int64(len(r.Stages)), "stage") + " of at most " + Rate(highest(r.Stages))
+	}
+	if r.Arrival == v1alpha1.ArrivalPoisson {
+		text += " (Poisson)"
+	}
+	return text
+}
+
+func highest(stages []v1alpha1.RateStage) (perSecond int64) {
+	for _, s := range stages {
+		perSecond = max(perSecond, s.PerSecond)
+	}
+	return perSecond
 }
 
 // membersText says which members got the load in the words of etcd's page.

@@ -18,7 +18,7 @@ type client struct {
 	workload *workload.Workload
 	request  Request
 	response Response
-	key      []byte
+	key, end []byte
 	// keys are the numbers of the keys in request.Pairs.
 	keys []int64
 	// pause is how long the client waited after its last request, because the
@@ -32,10 +32,8 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		shard:    number,
 		conn:     conn,
 		workload: w,
-		request: Request{
-			Pairs: make([]Pair, w.KeysAtOnce()), Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
-		},
-		key: make([]byte, 0, w.KeyBytes()),
+		request:  newRequest(p, w),
+		key:      make([]byte, 0, w.KeyBytes()),
 	}
 	if p.Workload.Lease != nil {
 		c.request.TTLSeconds = p.Workload.Lease.TTLSeconds
@@ -49,6 +47,16 @@ func (c *client) subject(op workload.Operation) string {
 		return fmt.Sprintf("lease %x", op.Lease)
 	}
 	return fmt.Sprintf("key %q", c.key)
+}
+
+// newRequest returns what all requests of a client have in common.
+func newRequest(p plan.Plan, w *workload.Workload) Request {
+	interval := p.Workload.Interval
+	return Request{
+		Pairs: make([]Pair, w.KeysAtOnce()),
+		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
+		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
+	}
 }
 
 // do sends one operation and waits for its end.
@@ -72,9 +80,13 @@ func (c *client) prepare(op workload.Operation) {
 
 func (c *client) prepareKey(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
-	c.request.Key, c.request.Value = c.key, nil
-	if op.Kind == results.OperationPut || op.Kind == results.OperationCompareAndSwap {
-		c.request.Value = c.workload.Value(op.Key)
+	c.request.Key, c.request.Value, c.request.End = c.key, nil, nil
+	switch op.Kind {
+	case results.OperationPut, results.OperationCompareAndSwap:
+		c.request.Value = c.workload.Value(op.Value)
+	case results.OperationRange:
+		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
+		c.request.End = c.end
 	}
 }
 
@@ -82,7 +94,7 @@ func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
-		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(number)
+		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))
 	}
 }
 

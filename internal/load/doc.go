@@ -2,9 +2,9 @@
 // a driver, from the first connection to the last deleted key, and counts what
 // happens.
 //
-// It imports plan, results, its own pure packages arrival and workload, and
-// the standard library. It never imports a datastore, Kubernetes or etcd: the
-// wiring in cmd hands it a Driver. Its one invariant: every request that is
+// It imports plan, results, its own pure packages arrival, members and
+// workload, and the standard library. It never imports a datastore, Kubernetes
+// or etcd: the wiring in cmd hands it a Driver. Its one invariant: every request that is
 // due in the measured window is counted exactly once, as a success, as failed,
 // or as censored.
 package load

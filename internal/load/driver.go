@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -26,9 +27,9 @@ type Driver interface {
 	// deletes the run's keys; the others wait for a while to see that happen.
 	// An error goes with CleaningKeysLeft.
 	Release(ctx context.Context) (results.Cleaning, error)
-	// Sample returns the resident memory in bytes of the members, by the ID in
-	// results.Member, as far as they tell.
-	Sample(ctx context.Context) map[string]int64
+	// Sample returns what the members say of themselves now, by the ID in
+	// results.Member. One that says nothing has the problem in its sample.
+	Sample(ctx context.Context) map[string]members.Sample
 	// Requests counts what was sent to the target so far, each attempt once,
 	// by the phase in its context (see WithPhase).
 	Requests() map[results.RPC]map[results.Phase]uint64
@@ -54,7 +55,8 @@ type SharedConn interface {
 	Client(ctx context.Context, client int) (Conn, error)
 }
 
-// Request is one operation. A driver must not change what its fields point to.
+// Request is one operation, on one key, on several that follow each other or are
+// named, or on a lease. A driver must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
 	// Key is that of an operation on one key; Value is set if it writes.
@@ -64,6 +66,15 @@ type Request struct {
 	// Lease is the ID of the lease of an operation on one, and TTLSeconds the
 	// time to live of one that is granted.
 	Lease, TTLSeconds int64
+	// End is the key before which a read of several keys ends; empty for one key.
+	End []byte
+	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves
+	// out values, CountOnly also keys.
+	Limit               int64
+	KeysOnly, CountOnly bool
+	// Keys is how many keys there are for the request to read or delete, see
+	// Missing; 0 is one.
+	Keys int64
 	// Serializable reads are answered by the contacted member alone.
 	Serializable bool
 	// Timeout is when, after it was sent, the request counts as failed.
@@ -99,6 +110,7 @@ const (
 	CodeCanceled         = "Canceled"
 	// CodeFailedPrecondition is how the grant of a lease fails that exists.
 	CodeFailedPrecondition = "FailedPrecondition"
+	CodeNotFound           = "NotFound"
 )
 
 // Succeeded says whether the target did what the request wanted.

@@ -39,15 +39,40 @@ const sendGrace = 100 * time.Millisecond
 // prepare lays out the stints of a load that starts at an instant. close must
 // follow.
 func (e *engine) prepare(part plan.Part, start Instant) {
-	share := arrival.Share{Schedule: arrival.PerSecond(e.plan.Load.RatePerSecond), Pods: part.Pods, Index: part.Index}
 	w0 := start.Add(e.plan.Load.Warmup())
 	end, limit := never, part.Requests
 	if e.plan.Load.DurationSeconds > 0 {
 		end, limit = w0.Add(e.plan.Load.Duration()), unlimited
 	}
-	e.warmup = newStint(workload.Warmup, share, start, w0, unlimited)
-	e.measured = newStint(workload.Measured, share, w0, end, limit)
+	e.warmup = newStint(workload.Warmup, part, e.walk(workload.Warmup, part), start, w0, unlimited)
+	e.measured = newStint(workload.Measured, part, e.walk(workload.Measured, part), w0, end, limit)
 	e.measured.grace = sendGrace
+}
+
+// walk returns this pod's way through the schedule of a stint, nil in a closed
+// loop.
+func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
+	if !e.plan.Load.OpenLoop() {
+		return nil
+	}
+	schedule, share := e.schedule(stream), arrival.Share{Pods: part.Pods, Index: part.Index}
+	if e.plan.Load.Poisson {
+		return schedule.Poisson(uint64(e.plan.Load.Seed), uint64(stream), share)
+	}
+	return schedule.Even(share)
+}
+
+// schedule returns the rate of a stint. A warm-up keeps the rate with which the
+// window begins.
+func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
+	if stream == workload.Warmup || len(e.plan.Load.Stages) == 0 {
+		return arrival.PerSecond(e.plan.Load.WarmupRatePerSecond())
+	}
+	var stages []arrival.Stage
+	for _, s := range e.plan.Load.Stages {
+		stages = append(stages, arrival.Stage{From: s.FromPerSecond, To: s.ToPerSecond, Seconds: int64(s.Seconds)})
+	}
+	return arrival.Stages(stages...)
 }
 
 func (e *engine) close() {
@@ -121,7 +146,7 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 }
 
 func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
-	op := e.workload.At(s.stream, s.share.Number(ordinal))
+	op := e.workload.At(s.stream, s.part.Number(ordinal))
 	c.do(ctx, op)
 	e.account(c, s, op, due)
 }
@@ -180,9 +205,9 @@ func (e *engine) censorOwed() {
 	if end == 0 {
 		end = Now()
 	}
-	from, to := e.measured.owed()
-	for ordinal := from; ordinal < to; ordinal++ {
-		op := e.workload.At(e.measured.stream, e.measured.share.Number(ordinal))
-		e.recorder.censor(0, op.Kind, end-e.measured.due(ordinal))
+	for ordinal, due, ok := e.measured.peek(); ok; ordinal, due, ok = e.measured.peek() {
+		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
+		e.recorder.censor(0, op.Kind, end-due)
+		e.measured.take()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -19,8 +20,10 @@ type fakeDriver struct {
 	hook func(ctx context.Context, step string) error
 	// answer fills the response of a request that was just sent.
 	answer func(ctx context.Context, req *Request, resp *Response)
+	// memory has the resident memory in bytes of the members that are sampled.
 	memory map[string]int64
 
+	samples atomic.Int64
 	counter RequestCounter
 	mutex   sync.Mutex
 	// sent has how often each operation was sent, by phase.
@@ -60,7 +63,19 @@ func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
 
-func (d *fakeDriver) Sample(context.Context) map[string]int64 { return d.memory }
+// Sample shows a counter that rises by one with each sample.
+func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
+	n := d.samples.Add(1)
+	out := map[string]members.Sample{}
+	for id, bytes := range d.memory {
+		out[id] = members.Sample{
+			At:       time.Now(),
+			Counters: map[results.Figure]float64{results.FigureLeaderChanges: float64(n)},
+			Gauges:   map[members.Gauge]float64{members.GaugeMemoryBytes: float64(bytes)},
+		}
+	}
+	return out
+}
 
 func (d *fakeDriver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
 

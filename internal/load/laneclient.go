@@ -30,7 +30,7 @@ func newLaneClient(c *client, conn LaneConn, r *runner) *laneClient {
 
 func (l *laneClient) send(s stage, ordinal int64, due Instant) {
 	l.stage, l.due = s, due
-	l.operation = l.workload.At(s.stream, s.share.Number(ordinal))
+	l.operation = l.workload.At(s.stream, s.part.Number(ordinal))
 	l.prepare(l.operation)
 	l.lane.Send(s.phase, &l.request, &l.response)
 }

@@ -30,7 +30,7 @@ func preload(ctx context.Context, clients []*client, part plan.Part, operations 
 	for _, c := range clients {
 		writing.Go(func() {
 			for k := next.Add(1) - 1; k < count && ctx.Err() == nil; k = next.Add(1) - 1 {
-				if err := c.preload(ctx, k*int64(part.Pods)+int64(part.Index)); err != nil {
+				if err := c.preload(ctx, part.Number(k)); err != nil {
 					cancel(err)
 				}
 			}

@@ -154,7 +154,7 @@ func (r *runner) serve(s stage) (over bool) {
 			r.waitFor(s, due, taken > 0)
 			return false
 		}
-		s.next.Store(ordinal + 1)
+		s.take()
 		r.takeFree().send(s, ordinal, due)
 	}
 }

@@ -223,19 +223,26 @@ func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
 func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 	for late, wantSent := range map[time.Duration]int64{0: 5, sendGrace - 1: 5, sendGrace: 0} {
 		synctest.Test(t, func(t *testing.T) {
-			share := arrival.Share{Schedule: arrival.PerSecond(1000), Pods: 1}
+			walk := arrival.PerSecond(1000).Even(arrival.Share{Pods: 1})
 			start := Now()
-			s := newStint(workload.Measured, share, start, start.Add(time.Second), unlimited)
+			s := newStint(workload.Measured, plan.Part{Pods: 1}, walk, start, start.Add(time.Second), unlimited)
 			defer s.close()
 			s.grace = sendGrace
-			s.next.Store(995)
+			for range 995 {
+				s.take()
+			}
 			time.Sleep(time.Second + late)
 			sent := int64(0)
 			for _, _, ok := s.await(); ok; _, _, ok = s.await() {
 				sent++
 			}
-			if from, to := s.owed(); sent != wantSent || to-from != 5-wantSent {
-				t.Errorf("%v after the end: sent %d and owed %d, wanted %d and %d", late, sent, to-from, wantSent, 5-wantSent)
+			owed := int64(0)
+			for _, _, ok := s.peek(); ok; _, _, ok = s.peek() {
+				s.take()
+				owed++
+			}
+			if sent != wantSent || owed != 5-wantSent {
+				t.Errorf("%v after the end: sent %d and owed %d, wanted %d and %d", late, sent, owed, wantSent, 5-wantSent)
 			}
 		})
 	}

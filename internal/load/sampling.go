@@ -4,38 +4,42 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-const (
-	// sampleInterval lies between two looks at the members' memory. One costs
-	// a member several milliseconds of its processor.
-	sampleInterval = 5 * time.Second
-	// sampleTimeout bounds one look at all members.
-	sampleTimeout = 3 * time.Second
-)
+// sampleTimeout bounds one look at all members.
+const sampleTimeout = 3 * time.Second
 
-// sampler keeps the mean resident memory of each member over a window.
+// sampler follows the members over a window, by what they say of themselves.
 type sampler struct {
-	driver Driver
-	// closing and closed exist between begin and end.
-	closing, closed chan struct{}
+	driver   Driver
+	interval time.Duration
+	// closing and closed exist between begin and end. closing takes when the
+	// window has ended.
+	closing chan time.Time
+	closed  chan struct{}
 
-	mutex sync.Mutex
-	sums  map[string]memorySum
+	mutex  sync.Mutex
+	tracks map[string]*members.Track
+	// started and ended are the ends of the window; ended is zero until the
+	// last sample was taken.
+	started, ended time.Time
 }
 
-type memorySum struct{ bytes, samples int64 }
-
-// begin samples now and then in intervals.
+// begin takes the first sample now, and more in intervals. The window begins
+// now.
 func (s *sampler) begin(ctx context.Context) {
-	s.closing, s.closed = make(chan struct{}), make(chan struct{})
+	s.started = time.Now()
+	s.closing, s.closed = make(chan time.Time, 1), make(chan struct{})
 	go s.run(context.WithoutCancel(ctx))
 }
 
-// last takes the last sample now, without waiting for it.
+// last takes the last sample now, without waiting for it. The window ends now.
 func (s *sampler) last() {
 	if s.closing != nil {
-		close(s.closing)
+		s.closing <- time.Now()
 	}
 }
 
@@ -48,14 +52,15 @@ func (s *sampler) end() {
 
 func (s *sampler) run(ctx context.Context) {
 	defer close(s.closed)
-	ticker := time.NewTicker(sampleInterval)
+	ticker := time.NewTicker(s.interval)
 	defer ticker.Stop()
 	for {
 		s.take(ctx)
 		select {
 		case <-ticker.C:
-		case <-s.closing:
+		case ended := <-s.closing:
 			s.take(ctx)
+			s.close(ended)
 			return
 		}
 	}
@@ -67,25 +72,40 @@ func (s *sampler) take(ctx context.Context) {
 	s.add(s.driver.Sample(ctx))
 }
 
-func (s *sampler) add(sample map[string]int64) {
+func (s *sampler) add(sample map[string]members.Sample) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.sums == nil {
-		s.sums = map[string]memorySum{}
+	if s.tracks == nil {
+		s.tracks = map[string]*members.Track{}
 	}
-	for member, bytes := range sample {
-		sum := s.sums[member]
-		s.sums[member] = memorySum{bytes: sum.bytes + bytes, samples: sum.samples + 1}
+	for id, said := range sample {
+		if s.tracks[id] == nil {
+			s.tracks[id] = &members.Track{}
+		}
+		s.tracks[id].Add(said)
 	}
 }
 
-// mean returns a member's mean resident memory in bytes, 0 if no sample could
-// be had.
-func (s *sampler) mean(member string) int64 {
+func (s *sampler) close(ended time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if sum := s.sums[member]; sum.samples > 0 {
-		return sum.bytes / sum.samples
+	s.ended = ended
+}
+
+// fill writes into a member what is known of it. Its window is only told once
+// that has ended: less would look like the whole.
+func (s *sampler) fill(member *results.Member) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	track := s.tracks[member.ID]
+	if track != nil {
+		member.ResidentMemoryBytes = track.MeanMemory()
 	}
-	return 0
+	switch {
+	case s.ended.IsZero():
+	case track == nil:
+		member.Window = &results.MemberWindow{Unknown: "none of the run's addresses leads to it"}
+	default:
+		member.Window = track.Window(s.started, s.ended)
+	}
 }

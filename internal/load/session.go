@@ -67,7 +67,7 @@ func NewSession(c Config) (*Session, error) {
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
-		sampler:  &sampler{driver: c.Driver},
+		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
 		state:    newState(c.Log),
 	}, nil
 }

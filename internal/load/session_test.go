@@ -25,7 +25,7 @@ func wantOperations(p plan.Plan) map[string]int {
 		op := w.At(workload.Measured, n)
 		value := ""
 		if op.Kind == results.OperationPut {
-			value = string(w.Value(op.Key))
+			value = string(w.Value(op.Value))
 		}
 		want[string(op.Kind)+" "+string(w.AppendKey(nil, op.Key))+"="+value]++
 	}
@@ -191,6 +191,12 @@ func TestTheStagesOfASession(t *testing.T) {
 	}
 	if m := got.Target.Members; m[0].ResidentMemoryBytes != 100 || m[1].ResidentMemoryBytes != 0 {
 		t.Errorf("members %+v, wanted 100 bytes of the first and nothing known of the second", m)
+	}
+	if changes, known := got.Target.Members[0].Window.Value(results.FigureLeaderChanges); !known || changes != float64(d.samples.Load()-1) {
+		t.Errorf("the first member saw %v changes (%v) in %d samples, wanted those from the first to the last", changes, known, d.samples.Load())
+	}
+	if w := got.Target.Members[1].Window; w == nil || w.Unknown == "" {
+		t.Errorf("of the second member %+v, wanted why nothing is known", w)
 	}
 }
 

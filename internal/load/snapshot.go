@@ -25,8 +25,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	}
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
-			member := &snapshot.Target.Members[i]
-			member.ResidentMemoryBytes = s.sampler.mean(member.ID)
+			s.sampler.fill(&snapshot.Target.Members[i])
 		}
 	}
 	return snapshot

@@ -8,6 +8,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // unlimited is the limit of a stint that time alone ends.
@@ -17,8 +18,10 @@ const unlimited = math.MaxInt64
 // Clients draw its operations by their ordinal among this pod's, from 0.
 type stint struct {
 	stream workload.Stream
-	// share has the pod's numbers and, for an open loop, when they are due.
-	share arrival.Share
+	part   plan.Part
+	// walk goes, in an open loop, from arrival to arrival, relative to start; it
+	// is nil in a closed loop. It only moves while turn is held.
+	walk  *arrival.Walk
 	start Instant
 	// end is when nothing is due or sent any more, as Instant; stop moves it
 	// forward.
@@ -27,9 +30,9 @@ type stint struct {
 	grace time.Duration
 	// limit is how many operations there are.
 	limit int64
-	// next is the ordinal of the next operation. In an open loop it only moves
-	// while turn is held.
-	next atomic.Int64
+	// next is the ordinal of the next operation. In an open loop it moves with
+	// walk, and so does due: when the next operation is due, as Instant.
+	next, due atomic.Int64
 
 	// turn is held by the one free client that waits for the next arrival of
 	// an open loop; the other free clients queue behind it. So the backlog is
@@ -38,15 +41,19 @@ type stint struct {
 	alarm alarm
 }
 
-// newStint returns a stint that somebody must close.
-func newStint(stream workload.Stream, share arrival.Share, start, end Instant, limit int64) *stint {
-	s := &stint{stream: stream, share: share, start: start, limit: limit, alarm: newAlarm()}
+// newStint returns a stint that somebody must close. walk is nil in a closed
+// loop.
+func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, start, end Instant, limit int64) *stint {
+	s := &stint{stream: stream, part: part, walk: walk, start: start, limit: limit, alarm: newAlarm()}
 	s.end.Store(int64(end))
+	if walk != nil {
+		s.due.Store(int64(start.Add(walk.Due())))
+	}
 	return s
 }
 
 // scheduled says whether arrivals are due at times of their own.
-func (s *stint) scheduled() bool { return s.share.Freq > 0 }
+func (s *stint) scheduled() bool { return s.walk != nil }
 
 // over says whether nothing that is due, or is sent, at this instant belongs
 // to the stint.
@@ -91,25 +98,21 @@ func (s *stint) await() (ordinal int64, due Instant, ok bool) {
 	if s.over(due) || s.closed(Now()) {
 		return 0, 0, false
 	}
-	s.next.Store(ordinal + 1)
+	s.take()
 	return ordinal, due, true
 }
 
-// peek returns the next arrival of an open loop, if there is one. It is taken,
-// by whoever holds turn, when next moves on.
+// peek returns the next arrival of an open loop, if there is one. Who does not
+// hold turn may see it half taken: the ordinal of one arrival and the time of
+// its neighbour.
 func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
-	ordinal = s.next.Load()
-	due = s.due(ordinal)
+	ordinal, due = s.next.Load(), Instant(s.due.Load())
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// due is when an arrival of an open loop is due.
-func (s *stint) due(ordinal int64) Instant { return s.start.Add(s.share.At(ordinal)) }
-
-// owed returns the ordinals [from, to) of the arrivals that were due in the
-// stint and never sent.
-func (s *stint) owed() (from, to int64) {
-	from = s.next.Load()
-	length := Instant(s.end.Load()).Sub(s.start)
-	return from, max(from, min(s.limit, s.share.Before(length)))
+// take takes the next arrival of an open loop for whoever holds turn.
+func (s *stint) take() {
+	s.walk.Next()
+	s.due.Store(int64(s.start.Add(s.walk.Due())))
+	s.next.Add(1)
 }

@@ -53,6 +53,10 @@ func (p Part) Clients() int {
 	return n
 }
 
+// Number returns the number, among those of all pods, of the k-th thing of this
+// pod that is dealt out by number modulo Pods: a request, or a key to preload.
+func (p Part) Number(k int64) int64 { return k*int64(p.Pods) + int64(p.Index) }
+
 // CountModulo returns how many of the numbers 0 to n-1 are index modulo parts.
 func CountModulo(n int64, parts, index int) int64 {
 	if n <= int64(index) {

@@ -33,6 +33,7 @@ type Plan struct {
 	Target     Target   `json:"target"`
 	Workload   Workload `json:"workload"`
 	Load       Load     `json:"load"`
+	Guard      Guard    `json:"guard,omitzero"`
 	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
 	// operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`
@@ -53,10 +54,24 @@ type Target struct {
 	// Endpoints are host:port of the members.
 	Endpoints []string `json:"endpoints"`
 	Members   Members  `json:"members"`
+	// SampleIntervalSeconds lies between two looks at the members' own metrics
+	// within the measured window; 0 is defaultSampleInterval.
+	SampleIntervalSeconds int `json:"sampleIntervalSeconds,omitempty"`
 	// TLS is set where the target serves TLS; AuthDir and TLSDir are then read.
 	TLS *TLS `json:"tls,omitempty"`
 	// Auth is set where a user logs in.
 	Auth *Auth `json:"auth,omitempty"`
+}
+
+// defaultSampleInterval is that of the API.
+const defaultSampleInterval = 5 * time.Second
+
+// SampleInterval lies between two looks at the members' own metrics.
+func (t Target) SampleInterval() time.Duration {
+	if t.SampleIntervalSeconds == 0 {
+		return defaultSampleInterval
+	}
+	return time.Duration(t.SampleIntervalSeconds) * time.Second
 }
 
 // TLS says where the certificates are.
@@ -85,15 +100,8 @@ const (
 	WorkloadPut   WorkloadType = "Put"
 	WorkloadRange WorkloadType = "Range"
 	WorkloadMixed WorkloadType = "Mixed"
-)
-
-// KeyOrder is the order in which operations choose keys.
-type KeyOrder string
-
-// The orders of keys.
-const (
-	KeyOrderSequential KeyOrder = "Sequential"
-	KeyOrderUniform    KeyOrder = "Uniform"
+	// WorkloadDelete deletes each key once.
+	WorkloadDelete WorkloadType = "Delete"
 )
 
 // Workload is what the requests do.
@@ -107,8 +115,13 @@ type Workload struct {
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
 	ValueSize int      `json:"valueSize"`
+	Values    Values   `json:"values,omitzero"`
 	KeyCount  int64    `json:"keyCount"`
 	KeyOrder  KeyOrder `json:"keyOrder"`
+	// Interval is what requests of WorkloadRange read.
+	Interval Interval `json:"interval,omitzero"`
+	// Demand of an uneven KeyOrder.
+	Demand Demand `json:"demand,omitzero"`
 	// Txn is set for WorkloadTxn alone.
 	Txn *Txn `json:"txn,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
@@ -145,8 +158,13 @@ type Load struct {
 	WarmupSeconds   int   `json:"warmupSeconds,omitempty"`
 	// RequestTimeoutSeconds is when a request counts as failed.
 	RequestTimeoutSeconds int `json:"requestTimeoutSeconds"`
-	// RatePerSecond of an open-loop load; 0 is a closed loop.
+	// RatePerSecond of an open-loop load; 0 without Stages is a closed loop.
 	RatePerSecond int64 `json:"ratePerSecond,omitempty"`
+	// Stages of the measured window of an open-loop load whose rate changes;
+	// their seconds add up to DurationSeconds.
+	Stages []Stage `json:"stages,omitempty"`
+	// Poisson: the requests of an open-loop load start at random.
+	Poisson bool `json:"poisson,omitempty"`
 	// Seed of the pseudo-random choices.
 	Seed int64 `json:"seed"`
 }
@@ -155,9 +173,6 @@ type Load struct {
 func (w Workload) fitsFast() bool {
 	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
 }
-
-// OpenLoop says whether requests start on a schedule.
-func (l Load) OpenLoop() bool { return l.RatePerSecond > 0 }
 
 // Warmup is the length of the warm-up.
 func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * time.Second }

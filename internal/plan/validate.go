@@ -24,6 +24,8 @@ func (p Plan) Validate() error {
 		p.Load.validate(p.Pods),
 		p.validateLeases(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
+		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
+		p.validateDelete(),
 	)
 }
 
@@ -32,6 +34,7 @@ func (t Target) validate() error {
 		check(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		check(t.Members == MembersAll || t.Members == MembersLeader || t.Members == MembersFollowers,
 			"target.members", "All, Leader or Followers", t.Members),
+		check(t.SampleIntervalSeconds >= 0, "target.sampleIntervalSeconds", "at least 0", t.SampleIntervalSeconds),
 	}
 	for _, e := range t.Endpoints {
 		_, port, err := net.SplitHostPort(e)
@@ -41,12 +44,14 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadTxn, WorkloadLease}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease}
 
 func (w Workload) validate() error {
 	return errors.Join(
 		check(slices.Contains(workloadTypes, w.Type), "workload.type", fmt.Sprintf("one of %v", workloadTypes), w.Type),
 		w.validateKeys(),
+		w.validateInterval(),
+		w.validateValues(),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
 		w.validateUnion(),
@@ -73,20 +78,6 @@ func validateMember[T any](w Workload, t WorkloadType, field string, member *T, 
 	return validate(member, w.KeyCount)
 }
 
-func (w Workload) validateKeys() error {
-	if w.Type == WorkloadLease {
-		return nil
-	}
-	return errors.Join(
-		check(w.KeyOrder == KeyOrderSequential || w.KeyOrder == KeyOrderUniform,
-			"workload.keyOrder", "Sequential or Uniform", w.KeyOrder),
-		check(w.KeyCount >= 1, "workload.keyCount", "at least 1", w.KeyCount),
-		check(w.KeySize >= len(strconv.FormatInt(max(w.KeyCount-1, 0), 10)),
-			"workload.keySize", "enough bytes to write keyCount different decimal numbers", w.KeySize),
-		check(w.ValueSize >= 0, "workload.valueSize", "at least 0", w.ValueSize),
-	)
-}
-
 func (l Load) validate(pods int) error {
 	return errors.Join(
 		check(l.Transport == TransportClientV3 || l.Transport == TransportFast, "load.transport", "ClientV3 or Fast", l.Transport),
@@ -97,7 +88,7 @@ func (l Load) validate(pods int) error {
 		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
 		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),
 		check(l.RequestTimeoutSeconds >= 1, "load.requestTimeoutSeconds", "at least 1", l.RequestTimeoutSeconds),
-		check(l.RatePerSecond >= 0, "load.ratePerSecond", "at least 0", l.RatePerSecond),
+		l.validateRate(),
 	)
 }
 

@@ -12,6 +12,7 @@ const (
 	omittedRequests   = "requests"
 	omittedOperations = "operations"
 	omittedTarget     = "target"
+	omittedFigures    = "server figures"
 )
 
 // maxMessagePoints bounds the timeline in a message.
@@ -35,7 +36,7 @@ var tiers = [...]tier{
 // selection says what of a snapshot goes into a message. The bookkeeping of
 // the pod and of its window always does.
 type selection struct {
-	operations, target bool
+	operations, target, figures bool
 	// points of the timeline.
 	points int
 	// schemas of the tiers.
@@ -50,15 +51,20 @@ type step struct {
 }
 
 // steps are in the order of importance. The target goes before the histograms
-// while it leaves half of the room to them, and else after them.
+// while it leaves half of the room to them, and else after them. The members'
+// figures go right after the latency: they are judged, they can not be made
+// coarser, and all that follows can.
 var steps = slices.Concat(
 	[]step{
 		{[]func(*selection){func(c *selection) { c.operations = true }}, MaxTerminationBytes},
 		{[]func(*selection){selectTarget}, MaxTerminationBytes / 2},
 	},
-	tierSteps(),
+	tierSteps()[:1],
+	[]step{{[]func(*selection){selectFigures}, MaxTerminationBytes}},
+	tierSteps()[1:],
 	[]step{
 		{[]func(*selection){selectTarget}, MaxTerminationBytes},
+		{[]func(*selection){selectFigures}, MaxTerminationBytes},
 		{[]func(*selection){selectPoints(maxMessagePoints), selectPoints(maxMessagePoints / 2), selectPoints(maxMessagePoints / 4)}, MaxTerminationBytes},
 	},
 )
@@ -66,6 +72,8 @@ var steps = slices.Concat(
 func selectTarget(c *selection) { c.target = true }
 
 func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
+
+func selectFigures(c *selection) { c.figures = c.target }
 
 func tierSteps() []step {
 	var all []step
@@ -119,10 +127,7 @@ func (s *Snapshot) bare() *Snapshot {
 func (s *Snapshot) selected(c selection) *Snapshot {
 	part := *s
 	part.Omitted = slices.Clone(s.Omitted)
-	if !c.target && s.Target != nil {
-		part.Target = nil
-		part.Omitted = append(part.Omitted, omittedTarget)
-	}
+	part.selectTarget(c)
 	part.Operations, part.Timeline = nil, Timeline{}
 	if c.points > 0 {
 		part.Timeline = s.Timeline.Folded(c.points)
@@ -141,6 +146,32 @@ func (s *Snapshot) selected(c selection) *Snapshot {
 		if c.schemas[i] == withoutBuckets && s.hasAny(t) {
 			part.Omitted = append(part.Omitted, t.name)
 		}
+	}
+	return &part
+}
+
+// selectTarget leaves out the target, or its members' figures.
+func (s *Snapshot) selectTarget(c selection) {
+	switch {
+	case s.Target == nil:
+	case !c.target:
+		s.Target = nil
+		s.Omitted = append(s.Omitted, omittedTarget)
+	case !c.figures && s.Target.hasFigures():
+		s.Target = s.Target.withoutFigures()
+		s.Omitted = append(s.Omitted, omittedFigures)
+	}
+}
+
+func (t *Target) hasFigures() bool {
+	return slices.ContainsFunc(t.Members, func(m Member) bool { return m.Window != nil })
+}
+
+func (t *Target) withoutFigures() *Target {
+	part := *t
+	part.Members = slices.Clone(t.Members)
+	for i := range part.Members {
+		part.Members[i].Window = nil
 	}
 	return &part
 }

@@ -67,13 +67,23 @@ func typicalRequests() map[RPC]map[Phase]uint64 {
 }
 
 func typicalTarget() *Target {
-	target := &Target{ClusterID: "0000000000000000"}
+	target := &Target{ClusterID: "0000000000000000", WriteEstimateBytes: 1 << 20}
 	for i := range 3 {
 		name := "etcd-" + strconv.Itoa(i)
 		target.Members = append(target.Members, Member{
 			ID: "000000000000000" + strconv.Itoa(i), Name: name, Endpoint: name + ".etcd.default.svc:2379",
-			Version: "3.7.3", Leader: i == 0, DatabaseBytes: 1 << 20, ResidentMemoryBytes: 100 << 20,
+			Version: "3.7.3", Leader: i == 0, DatabaseBytes: 1 << 20, QuotaBytes: 2 << 30, ResidentMemoryBytes: 100 << 20,
+			Window: typicalWindow(),
 		})
 	}
 	return target
+}
+
+// typicalWindow has every figure, at the lowest bound of etcd's own histograms.
+func typicalWindow() *MemberWindow {
+	w := &MemberWindow{Figures: map[Figure]float64{}, Unknown: "its metrics could not be read"}
+	for _, f := range allFigures() {
+		w.Figures[f] = 0.001
+	}
+	return w
 }

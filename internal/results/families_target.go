@@ -21,6 +21,9 @@ func targetFamilies() []family {
 			flags, func(m *Member) *bool { return &m.Leader }),
 		memberFamily("etcdbench_target_member_database_bytes", "Size of the member's database before the load.",
 			counts[int64](), func(m *Member) *int64 { return &m.DatabaseBytes }),
+		memberFamily("etcdbench_target_member_quota_bytes", "Size that the member's database may reach, if the member told.",
+			counts[int64](), func(m *Member) *int64 { return &m.QuotaBytes }),
+		writeEstimateFamily(),
 		memberFamily("etcdbench_target_member_resident_memory_bytes",
 			"Mean resident memory of the member over the samples of the measured window.",
 			counts[int64](), func(m *Member) *int64 { return &m.ResidentMemoryBytes }),
@@ -43,6 +46,22 @@ func targetInfoFamily() family {
 			}
 			target.ClusterID = m.labels[0]
 			return nil
+		},
+	}
+}
+
+func writeEstimateFamily() family {
+	return family{
+		name: "etcdbench_target_write_estimate_bytes", help: "What the run was expected to add to the database, if that could be told before.",
+		kind: dto.MetricType_GAUGE,
+		write: func(s *Snapshot, emit func(metric)) {
+			if s.Target != nil && s.Target.WriteEstimateBytes > 0 {
+				emit(metric{value: float64(s.Target.WriteEstimateBytes)})
+			}
+		},
+		read: func(s *Snapshot, m metric) (err error) {
+			s.target().WriteEstimateBytes, err = counts[int64]().decode(m.value)
+			return err
 		},
 	}
 }

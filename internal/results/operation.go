@@ -9,6 +9,8 @@ type Operation string
 const (
 	OperationPut   Operation = "Put"
 	OperationRange Operation = "Range"
+	// OperationDelete deletes one key.
+	OperationDelete Operation = "Delete"
 	// OperationTxn is a transaction that writes several keys.
 	OperationTxn Operation = "Txn"
 	// OperationCompareAndSwap reads a key and writes it if nobody has since.
@@ -19,7 +21,7 @@ const (
 )
 
 var operations = [...]Operation{
-	OperationPut, OperationRange, OperationTxn, OperationCompareAndSwap,
+	OperationPut, OperationRange, OperationDelete, OperationTxn, OperationCompareAndSwap,
 	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
 }
 

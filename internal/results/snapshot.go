@@ -59,6 +59,10 @@ type FailureReason string
 const (
 	FailureTargetUnreachable    FailureReason = "TargetUnreachable"
 	FailureTargetUnhealthy      FailureReason = "TargetUnhealthy"
+	FailureNoQuorum             FailureReason = "NoQuorum"
+	FailureAlarmRaised          FailureReason = "AlarmRaised"
+	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
+	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
@@ -164,7 +168,10 @@ type OperationResult struct {
 type Target struct {
 	// ClusterID is in hexadecimal.
 	ClusterID string
-	Members   []Member
+	// WriteEstimateBytes is what the run was expected to add to the database;
+	// 0 means that its plan does not tell.
+	WriteEstimateBytes int64
+	Members            []Member
 }
 
 // Member is one member of the target.
@@ -173,7 +180,14 @@ type Member struct {
 	ID, Name, Endpoint, Version string
 	Leader                      bool
 	DatabaseBytes               int64
+	// QuotaBytes is the size that the database may reach; 0 means that the
+	// member did not tell, as before etcd 3.6.
+	QuotaBytes int64
 	// ResidentMemoryBytes is the mean over the samples of the window; 0 means
 	// that no sample could be had.
 	ResidentMemoryBytes int64
+	// Window is what the member's own metrics say of the measured window; nil
+	// until the window has ended. Who copies a Member shares it and must not
+	// change it.
+	Window *MemberWindow
 }

@@ -67,8 +67,32 @@ func randomTarget(r *rand.Rand, members int) *Target {
 		name := fmt.Sprintf("etcd-%02d", i)
 		target.Members = append(target.Members, Member{
 			ID: fmt.Sprintf("%016x", r.Uint64()), Name: name, Endpoint: name + ".etcd.demo.svc:2379", Version: "3.7.3",
-			Leader: i == 1, DatabaseBytes: r.Int64N(1 << 33), ResidentMemoryBytes: r.Int64N(1 << 33),
+			Leader: i == 1, DatabaseBytes: r.Int64N(1 << 33), ResidentMemoryBytes: r.Int64N(1 << 33), QuotaBytes: 2 << 30,
 		})
+	}
+	return target
+}
+
+// withFigures gives each member the figures that it would have after a busy
+// window of ten seconds, in the precision in which they are kept.
+func withFigures(r *rand.Rand, target *Target) *Target {
+	for i := range target.Members {
+		w := &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 0, FigureSlowApplies: 0, FigureFailedProposals: 0}}
+		for _, t := range timers {
+			w.Figures[t.Count()] = float64(r.IntN(50_000))
+			w.Figures[t.Seconds()] = math.Round(10*r.Float64()*(1<<20)) / (1 << 20)
+			w.Figures[t.P99Above()], w.Figures[t.P99AtMost()] = 0.016, 0.032
+		}
+		for _, f := range []Figure{FigureSampledSeconds, FigureSampleLagSeconds, FigureCPUSeconds} {
+			w.Figures[f] = math.Round(10*r.Float64()*(1<<20)) / (1 << 20)
+		}
+		for _, f := range []Figure{FigureMemoryBytes, FigureDatabaseStartBytes, FigureDatabaseEndBytes} {
+			w.Figures[f] = float64(r.IntN(1<<20) << 12)
+		}
+		for _, f := range []Figure{FigureClientReceivedBytes, FigureClientSentBytes, FigurePeerReceivedBytes, FigurePeerSentBytes} {
+			w.Figures[f] = float64(r.IntN(1 << 30))
+		}
+		target.Members[i].Window = w
 	}
 	return target
 }
@@ -93,6 +117,15 @@ func randomSnapshot(seed uint64) *Snapshot {
 	}
 	if r.IntN(2) == 0 {
 		s.Target = randomTarget(r, r.IntN(6))
+		s.Target.WriteEstimateBytes = r.Int64N(1 << 40)
+	}
+	if s.Target != nil && r.IntN(2) == 0 {
+		withFigures(r, s.Target)
+		for i := range s.Target.Members {
+			if r.IntN(3) == 0 {
+				s.Target.Members[i].Window = &MemberWindow{Unknown: "its metrics could not be read: 404"}
+			}
+		}
 	}
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
 	if r.IntN(4) == 0 {

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -204,12 +205,26 @@ var within028 = cmp.Comparer(func(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 0.0028*float64(max(a, b))
 })
 
+// targeted is a pod whose target, of members of these versions, tells no quota.
+func targeted(estimate int64, versions ...string) *Snapshot {
+	s := pod(0, 10*time.Second, 9)
+	s.Target = &Target{WriteEstimateBytes: estimate}
+	for i, v := range versions {
+		name := fmt.Sprint("member-", i)
+		s.Target.Members = append(s.Target.Members, Member{ID: name, Name: name, Endpoint: name, Version: v})
+	}
+	return s
+}
+
 func TestWarnings(t *testing.T) {
 	const s = time.Second
 	other, short, coarse := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
 	other.Transport = "Fast"
 	short.Omitted = []string{"service time", strings.Repeat("x", maxTextBytes)}
 	coarse.Operations[OperationPut].Latency.Reduce(4)
+	elected := targeted(0, "3.5.1", "3.5.1")
+	elected.Target.Members[0].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 0}}
+	elected.Target.Members[1].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 1}}
 	tests := map[string]struct {
 		pods []*Snapshot
 		want []string
@@ -219,6 +234,10 @@ func TestWarnings(t *testing.T) {
 		"a long tail":    {[]*Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
 		"a late start":   {[]*Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
 		"two transports": {[]*Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
+		"two versions":   {[]*Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
+		"an election":    {[]*Snapshot{elected}, []string{"the leader changed"}},
+		"no quota":       {[]*Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
+		"no estimate":    {[]*Snapshot{targeted(0, "3.5.1")}, nil},
 		"left out":       {[]*Snapshot{short}, []string{"service time"}},
 		"coarse":         {[]*Snapshot{coarse}, []string{"2.19%"}},
 	}

@@ -71,6 +71,34 @@ func TestTerminationMessageKeepsFullResolutionWhereItCan(t *testing.T) {
 	}
 }
 
+// What three members said is judged, so it takes room from the service time,
+// which can be made coarser, and from nothing else.
+func TestTerminationMessageKeepsTheFiguresOfThreeMembers(t *testing.T) {
+	want := finalSnapshot(0, 300_000, OperationPut)
+	withFigures(rand.New(rand.NewPCG(9, 9)), want.Target)
+	got := terminated(t, want)
+	if diff := cmp.Diff(want.Target, got.Target); diff != "" {
+		t.Errorf("target changed on its way (-want +got):\n%s", diff)
+	}
+	put := got.Operations[OperationPut]
+	if put.Latency.Schema() != MaxSchema || put.Service.Schema() < 3 || len(got.Omitted) > 0 {
+		t.Errorf("latency came at schema %d, service time at %d, without %q", put.Latency.Schema(), put.Service.Schema(), got.Omitted)
+	}
+}
+
+// Members arrive without their figures where those have no room, also members
+// that get theirs only after the histograms.
+func TestTerminationMessageNamesFiguresThatDoNotFit(t *testing.T) {
+	for members, n := range map[int]int{12: 300_000, 24: 10} {
+		s := finalSnapshot(0, n, OperationPut)
+		s.Target = withFigures(rand.New(rand.NewPCG(9, 9)), randomTarget(rand.New(rand.NewPCG(9, 9)), members))
+		got := terminated(t, s)
+		if got.Target == nil || len(got.Target.Members) != members || got.Target.hasFigures() || !slices.Equal(got.Omitted, []string{omittedFigures}) {
+			t.Errorf("got the target %+v without %q, wanted %d members without figures", got.Target, got.Omitted, members)
+		}
+	}
+}
+
 // Two operations of 300,000 samples do not fit as they are: service time gives
 // way, but arrives.
 func TestTerminationMessageHalvesWhatDoesNotFit(t *testing.T) {
@@ -222,7 +250,7 @@ func TestDecodeTerminationMessageRefuses(t *testing.T) {
 		"only a header":   whole[:mark+8],
 		"cut short":       whole[:len(whole)-1],
 		"cut in half":     whole[:len(whole)/2],
-		"another version": bytes.Replace(whole, []byte("result-3"), []byte("result-4"), 1),
+		"another version": bytes.Replace(whole, []byte(terminationMark), []byte("etcdbench-result-1:"), 1),
 		"not base64":      append(bytes.Clone(whole[:mark]), "!!!!"...),
 		"something after": append(bytes.Clone(whole), "AAAA"...),
 		"packed badly":    sealed([]byte("this is not deflated")),
@@ -278,8 +306,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 // Messages of two versions of the dictionary can not be told apart but by the
 // mark. If this fails, change the number in terminationMark, then the checksum.
 func TestDictionaryBelongsToTheVersion(t *testing.T) {
-	const want = 0xec07c66f
-	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-3:" {
+	const want = 0x6ece2526
+	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-4:" {
 		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
 	}
 }

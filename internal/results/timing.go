@@ -146,6 +146,13 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	warn(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
 		"the last pod started %v after the first, %.0f%% of the run: for that time not all pods sent",
 		s.StartSkew.Round(time.Microsecond), percent(s.StartSkew, s.Length))
+	warn(len(versions(merged.Target)) > 1, "the members are of different versions: %s", strings.Join(versions(merged.Target), ", "))
+	if names := withoutQuota(merged.Target); len(names) > 0 {
+		warn(true, "%s told no quota (etcd does from 3.6 on, if it has one): whether the %d MB that the run was expected to write fit in was not looked at",
+			strings.Join(names, ", "), merged.Target.WriteEstimateBytes/1_000_000)
+	}
+	warn(elections(merged.Target) > 0, "the leader changed in the measured window (%d times, as a member saw it): the numbers are of more than one state of the target",
+		elections(merged.Target))
 	for _, m := range unaddressed(merged.Target) {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
@@ -182,6 +189,46 @@ func failures(o OperationSummary) string {
 // tolerated is the lateness that a latency can bear.
 func tolerated(latency time.Duration) time.Duration {
 	return max(maxLateness, time.Duration(maxLatenessShare*float64(latency)))
+}
+
+// versions are those of the members, each once.
+func versions(t *Target) (all []string) {
+	if t == nil {
+		return nil
+	}
+	for _, m := range t.Members {
+		if m.Version != "" && !slices.Contains(all, m.Version) {
+			all = append(all, m.Version)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// elections are the most changes of the leader that a member saw.
+func elections(t *Target) (most int64) {
+	if t == nil {
+		return 0
+	}
+	for _, m := range t.Members {
+		seen, _ := m.Window.Value(FigureLeaderChanges)
+		most = max(most, int64(min(seen, maxCount)))
+	}
+	return most
+}
+
+// withoutQuota names the members of which it is not known whether what the run
+// was expected to write fits in.
+func withoutQuota(t *Target) (names []string) {
+	if t == nil || t.WriteEstimateBytes == 0 {
+		return nil
+	}
+	for _, m := range t.Members {
+		if m.QuotaBytes == 0 && m.Endpoint != "" {
+			names = append(names, cmp.Or(m.Name, m.ID))
+		}
+	}
+	return names
 }
 
 // unaddressed names the members that no address reaches.

@@ -119,7 +119,8 @@ func knownReason(r results.FailureReason) string {
 	switch r {
 	case results.FailureTargetUnreachable, results.FailureTargetUnhealthy, results.FailureTLSFailed,
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
-		results.FailureInvalidPlan:
+		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
+		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed

@@ -198,7 +198,7 @@ func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod
 // missingPods are all pods as they are if none is found. One that no node took
 // has done nothing, and the Job controller makes another.
 func missingPods(run *v1alpha1.EtcdBenchmark) []Pod {
-	pods := make([]Pod, run.Spec.Load.Pods)
+	pods := make([]Pod, run.Resolved().Load.Pods)
 	for i := range pods {
 		pods[i] = Pod{Index: i, State: PodMissing}
 	}

@@ -27,7 +27,7 @@ const planAnnotation = "etcdbench.dev/plan"
 // applied again. A pod that fails fails its index only: the others go on and
 // report.
 func LoadJob(run *v1alpha1.EtcdBenchmark, image string) *batchv1.Job {
-	pods := run.Spec.Load.Pods
+	pods := run.Resolved().Load.Pods
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            run.LoadJobName(),

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -85,7 +84,7 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	client := c.client.Load()
 	*resp = load.Response{}
 	switch req.Operation {
-	case results.OperationPut, results.OperationRange:
+	case results.OperationPut, results.OperationRange, results.OperationDelete:
 		doOne(ctx, client, req, resp)
 	case results.OperationTxn:
 		doTxn(ctx, client, req, resp)
@@ -114,29 +113,57 @@ func finish(resp *load.Response, err error) {
 	}
 }
 
-// doOne puts or reads one key.
+// doOne puts, reads or deletes.
 func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	op := operation(req)
 	resp.Sent = load.Now()
 	got, err := client.Do(ctx, op)
 	finish(resp, err)
-	if err == nil && req.Operation == results.OperationRange && len(got.Get().Kvs) == 0 {
-		notFound(resp)
+	if err != nil {
+		return
+	}
+	if missing := req.Missing(found(req.Operation, got)); missing != "" {
+		resp.Code, resp.Detail = load.CodeNotFound, missing
 	}
 }
 
-// notFound fails a read that found nothing. Every key that is read was written
-// before: to find none is cheaper than to find it, and must not pass for it.
-func notFound(resp *load.Response) {
-	resp.Code, resp.Detail = codes.NotFound.String(), "the key is not there (a member that lags behind may not have it yet)"
+// found is how many keys a request was carried out on. etcd counts all that a
+// read covers, even if it returns fewer.
+func found(operation results.Operation, got clientv3.OpResponse) int64 {
+	switch operation {
+	case results.OperationRange:
+		return got.Get().Count
+	case results.OperationDelete:
+		return got.Del().Deleted
+	default:
+		return 1
+	}
 }
 
 func operation(req *load.Request) clientv3.Op {
-	if req.Operation == results.OperationPut {
+	switch req.Operation {
+	case results.OperationPut:
 		return clientv3.OpPut(string(req.Key), string(req.Value))
+	case results.OperationDelete:
+		return clientv3.OpDelete(string(req.Key))
+	default:
+		return clientv3.OpGet(string(req.Key), readOptions(req)...)
 	}
+}
+
+func readOptions(req *load.Request) []clientv3.OpOption {
+	var options []clientv3.OpOption
 	if req.Serializable {
-		return clientv3.OpGet(string(req.Key), clientv3.WithSerializable())
+		options = append(options, clientv3.WithSerializable())
 	}
-	return clientv3.OpGet(string(req.Key))
+	if len(req.End) > 0 {
+		options = append(options, clientv3.WithRange(string(req.End)), clientv3.WithLimit(req.Limit))
+	}
+	if req.KeysOnly {
+		options = append(options, clientv3.WithKeysOnly())
+	}
+	if req.CountOnly {
+		options = append(options, clientv3.WithCountOnly())
+	}
+	return options
 }

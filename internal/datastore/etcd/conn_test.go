@@ -154,6 +154,7 @@ func TestWithThreeMembers(t *testing.T) {
 		"connections by selection":      connectionsGoToTheMembersThatThePlanSelects,
 		"connections follow the leader": connectionsFollowTheLeader,
 		"the account is exact":          theAccountIsExact,
+		"samples of a shared process":   samplesOfASharedProcessAreUnknown,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, cluster) })
 	}
@@ -216,27 +217,5 @@ func connectionsFollowTheLeader(t *testing.T, cluster *etcdtest.Cluster) {
 	c.Do(t.Context(), &load.Request{Operation: results.OperationPut, Key: []byte("elsewhere/1"), Timeout: 5 * time.Second}, &response)
 	if !response.Succeeded() {
 		t.Errorf("a put after the move failed with %s: %s", response.Code, response.Detail)
-	}
-}
-
-func TestSampleReadsTheMembersMemory(t *testing.T) {
-	tests := map[string]*etcdtest.Authority{"plain text": nil, "TLS": etcdtest.NewAuthority(t)}
-	for name, authority := range tests {
-		t.Run(name, func(t *testing.T) {
-			cluster := etcdtest.Start(t, 1, authority)
-			p := planFor(cluster.Endpoints)
-			if authority != nil {
-				withTLS(authority.SecretDir(t), "")(&p)
-			}
-			d := connected(t, p)
-			id := cluster.Members[0].Server.MemberID().String()
-			if got := d.Sample(withTimeout(t)); got[id] < 1<<20 {
-				t.Errorf("got %v, wanted more than 1 MiB of member %s", got, id)
-			}
-			cluster.Stop(0)
-			if got := d.Sample(withTimeout(t)); len(got) != 0 {
-				t.Errorf("got %v of a member that is gone, wanted nothing", got)
-			}
-		})
 	}
 }

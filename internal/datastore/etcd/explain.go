@@ -58,13 +58,13 @@ func explainNetwork(err error) (results.FailureReason, string) {
 		return results.FailureTargetUnreachable, "does not resolve to an address; look for a mistake in the name, or for a Service that does not exist"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return results.FailureTargetUnreachable, "refuses connections; is etcd running there, and is it its client port?"
+		return results.FailureTargetUnreachable, "refuses connections; look whether etcd runs there, and serves clients on this port"
 	}
 	if errors.Is(err, errNoHTTP2) {
-		return results.FailureTargetUnreachable, "does not speak gRPC; is it etcd's client port?"
+		return results.FailureTargetUnreachable, "does not speak gRPC; look whether etcd serves clients on this port"
 	}
 	if isTimeout(err) {
-		return results.FailureTargetUnreachable, "does not answer; look at the network policies between the client pods and the target"
+		return results.FailureTargetUnreachable, "does not answer; look at network policies and firewalls between the load generator and the target"
 	}
 	return "", ""
 }
@@ -86,7 +86,7 @@ func isTimeout(err error) bool {
 func explainTLS(err error) (results.FailureReason, string) {
 	const reason = results.FailureTLSFailed
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return reason, "has a certificate that the Secret's ca.crt did not sign"
+		return reason, "has a certificate that the ca.crt given for it did not sign"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return reason, "has a certificate that does not cover this name; use a name that it covers, or set target.tls.serverName"
@@ -95,15 +95,15 @@ func explainTLS(err error) (results.FailureReason, string) {
 		return reason, "has a certificate that is not valid"
 	}
 	if errors.Is(err, errServesTLS) {
-		return reason, "serves TLS; set target.tls"
+		return reason, "serves TLS; set target.tls, or --tls-dir in a local run"
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, errServesPlain) {
-		return reason, "does not speak TLS; remove target.tls, or use the port that serves TLS"
+		return reason, "does not speak TLS; remove target.tls, or --tls-dir, or use the port that serves TLS"
 	}
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: unknown certificate authority"):
-		return reason, "refuses the client certificate, or its absence; the Secret needs tls.crt and tls.key that the target's client CA has signed"
+		return reason, "refuses the client certificate, or its absence; beside ca.crt there must be tls.crt and tls.key that the target's client CA has signed"
 	case strings.Contains(text, "tls: "):
 		return reason, "failed the TLS handshake"
 	}
@@ -115,9 +115,9 @@ func explainAuth(err error) (results.FailureReason, string) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
-		return reason, "refuses the user or the password of the Secret in target.auth"
+		return reason, "refuses the user or the password that target.auth, or --auth-dir in a local run, names"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
-		return reason, "wants a user; set target.auth"
+		return reason, "wants a user; set target.auth, or --auth-dir in a local run"
 	case codeOf(err) == codes.PermissionDenied:
 		return reason, "does not permit this user to read and write under the run's prefix"
 	case codeOf(err) == codes.Unauthenticated:

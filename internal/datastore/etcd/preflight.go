@@ -35,10 +35,15 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.guard(ctx, client, t); err != nil {
+		return nil, err
+	}
 	d.mutex.Lock()
 	d.topology = t
 	d.mutex.Unlock()
-	return t.target(d.names(ctx, client)), nil
+	target := t.target(d.names(ctx, client))
+	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
+	return target, nil
 }
 
 // look asks the member behind each address for its status.

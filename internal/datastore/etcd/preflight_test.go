@@ -29,7 +29,7 @@ func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 	for i, m := range target.Members {
 		want := results.Member{
 			ID: cluster.Members[i].Server.MemberID().String(), Name: cluster.Members[i].Config().Name,
-			Endpoint: cluster.Endpoints[i], Version: "3.7.3", Leader: i == leader, DatabaseBytes: m.DatabaseBytes,
+			Endpoint: cluster.Endpoints[i], Version: "3.7.3", Leader: i == leader, DatabaseBytes: m.DatabaseBytes, QuotaBytes: 2 << 30,
 		}
 		if m != want || m.DatabaseBytes == 0 {
 			t.Errorf("member %d: got %+v, wanted %+v", i, m, want)
@@ -259,13 +259,21 @@ func TestPreflightRefusesATargetThatCannotServe(t *testing.T) {
 		preflightFails(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = plan.MembersFollowers }),
 			results.FailureTargetUnhealthy, "Followers")
 	})
-	t.Run("an alarm", func(t *testing.T) {
-		alarm := &etcdserverpb.AlarmRequest{Action: etcdserverpb.AlarmRequest_ACTIVATE, Alarm: etcdserverpb.AlarmType_NOSPACE}
-		if _, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Alarm(t.Context(), alarm); err != nil {
-			t.Fatal(err)
-		}
-		preflightFails(t, planFor(cluster.Endpoints), results.FailureTargetUnhealthy, cluster.Endpoints[0], "NOSPACE")
-	})
+	for name, kind := range map[string]etcdserverpb.AlarmType{"NOSPACE": etcdserverpb.AlarmType_NOSPACE, "CORRUPT": etcdserverpb.AlarmType_CORRUPT} {
+		t.Run("the alarm "+name, func(t *testing.T) {
+			alarm(t, client, etcdserverpb.AlarmRequest_ACTIVATE, kind)
+			defer alarm(t, client, etcdserverpb.AlarmRequest_DEACTIVATE, kind)
+			preflightFails(t, planFor(cluster.Endpoints), results.FailureAlarmRaised, cluster.Endpoints[0], name)
+		})
+	}
+}
+
+func alarm(t *testing.T, client *clientv3.Client, action etcdserverpb.AlarmRequest_AlarmAction, kind etcdserverpb.AlarmType) {
+	t.Helper()
+	request := &etcdserverpb.AlarmRequest{Action: action, Alarm: kind}
+	if _, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Alarm(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
@@ -285,7 +293,7 @@ func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
 	})
 	// By now the member that is left has noticed.
 	t.Run("preflight", func(t *testing.T) {
-		preflightFails(t, p, results.FailureTargetUnhealthy, "no leader")
+		preflightFails(t, p, results.FailureNoQuorum, "no leader")
 	})
 }
 

@@ -1,72 +1,138 @@
 package etcd
 
 import (
-	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 )
 
-const (
-	residentMemory = "process_resident_memory_bytes "
-	// maxScrapeBytes bounds what is read of a member's metrics: twenty times
-	// what one has.
-	maxScrapeBytes = 4 << 20
-)
+// maxScrapeBytes bounds what is read of a member's metrics: twenty times what
+// one has.
+const maxScrapeBytes = 4 << 20
 
 // Sample implements load.Driver.
-func (d *Driver) Sample(ctx context.Context) map[string]int64 {
+func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
 	d.mutex.Lock()
-	members := d.topology.members
+	all := d.topology.members
 	d.mutex.Unlock()
-	out := map[string]int64{}
+	out := map[string]members.Sample{}
 	var mutex sync.Mutex
 	var sampling sync.WaitGroup
-	for _, m := range members {
+	for _, m := range distinct(all) {
 		sampling.Go(func() {
-			if bytes, ok := d.memoryOf(ctx, m.endpoint); ok {
-				mutex.Lock()
-				defer mutex.Unlock()
-				out[hexID(m.id)] = bytes
-			}
+			s := d.sample(ctx, m, all)
+			mutex.Lock()
+			defer mutex.Unlock()
+			out[hexID(m.id)] = s
 		})
 	}
 	sampling.Wait()
 	return out
 }
 
-// memoryOf reads a member's metrics, which etcd serves at its client address.
-func (d *Driver) memoryOf(ctx context.Context, endpoint string) (bytes int64, ok bool) {
+// distinct has each member once, at the first of its addresses.
+func distinct(all []member) []member {
+	var out []member
+	seen := map[uint64]bool{}
+	for _, m := range all {
+		if !seen[m.id] {
+			seen[m.id] = true
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// sample asks one member of all for its metrics.
+func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
+	text, at, err := d.scrape(ctx, m.endpoint)
+	if err != nil {
+		return members.Sample{Problem: fmt.Sprintf("its metrics could not be read at %s: %v", m.endpoint, err)}
+	}
+	e, err := parseExposition(text)
+	if err != nil {
+		return members.Sample{Problem: fmt.Sprintf("its metrics at %s could not be understood: %v", m.endpoint, err)}
+	}
+	s := e.sample(at)
+	s.Problem = e.problem(m, all)
+	return s
+}
+
+// scrape reads a member's metrics, which etcd serves at its client address
+// unless it was told otherwise, and returns when the member had put them
+// together.
+func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at time.Time, err error) {
 	creds, err := d.secrets()
 	if err != nil {
-		return 0, false
+		return nil, at, err
 	}
-	transport := &http.Transport{TLSClientConfig: creds.tls.Clone(), DisableKeepAlives: true}
+	// Compressing would cost the member more than the network costs either.
+	transport := &http.Transport{TLSClientConfig: creds.tls.Clone(), DisableKeepAlives: true, DisableCompression: true}
 	url := urls([]string{endpoint}, creds.tls != nil)[0] + "/metrics"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return 0, false
+		return nil, at, err
 	}
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return 0, false
+		return nil, at, explainScrape(err)
 	}
 	defer response.Body.Close()
-	return readMemory(io.LimitReader(response.Body, maxScrapeBytes))
+	at = time.Now()
+	if response.StatusCode != http.StatusOK {
+		return nil, at, fmt.Errorf("wanted the status 200, found %s; %s", response.Status, elsewhere)
+	}
+	text, err = io.ReadAll(io.LimitReader(response.Body, maxScrapeBytes+1))
+	if err == nil && len(text) > maxScrapeBytes {
+		err = fmt.Errorf("wanted at most %d bytes, found more", maxScrapeBytes)
+	}
+	return text, at, err
 }
 
-func readMemory(metrics io.Reader) (bytes int64, ok bool) {
-	lines := bufio.NewScanner(metrics)
-	for lines.Scan() {
-		text, found := strings.CutPrefix(lines.Text(), residentMemory)
-		if !found {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		return int64(value), err == nil && value > 0
+const elsewhere = "does it serve them at another address (--listen-metrics-urls, --listen-client-http-urls)?"
+
+// explainScrape knows an address that speaks gRPC alone by its first bytes,
+// which are no HTTP/1.
+func explainScrape(err error) error {
+	if strings.Contains(err.Error(), "malformed HTTP response") {
+		return errors.New("found gRPC alone; " + elsewhere)
 	}
-	return 0, false
+	return err
+}
+
+// problem says why the metrics are not those of this member alone.
+func (e exposition) problem(m member, all []member) string {
+	ids := e.serverIDs()
+	switch {
+	case len(ids) == 0:
+		return fmt.Sprintf("what %s serves are not the metrics of an etcd member: found no %s", m.endpoint, metricServerID)
+	case !ids[hexID(m.id)]:
+		return fmt.Sprintf("%s led to the metrics of another member: name an address of each member's own", m.endpoint)
+	}
+	for _, other := range all {
+		if other.id != m.id && ids[hexID(other.id)] {
+			return "its process runs other members of the target too, whose metrics can not be told apart"
+		}
+	}
+	return ""
+}
+
+// serverIDs are the members that run in the process, in hexadecimal.
+func (e exposition) serverIDs() map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range e[metricServerID].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == "server_id" {
+				ids[strings.ToLower(l.GetValue())] = true
+			}
+		}
+	}
+	return ids
 }

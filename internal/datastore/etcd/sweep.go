@@ -65,7 +65,7 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 		return err
 	}
 	for range sweepAttempts {
-		s := sweeper{driver: d, client: client, keys: workload.New(d.plan), sight: sweepSight}
+		s := sweeper{driver: d, client: client, keys: workload.KeysOf(d.plan), sight: sweepSight}
 		if err := s.walk(ctx); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (d *Driver) deleteMarker(ctx context.Context, client *clientv3.Client) (swe
 type sweeper struct {
 	driver *Driver
 	client *clientv3.Client
-	keys   *workload.Workload
+	keys   workload.Keys
 	// next is the lowest number whose key may exist.
 	next  int64
 	sight int64

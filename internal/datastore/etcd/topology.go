@@ -7,6 +7,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -28,17 +29,26 @@ type member struct {
 	version       string
 	alarm         string
 	databaseBytes int64
-	learner       bool
+	// quotaBytes is 0 where the member does not tell its quota, and less than
+	// that where it has none.
+	quotaBytes int64
+	learner    bool
 }
 
 func (t *topology) add(endpoint string, s *clientv3.StatusResponse) {
 	t.members = append(t.members, member{
 		id: s.Header.MemberId, cluster: s.Header.ClusterId, endpoint: endpoint,
-		version: s.Version, alarm: alarmOf(s.Errors), databaseBytes: s.DbSize, learner: s.IsLearner,
+		version: s.Version, alarm: alarmOf(s.Errors), databaseBytes: s.DbSize, quotaBytes: s.DbSizeQuota, learner: s.IsLearner,
 	})
 	if s.Leader != 0 {
 		t.leader = s.Leader
 	}
+}
+
+// remedies say what ends an alarm.
+var remedies = map[string]string{
+	"NOSPACE": "its database has reached its quota, and etcd refuses writes. Compact and defragment it, or raise --quota-backend-bytes, then disarm the alarm (etcdctl alarm disarm)",
+	"CORRUPT": "its data differs from that of the other members. Replace the member; do not load this cluster",
 }
 
 // check returns what keeps the target from being loaded.
@@ -46,14 +56,15 @@ func (t *topology) check(selection plan.Members) error {
 	for _, m := range t.members {
 		switch {
 		case m.alarm != "":
-			return unhealthy("%s reports the alarm %s: etcd refuses writes until its cause is mended and the alarm is disarmed", m.endpoint, m.alarm)
+			return load.Errorf(results.FailureAlarmRaised,
+				"%s reports the alarm %s: %s", m.endpoint, m.alarm, remedies[m.alarm])
 		case m.cluster != t.members[0].cluster:
 			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: wanted the addresses of one cluster",
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
 	if t.leader == 0 {
-		return unhealthy("%d addresses answer, but %w", len(t.members), errNoLeader)
+		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
 	if len(t.eligible(selection)) == 0 {
 		return unhealthy("none of the %d addresses is that of a member for target.members: %s (the leader is %s)", len(t.members), selection, hexID(t.leader))
@@ -95,7 +106,7 @@ func (t *topology) target(names map[uint64]string) *results.Target {
 		seen[m.id] = true
 		out.Members = append(out.Members, results.Member{
 			ID: hexID(m.id), Name: names[m.id], Endpoint: m.endpoint, Version: m.version,
-			Leader: m.id == t.leader, DatabaseBytes: m.databaseBytes,
+			Leader: m.id == t.leader, DatabaseBytes: m.databaseBytes, QuotaBytes: max(m.quotaBytes, 0),
 		})
 	}
 	for _, id := range slices.Sorted(maps.Keys(names)) {

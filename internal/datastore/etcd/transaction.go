@@ -29,7 +29,7 @@ func compareAndSwap(ctx context.Context, client *clientv3.Client, req *load.Requ
 	got, err := client.Get(ctx, key)
 	if err != nil || len(got.Kvs) == 0 {
 		if finish(resp, err); err == nil {
-			notFound(resp)
+			resp.Code, resp.Detail = load.CodeNotFound, req.Missing(0)
 		}
 		return
 	}

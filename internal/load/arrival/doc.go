@@ -1,7 +1,8 @@
 // Package arrival says when the requests of an open-loop load are due.
 //
 // It is pure: it imports the standard library only, and reads no clock. Its
-// one invariant: the n-th arrival depends on n and the rate alone, so no error
-// adds up over a run, and the arrivals of all pods together are exactly those
-// of one pod.
+// one invariant: when an arrival is due depends on its number, the schedule and
+// the seed alone, and is exact to the nanosecond, so that no error adds up over
+// a run; and the evenly spaced arrivals of all pods together are those of one
+// pod.
 package arrival

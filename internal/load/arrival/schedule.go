@@ -2,69 +2,140 @@ package arrival
 
 import (
 	"math"
-	"math/bits"
 	"time"
 )
 
-// Schedule is an endless row of arrivals at a constant rate: Freq arrivals in
-// every Per, the first at 0. The zero Schedule has no arrivals.
+// Stage is a stretch of a schedule in which the rate goes linearly from From to
+// To, in arrivals per second. Arithmetic is exact for rates up to 10,000,000
+// and up to 604,800 s.
+type Stage struct {
+	From, To int64
+	Seconds  int64
+}
+
+// Schedule is the rate at which arrivals are due, from the start on. The zero
+// Schedule has no arrivals.
 type Schedule struct {
-	Freq uint64
-	Per  time.Duration
+	segments []segment
 }
 
-// PerSecond is the schedule with this many arrivals each second.
+// endless is the length of a segment that does not end.
+const endless = math.MaxInt64
+
+// PerSecond is the endless schedule with this many arrivals each second.
 func PerSecond(rate int64) Schedule {
-	return Schedule{Freq: uint64(max(rate, 0)), Per: time.Second}
+	if rate <= 0 {
+		return Schedule{}
+	}
+	return Schedule{[]segment{{
+		from: uint64(rate), to: uint64(rate), length: endless, end: position{whole: math.MaxUint64},
+	}}}
 }
 
-// At returns when arrival n is due, n·Per/Freq rounded down to a nanosecond.
-// The product has 128 bits: a rounded period, summed up, would drift by a
-// millisecond in every 100 s at 300,000 arrivals per second. Arrivals after
-// 292 years are due at the end of time.
+// Stages is the schedule of these stages, one after the other. It ends with the
+// last.
+func Stages(stages ...Stage) Schedule {
+	var s Schedule
+	var next segment
+	for _, stage := range stages {
+		next.from, next.to = uint64(stage.From), uint64(stage.To)
+		next.length = uint64(stage.Seconds) * uint64(time.Second)
+		next.end = next.first.plus(half((next.from + next.to) * uint64(stage.Seconds)))
+		s.segments = append(s.segments, next)
+		next = segment{start: next.start + next.length, first: next.end}
+	}
+	return s
+}
+
+// At returns when arrival n is due, if arrivals are spread evenly: the first
+// moment of the nanosecond in which the integral of the rate goes beyond n. So
+// the first one is due at 0, or when the rate first leaves zero. Arrivals after
+// the last stage, or after 292 years, are due at the end of time.
 func (s Schedule) At(n uint64) time.Duration {
-	hi, lo := bits.Mul64(n, uint64(s.Per))
-	if hi >= s.Freq {
-		return math.MaxInt64
-	}
-	due, _ := bits.Div64(hi, lo, s.Freq)
-	return time.Duration(min(due, math.MaxInt64))
+	due, _ := s.reach(position{whole: n}, 0)
+	return due
 }
 
-// Before returns how many arrivals are due before d: ⌈d·Freq/Per⌉, since the
-// first is due at 0.
-func (s Schedule) Before(d time.Duration) uint64 {
-	if d <= 0 || s.Freq == 0 {
+// reach returns when the schedule goes beyond a position, and the index of the
+// segment in which it does; that is not before the segment with index from.
+func (s Schedule) reach(p position, from int) (due time.Duration, index int) {
+	for i := from; i < len(s.segments); i++ {
+		if segment := &s.segments[i]; p.isBefore(segment.end) {
+			return segment.reach(p), i
+		}
+	}
+	return math.MaxInt64, len(s.segments)
+}
+
+// segment is a stage where it lies in its schedule.
+type segment struct {
+	// from and to are the rate at both ends, per second.
+	from, to uint64
+	// start and length are in nanoseconds.
+	start, length uint64
+	// first and end are the integrals of the schedule's rate at both ends.
+	first, end position
+}
+
+// reach returns when the schedule goes beyond a position of this segment.
+func (s *segment) reach(p position) time.Duration {
+	p = p.minus(s.first)
+	if s.from != s.to {
+		return time.Duration(s.start + s.climb(p))
+	}
+	target := p.times(wide{lo: uint64(time.Second)})
+	return time.Duration(s.start + target.dividedBy(s.from, math.MaxInt64-s.start))
+}
+
+// climb returns the greatest whole nanosecond t at which a ramp's integral
+//
+//	from·t + (to - from)·t²/(2·length)
+//
+// with t in seconds, has not gone beyond p. Both sides are multiplied by
+// 2·length and by what makes nanoseconds of seconds, and so are integers.
+func (s *segment) climb(p position) uint64 {
+	target := p.times(product(2*s.length, uint64(time.Second)))
+	low, high := s.bracket(s.guess(p.arrivals()), target)
+	for low < high {
+		if middle := low + (high-low+1)/2; s.integral(middle).isAbove(target) {
+			high = middle - 1
+		} else {
+			low = middle
+		}
+	}
+	return low
+}
+
+// integral is the left side of climb, multiplied: t·(2·length·from ± slope·t).
+func (s *segment) integral(t uint64) wide {
+	rate := product(2*s.length, s.from)
+	if s.to > s.from {
+		return rate.plus(product(s.to-s.from, t)).times(t)
+	}
+	return rate.minus(product(s.from-s.to, t)).times(t)
+}
+
+// guess solves climb's equation in floating point. It is off by some
+// nanoseconds, and by more where a falling rate nears zero.
+func (s *segment) guess(arrivals float64) uint64 {
+	from, to := float64(s.from), float64(s.to)
+	length := float64(s.length) / float64(time.Second)
+	root := math.Sqrt(max(0, from*from+2*(to-from)*arrivals/length))
+	if from+root == 0 {
 		return 0
 	}
-	hi, lo := bits.Mul64(uint64(d), s.Freq)
-	lo, carry := bits.Add64(lo, uint64(s.Per)-1, 0)
-	hi += carry
-	if hi >= uint64(s.Per) {
-		return math.MaxUint64
-	}
-	n, _ := bits.Div64(hi, lo, uint64(s.Per))
-	return n
+	return min(s.length, uint64(2*arrivals/(from+root)*float64(time.Second)))
 }
 
-// Share is one pod's part of a schedule: the arrivals whose number is Index
-// modulo Pods. Pods therefore fire in turn and not at the same moment.
-type Share struct {
-	Schedule
-	Pods, Index int
-}
-
-// Number returns the number, in the whole schedule, of this pod's k-th arrival.
-func (s Share) Number(k int64) int64 { return k*int64(s.Pods) + int64(s.Index) }
-
-// At returns when this pod's k-th arrival is due.
-func (s Share) At(k int64) time.Duration { return s.Schedule.At(uint64(s.Number(k))) }
-
-// Before returns how many of this pod's arrivals are due before d.
-func (s Share) Before(d time.Duration) int64 {
-	all := s.Schedule.Before(d)
-	if all <= uint64(s.Index) {
-		return 0
+// bracket walks from a guess, in steps that double, to both sides of what climb
+// looks for.
+func (s *segment) bracket(guess uint64, target wide) (low, high uint64) {
+	low, high = guess, guess
+	for step := uint64(1); low > 0 && s.integral(low).isAbove(target); step *= 2 {
+		low -= min(step, low)
 	}
-	return int64((all-uint64(s.Index)-1)/uint64(s.Pods) + 1)
+	for step := uint64(1); high < s.length && !s.integral(high).isAbove(target); step *= 2 {
+		high += min(step, s.length-high)
+	}
+	return low, high
 }

@@ -1,25 +1,108 @@
 package arrival
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"sort"
 	"testing"
 	"time"
 )
 
-// exact is n·Per/Freq in numbers without a bound.
-func exact(s Schedule, n uint64) time.Duration {
-	v := new(big.Int).SetUint64(n)
-	v.Mul(v, big.NewInt(int64(s.Per)))
-	v.Div(v, new(big.Int).SetUint64(s.Freq))
-	if !v.IsInt64() {
-		return math.MaxInt64
-	}
-	return time.Duration(v.Int64())
+// Shapes that schedules have, by name.
+var shapes = map[string][]Stage{
+	"one rate":             {{500, 500, 60}},
+	"up":                   {{100, 1_000, 30}},
+	"up from nothing":      {{0, 7, 11}},
+	"down to nothing":      {{7, 0, 11}},
+	"down":                 {{1_000_000, 1, 3_600}},
+	"nearly flat":          {{999_999, 1_000_000, 86_400}},
+	"half an arrival":      {{1, 2, 1}, {2, 3, 1}, {5, 5, 2}},
+	"stages":               {{10, 10, 1}, {0, 0, 3}, {1_000, 1_000, 2}, {3, 3, 7}},
+	"a pause to begin":     {{0, 0, 5}, {20, 20, 1}},
+	"a pause at the end":   {{20, 20, 1}, {0, 0, 5}},
+	"ramp, hold, ramp":     {{0, 300, 10}, {300, 300, 10}, {300, 0, 10}},
+	"the greatest":         {{10_000_000, 10_000_000, 604_800}},
+	"the greatest ramp":    {{0, 10_000_000, 604_800}},
+	"the greatest descent": {{10_000_000, 0, 604_800}},
 }
 
-func TestAtIsExactUpToTwoToTheForty(t *testing.T) {
+// exact is Schedule.At in numbers without bounds: the greatest nanosecond at
+// which the integral of the rate has not gone beyond n + part/2^32.
+func exact(stages []Stage, p position) time.Duration {
+	rest := new(big.Rat).SetFrac(
+		new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(p.whole), places), big.NewInt(int64(p.part))),
+		new(big.Int).Lsh(big.NewInt(1), places))
+	var start time.Duration
+	for _, s := range stages {
+		whole := big.NewRat((s.From+s.To)*s.Seconds, 2)
+		if rest.Cmp(whole) < 0 {
+			return start + exactIn(s, rest)
+		}
+		rest.Sub(rest, whole)
+		start += time.Duration(s.Seconds) * time.Second
+	}
+	return math.MaxInt64
+}
+
+func exactIn(s Stage, arrivals *big.Rat) time.Duration {
+	second := big.NewRat(1e9, 1)
+	beyond := func(ns int) bool {
+		t := new(big.Rat).Quo(big.NewRat(int64(ns), 1), second)
+		linear := new(big.Rat).Mul(big.NewRat(s.From, 1), t)
+		square := new(big.Rat).Mul(big.NewRat(s.To-s.From, 2*s.Seconds), new(big.Rat).Mul(t, t))
+		return new(big.Rat).Add(linear, square).Cmp(arrivals) > 0
+	}
+	return time.Duration(sort.Search(int(s.Seconds*1e9)+1, beyond) - 1)
+}
+
+func totalOf(stages []Stage) (arrivals int64) {
+	for _, s := range stages {
+		arrivals += (s.From + s.To) * s.Seconds
+	}
+	return arrivals / 2
+}
+
+func TestAtIsExact(t *testing.T) {
+	for name, stages := range shapes {
+		t.Run(name, func(t *testing.T) {
+			s, total := Stages(stages...), totalOf(stages)
+			numbers := []int64{0, 1, 2, 3, total / 2, total - 2, total - 1, total, total + 1, math.MaxInt64}
+			random := rand.New(rand.NewPCG(1, uint64(total)))
+			for range 1_000 {
+				numbers = append(numbers, random.Int64N(total+1))
+			}
+			for _, n := range numbers {
+				if n < 0 {
+					continue
+				}
+				if got, want := s.At(uint64(n)), exact(stages, position{whole: uint64(n)}); got != want {
+					t.Fatalf("arrival %d of %d is due at %d ns, wanted %d", n, total, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestPartsOfAnArrivalAreExact(t *testing.T) {
+	for name, stages := range shapes {
+		t.Run(name, func(t *testing.T) {
+			s, total := Stages(stages...), totalOf(stages)
+			random := rand.New(rand.NewPCG(2, uint64(total)))
+			for range 300 {
+				p := position{uint64(random.Int64N(total + 1)), random.Uint32()}
+				if got, _ := s.reach(p, 0); got != exact(stages, p) {
+					t.Fatalf("position %+v is reached at %d ns, wanted %d", p, got, exact(stages, p))
+				}
+			}
+		})
+	}
+}
+
+// A rounded period, summed up, would drift by a millisecond in every 100 s at
+// 300,000 arrivals per second.
+func TestAConstantRateIsExactUpToTwoToTheForty(t *testing.T) {
 	for _, rate := range []int64{1, 7, 300_000, 1_500_000, 999_999_937} {
 		s := PerSecond(rate)
 		numbers := []uint64{0, 1, 2, 6, 7, 8, uint64(rate) - 1, uint64(rate), uint64(rate) + 1, 1<<32 - 1, 1<<40 - 1, 1 << 40}
@@ -28,7 +111,11 @@ func TestAtIsExactUpToTwoToTheForty(t *testing.T) {
 			numbers = append(numbers, random.Uint64N(1<<40+1))
 		}
 		for _, n := range numbers {
-			if got, want := s.At(n), exact(s, n); got != want {
+			want := new(big.Int).Mul(new(big.Int).SetUint64(n), big.NewInt(1e9))
+			if want.Div(want, big.NewInt(rate)); !want.IsInt64() {
+				want.SetInt64(math.MaxInt64)
+			}
+			if got := s.At(n); int64(got) != want.Int64() {
 				t.Fatalf("%d per second: arrival %d is due at %d ns, wanted %d", rate, n, got, want)
 			}
 		}
@@ -36,77 +123,80 @@ func TestAtIsExactUpToTwoToTheForty(t *testing.T) {
 }
 
 func TestAtNeverWrapsAround(t *testing.T) {
-	for _, s := range []Schedule{PerSecond(1), PerSecond(7), {Freq: 1, Per: time.Hour}, {Freq: 2, Per: 1}} {
-		for _, n := range []uint64{1 << 62, math.MaxInt64, math.MaxUint64} {
-			if got, want := s.At(n), exact(s, n); got != want {
-				t.Errorf("%+v: arrival %d is due at %d, wanted %d", s, n, got, want)
+	for _, n := range []uint64{1 << 62, math.MaxInt64, math.MaxUint64} {
+		if got := PerSecond(1).At(n); got != math.MaxInt64 {
+			t.Errorf("arrival %d at 1 per second is due at %d, wanted the end of time", n, got)
+		}
+	}
+}
+
+func TestNothingIsDueWithoutARate(t *testing.T) {
+	for name, s := range map[string]Schedule{
+		"no rate": PerSecond(0), "below zero": PerSecond(-1), "no stages": Stages(), "a pause": Stages(Stage{Seconds: 9}), "zero": {},
+	} {
+		if got := s.At(0); got != math.MaxInt64 {
+			t.Errorf("%s: the first arrival is due at %v, wanted never", name, got)
+		}
+	}
+}
+
+// The walks of any number of pods are the whole schedule, each arrival once,
+// and each at its own time.
+func TestWalksOfAllPodsAreTheSchedule(t *testing.T) {
+	const limit = 2_000
+	for name, stages := range shapes {
+		whole := Stages(stages...)
+		for pods := 1; pods <= 7; pods++ {
+			for index := range pods {
+				w := whole.Even(Share{Pods: pods, Index: index})
+				for n := index; n < limit; n += pods {
+					if got, want := w.Due(), whole.At(uint64(n)); got != want {
+						t.Fatalf("%s, pod %d of %d: arrival %d is due at %v, wanted %v", name, index, pods, n, got, want)
+					}
+					w.Next()
+				}
 			}
 		}
 	}
 }
 
-// Before is the inverse of At: arrival Before(d)-1 is due before d, arrival
-// Before(d) is not.
-func TestBeforeCountsTheArrivalsThatAreDue(t *testing.T) {
-	for _, rate := range []int64{1, 7, 300_000, 1_500_000} {
-		s := PerSecond(rate)
-		times := []time.Duration{1, 2, 666, 667, 3333, 3334, time.Second - 1, time.Second, time.Second + 1, 24 * time.Hour}
-		random := rand.New(rand.NewPCG(2, uint64(rate)))
-		for range 10_000 {
-			times = append(times, time.Duration(1+random.Int64N(int64(time.Hour))))
-		}
-		for _, d := range times {
-			n := s.Before(d)
-			if n == 0 || s.At(n-1) >= d || s.At(n) < d {
-				t.Fatalf("%d per second: %d arrivals before %d ns, but arrivals %d and %d are due at %d and %d",
-					rate, n, d, n-1, n, s.At(n-1), s.At(n))
-			}
+func TestAWalkAllocatesNothing(t *testing.T) {
+	for name, w := range map[string]*Walk{
+		"even":    Stages(shapes["ramp, hold, ramp"]...).Even(Share{Pods: 3}),
+		"Poisson": Stages(shapes["ramp, hold, ramp"]...).Poisson(1, 1, Share{Pods: 3}),
+	} {
+		if n := testing.AllocsPerRun(1_000, w.Next); n != 0 {
+			t.Errorf("%s: %v allocations for an arrival", name, n)
 		}
 	}
 }
 
-func TestNothingIsDue(t *testing.T) {
-	tests := map[string]struct {
-		schedule Schedule
-		before   time.Duration
-	}{
-		"before the start":   {PerSecond(10), 0},
-		"before time itself": {PerSecond(10), -time.Second},
-		"without a rate":     {PerSecond(0), time.Hour},
-		"below zero":         {PerSecond(-1), time.Hour},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if n := tc.schedule.Before(tc.before); n != 0 {
-				t.Errorf("found %d arrivals, wanted none", n)
+func BenchmarkNext(b *testing.B) {
+	ramp := Stages(shapes["the greatest ramp"]...)
+	for name, w := range map[string]*Walk{
+		"constant": PerSecond(1_000).Even(Share{Pods: 1}),
+		"ramp":     ramp.Even(Share{Pods: 1}),
+		"Poisson":  PerSecond(1_000).Poisson(1, 1, Share{Pods: 1}),
+		"both":     ramp.Poisson(1, 1, Share{Pods: 1}),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.Next()
 			}
 		})
 	}
-	if got := PerSecond(0).At(0); got != math.MaxInt64 {
-		t.Errorf("without a rate the first arrival is due at %v, wanted never", got)
-	}
 }
 
-// The shares of any number of pods are the whole schedule, each arrival once,
-// and each at its own time.
-func TestSharesAddUpToTheSchedule(t *testing.T) {
-	whole := PerSecond(1_000)
-	for pods := 1; pods <= 7; pods++ {
-		for _, d := range []time.Duration{1, time.Millisecond, 2500 * time.Microsecond, time.Second, time.Second + 1} {
-			var sum int64
-			for index := range pods {
-				share := Share{Schedule: whole, Pods: pods, Index: index}
-				n := share.Before(d)
-				sum += n
-				for k := range n {
-					if got, want := share.At(k), whole.At(uint64(k)*uint64(pods)+uint64(index)); got != want {
-						t.Fatalf("pod %d of %d: arrival %d is due at %v, wanted %v", index, pods, k, got, want)
-					}
-				}
-			}
-			if uint64(sum) != whole.Before(d) {
-				t.Fatalf("%d pods have %d arrivals before %v, wanted %d", pods, sum, d, whole.Before(d))
-			}
-		}
+func ExampleStages() {
+	s := Stages(Stage{From: 0, To: 4, Seconds: 2}, Stage{From: 2, To: 2, Seconds: 1})
+	for n := range uint64(6) {
+		fmt.Println(s.At(n).Round(time.Millisecond))
 	}
+	// Output:
+	// 0s
+	// 1s
+	// 1.414s
+	// 1.732s
+	// 2s
+	// 2.5s
 }

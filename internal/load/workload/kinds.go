@@ -39,5 +39,5 @@ func (w *Workload) Preload(number int64) Operation {
 	if w.plan.Lease != nil {
 		return Operation{Kind: results.OperationLeaseGrant, Lease: w.run.LeaseID(plan.LeasePreloaded, number)}
 	}
-	return Operation{Kind: results.OperationPut, Key: number}
+	return Operation{Kind: results.OperationPut, Key: number, Value: number}
 }

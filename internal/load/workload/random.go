@@ -1,14 +1,6 @@
 package workload
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
-
-// valueVariants is how many different values a workload has. A value is a
-// window into one random block, so making one costs no copy; a prime number of
-// windows keeps them unrelated to round key counts.
-const valueVariants = 4093
+import "math/bits"
 
 // hash mixes the seed, a salt that tells independent choices apart, and n. It
 // is the output function of splitmix64, applied to the n-th state of a
@@ -35,16 +27,3 @@ func below(x, n uint64) uint64 {
 	hi, _ := bits.Mul64(x, n)
 	return hi
 }
-
-// randomBlock returns n pseudo-random bytes that depend on the seed alone.
-func randomBlock(seed uint64, n int) []byte {
-	block := make([]byte, 0, n+8)
-	for i := uint64(0); len(block) < n; i++ {
-		block = binary.LittleEndian.AppendUint64(block, hash(seed, blockSalt, i))
-	}
-	return block[:n]
-}
-
-// blockSalt keeps the bytes of values apart from the choices of operations,
-// whose salts are small.
-const blockSalt = 1 << 32

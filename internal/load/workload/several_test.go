@@ -66,7 +66,7 @@ func TestACompareAndSwapIsOnOneKey(t *testing.T) {
 	if op := w.At(Measured, 9); op.Kind != results.OperationCompareAndSwap || op.Key != 2 || op.OnSeveral() {
 		t.Errorf("operation 9 is %+v, wanted a compare-and-swap of key 2", op)
 	}
-	if w.PreloadCount() != 7 || w.Preload(3) != (Operation{Kind: results.OperationPut, Key: 3}) {
+	if w.PreloadCount() != 7 || w.Preload(3) != (Operation{Kind: results.OperationPut, Key: 3, Value: 3}) {
 		t.Errorf("the preload is %d operations, the third of them %+v; wanted each key put once", w.PreloadCount(), w.Preload(3))
 	}
 }

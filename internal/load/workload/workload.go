@@ -1,8 +1,6 @@
 package workload
 
 import (
-	"strconv"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -21,8 +19,11 @@ const (
 // Operation is what one request does.
 type Operation struct {
 	Kind results.Operation
-	// Key is the number of the key, from 0 to the plan's keyCount - 1.
+	// Key is the number of the key, or of the first one, from 0 to the plan's
+	// keyCount - 1.
 	Key int64
+	// Value is the number of the value, of an operation that writes one.
+	Value int64
 	// Lease is the ID of the lease of an operation on one, which has no Key.
 	Lease int64
 	// keys chooses the keys of an operation on several, which has no Key.
@@ -32,26 +33,22 @@ type Operation struct {
 // Workload computes operations, keys and values. It is safe for concurrent
 // use, and allocates nothing per operation.
 type Workload struct {
+	Keys
+	values
 	// run is the whole plan, and plan its workload.
 	run    plan.Plan
 	plan   plan.Workload
-	prefix string
 	seed   uint64
-	digits int
-	block  []byte
+	choice choice
 }
 
 // New returns the workload of a plan.
 func New(p plan.Plan) *Workload {
-	w := &Workload{
-		run:    p,
-		plan:   p.Workload,
-		prefix: p.Prefix,
-		seed:   uint64(p.Load.Seed),
-		digits: len(strconv.FormatInt(p.Workload.KeyCount-1, 10)),
+	seed := uint64(p.Load.Seed)
+	return &Workload{
+		Keys: KeysOf(p), values: newValues(p.Workload, seed),
+		run: p, plan: p.Workload, seed: seed, choice: newChoice(p.Workload, seed),
 	}
-	w.block = randomBlock(w.seed, p.Workload.ValueSize+valueVariants)
-	return w
 }
 
 // At returns operation n of a stream.
@@ -61,9 +58,9 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 	}
 	kind := w.kind(stream, n)
 	if isOnSeveral(kind) {
-		return Operation{Kind: kind, keys: draw{stream, n}}
+		return Operation{Kind: kind, Value: n, keys: draw{stream, n}}
 	}
-	return Operation{Kind: kind, Key: w.key(stream, n)}
+	return Operation{Kind: kind, Key: w.key(stream, n), Value: n}
 }
 
 // kind draws reads by chance and not by n modulo 100: that would tie kinds to
@@ -72,6 +69,8 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadRange:
 		return results.OperationRange
+	case plan.WorkloadDelete:
+		return results.OperationDelete
 	case plan.WorkloadTxn:
 		return w.txnKind()
 	case plan.WorkloadMixed:
@@ -83,10 +82,7 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 }
 
 func (w *Workload) key(stream Stream, n int64) int64 {
-	if w.plan.KeyOrder == plan.KeyOrderUniform {
-		return int64(below(hash(w.seed, uint64(stream)<<1|1, uint64(n)), uint64(w.plan.KeyCount)))
-	}
-	return n % w.plan.KeyCount
+	return w.choice.key(n, hash(w.seed, uint64(stream)<<1|1, uint64(n)))
 }
 
 // KeyBytes is the length of every key, with the run's prefix; 0 where there are
@@ -95,28 +91,16 @@ func (w *Workload) KeyBytes() int {
 	if w.plan.KeyCount == 0 {
 		return 0
 	}
-	return len(w.prefix) + w.plan.KeySize
+	return w.Keys.KeyBytes()
 }
 
-// AppendKey appends the key with this number: the run's prefix and keySize
-// decimal digits, so that keys sort by their numbers. A number of more than
-// keySize digits is written in full.
-func (w *Workload) AppendKey(dst []byte, key int64) []byte {
-	dst = append(dst, w.prefix...)
-	for range w.plan.KeySize - w.digits {
-		dst = append(dst, '0')
+// AppendEnd appends the key before which a read ends that begins with the key
+// with this number: the one that follows the last key of the read. It appends
+// nothing where reads are of one key.
+func (w *Workload) AppendEnd(dst []byte, key int64) []byte {
+	width := w.plan.Interval.Width()
+	if width == 1 {
+		return dst
 	}
-	var digits [20]byte
-	number := strconv.AppendInt(digits[:0], key, 10)
-	for range w.digits - len(number) {
-		dst = append(dst, '0')
-	}
-	return append(dst, number...)
-}
-
-// Value returns the value of the key with this number. It lies in a block that
-// all values share: read it, never write it.
-func (w *Workload) Value(key int64) []byte {
-	at := int(below(hash(w.seed, 0, uint64(key)), valueVariants))
-	return w.block[at : at+w.plan.ValueSize : at+w.plan.ValueSize]
+	return append(w.AppendKey(dst, key+width-1), 0)
 }

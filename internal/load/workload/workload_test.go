@@ -2,7 +2,6 @@ package workload
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
@@ -111,37 +110,6 @@ func TestSameSeedSameOperations(t *testing.T) {
 	}
 }
 
-func TestValuesBelongToTheirKeys(t *testing.T) {
-	w := New(planOf(plan.Workload{KeyCount: 1_000, KeySize: 8, ValueSize: 256}))
-	again := New(planOf(plan.Workload{KeyCount: 1_000, KeySize: 8, ValueSize: 256}))
-	different := map[string]bool{}
-	for key := range int64(1_000) {
-		v := w.Value(key)
-		if len(v) != 256 || !bytes.Equal(v, again.Value(key)) {
-			t.Fatalf("value of key %d: %d bytes, the same again: %v", key, len(v), bytes.Equal(v, again.Value(key)))
-		}
-		different[string(v)] = true
-	}
-	if len(different) < 800 {
-		t.Errorf("1,000 keys have %d different values", len(different))
-	}
-	if v := New(planOf(plan.Workload{KeyCount: 1, KeySize: 1})).Value(0); len(v) != 0 {
-		t.Errorf("an empty value has %d bytes", len(v))
-	}
-}
-
-// Values that compress well would flatter disks and networks that compress.
-func TestValuesAreNotCompressible(t *testing.T) {
-	w := New(planOf(plan.Workload{KeyCount: 1, KeySize: 1, ValueSize: 1 << 16}))
-	var seen [256]int
-	for _, b := range w.Value(0) {
-		seen[b]++
-	}
-	if least := slices.Min(seen[:]); least < 128 {
-		t.Errorf("a byte occurs %d times in 64 KiB, wanted about 256", least)
-	}
-}
-
 func TestNothingIsAllocatedPerOperation(t *testing.T) {
 	w := New(planOf(plan.Workload{Type: plan.WorkloadMixed, ReadsPerHundred: 50, KeyCount: 1_000_000, KeySize: 16, ValueSize: 256, KeyOrder: plan.KeyOrderUniform}))
 	key := make([]byte, 0, w.KeyBytes())
@@ -150,7 +118,7 @@ func TestNothingIsAllocatedPerOperation(t *testing.T) {
 	allocations := testing.AllocsPerRun(1_000, func() {
 		op := w.At(Measured, n)
 		key = w.AppendKey(key[:0], op.Key)
-		bytes += len(w.Value(op.Key))
+		bytes += len(w.Value(op.Value))
 		n++
 	})
 	if allocations != 0 {
@@ -164,6 +132,6 @@ func BenchmarkOperation(b *testing.B) {
 	for n := int64(0); b.Loop(); n++ {
 		op := w.At(Measured, n)
 		key = w.AppendKey(key[:0], op.Key)
-		_ = w.Value(op.Key)
+		_ = w.Value(op.Value)
 	}
 }

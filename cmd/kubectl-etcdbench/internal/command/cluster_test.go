@@ -54,7 +54,7 @@ func TestRunStopsAtTheFirstInterrupt(t *testing.T) {
 	c.signals <- os.Interrupt
 	awaitRun(t, key, func(run *v1alpha1.EtcdBenchmark) bool { return run.Spec.Stop })
 	operate(t, key, stage(v1alpha1.ReasonStopped, metav1.ConditionTrue))
-	c.wantStatus(t, exitDone)
+	c.wantStatus(t, exitUnknown)
 	if !strings.Contains(c.out.String(), "Stopped") {
 		t.Errorf("wanted the result of a stopped run, got:\n%s", c.out)
 	}

@@ -19,7 +19,8 @@ const (
 	// exitFailed: the run could not be run, or ended for another reason than
 	// having done its part.
 	exitFailed
-	// exitUnknown: the run could not be judged, or its result is not known.
+	// exitUnknown: the run could not be judged, was stopped before its result
+	// was whole, or its result is not known.
 	exitUnknown
 )
 
@@ -27,8 +28,10 @@ const (
 const exitHelp = `Exit status:
   0  the run finished and missed no objective
   1  the run finished and missed an objective
-  2  the run could not be run: bad manifest, target out of reach, …
-  3  the run could not be judged, or was left before its result was known`
+  2  the run could not be run (bad manifest, target out of reach, …), or ended
+     before its work was done, as TimedOut for example
+  3  the run could not be judged, ended as Stopped, or was left before its
+     result was known`
 
 // exitError is an exit status with, perhaps, something to say beside it.
 type exitError struct {
@@ -67,6 +70,9 @@ func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if finished == nil || finished.Status != metav1.ConditionTrue || benchmark.CouldNotRun(finished.Reason) {
 		return exitFailed
+	}
+	if finished.Reason == v1alpha1.ReasonStopped {
+		return exitUnknown
 	}
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	switch {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // interrupts turn signals into what they mean: the first asks to end, the
-// second to leave at once.
+// second to leave at once, unless it is a hang-up: of that, kernel and shell
+// both tell, and nobody is impatient.
 type interrupts struct {
 	// end is closed by the first signal.
 	end chan struct{}
@@ -35,13 +37,15 @@ func (i *interrupts) listen(signals <-chan os.Signal, leave context.CancelFunc, 
 		select {
 		case <-released:
 			return
-		case <-signals:
-			if end == nil {
+		case s := <-signals:
+			switch {
+			case end != nil:
+				close(end)
+				end = nil
+			case s != syscall.SIGHUP:
 				leave()
 				return
 			}
-			close(end)
-			end = nil
 		}
 	}
 }

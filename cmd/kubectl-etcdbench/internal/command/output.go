@@ -67,11 +67,10 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timelin
 
 // why says in words what a table would have shown.
 func why(run *v1alpha1.EtcdBenchmark, status int) error {
-	kind := v1alpha1.ConditionPassed
-	if status == exitFailed {
-		kind = v1alpha1.ConditionFinished
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted) {
+		c = meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	}
-	c := meta.FindStatusCondition(run.Status.Conditions, kind)
 	if c == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
@@ -52,6 +53,23 @@ func clusterFlags() *genericclioptions.ConfigFlags {
 	return f
 }
 
+func (t *tool) clusterFlagNames() []string {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	t.kube.AddFlags(flags)
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// noArguments refuses arguments of a command that takes none; cobra would take
+// them for commands.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("wanted no arguments, found %q: %s --help", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
 const rootHelp = `Runs etcd benchmarks and follows them: in a cluster that has the operator, or on
 this machine with run --local.
 
@@ -63,10 +81,13 @@ func (t *tool) root() *cobra.Command {
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
 		Example:       runExample,
+		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl etcdbench"},
 	}
+	// The flag prints what the command prints.
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
@@ -78,7 +99,7 @@ func (t *tool) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(t.Out, t.version)
 			return err

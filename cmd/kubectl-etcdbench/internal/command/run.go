@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -46,7 +43,13 @@ type runFlags struct {
 	file         string
 	generateName bool
 	local        bool
-	options      local.Options
+	// endpoints take the place of the manifest's target.
+	endpoints []string
+	options   local.Options
+	// given says whether a flag is on the command line.
+	given func(flag string) bool
+	// clusterFlags are the names of the flags that say which cluster is meant.
+	clusterFlags []string
 }
 
 func (t *tool) runCommand() *cobra.Command {
@@ -56,31 +59,34 @@ func (t *tool) runCommand() *cobra.Command {
 		Short:   "Run a benchmark and follow it",
 		Long:    runHelp,
 		Example: runExample,
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
+	f.given = flags.Changed
 	flags.StringVarP(&f.file, "filename", "f", "", "manifest with one EtcdBenchmark; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name, since a run is never repeated")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start this many etcd members and load them")
-	flags.StringSliceVar(&f.options.Endpoints, "endpoints", nil, "with --local: members to load, as host:port,…, in place of the manifest's target")
-	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: folder with ca.crt, tls.crt and tls.key, in place of the Secret of spec.target.tls")
-	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: folder with username and password, in place of the Secret of spec.target.auth")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: members to load, as host:port,… with an optional http:// or https:// before each, in place of the manifest's target")
+	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: folder with ca.crt, and tls.crt and tls.key if the members ask for them, in place of the Secret of spec.target.tls; without that field, it has the run speak TLS")
+	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: folder with the files username and password, in place of the Secret of spec.target.auth; without that field, it has the run authenticate")
 	f.addFlags(flags)
 	t.kube.AddFlags(flags)
+	f.clusterFlags = t.clusterFlagNames()
 	return cmd
 }
 
 func (f *runFlags) check() error {
-	o := f.options
 	switch {
 	case f.file == "":
 		return errors.New("wanted a manifest, found none: add -f FILE")
-	case !f.local && (o.EmbeddedMembers != 0 || len(o.Endpoints) > 0 || o.TLSDir != "" || o.AuthDir != ""):
+	case f.local:
+		if err := f.checkLocal(); err != nil {
+			return err
+		}
+	case f.given("embedded-members") || f.given("endpoints") || f.given("tls-dir") || f.given("auth-dir"):
 		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir are for runs on this machine: add --local")
-	case f.local && f.timeout != 0:
-		return errors.New("--timeout is for runs in a cluster: spec.timeoutSeconds bounds a local one")
 	}
 	return f.following.check()
 }
@@ -112,37 +118,4 @@ func (t *tool) readManifest(file string) (*manifest.Manifest, error) {
 	}
 	defer in.Close()
 	return manifest.Read(file, in)
-}
-
-// defaultNamespace is that of a local run whose manifest names none.
-const defaultNamespace = "default"
-
-func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
-	if m.Object.GetNamespace() == "" {
-		m.Object.SetNamespace(defaultNamespace)
-	}
-	run, err := admit(m)
-	if err != nil {
-		return m.Explain(err)
-	}
-	s := t.screen()
-	f.options.Show, f.options.Notice, f.options.Stop = s.Show, s.Notice, t.interrupts.end
-	timeline, err := local.Run(t.interrupts.leave, run, f.options)
-	s.Close()
-	if errors.Is(err, local.ErrLeft) {
-		return &exitError{exitUnknown, err}
-	}
-	if err != nil {
-		return err
-	}
-	return t.conclude(run, timeline, f.output)
-}
-
-// admit returns the object as a cluster would have created it.
-func admit(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
-	schema, err := admission.NewSchema()
-	if err != nil {
-		return nil, err
-	}
-	return schema.Create(m.Object, time.Now())
 }

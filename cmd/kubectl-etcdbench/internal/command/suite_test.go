@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,7 +111,9 @@ type called struct {
 // call runs the command line against the API server.
 func call(stdin string, args ...string) *called {
 	c := &called{out: &output{}, err: &output{}, signals: make(chan os.Signal, 2), status: make(chan int, 1)}
-	args = append(args, "--kubeconfig", apiServer.kubeconfig)
+	if !slices.Contains(args, "--local") {
+		args = append(args, "--kubeconfig", apiServer.kubeconfig)
+	}
 	go func() {
 		c.status <- Main("test", args, Streams{In: strings.NewReader(stdin), Out: c.out, Err: c.err}, c.signals)
 	}()

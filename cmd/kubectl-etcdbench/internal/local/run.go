@@ -36,9 +36,9 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline 
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
-	endpoints := o.endpoints(run)
+	endpoints := run.Spec.Target.Endpoints
 	if o.EmbeddedMembers > 0 {
-		o.Notice(fmt.Sprintf("Starting %d embedded etcd member(s).", o.EmbeddedMembers))
+		o.Notice(fmt.Sprintf("Starting embedded etcd members: %d.", o.EmbeddedMembers))
 		members, err := startCluster(ctx, o.EmbeddedMembers)
 		if err != nil {
 			return nil, err

@@ -69,6 +69,13 @@ func lasting(run *v1alpha1.EtcdBenchmark) {
 	run.Spec.TimeoutSeconds = 7200
 }
 
+// at has a run load these addresses.
+func at(endpoints ...string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Target.Service, run.Spec.Target.Endpoints = nil, endpoints
+	}
+}
+
 func options(change func(*Options)) Options {
 	o := Options{Show: func(*v1alpha1.EtcdBenchmark) {}, Notice: func(string) {}}
 	if change != nil {
@@ -102,8 +109,8 @@ func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
 
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
-	run := mixed()
-	timeline, err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() }))
+	run := mixed(at(target.endpoints()...))
+	timeline, err := Run(t.Context(), run, options(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +143,10 @@ func TestRunCompletes(t *testing.T) {
 
 func TestRunIsStopped(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(lasting)
+	run := mixed(lasting, at(target.endpoints()...))
 	stop := make(chan struct{})
 	_, err := Run(t.Context(), run, options(func(o *Options) {
-		o.Endpoints, o.Stop = target.endpoints(), stop
+		o.Stop = stop
 		stopped := false
 		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
 			if p := seen.Status.Progress; p != nil && p.Requests > 0 && !stopped {
@@ -163,8 +170,8 @@ func TestRunIsStopped(t *testing.T) {
 
 func TestRunTimesOut(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 2 })
-	if _, err := Run(t.Context(), run, options(func(o *Options) { o.Endpoints = target.endpoints() })); err != nil {
+	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 2 }, at(target.endpoints()...))
+	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
@@ -189,23 +196,21 @@ func TestRunCanNotBeRun(t *testing.T) {
 		wantWords  string
 	}{
 		"nobody listens": {
-			options:    func(o *Options) { o.Endpoints = []string{closed} },
+			change:     at(closed),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantWords: closed,
 		},
 		"folder without certificates": {
-			change: func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} },
-			options: func(o *Options) {
-				o.Endpoints, o.TLSDir = target.endpoints(), filepath.Join(t.TempDir(), "none")
+			change: func(run *v1alpha1.EtcdBenchmark) {
+				at(target.endpoints()...)(run)
+				run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
 			},
+			options:    func(o *Options) { o.TLSDir = filepath.Join(t.TempDir(), "none") },
 			wantReason: v1alpha1.ReasonSecretInvalid, wantWords: "certs",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			run := mixed()
-			if tc.change != nil {
-				tc.change(run)
-			}
+			run := mixed(tc.change)
 			if _, err := Run(t.Context(), run, options(tc.options)); err != nil {
 				t.Fatal(err)
 			}
@@ -241,9 +246,7 @@ func TestRunIsLeft(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	endpoints := func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Target.Service, run.Spec.Target.Endpoints = nil, []string{"etcd:2379"}
-	}
+	endpoints := at("etcd:2379")
 	withTLS := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} }
 	withAuth := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: "user"} }
 	cases := map[string]struct {
@@ -253,9 +256,9 @@ func TestValidate(t *testing.T) {
 	}{
 		"endpoints":                    {mixed(endpoints), Options{}, ""},
 		"service":                      {mixed(), Options{}, "--endpoints"},
-		"service, with endpoints":      {mixed(), Options{Endpoints: []string{"etcd:2379"}}, ""},
 		"service, with members":        {mixed(), Options{EmbeddedMembers: 3}, ""},
-		"two targets":                  {mixed(), Options{EmbeddedMembers: 3, Endpoints: []string{"etcd:2379"}}, "one of them"},
+		"plain members, with folder":   {mixed(), Options{EmbeddedMembers: 3, TLSDir: "certs"}, "drop --tls-dir"},
+		"plain members, with user":     {mixed(), Options{EmbeddedMembers: 3, AuthDir: "user"}, "--auth-dir"},
 		"too many members":             {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
 		"negative members":             {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
 		"certificates without folder":  {mixed(endpoints, withTLS), Options{}, "--tls-dir"},

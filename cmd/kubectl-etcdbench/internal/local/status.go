@@ -19,7 +19,8 @@ func (c *conductor) begin(now time.Time) {
 	s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
 	s.Conditions = nil
-	c.setStage(v1alpha1.StagePreparing, fmt.Sprintf("Starting %d parts of the load.", len(c.sessions)), now)
+	c.run.KeepResolved()
+	c.setStage(v1alpha1.StagePreparing, "Starting the load.", now)
 }
 
 // start gives the sessions their common start.
@@ -45,19 +46,22 @@ func (c *conductor) observe(now time.Time, snaps []*results.Snapshot) {
 	s.Display = benchmark.Display(c.run)
 }
 
-// target leaves out the memory of embedded members: they share a process, so
-// that each would show the memory of all of them and of the load generator.
+// target leaves out the memory and the processor time of embedded members: they
+// share a process, so that each would show those of all of them and of the load
+// generator.
 func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
 	t := results.Merge(snaps).Target
 	if t == nil || c.options.EmbeddedMembers == 0 {
 		return t
 	}
-	out := &results.Target{ClusterID: t.ClusterID}
+	out := *t
+	out.Members = nil
 	for _, m := range t.Members {
 		m.ResidentMemoryBytes = 0
+		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureCPUSeconds)
 		out.Members = append(out.Members, m)
 	}
-	return out
+	return &out
 }
 
 // stage is where the run is, in the operator's words.
@@ -73,13 +77,13 @@ func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, mess
 	}
 	switch startAt := c.run.Status.StartAt; {
 	case startAt == nil:
-		return v1alpha1.StagePreparing, fmt.Sprintf("%d of %d parts are ready to start.", ready, len(snaps))
+		return v1alpha1.StagePreparing, fmt.Sprintf("Parts ready to start: %d of %d.", ready, len(snaps))
 	case startAt.After(now):
-		return v1alpha1.StageArmed, "All parts wait for the common start."
+		return v1alpha1.StageArmed, "All wait for the common start."
 	case measured == len(snaps):
 		return v1alpha1.StageCollecting, "The keys are being deleted."
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d parts are loading the target.", len(snaps)-measured, len(snaps))
+	return v1alpha1.StageRunning, fmt.Sprintf("Parts loading the target: %d of %d.", len(snaps)-measured, len(snaps))
 }
 
 // finish writes the result. All sessions have ended, so their snapshots are final.
@@ -88,7 +92,7 @@ func (c *conductor) finish(now time.Time) {
 		c.end(c.failure(<-c.failed))
 	}
 	if c.ending == nil {
-		c.ending = &ending{v1alpha1.ReasonCompleted, fmt.Sprintf("All %d parts of the load were done.", len(c.sessions))}
+		c.ending = &ending{v1alpha1.ReasonCompleted, "All of the load was done."}
 	}
 	snaps := c.snapshots()
 	c.observe(now, snaps)
@@ -113,10 +117,11 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 	var summary *results.Summary
 	if !results.Merge(snaps).Window.Start.IsZero() {
 		sum := results.Summarize(snaps)
+		sum.Target = c.target(snaps)
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
-		s.Summary.Partial = s.Summary.Partial || benchmark.CouldNotRun(c.ending.reason)
+		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
 	s.Objectives = objectives

@@ -16,9 +16,6 @@ const MaxEmbeddedMembers = 9
 
 // Options say where a run without a cluster finds what a cluster would give it.
 type Options struct {
-	// Endpoints replace the target of the manifest, as host:port with an
-	// optional scheme.
-	Endpoints []string
 	// EmbeddedMembers is how many etcd members are started as the target; 0
 	// means that there is a target already.
 	EmbeddedMembers int
@@ -39,9 +36,10 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	switch {
 	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found %d", MaxEmbeddedMembers, o.EmbeddedMembers)
-	case embedded && len(o.Endpoints) > 0:
-		return errors.New("--embedded-members and --endpoints both name a target: give one of them")
-	case !embedded && len(o.Endpoints) == 0 && len(t.Endpoints) == 0:
+	case embedded && (o.TLSDir != "" || o.AuthDir != ""):
+		return errors.New("--embedded-members serve plain text and know no users: drop --tls-dir and --auth-dir, " +
+			"or name a target that needs them with --endpoints")
+	case !embedded && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved by a cluster only: "+
 			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))
 	case !embedded && t.TLS != nil && o.TLSDir == "":
@@ -59,14 +57,6 @@ func unresolvable(t v1alpha1.Target) string {
 		return "service"
 	}
 	return "pods"
-}
-
-// endpoints of the target that already exists.
-func (o Options) endpoints(run *v1alpha1.EtcdBenchmark) []string {
-	if len(o.Endpoints) > 0 {
-		return o.Endpoints
-	}
-	return run.Spec.Target.Endpoints
 }
 
 // plan returns the run's plan with what is different here. Embedded members

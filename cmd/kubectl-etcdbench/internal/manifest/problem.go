@@ -14,8 +14,8 @@ import (
 type Problem struct {
 	// Line in the file, from 1; 0 where it is not known.
 	Line int
-	// Field is the path of the field, for example spec.load.pods; empty where
-	// the problem lies in no field.
+	// Field is the path of the field, for example spec.load.pods, or the flag
+	// that set it; empty where the problem lies in no field.
 	Field   string
 	Message string
 }
@@ -66,9 +66,21 @@ func (m *Manifest) Explain(err error) error {
 	return err
 }
 
+// Refuse returns an Error about one field.
+func (m *Manifest) Refuse(field, message string) error {
+	return &Error{File: m.File, Problems: []Problem{m.problem(field, message)}}
+}
+
+// repetition is what an API server adds, without a field, to what it has said of
+// a field.
+var repetition = regexp.MustCompile(`Checked value must be of type|some validation rules were not checked`)
+
 func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
 	var out []Problem
 	for _, c := range causes {
+		if len(causes) > 1 && repetition.MatchString(c.Message) {
+			continue
+		}
 		out = append(out, m.problem(strings.TrimPrefix(c.Field, "<nil>"), c.Message))
 	}
 	return out
@@ -86,6 +98,9 @@ func (m *Manifest) complaints(message string) []Problem {
 func (m *Manifest) problem(field, message string) Problem {
 	if field == "" {
 		return Problem{Message: message}
+	}
+	if flag := m.setBy(field); flag != "" {
+		return Problem{Field: flag, Message: message}
 	}
 	return Problem{Line: m.line(field), Field: field, Message: message}
 }

@@ -24,10 +24,13 @@ const Kind = "EtcdBenchmark"
 type Manifest struct {
 	// File is what messages call the manifest: its path or "standard input".
 	File string
-	// Object has every field of the file and no defaults.
+	// Object has every field of the file, save those that Set or Drop
+	// changed, and no defaults.
 	Object *unstructured.Unstructured
 
 	root *yamlnode.Node
+	// flags are by whom fields were set, by the fields' paths.
+	flags map[string]string
 }
 
 // Read reads the one EtcdBenchmark that in must hold, as YAML or JSON. Fields
@@ -45,7 +48,7 @@ func Read(file string, in io.Reader) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	m := &Manifest{File: file, root: root}
+	m := &Manifest{File: file, root: root, flags: map[string]string{}}
 	if m.Object, err = decode(root); err != nil {
 		return nil, m.inFile(err)
 	}

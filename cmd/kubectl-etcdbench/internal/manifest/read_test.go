@@ -102,6 +102,46 @@ func TestExplainNamesLines(t *testing.T) {
 	}
 }
 
+func TestExplainLeavesOutRepetitions(t *testing.T) {
+	m, err := Read("run.yaml", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := schema.GroupKind{Group: "etcdbench.dev", Kind: "EtcdBenchmark"}
+	err = m.Explain(apierrors.NewInvalid(kind, "puts", field.ErrorList{
+		field.TypeInvalid(field.NewPath("spec", "load", "pods"), "float64", "must be of type integer"),
+		field.Invalid(field.NewPath(""), "", "Checked value must be of type integer with format int32 in spec.load.pods"),
+		field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"),
+	}))
+	explained, ok := errors.AsType[*Error](err)
+	if !ok || len(explained.Problems) != 1 || explained.Problems[0].Field != "spec.load.pods" {
+		t.Errorf("wanted one problem, got %v", err)
+	}
+}
+
+func TestSetNamesTheFlag(t *testing.T) {
+	m, err := Read("run.yaml", strings.NewReader(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Set("--endpoints", "spec.target.endpoints", []any{"a:1"})
+	if !m.Has("spec.target.endpoints") || m.Has("spec.target.tls") {
+		t.Errorf("wanted the endpoints and no more, got %v", m.Object.Object)
+	}
+	for path, want := range map[string]string{
+		"spec.target.endpoints": "--endpoints", "spec.target.endpoints[0]": "--endpoints",
+		"spec.target.endpointsOf": "spec.target.endpointsOf", "spec.target": "spec.target",
+	} {
+		if got := m.problem(path, "is wrong"); got.Field != want || (got.Line == 0) != (want == "--endpoints") {
+			t.Errorf("%s: wanted %s, and a line for fields of the file, got %+v", path, want, got)
+		}
+	}
+	m.Drop("spec.target.endpoints")
+	if m.Has("spec.target.endpoints") {
+		t.Error("the dropped field is still there")
+	}
+}
+
 func TestGenerateName(t *testing.T) {
 	long := strings.Repeat("x", 45) + "-xxxxxx"
 	for name, want := range map[string]string{"puts": "puts-", "": "", long: strings.Repeat("x", 45) + "-"} {

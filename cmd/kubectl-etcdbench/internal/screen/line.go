@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
@@ -19,10 +20,18 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	stage, message := v1alpha1.StagePending, ""
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		stage, message = c.Reason, c.Message
+		if c.Status == metav1.ConditionTrue {
+			// Why it ended so is said with the result.
+			message = ""
+		}
 	}
 	switch stage {
-	case v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
-		return joined(stage, figures(run))
+	case v1alpha1.StageRunning, v1alpha1.StageCollecting:
+		return joined(stage, bar(progress(run)), figures(run))
+	case v1alpha1.ReasonCompleted:
+		return joined(stage, bar(100), figures(run))
+	case v1alpha1.ReasonStopped:
+		return joined(stage, bar(share(run)), figures(run))
 	}
 	return joined(stage, message)
 }
@@ -39,7 +48,7 @@ func joined(parts ...string) string {
 
 // figures are the numbers of a run that has begun to measure.
 func figures(run *v1alpha1.EtcdBenchmark) string {
-	parts := []string{bar(percent(run))}
+	var parts []string
 	if d := benchmark.Display(run); d != nil && d.Throughput != "" {
 		parts = append(parts, d.Throughput, "p99 "+d.P99)
 		if d.Errors != "" && d.Errors != "0" {
@@ -57,13 +66,24 @@ func pods(run *v1alpha1.EtcdBenchmark) string {
 	return d.Pods + " pods"
 }
 
-// percent of a run whose result is there is no longer of interest as progress.
-func percent(run *v1alpha1.EtcdBenchmark) int {
+func progress(run *v1alpha1.EtcdBenchmark) int {
+	if run.Status.Progress == nil {
+		return 0
+	}
+	return int(run.Status.Progress.Percent)
+}
+
+// share is how much of what was asked for was measured, in percent: a run that
+// has finished has no progress any more.
+func share(run *v1alpha1.EtcdBenchmark) int {
+	load, s := run.Resolved().Load, run.Status.Summary
 	switch {
-	case run.Status.Progress != nil:
-		return int(run.Status.Progress.Percent)
-	case run.Status.Summary != nil:
-		return 100
+	case s == nil:
+		return 0
+	case load.Requests != nil:
+		return int(100 * s.MeasuredRequests / max(*load.Requests, 1))
+	case load.DurationSeconds != nil:
+		return int(100 * s.DurationMicroseconds / max(int64(*load.DurationSeconds)*1_000_000, 1))
 	}
 	return 0
 }

@@ -35,6 +35,7 @@ func TestLine(t *testing.T) {
 		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "Some message."}},
 		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
 		"all done":   {runAt(v1alpha1.StageCollecting, 100), []string{"Collecting", "[########################]", "100%"}},
+		"completed":  {finished(v1alpha1.ReasonCompleted), []string{"Completed", "[########################]", "100%", "48,123/s"}},
 		"could not":  {runAt(v1alpha1.ReasonTLSFailed, 0), []string{"TLSFailed", "Some message."}},
 		"over a bar": {runAt(v1alpha1.StageRunning, 130), []string{"[########################]"}},
 	}
@@ -47,6 +48,40 @@ func TestLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// finished is a run that has a result, and progress no more.
+func finished(reason string) *v1alpha1.EtcdBenchmark {
+	run := runAt(reason, 9)
+	run.Status.Progress = nil
+	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: 48123}
+	return run
+}
+
+func TestAStoppedRunShowsItsShare(t *testing.T) {
+	cases := map[string]v1alpha1.Load{
+		"of the requests": {Requests: new(int64(1000))},
+		"of the time":     {DurationSeconds: new(int32(200))},
+	}
+	for name, load := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := finished(v1alpha1.ReasonStopped)
+			run.Spec.Load = load
+			run.Status.Summary.MeasuredRequests, run.Status.Summary.DurationMicroseconds = 90, 18_000_000
+			if got := line(run); !strings.Contains(got, "[##----------------------]   9%") || !strings.Contains(got, "48,123/s") {
+				t.Errorf("wanted 9 %% and what was measured, got %q", got)
+			}
+		})
+	}
+}
+
+// Who has the result hears there why the run ended so.
+func TestTheEndIsNotExplainedTwice(t *testing.T) {
+	run := runAt(v1alpha1.ReasonTLSFailed, 0)
+	run.Status.Conditions[0].Status = metav1.ConditionTrue
+	if got := line(run); got != "TLSFailed" {
+		t.Errorf("wanted the reason alone, got %q", got)
 	}
 }
 

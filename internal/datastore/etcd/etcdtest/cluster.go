@@ -35,13 +35,29 @@ type Cluster struct {
 	authority *Authority
 }
 
-// Start starts that many members. With an authority they serve TLS and want
-// client certificates of it; nil is plain text.
-func Start(t testing.TB, members int, authority *Authority) *Cluster {
+// Fsync lets a member flush its log to disk, which it else does not, so that
+// tests are fast.
+func Fsync(c *embed.Config) { c.UnsafeNoFsync = false }
+
+// Quota bounds the size of a member's database, in bytes.
+func Quota(bytes int64) func(*embed.Config) {
+	return func(c *embed.Config) { c.QuotaBackendBytes = bytes }
+}
+
+// Start starts that many members, each with these changes of its settings. With
+// an authority they serve TLS and want client certificates of it; nil is plain
+// text.
+func Start(t testing.TB, members int, authority *Authority, changes ...func(*embed.Config)) *Cluster {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		c := &Cluster{authority: authority}
-		err := c.start(configs(t, filepath.Join(t.TempDir(), fmt.Sprint(attempt)), members, authority))
+		all := configs(t, filepath.Join(t.TempDir(), fmt.Sprint(attempt)), members, authority)
+		for _, member := range all {
+			for _, change := range changes {
+				change(member)
+			}
+		}
+		err := c.start(all)
 		if err == nil {
 			t.Cleanup(c.close)
 			return c

@@ -115,7 +115,7 @@ func TestGoAwayLosesNothing(t *testing.T) {
 		connections := newCounter()
 		age := grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 20 * time.Millisecond, MaxConnectionAgeGrace: time.Minute})
 		slow := &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
-			return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+			return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{}}}, nil
 		}, puts: echo.puts}
 		_, address := serve(t, "127.0.0.1:0", slow, append(options, age, grpc.StatsHandler(connections))...)
 		conn := open(t, newTestClient(t, config), address)
@@ -239,7 +239,7 @@ func TestToken(t *testing.T) {
 		if md, _ := metadata.FromIncomingContext(ctx); len(md["token"]) != 1 || md["token"][0] != *good.Load() {
 			return nil, status.Error(codes.Unauthenticated, "etcdserver: invalid auth token")
 		}
-		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+		return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{}}}, nil
 	}})
 	conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) { return *good.Load(), nil }}), address)
 	if got := get(t.Context(), conn, "k"); !got.Succeeded() {

@@ -53,7 +53,7 @@ func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response)
 // startOn puts the call on a link.
 func (a *Lane) startOn(k *link) {
 	a.link = k
-	k.http.Start(&a.stream, methodOf(a.request), a)
+	k.http.Start(&a.stream, callOf(a.request).method, a)
 	k.touch()
 }
 
@@ -80,7 +80,7 @@ func (a *Lane) cancel(code unary.Code, detail string) {
 
 // AppendMessage implements unary.Call: the call goes on the wire now.
 func (a *Lane) AppendMessage(dst []byte) []byte {
-	a.conn.loop.requests.Add(rpcOf(a.request), a.phase)
+	a.conn.loop.requests.Add(callOf(a.request).rpc, a.phase)
 	return appendRequest(dst, a.request)
 }
 
@@ -90,7 +90,7 @@ func (a *Lane) Sent(at int64) { a.response.Sent = load.Instant(at) }
 // Received implements unary.Call.
 func (a *Lane) Received(response []byte) error {
 	a.link.answered = true
-	return a.reply.Read(kindOf(a.request), response)
+	return a.reply.Read(callOf(a.request).kind, response)
 }
 
 // Ended implements unary.Call.
@@ -98,10 +98,10 @@ func (a *Lane) Ended(code unary.Code, detail string) {
 	l := a.conn.loop
 	l.wheel.stop(&a.timer)
 	a.response.Received = l.now
-	if code == unary.OK && a.request.Operation == results.OperationRange && a.reply.Pairs == 0 {
-		// Every key that is read was written before: to find none is cheaper
-		// than to find it, and must not pass for it.
-		code, detail = unary.NotFound, "the key is not there (a member that lags behind may not have it yet)"
+	if code == unary.OK {
+		if missing := a.request.Missing(a.reply.Count); missing != "" {
+			code, detail = unary.NotFound, missing
+		}
 	}
 	if code != unary.OK {
 		a.response.Code, a.response.Detail = code.String(), detail

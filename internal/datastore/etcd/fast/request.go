@@ -10,39 +10,46 @@ import (
 const (
 	methodRange = iota
 	methodPut
+	methodDeleteRange
 )
 
 var methods = []string{
-	methodRange: "/etcdserverpb.KV/Range",
-	methodPut:   "/etcdserverpb.KV/Put",
+	methodRange:       "/etcdserverpb.KV/Range",
+	methodPut:         "/etcdserverpb.KV/Put",
+	methodDeleteRange: "/etcdserverpb.KV/DeleteRange",
 }
 
-func methodOf(r *load.Request) int {
-	if r.Operation == results.OperationPut {
-		return methodPut
-	}
-	return methodRange
+// call is what etcd has for an operation: its method, its response, its counter.
+type call struct {
+	method int
+	kind   message.Kind
+	rpc    results.RPC
 }
 
-func kindOf(r *load.Request) message.Kind {
-	if r.Operation == results.OperationPut {
-		return message.KindPut
+func callOf(r *load.Request) call {
+	switch r.Operation {
+	case results.OperationPut:
+		return call{methodPut, message.KindPut, results.RPCPut}
+	case results.OperationDelete:
+		return call{methodDeleteRange, message.KindDeleteRange, results.RPCDeleteRange}
+	default:
+		return call{methodRange, message.KindRange, results.RPCRange}
 	}
-	return message.KindRange
-}
-
-func rpcOf(r *load.Request) results.RPC {
-	if r.Operation == results.OperationPut {
-		return results.RPCPut
-	}
-	return results.RPCRange
 }
 
 func appendRequest(dst []byte, r *load.Request) []byte {
-	if r.Operation == results.OperationPut {
+	switch r.Operation {
+	case results.OperationPut:
 		put := message.Put{Key: r.Key, Value: r.Value}
 		return put.Append(dst)
+	case results.OperationDelete:
+		deletion := message.DeleteRange{Key: r.Key}
+		return deletion.Append(dst)
+	default:
+		read := message.Range{
+			Key: r.Key, End: r.End, Limit: r.Limit,
+			Serializable: r.Serializable, KeysOnly: r.KeysOnly, CountOnly: r.CountOnly,
+		}
+		return read.Append(dst)
 	}
-	read := message.Range{Key: r.Key, Serializable: r.Serializable}
-	return read.Append(dst)
 }

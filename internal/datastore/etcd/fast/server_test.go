@@ -28,7 +28,7 @@ type kv struct {
 
 func (s *kv) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	if s.ranges == nil {
-		return &pb.RangeResponse{Kvs: []*mvccpb.KeyValue{{}}}, nil
+		return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{}}}, nil
 	}
 	return s.ranges(ctx, r)
 }

@@ -1,0 +1,48 @@
+package v1alpha1
+
+// Guard keeps a run from harming its target. What it refuses, it refuses before
+// the first write.
+type Guard struct {
+	// maxFreeQuotaPercent is how much of what its quota leaves free in a
+	// member's database, in percent, the run may be expected to write. A run
+	// that would write more is refused as QuotaInsufficient. It is expected from
+	// the number of writes, which a closed loop bound by durationSeconds does not
+	// tell; members tell their quota from etcd 3.6 on. Default 50.
+	//
+	// +optional
+	// +kubebuilder:default=50
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	MaxFreeQuotaPercent int32 `json:"maxFreeQuotaPercent,omitempty"`
+
+	// acceptWrites lets the run write, whatever is expected of it, for example
+	// because the target is compacted while it runs. Default false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	AcceptWrites bool `json:"acceptWrites"`
+
+	// acknowledgeControlPlane lets the run load an etcd that holds the objects
+	// of a Kubernetes API server (keys under /registry/). Without it such a run
+	// is refused as ControlPlaneTarget. Default false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	AcknowledgeControlPlane bool `json:"acknowledgeControlPlane"`
+}
+
+// DefaultMaxFreeQuotaPercent is that of Guard.
+const DefaultMaxFreeQuotaPercent = 50
+
+// Reasons of Finished=True, of runs that were refused to keep the target safe.
+const (
+	// ReasonNoQuorum: the members have no leader.
+	ReasonNoQuorum = "NoQuorum"
+	// ReasonAlarmRaised: a member has raised NOSPACE or CORRUPT.
+	ReasonAlarmRaised = "AlarmRaised"
+	// ReasonQuotaInsufficient: the run is expected to write more than
+	// spec.guard lets it.
+	ReasonQuotaInsufficient = "QuotaInsufficient"
+	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects.
+	ReasonControlPlaneTarget = "ControlPlaneTarget"
+)

@@ -1,0 +1,53 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAdmissionOfGuards(t *testing.T) {
+	tests := map[string]struct {
+		guard string
+		// want is a part of the rejection; empty if the guard is good.
+		want string
+	}{
+		"nothing":             {`{}`, ""},
+		"a share":             {`{maxFreeQuotaPercent: 100}`, ""},
+		"all of it":           {`{maxFreeQuotaPercent: 1, acceptWrites: true, acknowledgeControlPlane: true}`, ""},
+		"more than the whole": {`{maxFreeQuotaPercent: 101}`, "less than or equal to 100"},
+		"a share of nothing":  {`{maxFreeQuotaPercent: 0}`, "greater than or equal to 1"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := create(t, object(t, edit{"spec.guard", tc.guard}))
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestGuardsAreImmutable(t *testing.T) {
+	some := []edit{{"spec.guard", `{maxFreeQuotaPercent: 10}`}}
+	tests := map[string]struct {
+		before []edit
+		change edit
+	}{
+		"add":                  {nil, edit{"spec.guard", `{acceptWrites: true}`}},
+		"remove":               {some, edit{"spec.guard", ""}},
+		"change":               {some, edit{"spec.guard.maxFreeQuotaPercent", `11`}},
+		"acknowledge too late": {some, edit{"spec.guard.acknowledgeControlPlane", `true`}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := object(t, tc.before...)
+			if err := create(t, o); err != nil {
+				t.Fatal(err)
+			}
+			apply(t, o, tc.change)
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.guard is immutable") {
+				t.Errorf("wanted a rejection that says that spec.guard is immutable, found: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package v1alpha1
+
+// profileSeconds is for how long a profile loads its target.
+const profileSeconds = 60
+
+// profiles have, in puts a second and in clients, each on a connection of its
+// own, what etcdctl check perf has.
+var profiles = map[Profile]struct {
+	perSecond int64
+	clients   int32
+}{
+	ProfileSmall:  {150, 50},
+	ProfileMedium: {1_000, 200},
+	ProfileLarge:  {8_000, 500},
+	ProfileXLarge: {15_000, 1_000},
+}
+
+// Resolved returns what the run does and what its result must reach: what its
+// spec says, or what its profile stands for. What status has kept of a profile
+// holds, whatever another version of the operator makes of its name.
+func (b *EtcdBenchmark) Resolved() Resolved {
+	switch {
+	case b.Spec.Profile == "":
+		return Resolved{Workload: b.Spec.Workload, Load: b.Spec.Load, Objectives: b.Spec.Objectives}
+	case b.Status.Resolved != nil:
+		return *b.Status.Resolved
+	}
+	return b.Spec.Profile.resolve()
+}
+
+// KeepResolved writes into status what the profile stands for, if there is one.
+func (b *EtcdBenchmark) KeepResolved() {
+	if b.Spec.Profile != "" && b.Status.Resolved == nil {
+		r := b.Resolved()
+		b.Status.Resolved = &r
+	}
+}
+
+func (p Profile) resolve() Resolved {
+	size := profiles[p]
+	seconds := int32(profileSeconds)
+	return Resolved{
+		Workload: Workload{Type: WorkloadPut, Put: &PutWorkload{
+			KeySize: 256, ValueSize: 1024,
+			// Each put writes a key of its own.
+			Keys: KeySpace{Count: max(size.perSecond*profileSeconds, 1), Order: KeyOrderSequential},
+		}},
+		Load: Load{
+			Transport: TransportClientV3, Pods: 1, Connections: size.clients, Clients: size.clients,
+			DurationSeconds: &seconds, RequestTimeoutSeconds: 10, Seed: 1,
+			Rate: &Rate{PerSecond: size.perSecond, Arrival: ArrivalConstant},
+		},
+		Objectives: profileObjectives(),
+	}
+}
+
+// profileObjectives are the limits of etcdctl check perf.
+func profileObjectives() []Objective {
+	latency := func(name string, s LatencyStatistic, microseconds int64) Objective {
+		return Objective{Name: name, Type: ObjectiveLatency, Latency: &LatencyObjective{
+			Operation: OperationPut, Statistic: s, MaxMicroseconds: microseconds,
+		}}
+	}
+	return []Objective{
+		{Name: "errors", Type: ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
+		{Name: "rate", Type: ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 90}},
+		latency("slowest", StatisticMax, 500_000),
+		latency("stddev", StatisticStddev, 100_000),
+	}
+}

@@ -1,0 +1,44 @@
+package v1alpha1
+
+import "testing"
+
+// The loads of etcdctl check perf, whose keys are new with every put.
+func TestProfilesHaveTheLoadsOfCheckPerf(t *testing.T) {
+	tests := map[Profile]struct {
+		perSecond int64
+		clients   int32
+	}{
+		ProfileSmall: {150, 50}, ProfileMedium: {1000, 200}, ProfileLarge: {8000, 500}, ProfileXLarge: {15000, 1000},
+	}
+	for profile, tc := range tests {
+		t.Run(string(profile), func(t *testing.T) {
+			b := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Profile: profile}}
+			r := b.Resolved()
+			if l := r.Load; l.Rate.PerSecond != tc.perSecond || l.Clients != tc.clients || l.Connections != tc.clients || *l.DurationSeconds != 60 {
+				t.Errorf("got the load %+v, wanted %+v for a minute", l, tc)
+			}
+			if p := r.Workload.Put; p.KeySize != 256 || p.ValueSize != 1024 || p.Keys.Count < 60*tc.perSecond {
+				t.Errorf("got %+v, wanted 256 B keys, enough for every put, and 1,024 B values", p)
+			}
+			if len(r.Objectives) != 4 {
+				t.Errorf("got %d objectives, wanted errors, rate, slowest and deviation", len(r.Objectives))
+			}
+		})
+	}
+}
+
+// A newer operator may give a name another meaning: a run goes on as it began.
+func TestWhatStatusKeptOfAProfileHolds(t *testing.T) {
+	b := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Profile: ProfileSmall}}
+	b.KeepResolved()
+	b.Status.Resolved.Load.Clients = 7
+	b.KeepResolved()
+	if got := b.Resolved().Load.Clients; got != 7 {
+		t.Errorf("got %d clients, wanted the 7 in status", got)
+	}
+	plain := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Load: Load{Clients: 3}}}
+	plain.KeepResolved()
+	if plain.Status.Resolved != nil || plain.Resolved().Load.Clients != 3 {
+		t.Errorf("a run without a profile has %+v in status", plain.Status.Resolved)
+	}
+}

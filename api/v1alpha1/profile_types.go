@@ -1,0 +1,41 @@
+package v1alpha1
+
+// Profile is a load and its limits by one word.
+//
+// +kubebuilder:validation:Enum=Small;Medium;Large;XLarge
+type Profile string
+
+// The profiles of etcdctl check perf. Each puts keys and values of 256 and 1,024
+// bytes for a minute.
+const (
+	// ProfileSmall is 150 puts a second by 50 clients.
+	ProfileSmall Profile = "Small"
+	// ProfileMedium is 1,000 puts a second by 200 clients.
+	ProfileMedium Profile = "Medium"
+	// ProfileLarge is 8,000 puts a second by 500 clients.
+	ProfileLarge Profile = "Large"
+	// ProfileXLarge is 15,000 puts a second by 1,000 clients.
+	ProfileXLarge Profile = "XLarge"
+)
+
+// Resolved is what a run does and what its result must reach, wherever that is
+// written.
+type Resolved struct {
+	// workload is what one request does.
+	//
+	// +required
+	Workload Workload `json:"workload"`
+
+	// load is how many requests are sent, by how many clients, how fast.
+	//
+	// +required
+	Load Load `json:"load"`
+
+	// objectives are what the result must reach.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Objectives []Objective `json:"objectives,omitempty"`
+}

@@ -1,0 +1,55 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestReadsAreAccepted(t *testing.T) {
+	wantAccepted(t, map[string]edit{
+		"a page":            {"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 9, keysOnly: true, keys: {count: 10}}}`},
+		"a count":           {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, countOnly: true, keys: {count: 1000000}}}`},
+		"a key alone":       {"spec.workload", `{type: Range, range: {keysOnly: true}}`},
+		"a great response":  {"spec.workload", `{type: Range, range: {keysPerRequest: 86184, keys: {count: 100000}}}`},
+		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 30, valueSize: 1568000, keys: {count: 1000}}}`},
+	})
+}
+
+func TestReadsAreRejected(t *testing.T) {
+	wantRejected(t, map[string]rejection{
+		"more keys than there are":   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 11, keys: {count: 10}}}`}, "range.keysPerRequest must not be greater than range.keys.count"},
+		"a limit of nothing":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 10, keys: {count: 10}}}`}, "or it limits nothing"},
+		"a limit on one key":         {edit{"spec.workload", `{type: Range, range: {limit: 1, keys: {count: 10}}}`}, "or it limits nothing"},
+		"a count with keys":          {edit{"spec.workload", `{type: Range, range: {keysOnly: true, countOnly: true}}`}, "a count comes without keys"},
+		"a count with a limit":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 1, countOnly: true, keys: {count: 2}}}`}, "a count comes without keys"},
+		"a response too great":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
+		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, order: HotSpot, hotSpot: {keysPerThousand: 1, requestsPerThousand: 1}}}}`}, "leave nothing to choose"},
+		"a request of no keys":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 0}}`}, "greater than or equal to 1"},
+		"a limit of no keys":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 0, keys: {count: 2}}}`}, "greater than or equal to 1"},
+		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keySize: 1, keys: {count: 11}}}`}, "range.keySize is too small"},
+	})
+}
+
+// deletion is a spec with this workload.delete and load.
+func deletion(workload, load string) edit {
+	return edit{"spec", `{target: {endpoints: ["127.0.0.1:2379"]}, workload: {type: Delete, delete: ` + workload + `}, load: ` + load + `}`}
+}
+
+func TestDeletionsAreAccepted(t *testing.T) {
+	wantAccepted(t, map[string]edit{
+		"by default":    deletion(`{}`, `{requests: 100000}`),
+		"some":          deletion(`{keys: {count: 1000, order: Uniform}}`, `{requests: 10, rate: {perSecond: 5}}`),
+		"all at a pace": deletion(`{keys: {count: 10}}`, `{requests: 10, rate: {perSecond: 5, arrival: Poisson}}`),
+	})
+}
+
+func TestDeletionsAreRejected(t *testing.T) {
+	wantRejected(t, map[string]rejection{
+		"more than keys":       {deletion(`{keys: {count: 10}}`, `{requests: 11}`), "must not be greater than delete.keys.count"},
+		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests must be set for workload.type Delete"},
+		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests must be set for workload.type Delete"},
+		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds must be 0"},
+		"by Zipf's law":        {deletion(`{keys: {count: 10, order: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
+		"a value too great":    {deletion(`{valueSize: 1568001}`, `{requests: 10}`), "delete.valueSize must be at most 1568000"},
+		"keys that do not fit": {deletion(`{keySize: 1, keys: {count: 11}}`, `{requests: 10}`), "delete.keySize is too small"},
+		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "workload.delete must be set"},
+		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "workload.delete must be set"},
+	})
+}

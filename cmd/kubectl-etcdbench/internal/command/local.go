@@ -1,0 +1,84 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+)
+
+// defaultNamespace is that of a local run whose manifest names none.
+const defaultNamespace = "default"
+
+// checkLocal says what is wrong with the flags of a local run, whatever the
+// manifest. A value that means "not given" must not be given.
+func (f *runFlags) checkLocal() error {
+	o := f.options
+	switch flag := f.firstGiven(f.clusterFlags); {
+	case flag != "":
+		return fmt.Errorf("--%s is for runs in a cluster, and a run on this machine talks to none: drop it, or drop --local", flag)
+	case f.given("timeout"):
+		return errors.New("--timeout is for runs in a cluster: spec.timeoutSeconds bounds a local one")
+	case f.given("embedded-members") && o.EmbeddedMembers == 0:
+		return fmt.Errorf("--embedded-members: wanted 1 to %d, found 0", local.MaxEmbeddedMembers)
+	case f.given("endpoints") && len(f.endpoints) == 0:
+		return errors.New("--endpoints: wanted host:port,…, found nothing")
+	case f.given("tls-dir") && o.TLSDir == "":
+		return errors.New("--tls-dir: wanted a folder with ca.crt, found an empty name")
+	case f.given("auth-dir") && o.AuthDir == "":
+		return errors.New("--auth-dir: wanted a folder with the files username and password, found an empty name")
+	case o.EmbeddedMembers != 0 && len(f.endpoints) > 0:
+		return errors.New("--embedded-members and --endpoints both name a target: give one of them")
+	}
+	return nil
+}
+
+// firstGiven returns one of the flags that is on the command line, empty if
+// none is.
+func (f *runFlags) firstGiven(flags []string) string {
+	if i := slices.IndexFunc(flags, f.given); i >= 0 {
+		return flags[i]
+	}
+	return ""
+}
+
+func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
+	if m.Object.GetNamespace() == "" {
+		m.Object.SetNamespace(defaultNamespace)
+	}
+	if err := f.setTarget(m); err != nil {
+		return err
+	}
+	run, err := admit(m)
+	if err != nil {
+		return m.Explain(err)
+	}
+	if run.Spec.Stop {
+		return m.Refuse("spec.stop", "found true, which ends a run that goes on: remove it from the manifest to run that")
+	}
+	s := t.screen()
+	f.options.Show, f.options.Notice, f.options.Stop = s.Show, s.Notice, t.interrupts.end
+	timeline, err := local.Run(t.interrupts.leave, run, f.options)
+	s.Close()
+	if errors.Is(err, local.ErrLeft) {
+		return &exitError{exitUnknown, err}
+	}
+	if err != nil {
+		return err
+	}
+	return t.conclude(run, timeline, f.output)
+}
+
+// admit returns the object as a cluster would have created it.
+func admit(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
+	schema, err := admission.NewSchema()
+	if err != nil {
+		return nil, err
+	}
+	return schema.Create(m.Object, time.Now())
+}

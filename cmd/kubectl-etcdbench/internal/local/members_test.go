@@ -1,0 +1,31 @@
+package local
+
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// An embedded member tells what it did; the memory and the processor time of its
+// process are the load generator's too.
+func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(2)), &v1alpha1.Rate{PerSecond: 100}
+	})
+	if _, err := Run(t.Context(), run, options(func(o *Options) { o.EmbeddedMembers = 1 })); err != nil {
+		t.Fatal(err)
+	}
+	all := run.Status.Summary.Members
+	if len(all) != 1 || all[0].Unknown != "" {
+		t.Fatalf("got the members %+v, wanted figures of one", all)
+	}
+	// About half of the 200 requests are puts. The first sample may be a little
+	// late, and miss some.
+	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 200 || m.ClientReceivedBytes == nil {
+		t.Errorf("got %+v, wanted what it applied of about 100 puts", m)
+	}
+	if m := all[0]; m.MemoryBytes != nil || m.CPUMillicores != nil {
+		t.Errorf("memory %v and processors %v of a shared process were told", m.MemoryBytes, m.CPUMillicores)
+	}
+}

@@ -1,0 +1,28 @@
+package lifecycle
+
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Why a target was refused reaches people in the words that the API documents;
+// what no client pod of this version says does not.
+func TestReasonsOfClientPods(t *testing.T) {
+	tests := map[results.FailureReason]string{
+		results.FailureNoQuorum:           v1alpha1.ReasonNoQuorum,
+		results.FailureAlarmRaised:        v1alpha1.ReasonAlarmRaised,
+		results.FailureQuotaInsufficient:  v1alpha1.ReasonQuotaInsufficient,
+		results.FailureControlPlaneTarget: v1alpha1.ReasonControlPlaneTarget,
+		results.FailurePrefixNotEmpty:     v1alpha1.ReasonPrefixNotEmpty,
+		results.FailureTargetUnhealthy:    v1alpha1.ReasonTargetUnhealthy,
+		"Completed":                       v1alpha1.ReasonPodFailed,
+		"<script>":                        v1alpha1.ReasonPodFailed,
+	}
+	for reason, want := range tests {
+		if got := knownReason(reason); got != want {
+			t.Errorf("%s became %s, wanted %s", reason, got, want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package house
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pastProfile reads of a spec what a profile may stand for.
+var pastProfile = regexp.MustCompile(`\.Spec\.(Workload|Load|Objectives)\b`)
+
+// A run with spec.profile has no workload, load or objectives in its spec: who
+// reads them there sees nothing.
+func TestNobodyReadsPastAProfile(t *testing.T) {
+	for _, path := range paths(projectPackages(t)) {
+		if strings.Contains(path, "api/v1alpha1/") || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := pastProfile.Find(text); found != nil {
+			t.Errorf("%s reads %s: use Resolved() of the EtcdBenchmark, which knows spec.profile", path, found)
+		}
+	}
+}

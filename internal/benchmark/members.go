@@ -1,0 +1,83 @@
+package benchmark
+
+import (
+	"math"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// maxMessage is what the schema of status admits at most, of the reason of a
+// member, an objective's, and a piece of evidence.
+const maxMessage = 512
+
+// memberSummaries are what the members said of the window; none before its end.
+func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
+	if t == nil {
+		return nil
+	}
+	var out []v1alpha1.MemberSummary
+	for _, m := range t.Members {
+		if m.Window != nil {
+			out = append(out, memberSummary(m))
+		}
+	}
+	return out
+}
+
+func memberSummary(m results.Member) v1alpha1.MemberSummary {
+	w := m.Window
+	sampled, _ := w.Value(results.FigureSampledSeconds)
+	figure := func(f results.Figure) *int64 { return wholeFigure(w.Value(f)) }
+	return v1alpha1.MemberSummary{
+		ID: m.ID, Name: m.Name, Unknown: bounded(w.Unknown, maxMessage),
+		SampledMicroseconds: whole(sampled * 1e6),
+		WALFsync:            memberDuration(w.Timing(results.TimerWALFsync)),
+		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),
+		PeerRoundTrip:       memberDuration(w.Timing(results.TimerPeerRoundTrip)),
+		Apply:               memberDuration(w.Timing(results.TimerApply)),
+		LeaderChanges:       figure(results.FigureLeaderChanges),
+		SlowApplies:         figure(results.FigureSlowApplies),
+		SlowReadIndexes:     figure(results.FigureSlowReadIndexes),
+		FailedProposals:     figure(results.FigureFailedProposals),
+		PendingProposals:    figure(results.FigurePendingProposals),
+		CPUMillicores:       wholeFigure(millicores(w)),
+		Processors:          figure(results.FigureProcessors),
+		MemoryBytes:         figure(results.FigureMemoryBytes),
+		DatabaseGrowthBytes: wholeFigure(w.DatabaseGrowth()),
+		ClientReceivedBytes: figure(results.FigureClientReceivedBytes),
+		ClientSentBytes:     figure(results.FigureClientSentBytes),
+		PeerReceivedBytes:   figure(results.FigurePeerReceivedBytes),
+		PeerSentBytes:       figure(results.FigurePeerSentBytes),
+	}
+}
+
+// wholeFigure returns nil for what is not known. A member can say anything: what
+// no integer holds is not known either.
+func wholeFigure(v float64, known bool) *int64 {
+	if !known || math.Abs(v) > 1<<53 {
+		return nil
+	}
+	n := whole(v)
+	return &n
+}
+
+func memberDuration(t results.Timing, known bool) *v1alpha1.MemberDuration {
+	if !known || t.Count > 1<<53 {
+		return nil
+	}
+	out := &v1alpha1.MemberDuration{Count: int64(t.Count), MeanNanoseconds: t.Mean.Nanoseconds()}
+	if t.P99Above > 0 || t.P99AtMost > 0 {
+		out.P99AboveMicroseconds = micros(t.P99Above)
+	}
+	if t.P99AtMost > 0 {
+		out.P99AtMostMicroseconds = micros(t.P99AtMost)
+	}
+	return out
+}
+
+func micros(d time.Duration) *int64 {
+	us := toMicros(d)
+	return &us
+}

@@ -1,0 +1,224 @@
+package benchmark
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// figuresOf is a window of ten seconds of a member whose log was flushed this
+// often, for 2 ms each, with its 99th percentile between 4 and 8 ms.
+func figuresOf(flushes float64, change ...func(map[results.Figure]float64)) *results.MemberWindow {
+	f := map[results.Figure]float64{
+		results.FigureSampledSeconds: 10, results.FigureSampleLagSeconds: 0.01,
+		results.TimerWALFsync.Count(): flushes, results.TimerWALFsync.Seconds(): flushes * 0.002,
+		results.TimerWALFsync.P99Above(): 0.004, results.TimerWALFsync.P99AtMost(): 0.008,
+		results.FigureLeaderChanges: 1, results.FigureSlowApplies: 0, results.FigureFailedProposals: 3,
+		results.FigureCPUSeconds: 15, results.FigureProcessors: 2, results.FigureMemoryBytes: 1 << 30,
+		results.FigureDatabaseStartBytes: 5000, results.FigureDatabaseEndBytes: 7000,
+	}
+	for _, c := range change {
+		c(f)
+	}
+	return &results.MemberWindow{Figures: f}
+}
+
+// told has pod 0 tell of these members' windows.
+func told(windows ...*results.MemberWindow) func(*results.Snapshot) {
+	return func(s *results.Snapshot) {
+		s.Target = &results.Target{ClusterID: "c"}
+		for i, w := range windows {
+			name := string(rune('a' + i))
+			s.Target.Members = append(s.Target.Members, results.Member{ID: name, Name: "etcd-" + name, Leader: i == 0, Window: w})
+		}
+	}
+}
+
+func maxFsync(statistic v1alpha1.MemberStatistic, micros int64) v1alpha1.Objective {
+	return v1alpha1.Objective{Type: v1alpha1.ObjectiveWALFsync, WALFsync: &v1alpha1.MemberDurationObjective{Statistic: statistic, MaxMicroseconds: micros}}
+}
+
+func maxCount(kind v1alpha1.ObjectiveType, highest int64) v1alpha1.Objective {
+	limit := &v1alpha1.MemberCountObjective{Max: highest}
+	o := v1alpha1.Objective{Type: kind}
+	switch kind {
+	case v1alpha1.ObjectiveLeaderChanges:
+		o.LeaderChanges = limit
+	case v1alpha1.ObjectiveSlowApplies:
+		o.SlowApplies = limit
+	default:
+		o.FailedProposals = limit
+	}
+	return o
+}
+
+func maxGrowth(bytes int64) v1alpha1.Objective {
+	return v1alpha1.Objective{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
+}
+
+func maxMemory(bytes int64) v1alpha1.Objective {
+	return v1alpha1.Objective{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
+}
+
+func maxCPU(millicores int64) v1alpha1.Objective {
+	return v1alpha1.Objective{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: millicores}}
+}
+
+func without(f results.Figure) func(map[results.Figure]float64) {
+	return func(all map[results.Figure]float64) { delete(all, f) }
+}
+
+func TestJudgeMembers(t *testing.T) {
+	const (
+		mean, p99            = v1alpha1.MemberStatisticMean, v1alpha1.MemberStatisticP99
+		isMet, isMissed, not = v1alpha1.ObjectiveMet, v1alpha1.ObjectiveMissed, v1alpha1.ObjectiveUnknown
+	)
+	good := figuresOf(1000)
+	slow := figuresOf(1000, func(f map[results.Figure]float64) { f[results.TimerWALFsync.Seconds()] = 5 })
+	gone := &results.MemberWindow{Unknown: "its metrics could not be read"}
+	unbounded := figuresOf(1000, without(results.TimerWALFsync.P99AtMost()))
+	late := figuresOf(1000, func(f map[results.Figure]float64) { f[results.FigureSampleLagSeconds] = 1.01 })
+	tests := map[string]struct {
+		objective v1alpha1.Objective
+		windows   []*results.MemberWindow
+		want      v1alpha1.ObjectiveResult
+		got       string
+	}{
+		"a mean at its limit":               {maxFsync(mean, 2000), []*results.MemberWindow{good}, isMet, "2ms at etcd-a"},
+		"a mean above its limit":            {maxFsync(mean, 1999), []*results.MemberWindow{good}, isMissed, "2ms at etcd-a"},
+		"the worst of three":                {maxFsync(mean, 3000), []*results.MemberWindow{good, slow, good}, isMissed, "5ms at etcd-b"},
+		"the worst of three that are good":  {maxFsync(mean, 6000), []*results.MemberWindow{good, slow, good}, isMet, "5ms at etcd-b"},
+		"one of which nothing is known":     {maxFsync(mean, 6000), []*results.MemberWindow{good, gone}, not, ""},
+		"missed wins over unknown":          {maxFsync(mean, 3000), []*results.MemberWindow{gone, slow, gone}, isMissed, "5ms at etcd-b"},
+		"a bucket below the limit":          {maxFsync(p99, 8000), []*results.MemberWindow{good}, isMet, "4ms to 8ms at etcd-a"},
+		"a limit inside the bucket":         {maxFsync(p99, 7999), []*results.MemberWindow{good}, not, "4ms to 8ms at etcd-a"},
+		"a limit at the bucket's beginning": {maxFsync(p99, 4000), []*results.MemberWindow{good}, isMissed, "4ms to 8ms at etcd-a"},
+		"a bucket without end":              {maxFsync(p99, 600_000_000), []*results.MemberWindow{unbounded}, not, "4ms to any at etcd-a"},
+		"a bucket without end, missed":      {maxFsync(p99, 3000), []*results.MemberWindow{unbounded}, isMissed, "4ms to any at etcd-a"},
+		"29 observations":                   {maxFsync(mean, 1), []*results.MemberWindow{figuresOf(29)}, not, ""},
+		"30 observations":                   {maxFsync(mean, 1), []*results.MemberWindow{figuresOf(30)}, isMissed, "2ms at etcd-a"},
+		"samples too far off the window":    {maxFsync(mean, 2000), []*results.MemberWindow{late}, not, ""},
+		"a window that did not arrive":      {maxFsync(mean, 2000), []*results.MemberWindow{nil}, not, ""},
+		"no members":                        {maxFsync(mean, 2000), nil, not, ""},
+		"a metric that is not served":       {maxCount(v1alpha1.ObjectiveSlowApplies, 9), []*results.MemberWindow{figuresOf(1000, without(results.FigureSlowApplies))}, not, ""},
+		"no slow applies":                   {maxCount(v1alpha1.ObjectiveSlowApplies, 0), []*results.MemberWindow{good}, isMet, "0 at etcd-a"},
+		"a leader change":                   {maxCount(v1alpha1.ObjectiveLeaderChanges, 0), []*results.MemberWindow{good}, isMissed, "1 at etcd-a"},
+		"failed proposals":                  {maxCount(v1alpha1.ObjectiveFailedProposals, 3), []*results.MemberWindow{good}, isMet, "3 at etcd-a"},
+		"growth":                            {maxGrowth(1999), []*results.MemberWindow{good}, isMissed, "2,000 B at etcd-a"},
+		"growth within":                     {maxGrowth(2000), []*results.MemberWindow{good}, isMet, "2,000 B at etcd-a"},
+		"growth from an unknown size":       {maxGrowth(2000), []*results.MemberWindow{figuresOf(9, without(results.FigureDatabaseStartBytes))}, not, ""},
+		"memory":                            {maxMemory(1<<30 - 1), []*results.MemberWindow{good}, isMissed, "1,073,741,824 B at etcd-a"},
+		"processors":                        {maxCPU(1500), []*results.MemberWindow{good}, isMet, "1,500 millicores at etcd-a"},
+		"too many processors":               {maxCPU(1499), []*results.MemberWindow{good}, isMissed, "1,500 millicores at etcd-a"},
+		"a round trip that is not served": {v1alpha1.Objective{Type: v1alpha1.ObjectivePeerRoundTrip, PeerRoundTrip: &v1alpha1.MemberDurationObjective{MaxMicroseconds: 1}},
+			[]*results.MemberWindow{good}, not, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(withObjectives(tc.objective))
+			s := results.Summarize([]*results.Snapshot{measured(0, 100, told(tc.windows...))})
+			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
+			if got[0].Result != tc.want || got[0].Got != tc.got || got[0].Wanted == "" {
+				t.Errorf("got %+v, wanted %s with %q", got[0], tc.want, tc.got)
+			}
+			if (tc.want == not) != (got[0].Message != "") {
+				t.Errorf("%s says why: %q", got[0].Result, got[0].Message)
+			}
+		})
+	}
+}
+
+// What the members did for a run that lacks a pod's part is not what the run
+// asks about.
+func TestMembersOfAPartialRunMeetNothing(t *testing.T) {
+	s := results.Summarize([]*results.Snapshot{measured(0, 100, told(figuresOf(1000))), nil})
+	for limit, want := range map[int64]v1alpha1.ObjectiveResult{2000: v1alpha1.ObjectiveUnknown, 1: v1alpha1.ObjectiveMissed} {
+		got, _ := Judge(putRun(withObjectives(maxFsync(v1alpha1.MemberStatisticMean, limit))), &s, v1alpha1.ReasonCompleted)
+		if got[0].Result != want {
+			t.Errorf("limit %d µs: got %+v, wanted %s", limit, got[0], want)
+		}
+	}
+}
+
+// Status admits 512 characters, whatever a member says of itself.
+func TestTheReasonOfAnObjectiveIsBounded(t *testing.T) {
+	unsaid := &results.MemberWindow{Unknown: strings.Repeat("x", 512)}
+	s := results.Summarize([]*results.Snapshot{measured(0, 100, told(unsaid))})
+	got, _ := Judge(putRun(withObjectives(maxGrowth(1))), &s, v1alpha1.ReasonCompleted)
+	if n := utf8.RuneCountInString(got[0].Message); n != 512 {
+		t.Errorf("the message has %d characters, wanted it cut to 512", n)
+	}
+}
+
+// Of a window of its own length, what was due is what was offered, however the
+// rate changed.
+func TestTheRateOfATimeIsJudgedByWhatWasDue(t *testing.T) {
+	forATime := func(s *results.Snapshot) { s.Window.Planned, s.Window.PlannedRequests = time.Second, 0 }
+	late := func(s *results.Snapshot) { s.Operations[results.OperationPut].CompletedInWindow-- }
+	tests := map[string]struct {
+		snapshot *results.Snapshot
+		percent  int32
+		want     v1alpha1.ObjectiveResult
+	}{
+		"all in time":       {measured(0, 100, forATime), 100, v1alpha1.ObjectiveMet},
+		"one after the end": {measured(0, 100, forATime, late), 100, v1alpha1.ObjectiveMissed},
+		"nine of ten":       {measured(0, 90, forATime, failing(5, "Unavailable", 1), cutOff(5, 1)), 90, v1alpha1.ObjectiveMet},
+		"less than that":    {measured(0, 90, forATime, failing(6, "Unavailable", 1), cutOff(5, 1)), 90, v1alpha1.ObjectiveMissed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(withObjectives(v1alpha1.Objective{AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: tc.percent}}), func(b *v1alpha1.EtcdBenchmark) {
+				b.Spec.Load.Requests, b.Spec.Load.DurationSeconds, b.Spec.Load.Rate = nil, new(int32(1)), &v1alpha1.Rate{PerSecond: 7}
+			})
+			s := results.Summarize([]*results.Snapshot{tc.snapshot})
+			if got, _ := Judge(b, &s, v1alpha1.ReasonCompleted); got[0].Result != tc.want {
+				t.Errorf("got %+v, wanted %s", got[0], tc.want)
+			}
+		})
+	}
+}
+
+func TestJudgeTheRun(t *testing.T) {
+	const second, ms = time.Second, time.Millisecond
+	late := measured(1, 100, func(s *results.Snapshot) { s.Window.Skew = 40 * ms })
+	rate := func(percent int32) v1alpha1.Objective {
+		return v1alpha1.Objective{AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: percent}}
+	}
+	skew := func(micros int64) v1alpha1.Objective {
+		return v1alpha1.Objective{StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: micros}}
+	}
+	whole := []*results.Snapshot{measured(0, 100)}
+	tests := map[string]struct {
+		objective v1alpha1.Objective
+		snaps     []*results.Snapshot
+		want      v1alpha1.ObjectiveResult
+	}{
+		// 100 puts, in a second in which 110 are offered, are 90.9 %.
+		"the rate was reached":            {rate(90), whole, v1alpha1.ObjectiveMet},
+		"the rate was not reached":        {rate(91), whole, v1alpha1.ObjectiveMissed},
+		"the rate without a pod's part":   {rate(1), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},
+		"skew at its limit":               {skew(40_000), []*results.Snapshot{measured(0, 100), late}, v1alpha1.ObjectiveMet},
+		"skew above its limit":            {skew(39_999), []*results.Snapshot{measured(0, 100), late}, v1alpha1.ObjectiveMissed},
+		"skew without a pod's part":       {skew(second.Microseconds()), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},
+		"a deviation below its limit":     {maxLatency(v1alpha1.StatisticStddev, 29_000), whole, v1alpha1.ObjectiveMet},
+		"a deviation above its limit":     {maxLatency(v1alpha1.StatisticStddev, 28_000), whole, v1alpha1.ObjectiveMissed},
+		"a deviation with a failure":      {maxLatency(v1alpha1.StatisticStddev, 1), []*results.Snapshot{measured(0, 98, failing(1, "Unavailable", ms))}, v1alpha1.ObjectiveUnknown},
+		"a deviation with one cut off":    {maxLatency(v1alpha1.StatisticStddev, 1), []*results.Snapshot{measured(0, 98, cutOff(1, ms))}, v1alpha1.ObjectiveUnknown},
+		"a deviation without a success":   {maxLatency(v1alpha1.StatisticStddev, 1), []*results.Snapshot{measured(0, 0, failing(1, "Unavailable", ms))}, v1alpha1.ObjectiveUnknown},
+		"a deviation in a partial result": {maxLatency(v1alpha1.StatisticStddev, 29_000), []*results.Snapshot{measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(withObjectives(tc.objective), func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 110} })
+			s := results.Summarize(tc.snaps)
+			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
+			if got[0].Result != tc.want || got[0].Wanted == "" {
+				t.Errorf("got %+v, wanted %s", got[0], tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package etcd
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const sampledPuts = 100
+
+// window is what a member says that it did during work.
+func window(t *testing.T, d *Driver, id string, work func()) *results.MemberWindow {
+	t.Helper()
+	var track members.Track
+	first := d.Sample(withTimeout(t))[id]
+	track.Add(first)
+	work()
+	last := d.Sample(withTimeout(t))[id]
+	track.Add(last)
+	return track.Window(first.At, last.At)
+}
+
+func TestSampleCountsWhatAMemberDid(t *testing.T) {
+	tests := map[string]*etcdtest.Authority{"plain text": nil, "client certificates": etcdtest.NewAuthority(t)}
+	for name, authority := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := etcdtest.Start(t, 1, authority, etcdtest.Fsync)
+			p := planFor(cluster.Endpoints)
+			if authority != nil {
+				withTLS(authority.SecretDir(t), "")(&p)
+			}
+			d := connected(t, p)
+			client := cluster.Client(t, "", "")
+			id := cluster.Members[0].Server.MemberID().String()
+			w := window(t, d, id, func() {
+				for i := range sampledPuts {
+					put(t, client, fmt.Sprint("sampled/", i), strings.Repeat("x", 1000))
+				}
+			})
+			if w.Unknown != "" {
+				t.Fatalf("wanted figures, found that %s", w.Unknown)
+			}
+			requireBusyWindow(t, w)
+			cluster.Stop(0)
+			if got := d.Sample(withTimeout(t))[id]; !strings.Contains(got.Problem, cluster.Endpoints[0]) || len(got.Gauges) > 0 {
+				t.Errorf("got %+v of a member that is gone, wanted why there is nothing", got)
+			}
+		})
+	}
+}
+
+// requireBusyWindow wants the traces of sampledPuts writes of 1,000 bytes.
+func requireBusyWindow(t *testing.T, w *results.MemberWindow) {
+	t.Helper()
+	atLeast := map[results.Figure]float64{
+		results.TimerWALFsync.Count(): sampledPuts / 2, results.TimerWALFsync.Seconds(): 1e-6, results.TimerWALFsync.P99AtMost(): 0.001,
+		results.TimerApply.Count(): sampledPuts, results.FigureClientReceivedBytes: sampledPuts * 1000, results.FigureClientSentBytes: sampledPuts,
+		results.FigureLeaderChanges: 0, results.FigureSlowApplies: 0, results.FigureFailedProposals: 0, results.FigurePendingProposals: 0,
+		results.FigureCPUSeconds: 1e-6, results.FigureProcessors: 1, results.FigureMemoryBytes: 1 << 20,
+		results.FigureDatabaseStartBytes: 4096, results.FigureDatabaseEndBytes: 4096, results.FigureSampledSeconds: 1e-6,
+	}
+	for figure, least := range atLeast {
+		if got, known := w.Value(figure); !known || got < least {
+			t.Errorf("%s is %v (known: %v), wanted at least %v", figure, got, known, least)
+		}
+	}
+	// Beside the writes, only the cluster's own housekeeping is applied.
+	if got, _ := w.Value(results.TimerApply.Count()); got > sampledPuts+10 {
+		t.Errorf("%v requests were applied, wanted the %d that were sent between the samples", got, sampledPuts)
+	}
+}
+
+// Three members in one process have one set of metrics: their sum says nothing
+// of one of them.
+func samplesOfASharedProcessAreUnknown(t *testing.T, cluster *etcdtest.Cluster) {
+	d := connected(t, planFor(cluster.Endpoints))
+	samples := d.Sample(withTimeout(t))
+	if len(samples) != 3 {
+		t.Fatalf("got samples of %d members, wanted 3", len(samples))
+	}
+	for id, s := range samples {
+		if !strings.Contains(s.Problem, "told apart") || s.Gauges[members.GaugeMemoryBytes] == 0 {
+			t.Errorf("member %s: problem %q and %v, wanted to hear of the others and the memory of all", id, s.Problem, s.Gauges)
+		}
+	}
+}
+
+// What a member serves in place of its metrics makes them unknown, and no run
+// fails for it.
+func TestSampleSaysWhyItIsUnknown(t *testing.T) {
+	const own = `etcd_server_id{server_id="a1"} 1` + "\n"
+	tests := map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"served elsewhere":    {http.NotFound, "--listen-metrics-urls"},
+		"forbidden":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "403"},
+		"not etcd":            {text("up 1\n"), "not the metrics of an etcd member"},
+		"nothing":             {text(""), "not the metrics of an etcd member"},
+		"another member":      {text(`etcd_server_id{server_id="b2"} 1` + "\n"), "another member"},
+		"not understandable":  {text(own + "process_cpu_seconds_total what\n"), "could not be understood"},
+		"without end":         {text(strings.Repeat("x", maxScrapeBytes+1)), "at most"},
+		"its own and nothing": {text(own), ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(tc.answer)
+			defer server.Close()
+			endpoint := strings.TrimPrefix(server.URL, "http://")
+			d := newDriver(t, planFor([]string{endpoint}), 0)
+			d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}, {id: 0xa1, endpoint: "unused:1"}}}
+			samples := d.Sample(withTimeout(t))
+			if got := samples["a1"]; len(samples) != 1 || !strings.Contains(got.Problem, tc.want) || (tc.want == "") != (got.Problem == "") {
+				t.Errorf("got %+v, wanted a problem that says %q", samples, tc.want)
+			}
+		})
+	}
+}
+
+func TestSampleKnowsAnAddressThatServesGRPCAlone(t *testing.T) {
+	endpoint := listen(t, func(c net.Conn) {
+		_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
+		_ = c.Close()
+	})
+	d := newDriver(t, planFor([]string{endpoint}), 0)
+	d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}}}
+	if got := d.Sample(withTimeout(t))["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
+		t.Errorf("got the problem %q, wanted where else to look", got)
+	}
+}
+
+func text(s string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) }
+}
+
+func TestExpositionAddsUpLabels(t *testing.T) {
+	e, err := parseExposition([]byte(`# HELP etcd_network_peer_sent_bytes_total of a kind
+# TYPE etcd_network_peer_sent_bytes_total counter
+etcd_network_peer_sent_bytes_total{To="a"} 3
+etcd_network_peer_sent_bytes_total{To="b"} 4
+# TYPE etcd_network_peer_round_trip_time_seconds histogram
+etcd_network_peer_round_trip_time_seconds_bucket{To="a",le="0.1"} 1
+etcd_network_peer_round_trip_time_seconds_bucket{To="a",le="+Inf"} 2
+etcd_network_peer_round_trip_time_seconds_sum{To="a"} 0.5
+etcd_network_peer_round_trip_time_seconds_count{To="a"} 2
+etcd_network_peer_round_trip_time_seconds_bucket{To="b",le="0.1"} 5
+etcd_network_peer_round_trip_time_seconds_bucket{To="b",le="+Inf"} 5
+etcd_network_peer_round_trip_time_seconds_sum{To="b"} 0.25
+etcd_network_peer_round_trip_time_seconds_count{To="b"} 5
+# TYPE etcd_network_peer_round_trip_time_seconds_of_another_kind gauge
+etcd_network_peer_round_trip_time_seconds_of_another_kind 9`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := e.sample(time.Time{})
+	h := s.Timers[results.TimerPeerRoundTrip]
+	if s.Counters[results.FigurePeerSentBytes] != 7 || h.Count != 7 || h.Seconds != 0.75 || len(h.Buckets) != 2 || h.Buckets[0].Count != 6 || h.Buckets[1].Count != 7 {
+		t.Errorf("got %+v, wanted the sums over both peers", s)
+	}
+}

@@ -1,0 +1,169 @@
+package members
+
+import (
+	"math"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Track follows one member over a window. The zero value is ready.
+type Track struct {
+	first, last Sample
+	samples     int
+	memory      spread
+	pending     spread
+}
+
+// mostBytes is what a metric can carry as a whole number.
+const mostBytes = 1 << 53
+
+// spread sums up what a gauge showed.
+type spread struct {
+	sum, highest float64
+	samples      int
+}
+
+func (s *spread) add(v float64) {
+	s.sum, s.highest, s.samples = s.sum+v, max(s.highest, v), s.samples+1
+}
+
+// Add takes the next sample. The first one added belongs to the start of the
+// window, the last one to its end.
+func (t *Track) Add(s Sample) {
+	if t.samples == 0 {
+		t.first = s
+	}
+	t.samples++
+	t.last = s
+	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
+		t.memory.add(v)
+	}
+	if v, ok := s.Gauges[GaugePendingProposals]; ok {
+		t.pending.add(v)
+	}
+}
+
+// MeanMemory returns the mean resident memory in bytes, 0 if no sample had it.
+func (t *Track) MeanMemory() int64 {
+	if t.memory.samples == 0 {
+		return 0
+	}
+	return int64(t.memory.sum / float64(t.memory.samples))
+}
+
+// Window returns what the member did in a window from start to end.
+func (t *Track) Window(start, end time.Time) *results.MemberWindow {
+	if why := t.unknown(); why != "" {
+		return &results.MemberWindow{Unknown: why}
+	}
+	f := newFigures()
+	f.set(results.FigureSampledSeconds, t.last.At.Sub(t.first.At).Seconds())
+	f.set(results.FigureSampleLagSeconds, (t.first.At.Sub(start).Abs() + t.last.At.Sub(end).Abs()).Seconds())
+	for figure, after := range t.last.Counters {
+		if before, ok := t.first.Counters[figure]; ok {
+			f.set(figure, after-before)
+		}
+	}
+	for timer, after := range t.last.Timers {
+		if before, ok := t.first.Timers[timer]; ok {
+			f.setTimer(timer, before, after)
+		}
+	}
+	t.setGauges(f)
+	return &results.MemberWindow{Figures: f}
+}
+
+func (t *Track) setGauges(f figureSet) {
+	f.copy(results.FigureDatabaseStartBytes, t.first.Gauges, GaugeDatabaseBytes)
+	f.copy(results.FigureDatabaseEndBytes, t.last.Gauges, GaugeDatabaseBytes)
+	f.copy(results.FigureProcessors, t.last.Gauges, GaugeProcessors)
+	if t.memory.samples > 0 {
+		f.set(results.FigureMemoryBytes, t.memory.highest)
+	}
+	if t.pending.samples > 0 {
+		f.set(results.FigurePendingProposals, t.pending.highest)
+	}
+}
+
+// unknown says why the samples can not be compared.
+func (t *Track) unknown() string {
+	switch {
+	case t.samples < 2:
+		return "it was not sampled at both ends of the measured window"
+	case t.first.Problem != "":
+		return "at the start of the window " + t.first.Problem
+	case t.last.Problem != "":
+		return "at the end of the window " + t.last.Problem
+	case t.restarted():
+		return "it restarted in the window, so that its counters began anew"
+	}
+	return ""
+}
+
+func (t *Track) restarted() bool {
+	if t.first.Gauges[GaugeStart] != t.last.Gauges[GaugeStart] {
+		return true
+	}
+	for figure, after := range t.last.Counters {
+		if after < t.first.Counters[figure] {
+			return true
+		}
+	}
+	return false
+}
+
+// figureSet holds numbers that a metric may carry, and no others.
+type figureSet map[results.Figure]float64
+
+func newFigures() figureSet { return figureSet{} }
+
+// precision is that of what is not whole: a millionth of a second. It leaves
+// zeros at the end of a number, which cost nothing in a compressed message.
+const precision = 1 << 20
+
+func (f figureSet) set(figure results.Figure, v float64) {
+	f.setExact(figure, math.Round(v*precision)/precision)
+}
+
+func (f figureSet) setExact(figure results.Figure, v float64) {
+	if v >= 0 && !math.IsInf(v, 0) {
+		f[figure] = v
+	}
+}
+
+func (f figureSet) copy(figure results.Figure, from map[Gauge]float64, gauge Gauge) {
+	if v, ok := from[gauge]; ok {
+		f.set(figure, v)
+	}
+}
+
+func (f figureSet) setTimer(timer results.Timer, before, after Histogram) {
+	count := after.Count - before.Count
+	f.set(timer.Count(), count)
+	f.set(timer.Seconds(), after.Seconds-before.Seconds)
+	above, atMost, ok := decidingBucket(0.99, count, before.Buckets, after.Buckets)
+	if ok {
+		f.setExact(timer.P99Above(), above)
+		f.setExact(timer.P99AtMost(), atMost)
+	}
+}
+
+// decidingBucket returns the bounds of the bucket in which the q-th quantile of
+// the difference of two histograms lies.
+func decidingBucket(q, count float64, before, after []Bucket) (above, atMost float64, ok bool) {
+	if count < 1 || len(before) != len(after) {
+		return 0, 0, false
+	}
+	wanted := math.Ceil(q * count)
+	for i, b := range after {
+		if b.AtMostSeconds != before[i].AtMostSeconds {
+			return 0, 0, false
+		}
+		if b.Count-before[i].Count >= wanted {
+			return above, b.AtMostSeconds, true
+		}
+		above = b.AtMostSeconds
+	}
+	return 0, 0, false
+}

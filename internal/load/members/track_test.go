@@ -1,0 +1,139 @@
+package members
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+var begin = time.Unix(1_800_000_000, 0)
+
+// after is what a member says so long after the window's start, of which each
+// counter has risen by one, and its log was flushed once, each second.
+func after(d time.Duration, change ...func(*Sample)) Sample {
+	n := d.Seconds()
+	s := Sample{
+		At:       begin.Add(d),
+		Counters: map[results.Figure]float64{results.FigureLeaderChanges: 7, results.FigureCPUSeconds: 100 + n/2},
+		Gauges: map[Gauge]float64{
+			GaugeStart: 1, GaugeMemoryBytes: 1000 + 100*n, GaugeDatabaseBytes: 5000 + 10*n, GaugeProcessors: 2, GaugePendingProposals: n,
+		},
+		Timers: map[results.Timer]Histogram{results.TimerWALFsync: {
+			Count: 50 + n, Seconds: 1 + n/4,
+			Buckets: []Bucket{{0.001, 50}, {0.25, 50 + n*0.9}, {0.5, 50 + n}, {math.Inf(1), 50 + n}},
+		}},
+	}
+	for _, c := range change {
+		c(&s)
+	}
+	return s
+}
+
+func TestWindow(t *testing.T) {
+	want := map[results.Figure]float64{
+		results.FigureSampledSeconds: 10, results.FigureSampleLagSeconds: 3,
+		results.FigureLeaderChanges: 0, results.FigureCPUSeconds: 5,
+		results.FigureMemoryBytes: 2100, results.FigureDatabaseStartBytes: 5010, results.FigureDatabaseEndBytes: 5110,
+		results.FigureProcessors: 2, results.FigurePendingProposals: 11,
+		results.TimerWALFsync.Count(): 10, results.TimerWALFsync.Seconds(): 2.5,
+		results.TimerWALFsync.P99Above(): 0.25, results.TimerWALFsync.P99AtMost(): 0.5,
+	}
+	var track Track
+	for _, d := range []time.Duration{time.Second, 6 * time.Second, 11 * time.Second} {
+		track.Add(after(d))
+	}
+	got := track.Window(begin, begin.Add(9*time.Second))
+	if diff := cmp.Diff(&results.MemberWindow{Figures: want}, got); diff != "" {
+		t.Errorf("window (-want +got):\n%s", diff)
+	}
+	if got, want := track.MeanMemory(), int64(1600); got != want {
+		t.Errorf("mean memory is %d, wanted %d", got, want)
+	}
+}
+
+// What was not had at both ends is absent, and never 0.
+func TestWindowLeavesOutWhatIsNotKnown(t *testing.T) {
+	const end = 10 * time.Second
+	tests := map[string]struct {
+		last    func(*Sample)
+		without results.Figure
+	}{
+		"a counter that is not served": {func(s *Sample) { delete(s.Counters, results.FigureLeaderChanges) }, results.FigureLeaderChanges},
+		"a timer that is not served":   {func(s *Sample) { s.Timers = nil }, results.TimerWALFsync.Count()},
+		"a gauge that is not served":   {func(s *Sample) { delete(s.Gauges, GaugeDatabaseBytes) }, results.FigureDatabaseEndBytes},
+		"a number that is none":        {func(s *Sample) { s.Gauges[GaugeDatabaseBytes] = math.NaN() }, results.FigureDatabaseEndBytes},
+		"a number without end":         {func(s *Sample) { s.Gauges[GaugeDatabaseBytes] = math.Inf(1) }, results.FigureDatabaseEndBytes},
+		"other buckets":                {func(s *Sample) { s.Timers[results.TimerWALFsync].Buckets[0].AtMostSeconds = 2 }, results.TimerWALFsync.P99Above()},
+		"fewer buckets": {func(s *Sample) {
+			h := s.Timers[results.TimerWALFsync]
+			h.Buckets = h.Buckets[1:]
+			s.Timers[results.TimerWALFsync] = h
+		}, results.TimerWALFsync.P99Above()},
+		"a percentile above all buckets": {func(s *Sample) {
+			s.Timers[results.TimerWALFsync].Buckets[2].Count = 50
+		}, results.TimerWALFsync.P99AtMost()},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var track Track
+			track.Add(after(0))
+			track.Add(after(end, tc.last))
+			got := track.Window(begin, begin.Add(end))
+			if v, known := got.Value(tc.without); known || len(got.Figures) < 5 {
+				t.Errorf("%s is %v of %d figures, wanted all but this one", tc.without, v, len(got.Figures))
+			}
+		})
+	}
+}
+
+func TestWindowSaysWhyItIsUnknown(t *testing.T) {
+	const end = 10 * time.Second
+	failing := func(s *Sample) { *s = Sample{Problem: "nobody answered"} }
+	tests := map[string][]Sample{
+		"never sampled":                   {},
+		"sampled once":                    {after(0)},
+		"at the start of the window":      {after(0, failing), after(end)},
+		"at the end of the window nobody": {after(0), after(end, failing)},
+		"restarted":                       {after(0), after(end, func(s *Sample) { s.Gauges[GaugeStart] = 2 })},
+		"a counter that fell": {after(0), after(end, func(s *Sample) {
+			s.Counters[results.FigureCPUSeconds] = 1
+		})},
+	}
+	for name, samples := range tests {
+		t.Run(name, func(t *testing.T) {
+			var track Track
+			for _, s := range samples {
+				track.Add(s)
+			}
+			if got := track.Window(begin, begin.Add(end)); got.Unknown == "" || len(got.Figures) > 0 {
+				t.Errorf("got %+v, wanted no figures and the reason", got)
+			}
+		})
+	}
+}
+
+func TestMemoryBeyondAnyMachineIsNotKnown(t *testing.T) {
+	var track Track
+	for _, v := range []float64{math.Inf(1), math.NaN(), -1, 1e18, 0} {
+		track.Add(after(0, func(s *Sample) { s.Gauges[GaugeMemoryBytes] = v }))
+	}
+	w := track.Window(begin, begin)
+	if _, known := w.Value(results.FigureMemoryBytes); known || track.MeanMemory() != 0 {
+		t.Errorf("got a mean of %d bytes and %+v, wanted neither", track.MeanMemory(), w)
+	}
+}
+
+// A sample that fails between the two that count takes nothing away.
+func TestAGapInTheMiddleDoesNoHarm(t *testing.T) {
+	var track Track
+	track.Add(after(0))
+	track.Add(Sample{Problem: "nobody answered"})
+	track.Add(after(10 * time.Second))
+	if got := track.Window(begin, begin.Add(10*time.Second)); got.Unknown != "" {
+		t.Errorf("unknown: %s", got.Unknown)
+	}
+}
