@@ -70,6 +70,7 @@ func checkTimedOut(t *testing.T, ns string) {
 	// A closed loop: that its requests take longer than the time-out is not known before.
 	b := newPutIn(ns, suite.side, "timed-out", 100_000_000)
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1
+	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true}
 	b.Spec.TimeoutSeconds = 20
 	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
 }

@@ -69,6 +69,10 @@ func badTargets() map[string]badRun {
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
 			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
 		},
+		"too-much-to-write": {
+			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(100_000_000)) },
+			wantReason: v1alpha1.ReasonQuotaInsufficient, wantNamed: []string{"quota", "spec.guard"},
+		},
 	}
 }
 
