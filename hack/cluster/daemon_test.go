@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,7 +30,15 @@ func TestADyingDaemonFailsWithItsLog(t *testing.T) {
 func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
 	s, ctx := newTestSupervisor(t)
 	d := shellDaemon("exec sleep 1000")
-	d.probe = func(context.Context) error { return nil }
+	// While the shell becomes sleep, the process has no environment to be read.
+	d.probe = func(context.Context) error {
+		for _, p := range marked(s.layout.checkout) {
+			if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID)); err == nil && string(comm) == "sleep\n" {
+				return nil
+			}
+		}
+		return errors.New("not yet what the shell is to become")
+	}
 	if err := s.launch(ctx, d); err != nil {
 		t.Fatal(err)
 	}
