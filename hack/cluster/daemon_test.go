@@ -30,10 +30,12 @@ func TestADyingDaemonFailsWithItsLog(t *testing.T) {
 func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
 	s, ctx := newTestSupervisor(t)
 	d := shellDaemon("exec sleep 1000")
-	// While the shell becomes sleep, the process has no environment to be read.
+	// While the shell becomes sleep, the process has its new name already and no
+	// environment to be read.
 	d.probe = func(context.Context) error {
 		for _, p := range marked(s.layout.checkout) {
-			if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID)); err == nil && string(comm) == "sleep\n" {
+			comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID))
+			if err == nil && string(comm) == "sleep\n" && len(marked(s.layout.checkout)) == 1 {
 				return nil
 			}
 		}
