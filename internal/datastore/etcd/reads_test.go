@@ -1,14 +1,11 @@
 package etcd
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -20,17 +17,7 @@ import (
 // answered returns how many bytes etcd says it has sent to its clients.
 func answered(t *testing.T, cluster *etcdtest.Cluster) float64 {
 	t.Helper()
-	response, err := http.Get("http://" + cluster.Endpoints[0] + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return families["etcd_network_client_grpc_sent_bytes_total"].GetMetric()[0].GetCounter().GetValue()
+	return metricsOf(t, cluster)["etcd_network_client_grpc_sent_bytes_total"].GetMetric()[0].GetCounter().GetValue()
 }
 
 // What etcd sends for each request is what the plan asks for: ten keys of 1,000
