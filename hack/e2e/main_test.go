@@ -71,7 +71,12 @@ func TestOperator(t *testing.T) {
 		{name: "group", check: checkGroup},
 		{name: "restart/pod deleted", check: checkPodDeletedRestart},
 		{name: "restart/process killed", check: checkProcessKilledRestart, node: true},
+		{name: "restart/leader of two killed", check: checkLeaderOfTwo, slow: true, node: true},
+		{name: "restart/upgraded", check: checkUpgradedRestart, slow: true},
+		{name: "outage/API server", check: checkAPIServerOutage, slow: true, node: true},
+		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
 		{name: "endings", check: checkEndings},
+		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "losses", check: checkLosses, slow: true},
 		{name: "helm", check: checkHelm},
@@ -80,6 +85,9 @@ func TestOperator(t *testing.T) {
 			continue
 		}
 		t.Run(s.name, s.check)
+	}
+	if *level == levelAll && suite.ownCluster {
+		reliability.write(t)
 	}
 }
 
