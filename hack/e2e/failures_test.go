@@ -178,7 +178,7 @@ func prepareFailures(t *testing.T) {
 	}{
 		{secured, "wrong-ca", map[string][]byte{plan.CAFile: other.pem, plan.CertFile: user[plan.CertFile], plan.KeyFile: user[plan.KeyFile]}},
 		{secured, "no-certificate", map[string][]byte{plan.CAFile: suite.authority.pem}},
-		{guarded, "wrong-password", basicAuth("bench", "guess")},
+		{guarded, "wrong-password", basicAuth("bench", wrongPassword)},
 		{guarded, "half", map[string][]byte{plan.UsernameFile: []byte("bench")}},
 	} {
 		if err := suite.createSecret(secret.namespace, secret.name, secret.data); err != nil {

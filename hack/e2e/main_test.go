@@ -69,6 +69,7 @@ func TestOperator(t *testing.T) {
 	for _, s := range []scenario{
 		{name: "sample", check: checkSample},
 		{name: "group", check: checkGroup},
+		{name: "secrecy", check: checkSecrecy},
 		{name: "restart/pod deleted", check: checkPodDeletedRestart},
 		{name: "restart/process killed", check: checkProcessKilledRestart, node: true},
 		{name: "restart/leader of two killed", check: checkLeaderOfTwo, slow: true, node: true},
