@@ -115,8 +115,11 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 
 func measuredRequests(snap *results.Snapshot) int64 {
 	n := uint64(0)
-	for _, op := range snap.Operations {
-		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
+	for operation, op := range snap.Operations {
+		n += op.Failed.Count() + op.Censored.Count()
+		if !operation.IsPart() {
+			n += op.Latency.Count()
+		}
 	}
 	return int64(n)
 }

@@ -151,6 +151,15 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, d
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
 	c.do(ctx, op)
 	e.account(c, s, op, due)
+	next, hold, ok := e.workload.After(op)
+	if !ok || !c.response.Succeeded() {
+		return
+	}
+	due = c.response.Received.Add(hold)
+	// What was won is given up even if the load was cut off meanwhile.
+	_ = sleepUntil(ctx, due)
+	c.do(ctx, next)
+	e.account(c, s, next, due)
 }
 
 // account records how the client's request has ended, if it was measured.

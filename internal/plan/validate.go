@@ -23,6 +23,7 @@ func (p Plan) Validate() error {
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
 		p.validateLeases(),
+		p.validateContest(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
@@ -44,7 +45,7 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection, WorkloadLease}
 
 func (w Workload) validate() error {
 	return errors.Join(

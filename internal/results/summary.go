@@ -33,7 +33,8 @@ type Summary struct {
 	Stopped bool
 
 	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations.
+	// operations. One that is part of another's request counts if it did not
+	// succeed.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
@@ -119,10 +120,12 @@ func Summarize(snapshots []*Snapshot) Summary {
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
 		s.Operations = append(s.Operations, o)
-		s.Succeeded += o.Succeeded
 		s.Failed += o.Failed
 		s.Censored += o.Censored
-		s.Throughput += o.Throughput
+		if !operation.IsPart() {
+			s.Succeeded += o.Succeeded
+			s.Throughput += o.Throughput
+		}
 	}
 	s.Warnings = warnings(&s, merged)
 	return s

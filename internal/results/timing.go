@@ -113,8 +113,10 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 }
 
 func (s *Snapshot) succeeded() (n uint64) {
-	for _, r := range s.Operations {
-		n += r.Latency.Count()
+	for operation, r := range s.Operations {
+		if !operation.IsPart() {
+			n += r.Latency.Count()
+		}
 	}
 	return n
 }
