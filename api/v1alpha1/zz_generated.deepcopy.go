@@ -972,6 +972,11 @@ func (in *RangeWorkload) DeepCopyInto(out *RangeWorkload) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.PageSize != nil {
+		in, out := &in.PageSize, &out.PageSize
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Values != nil {
 		in, out := &in.Values, &out.Values
 		*out = new(Values)

@@ -171,7 +171,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
+	return w.Interval.isWhole() && !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
 }
 
 // Warmup is the length of the warm-up.

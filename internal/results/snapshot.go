@@ -18,6 +18,9 @@ const (
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
 
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream RPC = "RangeStream"
+
 	RPCLeaseGrant     RPC = "LeaseGrant"
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
@@ -63,6 +66,7 @@ const (
 	FailureAlarmRaised          FailureReason = "AlarmRaised"
 	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
 	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
+	FailureUnsupported          FailureReason = "Unsupported"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
