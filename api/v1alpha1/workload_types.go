@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lease
 type WorkloadType string
 
 const (
@@ -16,6 +16,8 @@ const (
 	WorkloadDelete WorkloadType = "Delete"
 	// WorkloadTxn commits one transaction with each request.
 	WorkloadTxn WorkloadType = "Txn"
+	// WorkloadSTM runs one software transaction with each request.
+	WorkloadSTM WorkloadType = "STM"
 	// WorkloadLease grants, renews or revokes a lease with each request.
 	WorkloadLease WorkloadType = "Lease"
 )
@@ -39,14 +41,16 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
 // +kubebuilder:validation:XValidation:rule="has(self.delete) == (self.type == 'Delete')",message="workload.delete must be set if, and only if, workload.type is Delete"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
+// +kubebuilder:validation:XValidation:rule="has(self.stm) == (self.type == 'STM')",message="workload.stm must be set if, and only if, workload.type is STM"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
 	// keys of a preloaded key space), Mixed (each request reads or writes one
 	// key of a preloaded key space), Delete (each request deletes one key of a
-	// preloaded key space), Txn (each request commits a transaction) or Lease
-	// (each request grants, renews or revokes a lease).
+	// preloaded key space), Txn (each request commits a transaction), STM (each
+	// request runs a software transaction until it commits) or Lease (each request
+	// grants, renews or revokes a lease).
 	//
 	// +required
 	// +unionDiscriminator
@@ -71,6 +75,11 @@ type Workload struct {
 	//
 	// +optional
 	Txn *TxnWorkload `json:"txn,omitempty"`
+
+	// stm is the workload of type STM.
+	//
+	// +optional
+	STM *STMWorkload `json:"stm,omitempty"`
 
 	// lease is the workload of type Lease.
 	//

@@ -91,6 +91,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.Values = values(w.Delete.Values, w.Delete.ValueSize)
 	case w.Txn != nil:
 		out = planTxn(w.Txn)
+	case w.STM != nil:
+		out = planSTM(w.STM)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
 	}

@@ -47,6 +47,15 @@ func TestPlanOfWorkloads(t *testing.T) {
 			}},
 			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{} },
 		},
+		"software transactions": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
+				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
+				KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
+			},
+		},
 		"lease renewals": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
 				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},

@@ -113,6 +113,9 @@ func (t *table) errors() {
 		if op.Lost > 0 {
 			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, Grouped(op.Lost), Grouped(op.Succeeded)))
 		}
+		if op.Attempts > 0 {
+			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, float64(op.AttemptsPerThousandCommits)/1000))
+		}
 		if op.Censored > 0 {
 			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, Grouped(op.Censored)))
 		}

@@ -93,6 +93,7 @@ func (c *client) prepareKey(op workload.Operation) {
 
 func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op)
+	c.request.Writes = c.workload.Writes(op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
 		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))

@@ -44,7 +44,7 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -62,6 +62,7 @@ func (w Workload) validate() error {
 func (w Workload) validateUnion() error {
 	return errors.Join(
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
+		validateMember(w, WorkloadSTM, "workload.stm", w.STM, (*STM).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 	)
 }

@@ -46,7 +46,7 @@ func typicalTimeline() Timeline {
 func typicalResult() *OperationResult {
 	r := &OperationResult{
 		Errors: map[string]uint64{"DeadlineExceeded": 1, "ResourceExhausted": 1, "Unavailable": 1},
-		Lost:   1,
+		Lost:   1, Attempts: 4,
 	}
 	for _, h := range r.all() {
 		for range len(r.Errors) {

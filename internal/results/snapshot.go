@@ -25,6 +25,10 @@ const (
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
+
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
 )
 
 // Phase is what a request was sent for.
@@ -169,6 +173,9 @@ type OperationResult struct {
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

@@ -164,5 +164,8 @@ func randomResult(r *rand.Rand) *OperationResult {
 	}
 	result.CompletedInWindow = r.Uint64N(result.Latency.Count() + 1)
 	result.Lost = r.Uint64N(result.Latency.Count() + 1)
+	if r.IntN(2) == 0 {
+		result.Attempts = result.Latency.Count() * (1 + r.Uint64N(5))
+	}
 	return result
 }

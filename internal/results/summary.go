@@ -79,8 +79,8 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Lost counts the succeeded requests that changed nothing.
-	Lost uint64
+	// Lost and Attempts are those of OperationResult.
+	Lost, Attempts uint64
 	// Throughput is successful requests per second.
 	Throughput float64
 	// Latency ranks answered and censored requests. It is what people see.
@@ -148,6 +148,7 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
 		Errors:     r.Errors,
 		Lost:       r.Lost,
+		Attempts:   r.Attempts,
 		Throughput: perSecond(completed, t.length),
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
 		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),
