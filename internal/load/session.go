@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -48,6 +49,7 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	sampler  *sampler
+	meter    *process.Meter
 	state    state
 }
 
@@ -68,6 +70,7 @@ func NewSession(c Config) (*Session, error) {
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		meter:    process.NewMeter(),
 		state:    newState(c.Log),
 	}, nil
 }
