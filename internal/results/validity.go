@@ -149,7 +149,7 @@ func throttled(snapshots []*Snapshot) *Reason {
 	}
 	return &Reason{
 		Cause: CauseThrottled,
-		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, %.0f %% at most would do: it had used up its CPU quota%s.",
+		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window (harmless up to %.0f %%): it had used up its CPU quota%s.",
 			pod.Index, 100*share, 100*maxThrottledShare, quota),
 		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
 	}
@@ -163,7 +163,7 @@ func busy(snapshots []*Snapshot) *Reason {
 	available, _ := pod.Process.Available()
 	return &Reason{
 		Cause: CauseBusy,
-		Message: fmt.Sprintf("Pod %d used %.0f %% of the %.4g processors that it may use, %.0f %% at most would do.",
+		Message: fmt.Sprintf("Pod %d used %.0f %% of the %.4g processors that it may use (harmless up to %.0f %%).",
 			pod.Index, 100*share, available, 100*maxCPUShare),
 		Change: "Give client pods more CPU (spec.pod.resources, a larger node), share the load among more of them (spec.load.pods), or use load.transport Fast where the workload allows it.",
 	}
@@ -227,7 +227,7 @@ func late(operations []OperationSummary) *Reason {
 	}
 	return &Reason{
 		Cause: CauseLate,
-		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due, and %v at most would do: that long they waited for a free client, or for the client's processor.",
+		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v): that long they waited for a free client, or for the client's processor.",
 			found.Operation, rounded(found.Lateness.Values[StatisticP99].Duration), rounded(bearable(found.Latency.Values[StatisticP99].Duration))),
 		Change: "If nothing else is named here, all clients were busy: raise spec.load.clients, or lower the rate. Else, or where that does not help, give client pods more CPU.",
 	}
@@ -251,7 +251,7 @@ func unread(snapshots []*Snapshot, operations []OperationSummary, percentiles bo
 	if message == "" {
 		return nil
 	}
-	return &Reason{Cause: CauseUnread, Message: clean(message), Change: "See docs/measurement.md, “Whether the client was the limit”."}
+	return &Reason{Cause: CauseUnread, Message: clean(message), Change: "Where the clients run on Linux and see their own control group, all of it can be read; until then look at their CPU and at lateness."}
 }
 
 // unreadPod returns the first pod of which something is not known, and why.
