@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
@@ -51,6 +52,8 @@ type Session struct {
 	sampler  *sampler
 	meter    *process.Meter
 	state    state
+	// engine is there once the load has begun.
+	engine atomic.Pointer[engine]
 }
 
 // NewSession prepares a session. Its errors are FailureInvalidPlan.

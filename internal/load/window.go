@@ -69,6 +69,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
 	e.prepare(s.part, start)
 	defer e.close()
+	s.engine.Store(e)
 	s.state.setWindow(func(w *results.Window) {
 		*w = plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
 	})

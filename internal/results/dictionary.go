@@ -28,6 +28,7 @@ func typicalSnapshot() *Snapshot {
 			Planned: time.Minute, PlannedRequests: 1000,
 		},
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
+		Started:    1000,
 		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
 		Target:     typicalTarget(),

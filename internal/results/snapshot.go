@@ -108,6 +108,9 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Started counts the measured requests that were sent; those in flight have
+	// no result yet.
+	Started uint64
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline
