@@ -129,6 +129,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+	// Process is what the pod's process had of its machine over the window; nil
+	// until that has ended, and in a merge: such numbers can not be added up.
+	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string

@@ -68,6 +68,8 @@ type Summary struct {
 	KeyBytes int
 	// Target is what pod 0 learned of the target; nil if that is not known.
 	Target *Target
+	// Validity says whether the numbers are of the target or of the clients.
+	Validity Validity
 	// Warnings say what makes the numbers weaker than they look.
 	Warnings []string
 }
@@ -124,6 +126,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 		s.Censored += o.Censored
 		s.Throughput += o.Throughput
 	}
+	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)
 	return s
 }
