@@ -116,6 +116,11 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=8
 	Evidence []Evidence `json:"evidence,omitempty"`
 
+	// validity says whether the numbers are of the target or of the clients.
+	//
+	// +optional
+	Validity *Validity `json:"validity,omitempty"`
+
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
 	// +optional

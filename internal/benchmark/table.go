@@ -31,6 +31,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.errors()
 		t.members()
 		t.evidence()
+		t.clients()
 	}
 	t.objectives()
 	t.warnings()
@@ -74,6 +75,9 @@ func (t *table) header() {
 	}, ", "))
 	if text := t.target(); text != "" {
 		t.sentence("  target  ", text)
+	}
+	if s := t.b.Status.Summary; s != nil && s.Validity != nil {
+		t.sentence("  client  ", clientText(s.Validity))
 	}
 }
 

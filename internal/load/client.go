@@ -55,6 +55,7 @@ func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{
 		Pairs: make([]Pair, w.KeysAtOnce()),
 		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
+		PageKeys: interval.PageKeys, Stream: interval.Stream,
 		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
 	}
 }

@@ -74,6 +74,10 @@ type Request struct {
 	// out values, CountOnly also keys.
 	Limit               int64
 	KeysOnly, CountOnly bool
+	// PageKeys: the read is a page of so many keys after the other, at one
+	// revision; 0 is one response. Stream: its response is a stream.
+	PageKeys int64
+	Stream   bool
 	// Keys is how many keys there are for the request to read or delete, see
 	// Missing; 0 is one.
 	Keys int64

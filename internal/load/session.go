@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -49,6 +50,7 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	sampler  *sampler
+	meter    *process.Meter
 	state    state
 	// engine is there once the load has begun.
 	engine atomic.Pointer[engine]
@@ -71,6 +73,7 @@ func NewSession(c Config) (*Session, error) {
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		meter:    process.NewMeter(),
 		state:    newState(c.Log),
 	}, nil
 }

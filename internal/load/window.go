@@ -99,8 +99,10 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 // ends it early when ctx ends.
 func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 	waitFor(ctx, e.measured.start, done)
-	if Now() >= e.measured.start {
+	measuring := Now() >= e.measured.start
+	if measuring {
 		s.state.setWindow(func(w *results.Window) { w.Start = e.measured.start.Wall() })
+		s.meter.Begin()
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
@@ -112,6 +114,10 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		e.stop()
 	}
 	s.sampler.last()
+	if measuring {
+		s.meter.End()
+		s.state.setProcess(s.meter.Window())
+	}
 }
 
 // closeWindow writes down where the window has ended, if it ever began.

@@ -176,7 +176,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection, WorkloadLease}, w.Type)
+	return w.Interval.isWhole() && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
 }
 
 // Warmup is the length of the warm-up.

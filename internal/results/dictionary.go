@@ -32,7 +32,16 @@ func typicalSnapshot() *Snapshot {
 		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
 		Target:     typicalTarget(),
+		Process:    typicalProcess(),
 	}
+}
+
+func typicalProcess() *ProcessWindow {
+	w := &ProcessWindow{Figures: map[ProcessFigure]float64{}, Unknown: "its control group could not be read"}
+	for _, f := range processFigures {
+		w.Figures[f] = 1
+	}
+	return w
 }
 
 func typicalTimeline() Timeline {

@@ -18,6 +18,9 @@ const (
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
 
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream RPC = "RangeStream"
+
 	RPCLeaseGrant     RPC = "LeaseGrant"
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
@@ -67,6 +70,7 @@ const (
 	FailureAlarmRaised          FailureReason = "AlarmRaised"
 	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
 	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
+	FailureUnsupported          FailureReason = "Unsupported"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
@@ -125,6 +129,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+	// Process is what the pod's process had of its machine over the window; nil
+	// until that has ended, and in a merge: such numbers can not be added up.
+	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string

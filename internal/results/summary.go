@@ -69,6 +69,8 @@ type Summary struct {
 	KeyBytes int
 	// Target is what pod 0 learned of the target; nil if that is not known.
 	Target *Target
+	// Validity says whether the numbers are of the target or of the clients.
+	Validity Validity
 	// Warnings say what makes the numbers weaker than they look.
 	Warnings []string
 }
@@ -127,6 +129,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 			s.Throughput += o.Throughput
 		}
 	}
+	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)
 	return s
 }

@@ -86,7 +86,9 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	client := c.client.Load()
 	*resp = load.Response{}
 	switch req.Operation {
-	case results.OperationPut, results.OperationRange, results.OperationDelete:
+	case results.OperationRange:
+		doRange(ctx, client, req, resp)
+	case results.OperationPut, results.OperationDelete:
 		doOne(ctx, client, req, resp)
 	case results.OperationTxn:
 		doTxn(ctx, client, req, resp)
@@ -130,10 +132,14 @@ func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp
 	resp.Sent = load.Now()
 	got, err := client.Do(ctx, op)
 	finish(resp, err)
-	if err != nil {
-		return
+	if err == nil {
+		miss(req, resp, found(req.Operation, got))
 	}
-	if missing := req.Missing(found(req.Operation, got)); missing != "" {
+}
+
+// miss fails a request that was carried out on fewer keys than there are.
+func miss(req *load.Request, resp *load.Response, found int64) {
+	if missing := req.Missing(found); missing != "" {
 		resp.Code, resp.Detail = load.CodeNotFound, missing
 	}
 }
