@@ -47,11 +47,11 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 // win waits until the name is this client's, and looks whose it was before.
 func (c *competitor) win(ctx context.Context, resp *load.Response) {
 	var before string
-	c.driver.handOffs.forget(c.key)
 	resp.Sent = load.Now()
 	finish(resp, c.lock(withQueue(ctx, &before)))
 	if resp.Succeeded() {
 		resp.Freed = c.driver.handOffs.freed(before, resp.Received)
+		c.driver.handOffs.forget(c.key)
 	}
 }
 

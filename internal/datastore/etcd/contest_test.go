@@ -103,7 +103,7 @@ func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := lessor(t, cluster)
-				p := planFor(cluster.Endpoints, c.plan(names, 1), func(p *plan.Plan) { p.Pods = 2 })
+				p := planFor(cluster.Endpoints, c.plan(names, 5), func(p *plan.Plan) { p.Pods = 2 })
 				s := tell(t, cluster, client, p)
 				c.wantCounts(t, s, 300)
 				tenures := tenuresSince(t, client, p, start.Header.Revision+1)
@@ -115,7 +115,8 @@ func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 					wantTurns(t, p, name, of)
 					near += successions(p, of)
 				}
-				if h := s.operation(t, c.handOff).Latency.Count(); h == 0 || h > uint64(near) {
+				// Who got in line just before the release may not have had to wait.
+				if h := s.operation(t, c.handOff).Latency.Count(); h > uint64(near) || h < uint64(near)/2 {
 					t.Errorf("%d hand-offs were measured, etcd has %d from one client of a pod to the next", h, near)
 				}
 				wantSessionsEnded(t, cluster, client, before)

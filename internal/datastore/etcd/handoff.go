@@ -30,8 +30,8 @@ func (h *handOffs) end(key string, at load.Instant) {
 	h.at[key] = at
 }
 
-// forget is called before a client contends anew: what it gave back before is no
-// hand-off to who waits for it now.
+// forget is called when a client has won again, or failed: whom it gave back to
+// before has looked by then, and what comes after it is another hand-off.
 func (h *handOffs) forget(key string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
