@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease;Watch
 type WorkloadType string
 
 const (
@@ -18,6 +18,8 @@ const (
 	WorkloadTxn WorkloadType = "Txn"
 	// WorkloadLease grants, renews or revokes a lease with each request.
 	WorkloadLease WorkloadType = "Lease"
+	// WorkloadWatch writes one watched key with each request.
+	WorkloadWatch WorkloadType = "Watch"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -40,13 +42,15 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.delete) == (self.type == 'Delete')",message="workload.delete must be set if, and only if, workload.type is Delete"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
+// +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
 	// keys of a preloaded key space), Mixed (each request reads or writes one
 	// key of a preloaded key space), Delete (each request deletes one key of a
-	// preloaded key space), Txn (each request commits a transaction) or Lease
-	// (each request grants, renews or revokes a lease).
+	// preloaded key space), Txn (each request commits a transaction), Lease
+	// (each request grants, renews or revokes a lease) or Watch (each request
+	// writes one key that is watched).
 	//
 	// +required
 	// +unionDiscriminator
@@ -76,6 +80,11 @@ type Workload struct {
 	//
 	// +optional
 	Lease *LeaseWorkload `json:"lease,omitempty"`
+
+	// watch is the workload of type Watch.
+	//
+	// +optional
+	Watch *WatchWorkload `json:"watch,omitempty"`
 
 	// delete is the workload of type Delete.
 	//

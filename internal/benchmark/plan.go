@@ -93,6 +93,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = planTxn(w.Txn)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
+	case w.Watch != nil:
+		out = planWatch(w.Watch)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

@@ -40,6 +40,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Warnings:                  boundedWarnings(s.Warnings),
 		Members:                   memberSummaries(s.Target),
 		Evidence:                  evidence(s),
+		Watch:                     watchSummary(s.Watch),
 	}
 	for _, op := range s.Operations {
 		out.Operations = append(out.Operations, operationSummary(op))

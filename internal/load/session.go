@@ -49,6 +49,10 @@ type Session struct {
 	recorder *recorder
 	sampler  *sampler
 	state    state
+	// ledger of the puts that are watched, nil if none are; endWatch ends the
+	// watchers.
+	ledger   *ledger
+	endWatch context.CancelFunc
 }
 
 // NewSession prepares a session. Its errors are FailureInvalidPlan.
@@ -63,13 +67,18 @@ func NewSession(c Config) (*Session, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{
+	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
 		state:    newState(c.Log),
-	}, nil
+		endWatch: func() {},
+	}
+	if c.Plan.Workload.Watch != nil {
+		s.ledger = newLedger(c.Index, s.recorder)
+	}
+	return s, nil
 }
 
 // errTimedOut is why the context of a session ends at plan.TimeoutSeconds.
@@ -84,6 +93,7 @@ func (s *Session) Run(ctx context.Context) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx))
+	s.endWatch()
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
@@ -149,12 +159,13 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := s.workload.PreloadCount()
-	if count == 0 {
-		return clients, nil
+	if count := s.workload.PreloadCount(); count > 0 {
+		s.state.enter(results.StagePreloading)
+		if err := preload(ctx, clients, s.part, count); err != nil {
+			return nil, err
+		}
 	}
-	s.state.enter(results.StagePreloading)
-	return clients, preload(ctx, clients, s.part, count)
+	return clients, s.watch(ctx, conns)
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

@@ -48,7 +48,9 @@ func (s *Session) clients(ctx context.Context, conns []Conn) ([]*client, error) 
 			if err != nil {
 				return nil, err
 			}
-			clients = append(clients, newClient(len(clients), own, s.workload, s.plan))
+			added := newClient(len(clients), own, s.workload, s.plan)
+			added.pod = s.part.Index
+			clients = append(clients, added)
 		}
 	}
 	return clients, nil
@@ -67,6 +69,7 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
+	e.follow(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
 	s.state.setWindow(func(w *results.Window) {
@@ -79,6 +82,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
 	s.sampler.end()
 }

@@ -49,7 +49,7 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
-	case WorkloadDelete:
+	case WorkloadDelete, WorkloadWatch:
 		return keys, requests, ok
 	case WorkloadTxn:
 		if p.Workload.Txn.CompareAndSwap() {

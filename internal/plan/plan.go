@@ -126,6 +126,8 @@ type Workload struct {
 	Txn *Txn `json:"txn,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
 	Lease *Lease `json:"lease,omitempty"`
+	// Watch is set for WorkloadWatch alone.
+	Watch *Watch `json:"watch,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.
@@ -171,7 +173,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
+	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease, WorkloadWatch}, w.Type)
 }
 
 // Warmup is the length of the warm-up.

@@ -26,6 +26,7 @@ func (p Plan) Validate() error {
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
+		p.validateWatch(),
 	)
 }
 
@@ -44,7 +45,7 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease, WorkloadWatch}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -63,6 +64,7 @@ func (w Workload) validateUnion() error {
 	return errors.Join(
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
+		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
 	)
 }
 

@@ -22,6 +22,8 @@ const (
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
+
+	RPCWatch RPC = "Watch"
 )
 
 // Phase is what a request was sent for.
@@ -108,6 +110,8 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Watch says what became of the pod's watchers, if it has any.
+	Watch Watch
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline
@@ -155,7 +159,8 @@ type OperationResult struct {
 	// Censored has, of requests that were unanswered or still owed when the
 	// run ended, the time from when they were due until then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	// Errors counts failed requests by gRPC status code, for example "Unavailable",
+	// and events under ErrorMissed.
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64

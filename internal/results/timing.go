@@ -113,8 +113,10 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 }
 
 func (s *Snapshot) succeeded() (n uint64) {
-	for _, r := range s.Operations {
-		n += r.Latency.Count()
+	for operation, r := range s.Operations {
+		if !operation.IsEvent() {
+			n += r.Latency.Count()
+		}
 	}
 	return n
 }
@@ -157,8 +159,9 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
+	merged.Watch.warnings(warn)
 	for _, o := range s.Operations {
-		warn(o.Failed > 0, "%s", failures(o))
+		warn(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
 		late, known := o.Lateness.Values[StatisticP99]
 		warn(known && late.Duration > tolerated(o.Latency.Values[StatisticP99].Duration),
 			"%s requests were sent up to %v late (p99): the clients were too few or too slow for the rate, so part of the latency is their own",
