@@ -25,6 +25,12 @@ type Summary struct {
 	// +optional
 	MeasuredRequests int64 `json:"measuredRequests"`
 
+	// startedRequests is how many requests of the measured window were sent. An
+	// open loop that sent fewer than it measured owed the others at its end.
+	//
+	// +optional
+	StartedRequests int64 `json:"startedRequests,omitempty"`
+
 	// failedRequests of the measured window.
 	//
 	// +optional

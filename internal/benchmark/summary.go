@@ -26,6 +26,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Transport:                 b.Resolved().Load.Transport,
 		Partial:                   s.Partial,
 		MeasuredRequests:          int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:           int64(s.Started),
 		FailedRequests:            int64(s.Failed),
 		CensoredRequests:          int64(s.Censored),
 		ThroughputPerSecond:       whole(s.Throughput),

@@ -24,6 +24,8 @@ type engine struct {
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
+	// owed counts the arrivals that were taken from the schedule and never sent.
+	owed atomic.Int64
 	// runners run the clients if their connections have loops; else each client
 	// has a goroutine.
 	runners []*runner
@@ -229,5 +231,13 @@ func (e *engine) censorOwed() {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
 		e.recorder.censor(0, op.Kind, end-due)
 		e.measured.take()
+		e.owed.Add(1)
 	}
+}
+
+// started is how many measured requests were sent so far.
+func (e *engine) started() uint64 {
+	// Clients that find nothing left in a closed loop draw beyond the limit.
+	taken := min(e.measured.next.Load(), e.measured.limit)
+	return uint64(max(taken-e.owed.Load(), 0))
 }

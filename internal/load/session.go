@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
@@ -53,6 +54,8 @@ type Session struct {
 	// watchers.
 	ledger   *ledger
 	endWatch context.CancelFunc
+	// engine is there once the load has begun.
+	engine atomic.Pointer[engine]
 }
 
 // NewSession prepares a session. Its errors are FailureInvalidPlan.

@@ -20,6 +20,10 @@ func (s *Session) Snapshot() *results.Snapshot {
 	for _, operation := range s.workload.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}
+	// What was sent is read after what has ended, so that it never is less.
+	if e := s.engine.Load(); e != nil {
+		snapshot.Started = e.started()
+	}
 	if snapshot.HasMeasured() {
 		snapshot.Timeline = s.recorder.timeline()
 	}

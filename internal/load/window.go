@@ -72,6 +72,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	e.follow(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
+	s.engine.Store(e)
 	s.state.setWindow(func(w *results.Window) {
 		*w = plannedWindow(startAt, start, s.plan.Load.Duration(), s.part.Requests)
 	})

@@ -29,6 +29,7 @@ func typicalSnapshot() *Snapshot {
 		},
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
 		Watch:      Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1},
+		Started:    1000,
 		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
 		Target:     typicalTarget(),

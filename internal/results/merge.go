@@ -71,6 +71,7 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		}
 		addCounts(s.Requests[rpc], phases)
 	}
+	s.Started += other.Started
 	s.Timeline.Merge(&other.Timeline)
 	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {

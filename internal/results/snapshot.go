@@ -112,6 +112,9 @@ type Snapshot struct {
 	Operations map[Operation]*OperationResult
 	// Watch says what became of the pod's watchers, if it has any.
 	Watch Watch
+	// Started counts the measured requests that were sent; those in flight have
+	// no result yet.
+	Started uint64
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline

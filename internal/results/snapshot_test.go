@@ -103,7 +103,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 	s := &Snapshot{
 		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []string{"ClientV3", "Fast"}[r.IntN(2)],
 		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0,
-		KeyBytes: r.IntN(200), Window: randomWindow(r),
+		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 50), Window: randomWindow(r),
 		Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
 	}
 	for _, operation := range operations[:r.IntN(3)] {

@@ -35,6 +35,8 @@ type Summary struct {
 	// Succeeded, Failed and Censored requests of the measured window, over all
 	// operations that are requests.
 	Succeeded, Failed, Censored uint64
+	// Started counts the measured requests that were sent.
+	Started uint64
 
 	// Throughput is successful requests per second over the same operations. Bound
 	// by duration: successes that completed in their pod's window ÷ Length.
@@ -111,7 +113,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 	merged, t := Merge(snapshots), newTiming(snapshots)
 	s := Summary{
 		RunUID: merged.RunUID, Transport: merged.Transport, Pods: len(snapshots),
-		Partial: isPartial(snapshots), Stopped: merged.Stopped,
+		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
