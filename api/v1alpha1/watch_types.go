@@ -93,7 +93,8 @@ type WatchSummary struct {
 	Watchers int64 `json:"watchers"`
 
 	// expectedEvents is how many events the acknowledged puts of the measured
-	// window owe the watchers of their own pods.
+	// window owe the watchers of their own pods; of WatchGet, how many events the
+	// replays have.
 	//
 	// +optional
 	ExpectedEvents int64 `json:"expectedEvents"`
@@ -120,4 +121,10 @@ type WatchSummary struct {
 	//
 	// +optional
 	ResumedWatchers int64 `json:"resumedWatchers"`
+
+	// replays is how often, in the measured window, a watcher of WatchGet has read
+	// its history to the end.
+	//
+	// +optional
+	Replays int64 `json:"replays,omitempty"`
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease;Watch
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease;Watch;WatchGet
 type WorkloadType string
 
 const (
@@ -20,6 +20,8 @@ const (
 	WorkloadLease WorkloadType = "Lease"
 	// WorkloadWatch writes one watched key with each request.
 	WorkloadWatch WorkloadType = "Watch"
+	// WorkloadWatchGet reads one key with each request while watchers read the past.
+	WorkloadWatchGet WorkloadType = "WatchGet"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -43,14 +45,16 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
+// +kubebuilder:validation:XValidation:rule="has(self.watchGet) == (self.type == 'WatchGet')",message="workload.watchGet must be set if, and only if, workload.type is WatchGet"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
 	// keys of a preloaded key space), Mixed (each request reads or writes one
 	// key of a preloaded key space), Delete (each request deletes one key of a
 	// preloaded key space), Txn (each request commits a transaction), Lease
-	// (each request grants, renews or revokes a lease) or Watch (each request
-	// writes one key that is watched).
+	// (each request grants, renews or revokes a lease), Watch (each request
+	// writes one key that is watched) or WatchGet (each request reads one key
+	// while watchers read the past).
 	//
 	// +required
 	// +unionDiscriminator
@@ -85,6 +89,11 @@ type Workload struct {
 	//
 	// +optional
 	Watch *WatchWorkload `json:"watch,omitempty"`
+
+	// watchGet is the workload of type WatchGet.
+	//
+	// +optional
+	WatchGet *WatchGetWorkload `json:"watchGet,omitempty"`
 
 	// delete is the workload of type Delete.
 	//

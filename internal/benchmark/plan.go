@@ -95,6 +95,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.Lease = planLease(w.Lease)
 	case w.Watch != nil:
 		out = planWatch(w.Watch)
+	case w.WatchGet != nil:
+		out = planWatchGet(w.WatchGet)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

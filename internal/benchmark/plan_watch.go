@@ -18,6 +18,17 @@ func planWatch(w *v1alpha1.WatchWorkload) plan.Workload {
 	return out
 }
 
+func planWatchGet(w *v1alpha1.WatchGetWorkload) plan.Workload {
+	out := keySpace(w.KeySize, w.ValueSize, w.Keys)
+	out.Serializable = true
+	out.WatchGet = &plan.WatchGet{
+		Streams:           int(w.Streams),
+		WatchersPerStream: int(w.WatchersPerStream),
+		Events:            int(w.Events),
+	}
+	return out
+}
+
 // watchSummary returns nil for a run without watchers.
 func watchSummary(w results.Watch) *v1alpha1.WatchSummary {
 	if w == (results.Watch{}) {
@@ -30,6 +41,7 @@ func watchSummary(w results.Watch) *v1alpha1.WatchSummary {
 		DuplicateEvents:   int64(w.Duplicate),
 		CancelledWatchers: int64(w.Cancelled),
 		ResumedWatchers:   int64(w.Resumed),
+		Replays:           int64(w.Replays),
 	}
 }
 
@@ -40,8 +52,8 @@ func (t *table) watch() {
 		return
 	}
 	g := grid{left: 0}
-	g.add("WATCHERS", "EXPECTED EVENTS", "MISSED", "DUPLICATE", "CANCELLED", "RESUMED")
+	g.add("WATCHERS", "EXPECTED EVENTS", "MISSED", "DUPLICATE", "CANCELLED", "RESUMED", "REPLAYS")
 	g.add(Grouped(w.Watchers), Grouped(w.ExpectedEvents), Grouped(w.MissedEvents), Grouped(w.DuplicateEvents),
-		Grouped(w.CancelledWatchers), Grouped(w.ResumedWatchers))
+		Grouped(w.CancelledWatchers), Grouped(w.ResumedWatchers), Grouped(w.Replays))
 	t.section(g)
 }

@@ -41,6 +41,14 @@ func TestPlanOfWorkloads(t *testing.T) {
 				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, AllKeys: true, PrevKV: true}
 			},
 		},
+		"gets beside watches": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
+				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Serializable, w.WatchGet = plan.WorkloadWatchGet, true, &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+			},
+		},
 		"lease renewals": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
 				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},

@@ -24,7 +24,7 @@ func withEvents(missed int) func(*results.Snapshot) {
 			event.Errors[results.ErrorMissed]++
 		}
 		s.Operations[results.OperationWatchEvent] = event
-		s.Watch = results.Watch{Watchers: 1, Expected: uint64(puts), Missed: uint64(missed), Duplicate: 2, Cancelled: 3, Resumed: 4}
+		s.Watch = results.Watch{Watchers: 1, Expected: uint64(puts), Missed: uint64(missed), Duplicate: 2, Cancelled: 3, Resumed: 4, Replays: 9}
 	}
 }
 
@@ -32,7 +32,7 @@ func TestSummaryOfWatches(t *testing.T) {
 	b := putRun()
 	s := Summary(b, results.Summarize([]*results.Snapshot{measured(0, 100, withEvents(5)), measured(1, 100, withEvents(0))}))
 	want := &v1alpha1.WatchSummary{
-		Watchers: 2, ExpectedEvents: 200, MissedEvents: 5, DuplicateEvents: 4, CancelledWatchers: 6, ResumedWatchers: 8,
+		Watchers: 2, ExpectedEvents: 200, MissedEvents: 5, DuplicateEvents: 4, CancelledWatchers: 6, ResumedWatchers: 8, Replays: 18,
 	}
 	if diff := cmp.Diff(want, s.Watch); diff != "" {
 		t.Errorf("watch (-want +got):\n%s", diff)
@@ -69,6 +69,6 @@ func TestAnObjectiveOfEventsRanksMissedOnesLast(t *testing.T) {
 
 func TestTableOfWatches(t *testing.T) {
 	_, lines := cells(t, finished([]*results.Snapshot{measured(0, 1000, withEvents(5))}))
-	wantLine(t, lines, "WATCHERS EXPECTED EVENTS MISSED DUPLICATE CANCELLED RESUMED")
-	wantLine(t, lines, "1 1,000 5 2 3 4")
+	wantLine(t, lines, "WATCHERS EXPECTED EVENTS MISSED DUPLICATE CANCELLED RESUMED REPLAYS")
+	wantLine(t, lines, "1 1,000 5 2 3 4 9")
 }

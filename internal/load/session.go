@@ -48,11 +48,14 @@ type Session struct {
 
 	workload *workload.Workload
 	recorder *recorder
-	sampler  *sampler
-	state    state
-	// ledger of the puts that are watched, nil if none are; endWatch ends the
-	// watchers.
+	// conns are the pod's connections, once they are open.
+	conns   []Conn
+	sampler *sampler
+	state   state
+	// ledger of the puts that are watched, nil if none are, and replays of a
+	// history, nil if there is none; endWatch ends the watchers.
 	ledger   *ledger
+	replays  *replays
 	endWatch context.CancelFunc
 	// engine is there once the load has begun.
 	engine atomic.Pointer[engine]
@@ -80,6 +83,9 @@ func NewSession(c Config) (*Session, error) {
 	}
 	if c.Plan.Workload.Watch != nil {
 		s.ledger = newLedger(c.Index, s.recorder)
+	}
+	if w := c.Plan.Workload.WatchGet; w != nil {
+		s.replays = &replays{events: w.Events, watchers: len(part.Streams(w.Streams)) * w.WatchersPerStream}
 	}
 	return s, nil
 }
@@ -151,14 +157,13 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if s.part.Index == 0 {
 		s.state.setTarget(target)
 	}
-	conns, err := s.connect(ctx)
-	if err != nil {
+	if s.conns, err = s.connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.claim(ctx); err != nil {
 		return nil, err
 	}
-	clients, err := s.clients(ctx, conns)
+	clients, err := s.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +173,10 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 			return nil, err
 		}
 	}
-	return clients, s.watch(ctx, conns)
+	if err := s.writeHistory(ctx, clients[0]); err != nil {
+		return nil, err
+	}
+	return clients, s.watch(ctx)
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

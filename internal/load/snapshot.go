@@ -17,6 +17,9 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if s.ledger != nil {
 		snapshot.Watch = s.ledger.results()
 	}
+	if s.replays != nil {
+		snapshot.Watch = s.replays.results()
+	}
 	for _, operation := range s.workload.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -45,7 +46,7 @@ type Audience interface {
 // watch opens the pod's watchers, if its workload has any. They must be there
 // before the load: then every put of the pod comes after the revision at which
 // each of them was created, and owes it an event.
-func (s *Session) watch(ctx context.Context, conns []Conn) error {
+func (s *Session) watch(ctx context.Context) error {
 	if s.ledger == nil {
 		return nil
 	}
@@ -54,15 +55,19 @@ func (s *Session) watch(ctx context.Context, conns []Conn) error {
 	interrupt := context.AfterFunc(ctx, end)
 	defer interrupt()
 	for i, numbers := range s.workload.Watchers(s.part) {
-		conn, ok := conns[i%len(conns)].(WatchConn)
+		conn, ok := s.conns[i%len(s.conns)].(WatchConn)
 		if !ok {
-			return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write ClientV3", s.plan.Load.Transport)
+			return noWatches(s.plan)
 		}
 		if err := conn.Watch(lasting, s.watchers(numbers), s.ledger); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func noWatches(p plan.Plan) error {
+	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write ClientV3", p.Load.Transport)
 }
 
 // watchers returns those with these numbers among the watchers of all pods, and

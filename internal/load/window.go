@@ -36,10 +36,10 @@ func (s *Session) connect(ctx context.Context) ([]Conn, error) {
 
 // clients returns the pod's clients. Neighbours in number, and so in the order
 // in which they start, are on different connections.
-func (s *Session) clients(ctx context.Context, conns []Conn) ([]*client, error) {
+func (s *Session) clients(ctx context.Context) ([]*client, error) {
 	var clients []*client
 	for round := 0; len(clients) < s.part.Clients(); round++ {
-		for i, conn := range conns {
+		for i, conn := range s.conns {
 			connection := s.part.FirstConnection + i
 			if round >= s.part.ClientsOn(connection) {
 				continue
@@ -79,6 +79,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	s.state.enter(results.StageWarmingUp)
+	s.replay(ctx, e)
 	done := e.start(flight)
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)

@@ -49,6 +49,8 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
+	case WorkloadWatchGet:
+		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
 	case WorkloadDelete, WorkloadWatch:
 		return keys, requests, ok
 	case WorkloadTxn:

@@ -128,6 +128,8 @@ type Workload struct {
 	Lease *Lease `json:"lease,omitempty"`
 	// Watch is set for WorkloadWatch alone.
 	Watch *Watch `json:"watch,omitempty"`
+	// WatchGet is set for WorkloadWatchGet alone.
+	WatchGet *WatchGet `json:"watchGet,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.
@@ -173,7 +175,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease, WorkloadWatch}, w.Type)
+	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease, WorkloadWatch, WorkloadWatchGet}, w.Type)
 }
 
 // Warmup is the length of the warm-up.

@@ -27,6 +27,7 @@ func (p Plan) Validate() error {
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
 		p.validateWatch(),
+		p.validateWatchGet(),
 	)
 }
 
@@ -45,7 +46,7 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease, WorkloadWatch}
+var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease, WorkloadWatch, WorkloadWatchGet}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -65,6 +66,7 @@ func (w Workload) validateUnion() error {
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
+		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
 	)
 }
 

@@ -7,11 +7,13 @@ import "fmt"
 type Watch struct {
 	// Watchers that were opened before the load.
 	Watchers uint64
-	// Expected counts the events that acknowledged measured puts of the pod owe
-	// its watchers. Of these, Missed were not delivered in time.
+	// Expected counts the events that acknowledged measured puts of the pod, or
+	// histories, owe its watchers. Of these, Missed were not delivered in time.
 	Expected, Missed uint64
 	// Duplicate counts events that a watcher had been given before.
 	Duplicate uint64
+	// Replays counts how often a watcher has read its history to the end.
+	Replays uint64
 	// Cancelled counts how often etcd ended a watcher, and Resumed how often one
 	// was opened anew, where it had been, after its stream had broken.
 	Cancelled, Resumed uint64
@@ -25,7 +27,7 @@ func (w *Watch) add(other Watch) {
 }
 
 func (w *Watch) counts() []*uint64 {
-	return []*uint64{&w.Watchers, &w.Expected, &w.Missed, &w.Duplicate, &w.Cancelled, &w.Resumed}
+	return []*uint64{&w.Watchers, &w.Expected, &w.Missed, &w.Duplicate, &w.Cancelled, &w.Resumed, &w.Replays}
 }
 
 // check finds counts that contradict each other.
@@ -38,7 +40,7 @@ func (w *Watch) check() error {
 
 // warnings say which events are not in the latencies.
 func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) {
-	warn(w.Missed > 0, "watchers missed %d of %d events of acknowledged puts: they rank above every latency in objectives", w.Missed, w.Expected)
+	warn(w.Missed > 0, "watchers missed %d of %d events that etcd owed them", w.Missed, w.Expected)
 	warn(w.Cancelled > 0, "etcd cancelled watchers %d times: what was written until they were opened anew is missed", w.Cancelled)
 	warn(w.Resumed > 0, "watchers were resumed %d times because their stream had broken: events waited for that", w.Resumed)
 	warn(w.Duplicate > 0, "watchers were given %d events twice", w.Duplicate)
@@ -51,12 +53,13 @@ func watchFamilies() []family {
 	}
 	return []family{
 		gauge("etcdbench_watchers", "Watchers that were opened before the load.", func(w *Watch) *uint64 { return &w.Watchers }),
-		gauge("etcdbench_watch_expected_events", "Events that acknowledged measured puts owe the watchers of the client pod.",
+		gauge("etcdbench_watch_expected_events", "Events that acknowledged measured puts, or histories, owe the watchers of the client pod.",
 			func(w *Watch) *uint64 { return &w.Expected }),
 		gauge("etcdbench_watch_missed_events", "Expected events that were not delivered in time.", func(w *Watch) *uint64 { return &w.Missed }),
 		gauge("etcdbench_watch_duplicate_events", "Events that a watcher had been given before.", func(w *Watch) *uint64 { return &w.Duplicate }),
 		gauge("etcdbench_watch_cancelled_watchers", "How often etcd ended a watcher.", func(w *Watch) *uint64 { return &w.Cancelled }),
 		gauge("etcdbench_watch_resumed_watchers", "How often a watcher was opened anew because its stream had broken.",
 			func(w *Watch) *uint64 { return &w.Resumed }),
+		gauge("etcdbench_watch_replays", "How often a watcher has read its history to the end.", func(w *Watch) *uint64 { return &w.Replays }),
 	}
 }

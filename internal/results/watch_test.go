@@ -73,6 +73,7 @@ func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
 		"duplicate": {Watch{Duplicate: 3}, []string{"3 events twice"}},
 		"cancelled": {Watch{Cancelled: 2}, []string{"cancelled watchers 2 times"}},
 		"resumed":   {Watch{Resumed: 7}, []string{"resumed 7 times"}},
+		"replayed":  {Watch{Replays: 7}, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

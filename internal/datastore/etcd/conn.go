@@ -122,6 +122,9 @@ func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp
 	if err != nil {
 		return
 	}
+	if put := got.Put(); put != nil {
+		resp.Revision = put.Header.Revision
+	}
 	if missing := req.Missing(found(req.Operation, got)); missing != "" {
 		resp.Code, resp.Detail = load.CodeNotFound, missing
 	}

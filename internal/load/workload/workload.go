@@ -69,7 +69,7 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 // pods, which own operations by n modulo pods.
 func (w *Workload) kind(stream Stream, n int64) results.Operation {
 	switch w.plan.Type {
-	case plan.WorkloadRange:
+	case plan.WorkloadRange, plan.WorkloadWatchGet:
 		return results.OperationRange
 	case plan.WorkloadDelete:
 		return results.OperationDelete
