@@ -17,7 +17,7 @@ const (
 // Operation is a kind of request that is measured, or of event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery
 type Operation string
 
 const (
@@ -32,6 +32,8 @@ const (
 	// OperationCompareAndSwap is a read of a key and the transaction that writes
 	// it if nobody else has since.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationSTM is a software transaction, with its lock and all its attempts.
+	OperationSTM Operation = "STM"
 	// OperationLeaseGrant is etcd's Lease/LeaseGrant.
 	OperationLeaseGrant Operation = "LeaseGrant"
 	// OperationLeaseKeepAlive is one renewal by etcd's Lease/LeaseKeepAlive.

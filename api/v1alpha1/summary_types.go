@@ -121,6 +121,11 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=8
 	Evidence []Evidence `json:"evidence,omitempty"`
 
+	// validity says whether the numbers are of the target or of the clients.
+	//
+	// +optional
+	Validity *Validity `json:"validity,omitempty"`
+
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
 	// +optional
@@ -170,6 +175,18 @@ type OperationSummary struct {
 	//
 	// +optional
 	Lost int64 `json:"lost,omitempty"`
+
+	// attempts counts how often the succeeded requests tried to commit, of an
+	// operation that tries until it does.
+	//
+	// +optional
+	Attempts int64 `json:"attempts,omitempty"`
+
+	// attemptsPerThousandCommits is attempts for each thousand succeeded requests:
+	// 1000 means that none was tried twice.
+	//
+	// +optional
+	AttemptsPerThousandCommits int64 `json:"attemptsPerThousandCommits,omitempty"`
 
 	// throughputPerSecond is the rate of successful requests.
 	//

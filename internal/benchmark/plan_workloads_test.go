@@ -19,6 +19,22 @@ func TestPlanOfWorkloads(t *testing.T) {
 		workload v1alpha1.Workload
 		want     func(*plan.Workload)
 	}{
+		"pages": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+				Delivery: v1alpha1.DeliveryPages, KeysPerRequest: 20, PageSize: new(int64(5)), KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, PageKeys: 5}
+			},
+		},
+		"a stream": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+				Delivery: v1alpha1.DeliveryStream, KeysPerRequest: 20, KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, Stream: true}
+			},
+		},
 		"transactions": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
 				Mode: v1alpha1.TxnPuts, PutsPerTransaction: new(int32(5)), KeySize: 4, ValueSize: 9, Keys: keys,
@@ -47,6 +63,15 @@ func TestPlanOfWorkloads(t *testing.T) {
 			}},
 			func(w *plan.Workload) {
 				w.Type, w.Serializable, w.WatchGet = plan.WorkloadWatchGet, true, &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+			},
+		},
+		"software transactions": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
+				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
+				KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
 			},
 		},
 		"lease renewals": {

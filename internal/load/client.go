@@ -59,6 +59,7 @@ func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{
 		Pairs: make([]Pair, w.KeysAtOnce()),
 		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
+		PageKeys: interval.PageKeys, Stream: interval.Stream,
 		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
 	}
 }
@@ -104,6 +105,7 @@ func (c *client) valueOf(op workload.Operation) []byte {
 
 func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op)
+	c.request.Writes = c.workload.Writes(op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
 		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))

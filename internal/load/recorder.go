@@ -38,8 +38,9 @@ type shard struct {
 type operationCounts struct {
 	latency, service, lateness, failed, censored lazyRecorder
 
-	completed, lost atomic.Uint64
-	errors          sync.Map // of string to *atomic.Uint64
+	completed, lost, attempts atomic.Uint64
+
+	errors sync.Map // of string to *atomic.Uint64
 }
 
 // outcome is how one measured request ended.
@@ -74,6 +75,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	if o.response.Lost {
 		c.lost.Add(1)
 	}
+	c.attempts.Add(o.response.Attempts)
 	if o.inWindow {
 		c.completed.Add(1)
 	}
@@ -174,6 +176,8 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 	c.latency.addTo(&sum.Latency)
 	c.service.addTo(&sum.Service)
 	c.lateness.addTo(&sum.Lateness)
+	// Each success has an attempt: these are read after the histogram.
+	sum.Attempts += c.attempts.Load()
 	c.failed.addTo(&sum.Failed)
 	c.censored.addTo(&sum.Censored)
 	c.errors.Range(func(code, n any) bool {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -51,6 +52,7 @@ type Session struct {
 	// conns are the pod's connections, once they are open.
 	conns   []Conn
 	sampler *sampler
+	meter   *process.Meter
 	state   state
 	// ledger of the puts that are watched, nil if none are, and replays of a
 	// history, nil if there is none; endWatch ends the watchers.
@@ -78,6 +80,7 @@ func NewSession(c Config) (*Session, error) {
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		meter:    process.NewMeter(),
 		state:    newState(c.Log),
 		endWatch: func() {},
 	}

@@ -58,6 +58,8 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 			return keys, requests, ok
 		}
 		return 0, requests * float64(p.Workload.Txn.Puts), ok
+	case WorkloadSTM:
+		return keys, requests * p.Workload.STM.entries(), ok
 	case WorkloadMixed:
 		return keys, requests * float64(100-p.Workload.ReadsPerHundred) / 100, ok
 	}

@@ -46,7 +46,9 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease, WorkloadWatch, WorkloadWatchGet}
+var workloadTypes = []WorkloadType{
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -64,6 +66,7 @@ func (w Workload) validate() error {
 func (w Workload) validateUnion() error {
 	return errors.Join(
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
+		validateMember(w, WorkloadSTM, "workload.stm", w.STM, (*STM).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
 		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),

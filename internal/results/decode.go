@@ -172,6 +172,9 @@ func (r *OperationResult) check(final bool) error {
 	if final && r.Lost > r.Latency.count {
 		return fmt.Errorf("wanted at most %d lost requests, as many as successes, found %d", r.Latency.count, r.Lost)
 	}
+	if final && r.Attempts > 0 && r.Attempts < r.Latency.count {
+		return fmt.Errorf("wanted at least %d attempts, one for each success, found %d", r.Latency.count, r.Attempts)
+	}
 	return nil
 }
 

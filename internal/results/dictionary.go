@@ -33,7 +33,16 @@ func typicalSnapshot() *Snapshot {
 		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
 		Target:     typicalTarget(),
+		Process:    typicalProcess(),
 	}
+}
+
+func typicalProcess() *ProcessWindow {
+	w := &ProcessWindow{Figures: map[ProcessFigure]float64{}, Unknown: "its control group could not be read"}
+	for _, f := range processFigures {
+		w.Figures[f] = 1
+	}
+	return w
 }
 
 func typicalTimeline() Timeline {
@@ -47,7 +56,7 @@ func typicalTimeline() Timeline {
 func typicalResult() *OperationResult {
 	r := &OperationResult{
 		Errors: map[string]uint64{"DeadlineExceeded": 1, "ResourceExhausted": 1, "Unavailable": 1},
-		Lost:   1,
+		Lost:   1, Attempts: 4,
 	}
 	for _, h := range r.all() {
 		for range len(r.Errors) {

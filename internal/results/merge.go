@@ -97,6 +97,7 @@ func (r *OperationResult) merge(other *OperationResult) {
 	addCounts(r.Errors, other.Errors)
 	r.CompletedInWindow += other.CompletedInWindow
 	r.Lost += other.Lost
+	r.Attempts += other.Attempts
 }
 
 // mergeWindows is the whole span of the pods' windows. It has no end until all

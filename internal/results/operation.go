@@ -15,6 +15,8 @@ const (
 	OperationTxn Operation = "Txn"
 	// OperationCompareAndSwap reads a key and writes it if nobody has since.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationSTM is a software transaction, with its lock and all its attempts.
+	OperationSTM            Operation = "STM"
 	OperationLeaseGrant     Operation = "LeaseGrant"
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	OperationLeaseRevoke    Operation = "LeaseRevoke"
@@ -26,7 +28,7 @@ const (
 )
 
 var operations = [...]Operation{
-	OperationPut, OperationRange, OperationDelete, OperationTxn, OperationCompareAndSwap,
+	OperationPut, OperationRange, OperationDelete, OperationTxn, OperationCompareAndSwap, OperationSTM,
 	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
 	OperationWatchEvent, OperationWatchDelivery,
 }

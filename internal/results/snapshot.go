@@ -18,12 +18,18 @@ const (
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
 
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream RPC = "RangeStream"
+
 	RPCLeaseGrant     RPC = "LeaseGrant"
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
 
 	RPCWatch RPC = "Watch"
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
 )
 
 // Phase is what a request was sent for.
@@ -65,6 +71,7 @@ const (
 	FailureAlarmRaised          FailureReason = "AlarmRaised"
 	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
 	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
+	FailureUnsupported          FailureReason = "Unsupported"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
@@ -125,6 +132,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+	// Process is what the pod's process had of its machine over the window; nil
+	// until that has ended, and in a merge: such numbers can not be added up.
+	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string
@@ -170,6 +180,9 @@ type OperationResult struct {
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

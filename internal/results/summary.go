@@ -70,6 +70,8 @@ type Summary struct {
 	KeyBytes int
 	// Target is what pod 0 learned of the target; nil if that is not known.
 	Target *Target
+	// Validity says whether the numbers are of the target or of the clients.
+	Validity Validity
 	// Warnings say what makes the numbers weaker than they look.
 	Warnings []string
 }
@@ -81,8 +83,8 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Lost counts the succeeded requests that changed nothing.
-	Lost uint64
+	// Lost and Attempts are those of OperationResult.
+	Lost, Attempts uint64
 	// Throughput is successful requests per second.
 	Throughput float64
 	// Latency ranks answered and censored requests. It is what people see.
@@ -129,6 +131,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 		s.Censored += o.Censored
 		s.Throughput += o.Throughput
 	}
+	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)
 	return s
 }
@@ -153,6 +156,7 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
 		Errors:     r.Errors,
 		Lost:       r.Lost,
+		Attempts:   r.Attempts,
 		Throughput: perSecond(completed, t.length),
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
 		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),

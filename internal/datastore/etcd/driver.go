@@ -29,6 +29,8 @@ type Driver struct {
 	control  *clientv3.Client
 	topology topology
 	conns    []*conn
+	// contenders have a session each.
+	contenders []*contender
 	// fast is the client of fastConns; nil before the first.
 	fast      *fast.Client
 	fastConns []*fastConn

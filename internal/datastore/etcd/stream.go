@@ -44,14 +44,14 @@ func (s *countedStream) SendMsg(message any) error {
 type streamPhaseKey struct{}
 
 // withStreamPhase returns a context for a stream that outlasts a phase: the
-// phase of each message is what *phase is when it is sent.
-func withStreamPhase(ctx context.Context, phase *results.Phase) context.Context {
+// phase of each message is what phase returns when it is sent.
+func withStreamPhase(ctx context.Context, phase func() results.Phase) context.Context {
 	return context.WithValue(ctx, streamPhaseKey{}, phase)
 }
 
 func phaseOfStream(ctx context.Context) func() results.Phase {
-	if phase, ok := ctx.Value(streamPhaseKey{}).(*results.Phase); ok {
-		return func() results.Phase { return *phase }
+	if phase, ok := ctx.Value(streamPhaseKey{}).(func() results.Phase); ok {
+		return phase
 	}
 	phase := load.PhaseOf(ctx)
 	return func() results.Phase { return phase }

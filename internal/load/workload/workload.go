@@ -75,6 +75,8 @@ func (w *Workload) kind(stream Stream, n int64) results.Operation {
 		return results.OperationDelete
 	case plan.WorkloadTxn:
 		return w.txnKind()
+	case plan.WorkloadSTM:
+		return results.OperationSTM
 	case plan.WorkloadMixed:
 		if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(w.plan.ReadsPerHundred) {
 			return results.OperationRange
