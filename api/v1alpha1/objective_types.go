@@ -14,9 +14,10 @@ const (
 	ObjectiveErrorRatio ObjectiveType = "ErrorRatio"
 )
 
-// Operation is a kind of request that is measured.
+// Operation is a kind of request that is measured, or of event that follows
+// from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery
 type Operation string
 
 const (
@@ -54,6 +55,11 @@ const (
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	// OperationLeaseRevoke is etcd's Lease/LeaseRevoke.
 	OperationLeaseRevoke Operation = "LeaseRevoke"
+	// OperationWatchEvent is the arrival of an event at a watcher, from when its
+	// put was due.
+	OperationWatchEvent Operation = "WatchEvent"
+	// OperationWatchDelivery is the same from when the put was answered.
+	OperationWatchDelivery Operation = "WatchDelivery"
 )
 
 // LatencyStatistic is one number of a distribution of latencies.

@@ -90,6 +90,11 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
+	// watch is what became of the watchers, of a workload that has some.
+	//
+	// +optional
+	Watch *WatchSummary `json:"watch,omitempty"`
+
 	// requestCounts are all requests that the run sent, by RPC and phase, so
 	// that they can be compared with the server's own counters.
 	//
@@ -208,7 +213,8 @@ type OperationSummary struct {
 
 // ErrorCount is how often requests failed with one code.
 type ErrorCount struct {
-	// code is the gRPC status code, for example Unavailable.
+	// code is the gRPC status code, for example Unavailable, and Missed for an
+	// event that was not delivered.
 	//
 	// +required
 	Code string `json:"code"`

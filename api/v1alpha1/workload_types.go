@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet
 type WorkloadType string
 
 const (
@@ -24,6 +24,10 @@ const (
 	WorkloadElection WorkloadType = "Election"
 	// WorkloadLease grants, renews or revokes a lease with each request.
 	WorkloadLease WorkloadType = "Lease"
+	// WorkloadWatch writes one watched key with each request.
+	WorkloadWatch WorkloadType = "Watch"
+	// WorkloadWatchGet reads one key with each request while watchers read the past.
+	WorkloadWatchGet WorkloadType = "WatchGet"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -49,6 +53,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.lock) == (self.type == 'Lock')",message="workload.lock must be set if, and only if, workload.type is Lock"
 // +kubebuilder:validation:XValidation:rule="has(self.election) == (self.type == 'Election')",message="workload.election must be set if, and only if, workload.type is Election"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
+// +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
+// +kubebuilder:validation:XValidation:rule="has(self.watchGet) == (self.type == 'WatchGet')",message="workload.watchGet must be set if, and only if, workload.type is WatchGet"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
@@ -57,7 +63,9 @@ type Workload struct {
 	// preloaded key space), Txn (each request commits a transaction), STM (each
 	// request runs a software transaction until it commits), Lock (each request
 	// acquires a lock, holds it and releases it), Election (each request campaigns,
-	// leads and resigns) or Lease (each request grants, renews or revokes a lease).
+	// leads and resigns), Lease (each request grants, renews or revokes a lease),
+	// Watch (each request writes one key that is watched) or WatchGet (each request
+	// reads one key while watchers read the past).
 	//
 	// +required
 	// +unionDiscriminator
@@ -102,6 +110,16 @@ type Workload struct {
 	//
 	// +optional
 	Lease *LeaseWorkload `json:"lease,omitempty"`
+
+	// watch is the workload of type Watch.
+	//
+	// +optional
+	Watch *WatchWorkload `json:"watch,omitempty"`
+
+	// watchGet is the workload of type WatchGet.
+	//
+	// +optional
+	WatchGet *WatchGetWorkload `json:"watchGet,omitempty"`
 
 	// delete is the workload of type Delete.
 	//

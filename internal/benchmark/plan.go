@@ -99,6 +99,10 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.Contest = planElection(w.Election)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
+	case w.Watch != nil:
+		out = planWatch(w.Watch)
+	case w.WatchGet != nil:
+		out = planWatchGet(w.WatchGet)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

@@ -116,6 +116,9 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 func measuredRequests(snap *results.Snapshot) int64 {
 	n := uint64(0)
 	for operation, op := range snap.Operations {
+		if operation.IsEvent() {
+			continue
+		}
 		n += op.Failed.Count() + op.Censored.Count()
 		if !operation.IsPart() {
 			n += op.Latency.Count()

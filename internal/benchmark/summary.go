@@ -41,6 +41,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Warnings:                  boundedWarnings(s.Warnings),
 		Members:                   memberSummaries(s.Target),
 		Evidence:                  evidence(s),
+		Watch:                     watchSummary(s.Watch),
 		Validity:                  validity(b, s.Validity),
 	}
 	for _, op := range s.Operations {

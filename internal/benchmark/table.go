@@ -26,6 +26,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 	if b.Status.Summary != nil {
 		t.performance()
 		t.latencies()
+		t.watch()
 		t.course(timeline)
 		t.requests()
 		t.errors()

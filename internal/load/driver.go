@@ -98,6 +98,8 @@ type Response struct {
 	// Received is the clock right after the read that delivered the end of the
 	// response.
 	Received Instant
+	// Revision is that of the store after a put; 0 where the transport does not tell.
+	Revision int64
 	// Code is empty for a success, else the name of a gRPC status code, for
 	// example CodeUnavailable.
 	Code string

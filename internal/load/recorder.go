@@ -66,7 +66,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	}
 	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
-		c.fail(o)
+		c.fail(o.response.Code, o.response.Received-o.due)
 		return
 	}
 	c.latency.record(o.response.Received - o.due)
@@ -94,6 +94,37 @@ func (c *operationCounts) handedOff(o outcome) {
 	}
 }
 
+// event counts the event of a measured put at a watcher of shard n: waited since
+// the put was due, and delivery since it was answered.
+func (r *recorder) event(n int, waited, delivery Instant, inWindow bool) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	s.counts[watchEvent].arrive(waited, inWindow)
+	s.counts[watchDelivery].arrive(delivery, inWindow)
+}
+
+// The places of operations that are events: looking them up takes longer than
+// counting one.
+var (
+	watchEvent    = results.OperationWatchEvent.Index()
+	watchDelivery = results.OperationWatchDelivery.Index()
+)
+
+func (c *operationCounts) arrive(waited Instant, inWindow bool) {
+	c.latency.record(waited)
+	if inWindow {
+		c.completed.Add(1)
+	}
+}
+
+// miss counts an event that did not come.
+func (r *recorder) miss(waited, delivery Instant) {
+	s := r.hold(0)
+	defer s.writing.Unlock()
+	s.counts[watchEvent].fail(results.ErrorMissed, waited)
+	s.counts[watchDelivery].fail(results.ErrorMissed, delivery)
+}
+
 // censor counts a request of shard n that had no answer when the run
 // ended, this long after it was due.
 func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
@@ -113,11 +144,11 @@ func (r *recorder) hold(n int) *shard {
 	return s
 }
 
-func (c *operationCounts) fail(o outcome) {
-	c.failed.record(o.response.Received - o.due)
-	n, ok := c.errors.Load(o.response.Code)
+func (c *operationCounts) fail(code string, waited Instant) {
+	c.failed.record(waited)
+	n, ok := c.errors.Load(code)
 	if !ok {
-		n, _ = c.errors.LoadOrStore(o.response.Code, new(atomic.Uint64))
+		n, _ = c.errors.LoadOrStore(code, new(atomic.Uint64))
 	}
 	n.(*atomic.Uint64).Add(1)
 }

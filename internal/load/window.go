@@ -45,16 +45,18 @@ func inParallel(ctx context.Context, n int, open func(ctx context.Context, i int
 
 // clients returns the pod's clients. Neighbours in number, and so in the order
 // in which they start, are on different connections.
-func (s *Session) clients(ctx context.Context, conns []Conn) ([]*client, error) {
+func (s *Session) clients(ctx context.Context) ([]*client, error) {
 	var clients []*client
 	var numbers []int
 	for round := 0; len(clients) < s.part.Clients(); round++ {
-		for i, conn := range conns {
+		for i, conn := range s.conns {
 			connection := s.part.FirstConnection + i
 			if round >= s.part.ClientsOn(connection) {
 				continue
 			}
-			clients = append(clients, newClient(len(clients), conn, s.workload, s.plan))
+			added := newClient(len(clients), conn, s.workload, s.plan)
+			added.pod = s.part.Index
+			clients = append(clients, added)
 			numbers = append(numbers, connection+round*s.plan.Load.Connections)
 		}
 	}
@@ -78,6 +80,7 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
+	e.follow(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
@@ -87,10 +90,12 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	s.state.enter(results.StageWarmingUp)
+	s.replay(ctx, e)
 	done := e.start(flight)
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
+	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
 	s.sampler.end()
 }

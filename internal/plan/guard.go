@@ -52,7 +52,9 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
-	case WorkloadDelete:
+	case WorkloadWatchGet:
+		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
+	case WorkloadDelete, WorkloadWatch:
 		return keys, requests, ok
 	case WorkloadTxn:
 		if p.Workload.Txn.CompareAndSwap() {

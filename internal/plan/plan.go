@@ -131,6 +131,10 @@ type Workload struct {
 	Contest *Contest `json:"contest,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
 	Lease *Lease `json:"lease,omitempty"`
+	// Watch is set for WorkloadWatch alone.
+	Watch *Watch `json:"watch,omitempty"`
+	// WatchGet is set for WorkloadWatchGet alone.
+	WatchGet *WatchGet `json:"watchGet,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.

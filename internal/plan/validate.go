@@ -27,6 +27,8 @@ func (p Plan) Validate() error {
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
+		p.validateWatch(),
+		p.validateWatchGet(),
 	)
 }
 
@@ -45,7 +47,10 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection, WorkloadLease}
+var workloadTypes = []WorkloadType{
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection,
+	WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -65,6 +70,8 @@ func (w Workload) validateUnion() error {
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
 		validateMember(w, WorkloadSTM, "workload.stm", w.STM, (*STM).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
+		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
+		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
 	)
 }
 

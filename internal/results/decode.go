@@ -135,7 +135,7 @@ func (s *Snapshot) check() error {
 		slices.SortFunc(s.Target.Members, compareMembers)
 	}
 	slices.Sort(s.Omitted)
-	if err := s.Timeline.check(); err != nil {
+	if err := errors.Join(s.Timeline.check(), s.Watch.check()); err != nil {
 		return err
 	}
 	for operation, result := range s.Operations {

@@ -73,6 +73,7 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 	}
 	s.Started += other.Started
 	s.Timeline.Merge(&other.Timeline)
+	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {
 		if s.Operations[operation] == nil {
 			s.Operations[operation] = &OperationResult{Errors: map[string]uint64{}}

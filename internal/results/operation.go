@@ -32,6 +32,11 @@ const (
 	OperationLeaseGrant       Operation = "LeaseGrant"
 	OperationLeaseKeepAlive   Operation = "LeaseKeepAlive"
 	OperationLeaseRevoke      Operation = "LeaseRevoke"
+	// OperationWatchEvent is the arrival of an event at a watcher, from when its
+	// put was due, and OperationWatchDelivery the same from when the put was
+	// answered.
+	OperationWatchEvent    Operation = "WatchEvent"
+	OperationWatchDelivery Operation = "WatchDelivery"
 )
 
 var operations = [...]Operation{
@@ -39,6 +44,21 @@ var operations = [...]Operation{
 	OperationLockAcquire, OperationLockRelease, OperationLockHandOff,
 	OperationElectionCampaign, OperationElectionResign, OperationElectionHandOff,
 	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
+	OperationWatchEvent, OperationWatchDelivery,
+}
+
+// ErrorMissed is the code under which an event counts as failed that was not
+// delivered.
+const ErrorMissed = "Missed"
+
+// IsEvent says whether the operation is what follows from requests, and no
+// request itself: it is in no total over requests.
+func (o Operation) IsEvent() bool {
+	switch o {
+	case OperationWatchEvent, OperationWatchDelivery, OperationLockHandOff, OperationElectionHandOff:
+		return true
+	}
+	return false
 }
 
 // Operations is how many operations there are.
@@ -48,14 +68,10 @@ const Operations = len(operations)
 // that does not exist.
 func (o Operation) Index() int { return slices.Index(operations[:], o) }
 
-// IsPart says that the operation is a part of a request whose success another
-// operation counts. It has times and, if it can fail, failures of its own.
+// IsPart says that the operation is the second half of a request whose success
+// the first half counts. Its failures are its own.
 func (o Operation) IsPart() bool {
-	switch o {
-	case OperationLockRelease, OperationLockHandOff, OperationElectionResign, OperationElectionHandOff:
-		return true
-	}
-	return false
+	return o == OperationLockRelease || o == OperationElectionResign
 }
 
 // HandOff returns the operation that measures how what this one wins goes from

@@ -26,6 +26,7 @@ const (
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
 
+	RPCWatch RPC = "Watch"
 	// RPCLock and RPCUnlock are those of etcd's lock service.
 	RPCLock   RPC = "Lock"
 	RPCUnlock RPC = "Unlock"
@@ -116,6 +117,8 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Watch says what became of the pod's watchers, if it has any.
+	Watch Watch
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
@@ -169,7 +172,8 @@ type OperationResult struct {
 	// Censored has, of requests that were unanswered or still owed when the
 	// run ended, the time from when they were due until then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	// Errors counts failed requests by gRPC status code, for example "Unavailable",
+	// and events under ErrorMissed.
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64

@@ -33,13 +33,13 @@ type Summary struct {
 	Stopped bool
 
 	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations. One that is part of another's request counts if it did not
+	// operations that are requests. A part of a request counts if it did not
 	// succeed.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
 
-	// Throughput is successful requests per second over all operations. Bound
+	// Throughput is successful requests per second over the same operations. Bound
 	// by duration: successes that completed in their pod's window ÷ Length.
 	// Bound by requests: successes ÷ Length.
 	Throughput float64
@@ -63,6 +63,8 @@ type Summary struct {
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
+	// Watch adds up what became of the pods' watchers.
+	Watch Watch
 	// Requests counts the requests sent, by RPC and phase.
 	Requests map[RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire.
@@ -117,11 +119,14 @@ func Summarize(snapshots []*Snapshot) Summary {
 		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
-		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target,
+		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
 	}
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
 		s.Operations = append(s.Operations, o)
+		if operation.IsEvent() {
+			continue
+		}
 		s.Failed += o.Failed
 		s.Censored += o.Censored
 		if !operation.IsPart() {

@@ -135,6 +135,9 @@ func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp
 	if err == nil {
 		miss(req, resp, found(req.Operation, got))
 	}
+	if put := got.Put(); put != nil {
+		resp.Revision = put.Header.Revision
+	}
 }
 
 // miss fails a request that was carried out on fewer keys than there are.

@@ -131,7 +131,7 @@ func (c contest) wantCounts(t *testing.T, s story, requests uint64) {
 	if won.Latency.Count() != requests || given.Latency.Count() != requests {
 		t.Errorf("%d won and %d given up, wanted %d of each", won.Latency.Count(), given.Latency.Count(), requests)
 	}
-	if waits := s.merged.Requests["Watch"][results.PhaseMeasured]; waits == 0 {
+	if waits := s.merged.Requests[results.RPCWatch][results.PhaseMeasured]; waits == 0 {
 		t.Error("no watch was counted, of clients that waited for each other")
 	}
 }

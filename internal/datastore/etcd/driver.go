@@ -38,6 +38,8 @@ type Driver struct {
 	// following ends the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
+	// watching are the goroutines of watchers, which end with their contexts.
+	watching sync.WaitGroup
 }
 
 var _ load.Driver = (*Driver)(nil)
@@ -71,6 +73,7 @@ func (d *Driver) Close() error {
 		following()
 		d.followed.Wait()
 	}
+	d.watching.Wait()
 	d.closeFast()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

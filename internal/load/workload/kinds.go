@@ -13,6 +13,8 @@ func (w *Workload) Operations() []results.Operation {
 	case plan.WorkloadLock, plan.WorkloadElection:
 		c := contests[w.plan.Type]
 		return []results.Operation{c.win, c.giveUp, c.win.HandOff()}
+	case plan.WorkloadWatch:
+		return []results.Operation{results.OperationPut, results.OperationWatchEvent, results.OperationWatchDelivery}
 	default:
 		return []results.Operation{w.At(Measured, 0).Kind}
 	}
