@@ -90,6 +90,14 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
+	// disturbances are what was done beside the load, by type.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Disturbances []DisturbanceSummary `json:"disturbances,omitempty"`
+
 	// requestCounts are all requests that the run sent, by RPC and phase, so
 	// that they can be compared with the server's own counters.
 	//

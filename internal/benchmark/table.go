@@ -27,6 +27,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.performance()
 		t.latencies()
 		t.course(timeline)
+		t.disturbances()
 		t.requests()
 		t.errors()
 		t.members()

@@ -46,10 +46,11 @@ type Session struct {
 	// measured is Config.Measured.
 	measured func()
 
-	workload *workload.Workload
-	recorder *recorder
-	sampler  *sampler
-	state    state
+	workload  *workload.Workload
+	recorder  *recorder
+	sampler   *sampler
+	disturber *disturber
+	state     state
 	// engine is there once the load has begun.
 	engine atomic.Pointer[engine]
 }
@@ -68,10 +69,11 @@ func NewSession(c Config) (*Session, error) {
 	}
 	return &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
-		workload: workload.New(c.Plan),
-		recorder: newRecorder(),
-		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
-		state:    newState(c.Log),
+		workload:  workload.New(c.Plan),
+		recorder:  newRecorder(),
+		sampler:   &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		disturber: &disturber{driver: c.Driver, plans: c.Plan.Disturbances},
+		state:     newState(c.Log),
 	}, nil
 }
 

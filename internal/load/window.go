@@ -93,6 +93,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
+			s.disturber.begin(ctx, e.measured)
 		}
 		waitFor(ctx, Instant(e.measured.end.Load()), done)
 	}
@@ -101,6 +102,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		e.stop()
 	}
 	s.sampler.last()
+	s.disturber.end()
 }
 
 // closeWindow writes down where the window has ended, if it ever began.

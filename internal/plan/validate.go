@@ -26,6 +26,7 @@ func (p Plan) Validate() error {
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
+		p.validateDisturbances(),
 	)
 }
 

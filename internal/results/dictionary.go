@@ -30,9 +30,19 @@ func typicalSnapshot() *Snapshot {
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
 		Started:    1000,
 		Timeline:   typicalTimeline(),
-		Requests:   typicalRequests(),
-		Target:     typicalTarget(),
+		Disturbances: map[DisturbanceKind]*Disturbance{
+			DisturbanceCompact:    typicalDisturbance(),
+			DisturbanceDefragment: typicalDisturbance(),
+		},
+		Requests: typicalRequests(),
+		Target:   typicalTarget(),
 	}
+}
+
+func typicalDisturbance() *Disturbance {
+	d := &Disturbance{}
+	d.Record(Mark{After: time.Second, Took: typicalLatency, Member: "0000000000000000"}, "context deadline exceeded")
+	return d
 }
 
 func typicalTimeline() Timeline {
@@ -61,7 +71,7 @@ func typicalRequests() map[RPC]map[Phase]uint64 {
 	for _, rpc := range []RPC{RPCPut, RPCRange} {
 		requests[rpc] = map[Phase]uint64{PhasePreload: 1, PhaseWarmup: 1, PhaseMeasured: 1, PhaseControl: 1}
 	}
-	for _, rpc := range []RPC{RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm} {
+	for _, rpc := range []RPC{RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm, RPCCompact, RPCDefragment} {
 		requests[rpc] = map[Phase]uint64{PhaseControl: 1}
 	}
 	return requests

@@ -127,11 +127,23 @@ func randomSnapshot(seed uint64) *Snapshot {
 			}
 		}
 	}
+	for _, kind := range disturbanceKinds[:r.IntN(len(disturbanceKinds)+1)] {
+		for range 1 + r.IntN(2*MaxMarks) {
+			s.disturbance(kind).Record(randomMark(r), []string{"", "it took too long"}[r.IntN(2)])
+		}
+	}
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
 	if r.IntN(4) == 0 {
 		s.Omitted = []string{"lateness", "target"}
 	}
 	return s
+}
+
+func randomMark(r *rand.Rand) Mark {
+	return Mark{
+		After: time.Duration(r.Int64N(1e12)), Took: time.Duration(1 + r.Int64N(1e10)),
+		Member: []string{"", "8e9e05c52164694d"}[r.IntN(2)],
+	}
 }
 
 func randomWindow(r *rand.Rand) Window {
