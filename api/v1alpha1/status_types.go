@@ -140,6 +140,13 @@ type TargetStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Endpoints []string `json:"endpoints,omitempty"`
 
+	// nodes that the members were on, where a Service or the pods led to them.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Nodes []string `json:"nodes,omitempty"`
+
 	// keyPrefix under which every key of the run lies.
 	//
 	// +optional

@@ -92,8 +92,14 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.Values = values(w.Delete.Values, w.Delete.ValueSize)
 	case w.Txn != nil:
 		out = planTxn(w.Txn)
+	case w.STM != nil:
+		out = planSTM(w.STM)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
+	case w.Watch != nil:
+		out = planWatch(w.Watch)
+	case w.WatchGet != nil:
+		out = planWatchGet(w.WatchGet)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

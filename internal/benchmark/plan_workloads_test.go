@@ -47,6 +47,33 @@ func TestPlanOfWorkloads(t *testing.T) {
 			}},
 			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{} },
 		},
+		"watches": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{
+				Streams: 3, WatchersPerStream: 5, Scope: v1alpha1.WatchScopeAllKeys, PrevKV: true, KeySize: 4, ValueSize: 50, Keys: keys,
+				Values: &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(20))},
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.ValueSize, w.Values = plan.WorkloadWatch, 50, plan.Values{ZeroPercent: 100, Spread: 30}
+				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, AllKeys: true, PrevKV: true}
+			},
+		},
+		"gets beside watches": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
+				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Serializable, w.WatchGet = plan.WorkloadWatchGet, true, &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+			},
+		},
+		"software transactions": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
+				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
+				KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
+			},
+		},
 		"lease renewals": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
 				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},

@@ -27,6 +27,11 @@ const (
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
+
+	RPCWatch RPC = "Watch"
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
 )
 
 // Phase is what a request was sent for.
@@ -114,6 +119,8 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Watch says what became of the pod's watchers, if it has any.
+	Watch Watch
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
@@ -129,6 +136,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+	// Process is what the pod's process had of its machine over the window; nil
+	// until that has ended, and in a merge: such numbers can not be added up.
+	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string
@@ -166,13 +176,17 @@ type OperationResult struct {
 	// Censored has, of requests that were unanswered or still owed when the
 	// run ended, the time from when they were due until then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	// Errors counts failed requests by gRPC status code, for example "Unavailable",
+	// and events under ErrorMissed.
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

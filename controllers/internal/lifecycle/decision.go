@@ -15,6 +15,8 @@ type Decision struct {
 	Stage, Message string
 	// Endpoints, if any, are to be kept in status.
 	Endpoints []string
+	// Nodes go with Endpoints.
+	Nodes []string
 	// StartAt, if set, is the start to be kept in status before a pod sees it.
 	StartAt *metav1.MicroTime
 	// Ending, if set, is to be kept in status for good.
