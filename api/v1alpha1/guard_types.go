@@ -29,6 +29,14 @@ type Guard struct {
 	// +optional
 	// +kubebuilder:default=false
 	AcknowledgeControlPlane bool `json:"acknowledgeControlPlane"`
+
+	// allowStoreWide lets spec.disturbances do what concerns the whole store, and
+	// so everybody who uses it: compact it, and defragment its members. Default
+	// false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	AllowStoreWide bool `json:"allowStoreWide"`
 }
 
 // DefaultMaxFreeQuotaPercent is that of Guard.

@@ -21,6 +21,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Workload:       planWorkload(b.Resolved().Workload),
 		Load:           planLoad(b.Resolved().Load),
 		Guard:          planGuard(b.Spec.Guard),
+		Disturbances:   planDisturbances(b.Spec.Disturbances),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if b.UsesLeases() {
@@ -43,7 +44,7 @@ func planGuard(g *v1alpha1.Guard) plan.Guard {
 	case g.MaxFreeQuotaPercent > 0:
 		out.MaxFreeQuotaPercent = int(g.MaxFreeQuotaPercent)
 	}
-	out.AcknowledgeControlPlane = g.AcknowledgeControlPlane
+	out.AcknowledgeControlPlane, out.AllowStoreWide = g.AcknowledgeControlPlane, g.AllowStoreWide
 	return out
 }
 

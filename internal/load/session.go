@@ -50,10 +50,11 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	// conns are the pod's connections, once they are open.
-	conns   []Conn
-	sampler *sampler
-	meter   *process.Meter
-	state   state
+	conns     []Conn
+	sampler   *sampler
+	disturber *disturber
+	meter     *process.Meter
+	state     state
 	// ledger of the puts that are watched, nil if none are, and replays of a
 	// history, nil if there is none; endWatch ends the watchers.
 	ledger   *ledger
@@ -77,12 +78,13 @@ func NewSession(c Config) (*Session, error) {
 	}
 	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
-		workload: workload.New(c.Plan),
-		recorder: newRecorder(),
-		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
-		meter:    process.NewMeter(),
-		state:    newState(c.Log),
-		endWatch: func() {},
+		workload:  workload.New(c.Plan),
+		recorder:  newRecorder(),
+		sampler:   &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		disturber: &disturber{driver: c.Driver, plans: c.Plan.Disturbances},
+		meter:     process.NewMeter(),
+		state:     newState(c.Log),
+		endWatch:  func() {},
 	}
 	if c.Plan.Workload.Watch != nil {
 		s.ledger = newLedger(c.Index, s.recorder)

@@ -111,6 +111,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
+			s.disturber.begin(ctx, e.measured)
 		}
 		waitFor(ctx, Instant(e.measured.end.Load()), done)
 	}
@@ -123,6 +124,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.meter.End()
 		s.state.setProcess(s.meter.Window())
 	}
+	s.disturber.end()
 }
 
 // closeWindow writes down where the window has ended, if it ever began.

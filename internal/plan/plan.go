@@ -34,6 +34,8 @@ type Plan struct {
 	Workload   Workload `json:"workload"`
 	Load       Load     `json:"load"`
 	Guard      Guard    `json:"guard,omitzero"`
+	// Disturbances happen beside the load, each kind once at most.
+	Disturbances []Disturbance `json:"disturbances,omitempty"`
 	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
 	// operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`

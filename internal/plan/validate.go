@@ -29,6 +29,7 @@ func (p Plan) Validate() error {
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
+		p.validateDisturbances(),
 	)
 }
 

@@ -63,6 +63,8 @@ type Summary struct {
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
+	// Disturbances are what was done beside the load.
+	Disturbances map[DisturbanceKind]*Disturbance
 	// Watch adds up what became of the pods' watchers.
 	Watch Watch
 	// Requests counts the requests sent, by RPC and phase.
@@ -119,7 +121,8 @@ func Summarize(snapshots []*Snapshot) Summary {
 		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
-		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
+		Disturbances: merged.Disturbances,
+		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
 	}
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
