@@ -295,6 +295,39 @@ func awaitWatcher(t *testing.T, cluster *etcdtest.Cluster) {
 	}
 }
 
+// A pod that ends while one of its clients holds a name does not keep the clients
+// of other pods waiting for it, though they are not done.
+func TestAPodThatEndsFreesWhatItsClientsHold(t *testing.T) {
+	cluster, client := oneMember(t)
+	c := contests["locks"]
+	p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 2 })
+	put(t, client, ownPrefix+".owner", ownUID)
+	all := competitors(t, p)
+	ended, other := all[0].conn.(*competitor).driver, all[1].conn.(*competitor).driver
+	for _, d := range []*Driver{ended, other} {
+		if err := d.Claim(withTimeout(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	win := load.Request{Operation: c.win, Timeout: 30 * time.Second}
+	do(t, all[0].conn, win)
+	releasing := make(chan struct{})
+	go func() {
+		defer close(releasing)
+		if cleaning, err := ended.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+			t.Errorf("the first pod ends with %s: %v", cleaning, err)
+		}
+	}()
+	do(t, all[1].conn, win)
+	if cleaning, err := other.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+		t.Errorf("the last pod ends with %s: %v", cleaning, err)
+	}
+	<-releasing
+	if keys, left := keysUnder(t, client, ownPrefix), listed(t, client); len(keys)+len(left) > 0 {
+		t.Errorf("%v and the leases %x are left", keys, left)
+	}
+}
+
 func TestWhoDoesNotWinInTimeLeavesTheQueue(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {

@@ -107,7 +107,6 @@ func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	}
 	finish(resp, err)
 	if err != nil {
-		resp.Attempts = 0
 		l.giveUp(ctx)
 	}
 }
