@@ -32,6 +32,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Target = benchmark.TargetStatus(run, s.Target.Endpoints, t)
 	}
 	s.Pods = podStatuses(run, o.Pods, final)
+	if s.Ending != nil && s.Ending.Reason == v1alpha1.ReasonGuardStopped && s.Guard == nil {
+		s.Guard = benchmark.Guard(run, snapshots)
+	}
 	if hasAny(snapshots) {
 		s.Progress = benchmark.Progress(run, snapshots)
 	}

@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Guard keeps a run from harming its target. What it refuses, it refuses before
-// the first write.
+// the first write; what comes up later ends the run.
 type Guard struct {
 	// maxFreeQuotaPercent is how much of what its quota leaves free in a
 	// member's database, in percent, the run may be expected to write. A run
@@ -29,6 +29,12 @@ type Guard struct {
 	// +optional
 	// +kubebuilder:default=false
 	AcknowledgeControlPlane bool `json:"acknowledgeControlPlane"`
+
+	// stopOn are the rules that end the run while it goes on. With none the run
+	// ends once a member raises an alarm.
+	//
+	// +optional
+	StopOn *StopRules `json:"stopOn,omitempty"`
 }
 
 // DefaultMaxFreeQuotaPercent is that of Guard.

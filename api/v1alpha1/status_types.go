@@ -40,6 +40,12 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Ending *Ending `json:"ending,omitempty"`
 
+	// guard is the rule of spec.guard.stopOn that has ended the run; absent if
+	// none did.
+	//
+	// +optional
+	Guard *GuardStatus `json:"guard,omitempty"`
+
 	// completionTime is when the run finished.
 	//
 	// +optional

@@ -32,21 +32,6 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	return p, nil
 }
 
-// planGuard guards a run whose spec says nothing of it, too.
-func planGuard(g *v1alpha1.Guard) plan.Guard {
-	out := plan.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent}
-	switch {
-	case g == nil:
-		return out
-	case g.AcceptWrites:
-		out.MaxFreeQuotaPercent = 0
-	case g.MaxFreeQuotaPercent > 0:
-		out.MaxFreeQuotaPercent = int(g.MaxFreeQuotaPercent)
-	}
-	out.AcknowledgeControlPlane = g.AcknowledgeControlPlane
-	return out
-}
-
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	out := plan.Target{Endpoints: bareEndpoints(endpoints), Members: plan.Members(t.Members), SampleIntervalSeconds: int(t.SampleIntervalSeconds)}
 	if t.TLS != nil {

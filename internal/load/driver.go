@@ -11,7 +11,7 @@ import (
 // Driver speaks to the target of one run over one transport, for one client
 // pod. Its errors carry an *Error where the cause is known. All methods but
 // Close end soon after their context does; each is called by one goroutine at
-// a time, but Connect, Sample and Requests at any time.
+// a time, but Connect, View, Sample and Requests at any time.
 type Driver interface {
 	// Preflight checks that each address of the plan can be reached, is
 	// healthy and lets this client in, and returns what it learned.
@@ -30,6 +30,9 @@ type Driver interface {
 	// Sample returns what the members say of themselves now, by the ID in
 	// results.Member. One that says nothing has the problem in its sample.
 	Sample(ctx context.Context) map[string]members.Sample
+	// View returns what the members that Preflight found say of their cluster
+	// now.
+	View(ctx context.Context) members.View
 	// Requests counts what was sent to the target so far, each attempt once,
 	// by the phase in its context (see WithPhase).
 	Requests() map[results.RPC]map[results.Phase]uint64

@@ -48,6 +48,7 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	sampler  *sampler
+	watch    *watch
 	state    state
 }
 
@@ -63,10 +64,12 @@ func NewSession(c Config) (*Session, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	r := newRecorder()
 	return &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
 		workload: workload.New(c.Plan),
-		recorder: newRecorder(),
+		recorder: r,
+		watch:    newWatch(c, r),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
 		state:    newState(c.Log),
 	}, nil
@@ -83,7 +86,8 @@ var errTimedOut = errors.New("plan.timeoutSeconds have passed")
 func (s *Session) Run(ctx context.Context) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	err := s.interruption(ctx, s.work(ctx))
+	err := s.interruption(ctx, s.work(ctx, cancel))
+	s.watch.end(ctx)
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
@@ -112,8 +116,9 @@ func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, cancel
 }
 
-func (s *Session) work(ctx context.Context) error {
-	clients, err := s.prepare(ctx)
+// work does all but to release. stop ends ctx.
+func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
+	clients, err := s.prepare(ctx, stop)
 	if err != nil {
 		return err
 	}
@@ -129,8 +134,9 @@ func (s *Session) work(ctx context.Context) error {
 	return nil
 }
 
-// prepare does what comes before the start and returns the clients.
-func (s *Session) prepare(ctx context.Context) ([]*client, error) {
+// prepare does what comes before the start and returns the clients. From the
+// first look at the target on, the target is watched.
+func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
 	target, err := s.driver.Preflight(ctx)
 	if err != nil {
 		return nil, err
@@ -138,6 +144,7 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if s.part.Index == 0 {
 		s.state.setTarget(target)
 	}
+	s.watch.begin(ctx, target, stop)
 	conns, err := s.connect(ctx)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	s.watch.end(ctx)
 	s.closeWindow(e)
 	s.sampler.end()
 }

@@ -10,6 +10,8 @@ type Guard struct {
 	// MaxFreeQuotaPercent is how much of what its quota leaves free in a
 	// member's database it may be expected to write; 0 is any amount.
 	MaxFreeQuotaPercent int `json:"maxFreeQuotaPercent,omitempty"`
+	// StopOn is what ends it while it goes on.
+	StopOn StopRules `json:"stopOn,omitzero"`
 }
 
 // How etcd's database, a B+ tree of pages, takes what is appended to it.

@@ -127,6 +127,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 			}
 		}
 	}
+	randomGuard(r, s)
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
 	if r.IntN(4) == 0 {
 		s.Omitted = []string{"lateness", "target"}

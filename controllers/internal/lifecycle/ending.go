@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -22,7 +23,7 @@ type check func(Observed, time.Time) *Problem
 // checks are in order of what tells people most: what they asked for, then what
 // the pods say, then what the cluster says of them, then time.
 var checks = []check{
-	checkStop, checkReports, checkJob, checkLost, checkStuck, checkRefused,
+	checkStop, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
 	checkPreparation, checkTimeout, checkTarget,
 }
 
@@ -93,6 +94,19 @@ func checkStop(o Observed, _ time.Time) *Problem {
 		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
 	case o.spec().Stop:
 		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run; the result is what was measured until then."}
+	}
+	return nil
+}
+
+// checkGuard: a pod whose guard has fired stops by itself, and so would look
+// like one that was evicted.
+func checkGuard(o Observed, _ time.Time) *Problem {
+	var newest []*results.Snapshot
+	for _, p := range o.Pods {
+		newest = append(newest, p.Newest())
+	}
+	if fired := benchmark.Guard(o.Run, newest); fired != nil {
+		return &Problem{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)}
 	}
 	return nil
 }

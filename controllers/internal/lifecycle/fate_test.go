@@ -115,7 +115,9 @@ func (w *world) strikePod() {
 		return
 	}
 	p := w.pods[names[w.rand.IntN(len(names))]]
-	switch w.rand.IntN(5) {
+	switch w.rand.IntN(6) {
+	case 5:
+		w.fire(p)
 	case 0:
 		delete(w.pods, p.Name)
 	case 1:
@@ -130,6 +132,17 @@ func (w *world) strikePod() {
 		if p.Road == v1alpha1.RoadScrape {
 			p.Final, p.Road = nil, ""
 		}
+	}
+}
+
+// fire has the pod's guard end its load.
+func (w *world) fire(p *Pod) {
+	if p.State == PodRunning && p.Final == nil {
+		p.Live = &results.Snapshot{
+			Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
+			Fired: &results.Fired{Rule: results.GuardAlarm, Detail: "NOSPACE", At: w.now},
+		}
+		p.Conclude(p.Live, nil)
 	}
 }
 
@@ -150,7 +163,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		}
 		w.checkAftermath(seed, hostile, reason)
 	}
-	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut} {
+	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped} {
 		if reasons[r] == 0 {
 			t.Errorf("wanted some runs to end as %s, found %v", r, reasons)
 		}
