@@ -52,6 +52,10 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 	if len(d.Endpoints) > 0 {
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
 	}
+	s.Queue = d.Queue
+	if d.Admission != nil {
+		s.Admission = d.Admission
+	}
 	if job != nil {
 		s.Job = job
 	}

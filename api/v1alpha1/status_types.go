@@ -28,6 +28,18 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
+	// queue is the run's place among those that wait for its target; absent
+	// while it waits for none.
+	//
+	// +optional
+	Queue *QueueStatus `json:"queue,omitempty"`
+
+	// admission is when the run left that queue. It is written before anything
+	// is created for the run.
+	//
+	// +optional
+	Admission *Admission `json:"admission,omitempty"`
+
 	// startAt is the moment that was given to all client pods to start
 	// together. It is written here before any pod sees it.
 	//

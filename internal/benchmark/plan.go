@@ -21,6 +21,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Workload:       planWorkload(b.Resolved().Workload),
 		Load:           planLoad(b.Resolved().Load),
 		Guard:          planGuard(b.Spec.Guard),
+		AwaitTurn:      b.Status.Admission != nil && b.Status.Admission.AmongOthers,
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if b.UsesLeases() {

@@ -143,6 +143,8 @@ type fakeControl struct {
 	// silent never tells a start.
 	silent  bool
 	stopped chan struct{}
+	// turn is closed when it is the session's; nil is at once.
+	turn chan struct{}
 }
 
 var _ Control = (*fakeControl)(nil)
@@ -158,6 +160,18 @@ func (c *fakeControl) StartAt(ctx context.Context) (time.Time, error) {
 		return time.Now(), nil
 	}
 	return c.at, nil
+}
+
+func (c *fakeControl) Turn(ctx context.Context) error {
+	if c.turn == nil {
+		return nil
+	}
+	select {
+	case <-c.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }

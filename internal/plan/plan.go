@@ -34,8 +34,11 @@ type Plan struct {
 	Workload   Workload `json:"workload"`
 	Load       Load     `json:"load"`
 	Guard      Guard    `json:"guard,omitzero"`
-	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
-	// operator is gone still ends.
+	// AwaitTurn: other runs may load the same cluster, so that a pod writes
+	// nothing before TurnFile says that it may.
+	AwaitTurn bool `json:"awaitTurn,omitempty"`
+	// TimeoutSeconds bounds the pod's life from its start, or from its turn, so
+	// that a pod whose operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`
 }
 

@@ -42,6 +42,8 @@ type Stage string
 // The stages of a client pod, in order.
 const (
 	StageConnecting Stage = "Connecting"
+	// StageWaiting: the target is known, and nothing may be written yet.
+	StageWaiting    Stage = "Waiting"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"
 	StageWarmingUp  Stage = "WarmingUp"

@@ -98,6 +98,7 @@ func isUrgent(old Result, w *watched) bool {
 
 // awaited are the stages whose reach moves the run on.
 var awaited = map[results.Stage]bool{
+	results.StageWaiting:  true,
 	results.StageReady:    true,
 	results.StageDraining: true,
 	results.StageCleaning: true,

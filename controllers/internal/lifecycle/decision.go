@@ -15,6 +15,10 @@ type Decision struct {
 	Stage, Message string
 	// Endpoints, if any, are to be kept in status.
 	Endpoints []string
+	// Queue is the run's place among those that wait, nil if it does not.
+	Queue *v1alpha1.QueueStatus
+	// Admission, if set, is to be kept in status.
+	Admission *v1alpha1.Admission
 	// StartAt, if set, is the start to be kept in status before a pod sees it.
 	StartAt *metav1.MicroTime
 	// Ending, if set, is to be kept in status for good.

@@ -15,7 +15,9 @@ import (
 
 var begin = time.Unix(1_800_000_000, 0)
 
-func after(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
+func after(seconds float64) time.Time {
+	return begin.Add(time.Duration(seconds * float64(time.Second)))
+}
 
 var every = plan.StopRules{
 	Alarm: true, LeaderChange: true, MaxDatabaseBytes: 100,
