@@ -71,7 +71,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluste
 
 .PHONY: e2e
 e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
-	go test -tags=e2e -count=1 -v -timeout 40m ./hack/e2e -args -level=$(LEVEL)
+	go test -tags=e2e -count=1 -v -timeout 60m ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
 

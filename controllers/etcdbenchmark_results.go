@@ -29,7 +29,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	s := &run.Status
 	snapshots := snapshotsOf(o.Pods)
 	if t := targetOf(snapshots); t != nil && s.Target != nil {
+		nodes := s.Target.Nodes
 		s.Target = benchmark.TargetStatus(run, s.Target.Endpoints, t)
+		s.Target.Nodes = nodes
 	}
 	s.Pods = podStatuses(run, o.Pods, final)
 	if s.Ending != nil && s.Ending.Reason == v1alpha1.ReasonGuardStopped && s.Guard == nil {

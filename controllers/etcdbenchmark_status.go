@@ -51,6 +51,7 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 	run.KeepResolved()
 	if len(d.Endpoints) > 0 {
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
+		s.Target.Nodes = d.Nodes
 	}
 	s.Queue = d.Queue
 	if d.Admission != nil {

@@ -55,10 +55,15 @@ func missing(format string, args ...any) lifecycle.Target {
 	return lifecycle.Target{Missing: fmt.Sprintf(format, args...)}
 }
 
-func found(endpoints []string) lifecycle.Target {
-	slices.Sort(endpoints)
-	endpoints = slices.Compact(endpoints)
-	return lifecycle.Target{Endpoints: endpoints[:min(len(endpoints), maxEndpoints)]}
+func found(endpoints, nodes []string) lifecycle.Target {
+	return lifecycle.Target{Endpoints: distinct(endpoints), Nodes: distinct(nodes)}
+}
+
+// distinct sorts, and leaves out what is there twice, empty, or too much.
+func distinct(all []string) []string {
+	slices.Sort(all)
+	all = slices.Compact(slices.DeleteFunc(all, func(s string) bool { return s == "" }))
+	return all[:min(len(all), maxEndpoints)]
 }
 
 // resolveService returns the members behind a Service one by one: a connection
@@ -106,7 +111,7 @@ func portNames(service *corev1.Service) string {
 }
 
 func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port string) (lifecycle.Target, error) {
-	var endpoints []string
+	var endpoints, nodes []string
 	for _, slice := range items {
 		number := slicePort(slice, port)
 		for _, e := range slice.Endpoints {
@@ -118,12 +123,15 @@ func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alph
 				return lifecycle.Target{}, err
 			}
 			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(number))))
+			if e.NodeName != nil {
+				nodes = append(nodes, *e.NodeName)
+			}
 		}
 	}
 	if len(endpoints) == 0 {
 		return missing("Service %s has no ready endpoint: are the etcd pods that it selects ready?", run.Spec.Target.Service.Name), nil
 	}
-	return found(endpoints), nil
+	return found(endpoints, nodes), nil
 }
 
 func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
@@ -159,16 +167,17 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return lifecycle.Target{}, err
 	}
-	var endpoints []string
+	var endpoints, nodes []string
 	for i := range pods.Items {
 		if host := memberHost(run, &pods.Items[i]); host != "" {
 			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(want.Port))))
+			nodes = append(nodes, pods.Items[i].Spec.NodeName)
 		}
 	}
 	if len(endpoints) == 0 {
 		return missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d pods match that are not ready.", run.Namespace, selector, len(pods.Items)), nil
 	}
-	return found(endpoints), nil
+	return found(endpoints, nodes), nil
 }
 
 // memberHost returns "" for a pod that is not ready.

@@ -89,8 +89,14 @@ func TestServiceTarget(t *testing.T) {
 			s.awaitSeen()
 			members := slice("etcd", "198.18.9.2", "198.18.9.1", "198.18.9.3")
 			members.Endpoints[2].Conditions.Ready = new(false)
+			for i, node := range []string{"node-b", "node-a", "node-c"} {
+				members.Endpoints[i].NodeName = &node
+			}
 			s.makeService(service("etcd"), members)
 			s.awaitEndpoints("198.18.9.1:12379", "198.18.9.2:12379")
+			if diff := cmp.Diff([]string{"node-a", "node-b"}, s.status().Target.Nodes); diff != "" {
+				t.Errorf("nodes (-wanted +found):\n%s", diff)
+			}
 		})
 	}
 }

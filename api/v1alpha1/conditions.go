@@ -80,6 +80,8 @@ const (
 	ReasonObjectivesMissed = "ObjectivesMissed"
 	// ReasonNotJudged: at least one objective could not be judged, and none was missed.
 	ReasonNotJudged = "NotJudged"
+	// ReasonClientBound: every objective was met, and the client was itself a limit.
+	ReasonClientBound = "ClientBound"
 )
 
 // Reasons of Cleaned.

@@ -158,6 +158,13 @@ type TargetStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Endpoints []string `json:"endpoints,omitempty"`
 
+	// nodes that the members were on, where a Service or the pods led to them.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	Nodes []string `json:"nodes,omitempty"`
+
 	// keyPrefix under which every key of the run lies.
 	//
 	// +optional
@@ -225,34 +232,6 @@ type MemberStatus struct {
 	//
 	// +optional
 	ResidentMemoryBytes *int64 `json:"residentMemoryBytes,omitempty"`
-}
-
-// Progress of the run while it goes on.
-type Progress struct {
-	// percent of the measured requests or of the measured time that is done.
-	//
-	// +optional
-	Percent int32 `json:"percent"`
-
-	// requests measured so far.
-	//
-	// +optional
-	Requests int64 `json:"requests"`
-
-	// throughputPerSecond is the mean rate of successful requests so far.
-	//
-	// +optional
-	ThroughputPerSecond int64 `json:"throughputPerSecond"`
-
-	// p99Microseconds is the 99th percentile of latency so far.
-	//
-	// +optional
-	P99Microseconds int64 `json:"p99Microseconds"`
-
-	// readyPods is how many client pods are ready to start or have started.
-	//
-	// +optional
-	ReadyPods int32 `json:"readyPods"`
 }
 
 // ObjectiveResult is how an objective ended.

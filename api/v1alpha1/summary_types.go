@@ -25,6 +25,12 @@ type Summary struct {
 	// +optional
 	MeasuredRequests int64 `json:"measuredRequests"`
 
+	// startedRequests is how many requests of the measured window were sent. An
+	// open loop that sent fewer than it measured owed the others at its end.
+	//
+	// +optional
+	StartedRequests int64 `json:"startedRequests,omitempty"`
+
 	// failedRequests of the measured window.
 	//
 	// +optional
@@ -84,6 +90,11 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
+	// watch is what became of the watchers, of a workload that has some.
+	//
+	// +optional
+	Watch *WatchSummary `json:"watch,omitempty"`
+
 	// requestCounts are all requests that the run sent, by RPC and phase, so
 	// that they can be compared with the server's own counters.
 	//
@@ -109,6 +120,11 @@ type Summary struct {
 	// +listMapKey=resource
 	// +kubebuilder:validation:MaxItems=8
 	Evidence []Evidence `json:"evidence,omitempty"`
+
+	// validity says whether the numbers are of the target or of the clients.
+	//
+	// +optional
+	Validity *Validity `json:"validity,omitempty"`
 
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
@@ -160,6 +176,18 @@ type OperationSummary struct {
 	// +optional
 	Lost int64 `json:"lost,omitempty"`
 
+	// attempts counts how often the succeeded requests tried to commit, of an
+	// operation that tries until it does.
+	//
+	// +optional
+	Attempts int64 `json:"attempts,omitempty"`
+
+	// attemptsPerThousandCommits is attempts for each thousand succeeded requests:
+	// 1000 means that none was tried twice.
+	//
+	// +optional
+	AttemptsPerThousandCommits int64 `json:"attemptsPerThousandCommits,omitempty"`
+
 	// throughputPerSecond is the rate of successful requests.
 	//
 	// +optional
@@ -185,7 +213,8 @@ type OperationSummary struct {
 
 // ErrorCount is how often requests failed with one code.
 type ErrorCount struct {
-	// code is the gRPC status code, for example Unavailable.
+	// code is the gRPC status code, for example Unavailable, and Missed for an
+	// event that was not delivered.
 	//
 	// +required
 	Code string `json:"code"`

@@ -17,6 +17,8 @@ func main() {
 	// Room for two: the first ends the run, the second does not wait for that.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, endSignals()...)
+	// A run whose reader has gone still has keys to delete.
+	signal.Ignore(syscall.SIGPIPE)
 	streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(command.Main(version, os.Args[1:], streams, signals))
 }

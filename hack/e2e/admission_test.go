@@ -43,7 +43,7 @@ func checkAdmission(t *testing.T) {
 		"zero clients":               {`{"load":{"clients":0}}`, []string{"load.clients", "1"}},
 		"more connections":           {`{"load":{"connections":1001}}`, []string{"load.connections", "load.clients"}},
 		"fewer connections":          {`{"load":{"connections":2}}`, []string{"load.pods", "load.connections"}},
-		"unknown workload":           {`{"workload":{"type":"Delete"}}`, []string{"workload.type", "Put"}},
+		"unknown workload":           {`{"workload":{"type":"Scan"}}`, []string{"workload.type", "Put"}},
 		"requests and duration":      {`{"load":{"durationSeconds":10}}`, []string{"exactly one", "load.durationSeconds"}},
 		"neither of them":            {`{"load":{"requests":null}}`, []string{"exactly one", "load.requests"}},
 		"negative value size":        {`{"workload":{"put":{"valueSize":-1}}}`, []string{"valueSize", "0"}},

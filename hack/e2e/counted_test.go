@@ -22,6 +22,7 @@ func checkCounted(t *testing.T) {
 		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods, v1alpha1.TransportClientV3) })
 	}
 	t.Run("fast", func(t *testing.T) { checkPods(t, 2, v1alpha1.TransportFast) })
+	t.Run("starved", checkStarved)
 }
 
 // checkFollowers sends serializable reads to the followers: the leader must not

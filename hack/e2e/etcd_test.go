@@ -25,6 +25,10 @@ type etcdCluster struct {
 	// secret, if set, holds the members' certificates: they then serve TLS and
 	// ask for client certificates.
 	secret string
+	// extra flags of the members.
+	extra []string
+	// small members ask for no part of the node, so that many fit on it.
+	small bool
 	// flags of etcdctl, for those who may talk to the cluster.
 	flags []string
 }
@@ -93,7 +97,12 @@ func (e *environment) startEtcd(c *etcdCluster) error {
 func (c *etcdCluster) adapt(set *appsv1.StatefulSet) {
 	replicas := int32(c.members)
 	set.Spec.Replicas = &replicas
-	args := set.Spec.Template.Spec.Containers[0].Args
+	container := &set.Spec.Template.Spec.Containers[0]
+	if c.small {
+		container.Resources.Requests = nil
+	}
+	container.Args = append(container.Args, c.extra...)
+	args := container.Args
 	for i, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		switch name {

@@ -126,7 +126,9 @@ func checkFailures(t *testing.T) {
 		runs[name] = createBad(t, ns, name, run)
 	}
 	for name, run := range bad {
-		t.Run(name, func(t *testing.T) { requireBadEnd(t, runs[name], run) })
+		t.Run(name, func(t *testing.T) {
+			reliability.add(t, strings.ReplaceAll(name, "-", " "), v1alpha1.StagePreparing, requireBadEnd(t, runs[name], run))
+		})
 	}
 	if diff := cmp.Diff(foreign, mustStore(t, suite.side, "foreign/")); diff != "" {
 		t.Errorf("foreign keys were touched (-before +after):\n%s", diff)
@@ -176,7 +178,7 @@ func prepareFailures(t *testing.T) {
 	}{
 		{secured, "wrong-ca", map[string][]byte{plan.CAFile: other.pem, plan.CertFile: user[plan.CertFile], plan.KeyFile: user[plan.KeyFile]}},
 		{secured, "no-certificate", map[string][]byte{plan.CAFile: suite.authority.pem}},
-		{guarded, "wrong-password", basicAuth("bench", "guess")},
+		{guarded, "wrong-password", basicAuth("bench", wrongPassword)},
 		{guarded, "half", map[string][]byte{plan.UsernameFile: []byte("bench")}},
 	} {
 		if err := suite.createSecret(secret.namespace, secret.name, secret.data); err != nil {
@@ -187,7 +189,7 @@ func prepareFailures(t *testing.T) {
 
 // requireBadEnd wants the run to have ended for its own reason, in time, naming
 // what is wrong, with no pod left that runs.
-func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) {
+func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) *v1alpha1.EtcdBenchmark {
 	b = awaitEnd(t, b)
 	requireReason(t, b, want.wantReason)
 	finished := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
@@ -201,6 +203,7 @@ func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) {
 	if took := b.Status.CompletionTime.Sub(knowable); took > failWithin {
 		t.Errorf("it took %s from when the failure could be known to Finished; wanted at most %s", took, failWithin)
 	}
+	return b
 }
 
 // knowableSince is when the run's first pod began to run, and its creation

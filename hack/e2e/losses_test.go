@@ -3,16 +3,9 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
@@ -20,55 +13,8 @@ import (
 // checkLosses takes away, in the middle of a run, what the run needs.
 func checkLosses(t *testing.T) {
 	ns := namespace(t, "losses")
-	t.Run("a client pod", func(t *testing.T) { checkLostPod(t, ns) })
-	t.Run("the load Job", func(t *testing.T) { checkLostJob(t, ns) })
 	t.Run("the leader", checkMovedLeader)
 	t.Run("the operator, for longer than pods wait", func(t *testing.T) { checkLongAbsence(t, ns) })
-}
-
-// checkLostPod deletes a pod without a word. The run must not pass for whole,
-// and its keys, which the lost pod can not delete, must go all the same.
-func checkLostPod(t *testing.T, ns string) {
-	b := awaitMeasuring(t, create(t, newEndless(ns, "lost-pod")))
-	pods, err := podsOf(suite.ctx, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustKubectl(t, "delete", "pod", "-n", ns, pods[0].Name, "--grace-period=0", "--force")
-	b = awaitEnd(t, b)
-	requireReason(t, b, v1alpha1.ReasonPodFailed)
-	if b.Status.Summary == nil || b.Status.Summary.MeasuredRequests == 0 {
-		t.Errorf("wanted what the pods had measured, found %+v", b.Status.Summary)
-	}
-	requireCleaned(t, b)
-}
-
-// checkLostJob deletes the Job: the run ends, and no second Job runs the load.
-func checkLostJob(t *testing.T, ns string) {
-	jobs := recordLoadJobs(t, ns)
-	b := awaitMeasuring(t, create(t, newEndless(ns, "lost-job")))
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: b.Status.Job.Name}}
-	if err := suite.client.Delete(suite.ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		t.Fatal(err)
-	}
-	b = awaitEnd(t, b)
-	requireReason(t, b, v1alpha1.ReasonJobDeleted)
-	jobs.requireOne(t, b)
-	requireCleaned(t, b)
-}
-
-// requireCleaned waits for the cleanup Job, which goes on after the run is
-// finished.
-func requireCleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
-	t.Helper()
-	eventually(t, 3*time.Minute, b.Name+" to be cleaned", func(ctx context.Context) error {
-		found, err := get(ctx, b)
-		if err == nil && !meta.IsStatusConditionTrue(found.Status.Conditions, v1alpha1.ConditionCleaned) {
-			err = fmt.Errorf("the conditions are %+v", found.Status.Conditions)
-		}
-		return err
-	})
-	requireNoKeys(t, b)
 }
 
 // checkMovedLeader moves the leader while it is the only one under load: the
@@ -136,6 +82,7 @@ func checkLongAbsence(t *testing.T, ns string) {
 	requireCompleted(t, b)
 	requireMeasured(t, b, *b.Spec.Load.Requests)
 	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
+	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b)
 }
 
 func newLong(ns, name string) *v1alpha1.EtcdBenchmark {

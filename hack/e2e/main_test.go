@@ -69,9 +69,15 @@ func TestOperator(t *testing.T) {
 	for _, s := range []scenario{
 		{name: "sample", check: checkSample},
 		{name: "group", check: checkGroup},
+		{name: "secrecy", check: checkSecrecy},
 		{name: "restart/pod deleted", check: checkPodDeletedRestart},
 		{name: "restart/process killed", check: checkProcessKilledRestart, node: true},
+		{name: "restart/leader of two killed", check: checkLeaderOfTwo, slow: true, node: true},
+		{name: "restart/upgraded", check: checkUpgradedRestart, slow: true},
+		{name: "outage/API server", check: checkAPIServerOutage, slow: true, node: true},
+		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
 		{name: "endings", check: checkEndings},
+		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "losses", check: checkLosses, slow: true},
 		{name: "helm", check: checkHelm},
@@ -80,6 +86,9 @@ func TestOperator(t *testing.T) {
 			continue
 		}
 		t.Run(s.name, s.check)
+	}
+	if *level == levelAll && suite.ownCluster {
+		reliability.write(t)
 	}
 }
 

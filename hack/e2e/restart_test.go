@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ type heldRun struct {
 
 // checkPodDeletedRestart replaces the operator's pod at once.
 func checkPodDeletedRestart(t *testing.T) {
-	checkRestart(t, "replaced", func(t *testing.T) {
+	checkRestart(t, "operator-pod-deleted", func(t *testing.T) {
 		pod, err := suite.operatorPod(suite.ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -37,13 +38,13 @@ func checkPodDeletedRestart(t *testing.T) {
 // checkProcessKilledRestart kills the operator's process: nobody gives the
 // lease back.
 func checkProcessKilledRestart(t *testing.T) {
-	checkRestart(t, "killed", killOperatorProcess)
+	checkRestart(t, "operator-process-killed", killOperatorProcess)
 }
 
 // checkRestart holds one run in each stage, kills the operator once, and wants
 // every run to end as if nothing had happened.
-func checkRestart(t *testing.T, purpose string, kill func(*testing.T)) {
-	ns := namespace(t, purpose)
+func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
+	ns := namespace(t, what)
 	jobs := recordLoadJobs(t, ns)
 	held := heldRuns(ns)
 	runs := make([]*v1alpha1.EtcdBenchmark, len(held))
@@ -67,6 +68,7 @@ func checkRestart(t *testing.T, purpose string, kill func(*testing.T)) {
 			requireCompleted(t, b)
 			requireMeasured(t, b, *b.Spec.Load.Requests)
 			jobs.requireOne(t, b)
+			reliability.add(t, strings.ReplaceAll(what, "-", " "), h.stage, b)
 		})
 	}
 }
@@ -85,7 +87,7 @@ func requireStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) {
 // heldRuns are in the order of how long they stay in their stage.
 func heldRuns(ns string) []heldRun {
 	last := int(newPutIn(ns, suite.side, "", 1).Spec.Load.Pods) - 1
-	start := hold{ns: ns, run: "armed", annotation: plan.AnnotationStartAt, index: last}
+	start := holdAnnotation(ns, "armed", plan.AnnotationStartAt).ofPod(last)
 	return []heldRun{
 		{
 			name: "preparing", stage: v1alpha1.StagePreparing,
@@ -130,28 +132,15 @@ func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	})
 }
 
-// startUncleaned pretends that one more pod writes under the run's prefix: the
-// others wait with their results until its keys are gone.
+// startUncleaned is a run whose pods wait with their results.
 func startUncleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	b.Spec = newSlow(suite.side, b.Name).Spec
 	create(t, b)
-	eventually(t, 2*time.Minute, "the prefix to be claimed", func(context.Context) error {
-		keys, err := suite.side.store(b.KeyPrefix() + ".owner")
-		if err == nil && len(keys) == 0 {
-			err = fmt.Errorf("%s has no owner", b.KeyPrefix())
-		}
-		return err
-	})
-	if _, err := suite.side.etcdctl("put", b.KeyPrefix()+".pod/000099", ""); err != nil {
-		t.Fatal(err)
-	}
+	addStranger(t, victim{run: b, target: suite.side})
 }
 
 func deleteKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
-	t.Helper()
-	if _, err := suite.side.etcdctl("del", "--prefix", b.KeyPrefix()); err != nil {
-		t.Fatal(err)
-	}
+	removeStranger(t, victim{run: b, target: suite.side})
 }
 
 // startLong makes the run last as long as a restart may take.

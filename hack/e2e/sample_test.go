@@ -69,6 +69,7 @@ func checkSample(t *testing.T) {
 	requireMeasured(t, b, 100_000)
 	requireSameCounts(t, b, mustCounters(t, c).since(before))
 	requireOrderedPercentiles(t, b)
+	requireReadClients(t, b)
 	requireStore(t, c, store)
 	if got := len(b.Status.Pods); got != 3 {
 		t.Errorf("wanted 3 pods to report, found %d", got)

@@ -56,7 +56,7 @@ func (e *environment) guardWithPassword() error {
 		{"user", "grant-role", "root", "root"},
 		{"role", "add", "benchmark"},
 		{"role", "grant-permission", "--prefix=true", "benchmark", "readwrite", "etcdbench/"},
-		{"user", "add", "bench:secret"},
+		{"user", "add", "bench:" + rightPassword},
 		{"user", "grant-role", "bench", "benchmark"},
 		{"auth", "enable"},
 	} {
@@ -65,7 +65,7 @@ func (e *environment) guardWithPassword() error {
 		}
 	}
 	c.flags = []string{"--user=root:root"}
-	return e.createSecret(c.namespace, passwordSecret, basicAuth("bench", "secret"))
+	return e.createSecret(c.namespace, passwordSecret, basicAuth("bench", rightPassword))
 }
 
 func basicAuth(username, password string) map[string][]byte {

@@ -46,6 +46,7 @@ func catalogue() []tool {
 		kubernetesTool("kubectl", 30),
 		{name: "etcd", module: "etcd", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
+		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "controller-gen", module: "controller-gen", pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen", coldSeconds: 30},
 		kubernetesTool("kube-controller-manager", 50),
 		kubernetesTool("kube-scheduler", 15),

@@ -28,8 +28,14 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 	s := results.Summarize(snaps)
 	out := &v1alpha1.Progress{
 		Requests:            int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:     int64(s.Started),
+		FailedRequests:      int64(s.Failed),
 		ThroughputPerSecond: whole(s.Throughput),
-		P99Microseconds:     progressP99(s),
+		P50Microseconds:     slowest(s, results.StatisticP50),
+		P90Microseconds:     slowest(s, results.StatisticP90),
+		P99Microseconds:     slowest(s, results.StatisticP99),
+		P999Microseconds:    slowest(s, results.StatisticP999),
+		MaxMicroseconds:     slowest(s, results.StatisticMax),
 	}
 	for _, snap := range snaps {
 		if reached(snap, results.StageReady) {
@@ -40,10 +46,11 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 	return out
 }
 
-func progressP99(s results.Summary) int64 {
+// slowest is a statistic of the kind of request where it is the greatest.
+func slowest(s results.Summary, statistic results.Statistic) int64 {
 	worst := int64(0)
 	for _, op := range s.Operations {
-		worst = max(worst, toMicros(op.Latency.Values[results.StatisticP99].Duration))
+		worst = max(worst, toMicros(op.Latency.Values[statistic].Duration))
 	}
 	return worst
 }
@@ -108,8 +115,26 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 
 func measuredRequests(snap *results.Snapshot) int64 {
 	n := uint64(0)
-	for _, op := range snap.Operations {
+	for operation, op := range snap.Operations {
+		if operation.IsEvent() {
+			continue
+		}
 		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
 	}
 	return int64(n)
+}
+
+// Phase is where the pod that is behind all others is, empty while no pod has
+// told.
+func Phase(b *v1alpha1.EtcdBenchmark) results.Stage {
+	earliest := len(stages)
+	for _, pod := range b.Status.Pods {
+		if at := slices.Index(stages, results.Stage(pod.Stage)); at >= 0 {
+			earliest = min(earliest, at)
+		}
+	}
+	if earliest == len(stages) {
+		return ""
+	}
+	return stages[earliest]
 }

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -91,5 +92,35 @@ func TestDisplay(t *testing.T) {
 				t.Errorf("wanted %+v, got %+v", tc.want, got)
 			}
 		})
+	}
+}
+
+func TestProgressHasWhatStartedAndEnded(t *testing.T) {
+	snap := measured(0, 100, atStage(results.StageMeasuring), failing(3, "Unavailable", time.Millisecond))
+	snap.Started = 110
+	got := Progress(putRun(), []*results.Snapshot{snap, nil})
+	if got.StartedRequests != 110 || got.Requests != 103 || got.FailedRequests != 3 {
+		t.Errorf("wanted 110 started, 103 ended and 3 failed requests, got %+v", got)
+	}
+	ascending := []int64{1, got.P50Microseconds, got.P90Microseconds, got.P99Microseconds, got.P999Microseconds, got.MaxMicroseconds}
+	if !slices.IsSorted(ascending) || got.P50Microseconds == got.P90Microseconds || got.MaxMicroseconds != 100_000 {
+		t.Errorf("wanted percentiles up to 100 ms, got %v", ascending)
+	}
+}
+
+func TestPhaseIsThatOfTheLastPod(t *testing.T) {
+	for want, stages := range map[results.Stage][]string{
+		"":                      {"", "unheard of"},
+		results.StageMeasuring:  {string(results.StageDone), "", string(results.StageMeasuring)},
+		results.StageConnecting: {string(results.StageConnecting), string(results.StageReady)},
+		results.StageDone:       {string(results.StageDone)},
+	} {
+		run := putRun()
+		for _, s := range stages {
+			run.Status.Pods = append(run.Status.Pods, v1alpha1.PodStatus{Stage: s})
+		}
+		if got := Phase(run); got != want {
+			t.Errorf("%v: wanted %q, got %q", stages, want, got)
+		}
 	}
 }

@@ -18,10 +18,14 @@ type engine struct {
 	workload *workload.Workload
 	clients  []*client
 	recorder *recorder
+	// ledger is told of measured puts; nil where nobody watches.
+	ledger *ledger
 
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
+	// owed counts the arrivals that were taken from the schedule and never sent.
+	owed atomic.Int64
 	// runners run the clients if their connections have loops; else each client
 	// has a goroutine.
 	runners []*runner
@@ -147,8 +151,23 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 
 func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
+	e.announce(s, op, due)
 	c.do(ctx, op)
 	e.account(c, s, op, due)
+}
+
+// follow lets a ledger know of the measured puts from now on; nil is nobody.
+func (e *engine) follow(l *ledger) {
+	if e.ledger = l; l != nil {
+		l.inWindow = e.inWindow
+	}
+}
+
+// announce tells the ledger of a measured put before it can have an event.
+func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
+	if e.ledger != nil && s == e.measured {
+		e.ledger.announce(op.Key, op.Value, due)
+	}
 }
 
 // account counts how the client's request has ended, and records it if it was
@@ -161,6 +180,9 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	}
 	if s != e.measured {
 		return
+	}
+	if e.ledger != nil {
+		e.ledger.settle(op.Key, op.Value, &c.response)
 	}
 	if isCut {
 		e.recorder.censor(c.shard, op.Kind, cut-due)
@@ -215,5 +237,13 @@ func (e *engine) censorOwed() {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
 		e.recorder.censor(0, op.Kind, end-due)
 		e.measured.take()
+		e.owed.Add(1)
 	}
+}
+
+// started is how many measured requests were sent so far.
+func (e *engine) started() uint64 {
+	// Clients that find nothing left in a closed loop draw beyond the limit.
+	taken := min(e.measured.next.Load(), e.measured.limit)
+	return uint64(max(taken-e.owed.Load(), 0))
 }

@@ -196,9 +196,10 @@ func TestSnapshotsAreConsistentWhileTheLoadRuns(t *testing.T) {
 			return
 		default:
 		}
-		e := endedOf(s.Snapshot())
-		if e.Succeeded < before {
-			t.Fatalf("%d requests after %d", e.Succeeded, before)
+		snapshot := s.Snapshot()
+		e := endedOf(snapshot)
+		if e.Succeeded < before || e.Succeeded > snapshot.Started {
+			t.Fatalf("%d requests after %d, of %d that were started", e.Succeeded, before, snapshot.Started)
 		}
 		before = e.Succeeded
 	}

@@ -212,8 +212,8 @@ func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
 		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
 		got := e.counts()
 		// Two more leave in the grace after the end.
-		if got.Latency+got.Censored != 100 || got.Latency != 22 {
-			t.Errorf("got %+v, want 22 answered and 78 owed", got)
+		if got.Latency+got.Censored != 100 || got.Latency != 22 || e.started() != 22 {
+			t.Errorf("got %+v and %d started, want 22 answered and 78 owed", got, e.started())
 		}
 	})
 }

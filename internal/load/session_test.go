@@ -161,6 +161,27 @@ func TestASnapshotOfTheBeginning(t *testing.T) {
 	}
 }
 
+// What the process had of its machine is told of exactly the window, once that
+// has ended.
+func TestASessionTellsWhatItsProcessHad(t *testing.T) {
+	d := &fakeDriver{answer: answerAfter(time.Millisecond)}
+	s := newSession(t, planOf(forOneSecond(200)), 0, d, newControl())
+	if early := s.Snapshot().Process; early != nil {
+		t.Errorf("got %+v before the window", early)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Snapshot()
+	length, _ := got.Process.Value(results.ProcessWindowSeconds)
+	if length < 0.95 || length > 5 {
+		t.Errorf("wanted the figures of a second, got those of %v s: %+v", length, got.Process)
+	}
+	if _, known := got.Process.Value(results.ProcessGoroutineDelaySeconds); !known {
+		t.Errorf("wanted the delays of goroutines, got %+v", got.Process)
+	}
+}
+
 func TestTheStagesOfASession(t *testing.T) {
 	var s *Session
 	var mutex sync.Mutex
@@ -400,9 +421,9 @@ func TestNewSessionRefusesAPlanItCannotRun(t *testing.T) {
 func TestClientsSpreadOverTheConnections(t *testing.T) {
 	p := planOf(func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 3, 8 })
 	s := newSession(t, p, 0, &fakeDriver{}, newControl())
-	conns := []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
+	s.conns = []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
 	counts := map[Conn]int{}
-	clients, err := s.clients(t.Context(), conns)
+	clients, err := s.clients(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,18 @@ func (s *Session) Snapshot() *results.Snapshot {
 		KeyBytes:   s.workload.KeyBytes(),
 	}
 	s.state.fill(snapshot)
+	if s.ledger != nil {
+		snapshot.Watch = s.ledger.results()
+	}
+	if s.replays != nil {
+		snapshot.Watch = s.replays.results()
+	}
 	for _, operation := range s.workload.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
+	}
+	// What was sent is read after what has ended, so that it never is less.
+	if e := s.engine.Load(); e != nil {
+		snapshot.Started = e.started()
 	}
 	if snapshot.HasMeasured() {
 		snapshot.Timeline = s.recorder.timeline()
@@ -23,7 +33,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if last := s.recorder.last(); last > 0 {
 		snapshot.Window.LastResponse = last.Wall()
 	}
-	s.watch.fill(snapshot)
+	s.lookout.fill(snapshot)
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
 			s.sampler.fill(&snapshot.Target.Members[i])

@@ -20,6 +20,7 @@ type state struct {
 	stopped  bool
 	window   results.Window
 	target   *results.Target
+	process  *results.ProcessWindow
 }
 
 func newState(log *slog.Logger) state {
@@ -45,6 +46,12 @@ func (s *state) setTarget(t *results.Target) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.target = t
+}
+
+func (s *state) setProcess(w *results.ProcessWindow) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.process = w
 }
 
 func (s *state) setStopped() {
@@ -80,6 +87,7 @@ func (s *state) fill(snapshot *results.Snapshot) {
 	snapshot.Cleaning, snapshot.Stopped = s.cleaning, s.stopped
 	snapshot.Window = s.window
 	snapshot.Target = cloneTarget(s.target)
+	snapshot.Process = s.process
 }
 
 func cloneTarget(t *results.Target) *results.Target {

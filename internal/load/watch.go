@@ -2,164 +2,100 @@ package load
 
 import (
 	"context"
-	"sync"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/guard"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-const (
-	// watchEvery lies between two looks at the requests and at the members'
-	// status, which costs a member microseconds.
-	watchEvery = time.Second
-	// viewTimeout bounds one look at the members' status.
-	viewTimeout = time.Second
-)
-
-// watch looks at the requests, and in pod 0 at the target, from before the
-// first write until the load is over, and ends the load once a rule of the
-// guard fires.
-type watch struct {
-	driver   Driver
-	recorder *recorder
-	rules    plan.StopRules
-	// target: this pod looks at the target, too.
-	target bool
-	// sampling lies between two looks at the members' metrics.
-	sampling time.Duration
-
-	// stop ends the load.
-	stop    context.CancelFunc
-	ended   chan struct{}
-	looking sync.WaitGroup
-
-	mutex   sync.Mutex
-	guard   *guard.Guard
-	changes members.Changes
-	// over: the load is, so that nothing can fire any more.
-	over  bool
-	fired *results.Fired
+// WatchConn is a Conn that can carry a stream of watchers.
+type WatchConn interface {
+	Conn
+	// Watch opens a stream with these watchers and returns once the target has
+	// created all of them. They last until ctx ends, which must be before the
+	// driver is closed, and are opened again where they were if their stream breaks; one that the target cancels is opened
+	// again, too, and sees what comes from then on.
+	Watch(ctx context.Context, watchers []Watcher, audience Audience) error
 }
 
-func newWatch(c Config, r *recorder) *watch {
-	rules, interval := c.Plan.Guard.StopOn, c.Plan.Target.SampleInterval()
-	if back := rules.WALFsync.For(); back > 0 {
-		interval = min(interval, back)
+// Watcher is what one watcher watches.
+type Watcher struct {
+	// Number of the watcher in its pod.
+	Number int
+	// Key is the first key that is watched, and End the one before which that
+	// ends; empty for one key.
+	Key, End []byte
+	// PrevKV asks for the previous value with each event.
+	PrevKV bool
+}
+
+// Audience is told what watchers see. Many watchers call it at once, and each of
+// them in the order of its events.
+type Audience interface {
+	// Event tells that a watcher has read, at an instant, the event of a put. The
+	// value is not kept.
+	Event(watcher int, at Instant, value []byte)
+	// Duplicate tells that it was given an event once more.
+	Duplicate()
+	// Cancelled tells that the target has ended a watcher.
+	Cancelled()
+	// Resumed tells that a watcher was opened anew because its stream had broken.
+	Resumed()
+}
+
+// watch opens the pod's watchers, if its workload has any. They must be there
+// before the load: then every put of the pod comes after the revision at which
+// each of them was created, and owes it an event.
+func (s *Session) watch(ctx context.Context) error {
+	if s.ledger == nil {
+		return nil
 	}
-	return &watch{driver: c.Driver, recorder: r, rules: rules, target: c.Index == 0, sampling: interval}
-}
-
-// begin watches until end is called. stop ends the load.
-func (w *watch) begin(ctx context.Context, target *results.Target, stop context.CancelFunc) {
-	name := nameIn(target)
-	w.mutex.Lock()
-	w.guard, w.changes.Name, w.stop = guard.New(w.rules, name), name, stop
-	w.mutex.Unlock()
-	w.ended = make(chan struct{})
-	// A look that was begun is finished: each request is to be counted on both
-	// sides.
-	ctx = context.WithoutCancel(ctx)
-	w.repeat(ctx, watchEvery, w.look)
-	if w.target && w.rules.WALFsync.ForSeconds > 0 {
-		w.repeat(ctx, w.sampling, w.sample)
-	}
-}
-
-// nameIn returns what people call a member of the target.
-func nameIn(target *results.Target) func(id string) string {
-	return func(id string) string {
-		for _, m := range target.Members {
-			if m.ID == id && m.Name != "" {
-				return m.Name
-			}
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	s.endWatch = end
+	interrupt := context.AfterFunc(ctx, end)
+	defer interrupt()
+	for i, numbers := range s.workload.Watchers(s.part) {
+		conn, ok := s.conns[i%len(s.conns)].(WatchConn)
+		if !ok {
+			return noWatches(s.plan)
 		}
-		return id
-	}
-}
-
-// repeat does something now and in intervals, until the watch ends.
-func (w *watch) repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
-	w.looking.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		for {
-			do(ctx)
-			select {
-			case <-w.ended:
-				return
-			case <-ticker.C:
-			}
+		if err := conn.Watch(lasting, s.watchers(numbers), s.ledger); err != nil {
+			return err
 		}
-	})
+	}
+	return nil
 }
 
-// end ends the watch, with a last look at how the target is now. It may be
-// called again.
-func (w *watch) end(ctx context.Context) {
-	if w.ended == nil || isClosed(w.ended) {
+func noWatches(p plan.Plan) error {
+	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write ClientV3", p.Load.Transport)
+}
+
+// watchers returns those with these numbers among the watchers of all pods, and
+// lets the ledger expect their events.
+func (s *Session) watchers(numbers []int) []Watcher {
+	out := make([]Watcher, len(numbers))
+	for i, number := range numbers {
+		w := Watcher{Key: s.workload.AppendKey(nil, 0), End: s.workload.AppendAfterLast(nil), PrevKV: s.plan.Workload.Watch.PrevKV}
+		key, one := s.workload.WatchedKey(number)
+		if one {
+			w.Key, w.End = s.workload.AppendKey(nil, key), nil
+		}
+		w.Number = s.ledger.open(key, one)
+		out[i] = w
+	}
+	return out
+}
+
+// awaitEvents waits, for at most a while and less once ctx has ended, for the
+// events that are still to come. Those that had their time and did not come are
+// missed; those that had not are censored, for nobody knows.
+func (s *Session) awaitEvents(ctx context.Context, atMost time.Duration) {
+	if s.ledger == nil {
 		return
 	}
-	w.mutex.Lock()
-	w.over = true
-	w.mutex.Unlock()
-	close(w.ended)
-	w.looking.Wait()
-	w.look(context.WithoutCancel(ctx))
-}
-
-func (w *watch) look(ctx context.Context) {
-	ended, failed := w.recorder.tallied()
-	at := time.Now()
-	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesRequests(at, ended, failed) })
-	if !w.target {
-		return
+	hadTime := s.ledger.await(ctx, atMost)
+	if !hadTime {
+		s.ledger.await(context.WithoutCancel(ctx), min(atMost, interruptedDrain))
 	}
-	bounded, cancel := context.WithTimeout(ctx, viewTimeout)
-	defer cancel()
-	view := w.driver.View(bounded)
-	w.judge(func(g *guard.Guard) *results.Fired {
-		w.changes.See(view)
-		return g.SeesView(view)
-	})
-}
-
-func (w *watch) sample(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, sampleTimeout)
-	defer cancel()
-	samples := w.driver.Sample(bounded)
-	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesSamples(samples) })
-}
-
-// judge shows the guard something, and ends the load if a rule fires.
-func (w *watch) judge(show func(*guard.Guard) *results.Fired) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	fired := show(w.guard)
-	if fired == nil || w.fired != nil || w.over {
-		return
-	}
-	w.fired = fired
-	w.stop()
-}
-
-// fill writes into a snapshot what was seen. A rule that fired is only told of
-// a load that it has ended.
-func (w *watch) fill(snapshot *results.Snapshot) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.guard == nil {
-		return
-	}
-	if snapshot.Stopped {
-		snapshot.Fired = w.fired
-	}
-	if unwatched := w.guard.Unwatched(); len(unwatched) > 0 {
-		snapshot.Unwatched = unwatched
-	}
-	if snapshot.Target != nil {
-		snapshot.Target.Changes = w.changes.Found()
-	}
+	s.ledger.close(hadTime)
 }

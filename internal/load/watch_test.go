@@ -3,158 +3,140 @@ package load
 import (
 	"context"
 	"errors"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
-	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// lasting is a load that would go on for longer than a test may take.
-func lasting(rules plan.StopRules) func(*plan.Plan) {
-	return func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.TimeoutSeconds = 0, 600, 1200
-		p.Guard.StopOn = rules
-		p.Target.SampleIntervalSeconds = 1
-	}
+// watchDriver has connections whose watchers see each put, at once, but for
+// those that drop says are lost.
+type watchDriver struct {
+	*fakeDriver
+	fail error
+	drop func(watcher int) bool
+
+	mutex     sync.Mutex
+	watchers  []Watcher
+	audience  Audience
+	preloaded int
+	lasting   context.Context
 }
 
-// onceMeasuring shows a view of a target that is well until the load measures,
-// and from then on another one.
-func onceMeasuring(d *fakeDriver, then members.State) {
-	var measuring atomic.Bool
-	d.answer = func(ctx context.Context, req *Request, resp *Response) {
-		answerAfter(time.Millisecond)(ctx, req, resp)
-		if PhaseOf(ctx) == results.PhaseMeasured {
-			measuring.Store(true)
-		}
-	}
-	d.view = func() members.View {
-		state := members.State{Leader: "a", Term: 1, Version: "3.7.3"}
-		if measuring.Load() {
-			state = then
-		}
-		return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
-	}
+func newWatchDriver() *watchDriver {
+	d := &watchDriver{fakeDriver: &fakeDriver{}}
+	d.answer = func(_ context.Context, req *Request, _ *Response) { d.tell(req) }
+	return d
 }
 
-func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
-	slow := func(n int64, s *members.Sample) {
-		s.Timers = map[results.Timer]members.Histogram{results.TimerWALFsync: {Count: float64(n), Seconds: float64(n)}}
+func (d *watchDriver) tell(req *Request) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.audience == nil {
+		d.preloaded++
+		return
 	}
-	tests := map[string]struct {
-		rules plan.StopRules
-		then  members.State
-		fails bool
-		want  results.GuardRule
-	}{
-		"alarm":       {plan.StopRules{Alarm: true}, members.State{Alarm: "NOSPACE"}, false, results.GuardAlarm},
-		"leader":      {plan.StopRules{LeaderChange: true}, members.State{Leader: "b", Term: 2}, false, results.GuardLeaderChange},
-		"database":    {plan.StopRules{MaxDatabaseBytes: 1}, members.State{DatabaseBytes: 2}, false, results.GuardDatabaseSize},
-		"errors":      {plan.StopRules{ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 1, ForSeconds: 1}}, members.State{}, true, results.GuardErrorRatio},
-		"log flushes": {plan.StopRules{WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}, members.State{}, false, results.GuardWALFsync},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := &fakeDriver{memory: map[string]int64{"a": 1}, sample: slow}
-			onceMeasuring(d, tc.then)
-			if tc.fails {
-				d.answer = func(ctx context.Context, req *Request, resp *Response) {
-					answerAfter(time.Millisecond)(ctx, req, resp)
-					if PhaseOf(ctx) != results.PhasePreload {
-						resp.Code = CodeDeadlineExceeded
-					}
-				}
-			}
-			got := run(t, planOf(lasting(tc.rules)), d)
-			if got.Fired == nil || got.Fired.Rule != tc.want || got.Fired.At.IsZero() {
-				t.Fatalf("%+v fired, wanted %s", got.Fired, tc.want)
-			}
-			if e := endedOf(got); !got.Stopped || got.Cleaning != results.CleaningKeysDeleted || e.Succeeded+e.Failed == 0 || e.Censored > 0 {
-				t.Errorf("it ended stopped %v, with %s and %+v: wanted what was measured, and the keys deleted", got.Stopped, got.Cleaning, e)
-			}
-		})
-	}
-}
-
-func TestNothingFiresWithoutItsRule(t *testing.T) {
-	d := &fakeDriver{}
-	onceMeasuring(d, members.State{Alarm: "NOSPACE", Leader: "b", Term: 7, DatabaseBytes: 1 << 40})
-	if got := run(t, planOf(forOneSecond(0)), d); got.Fired != nil || got.Stopped || len(got.Unwatched) > 0 {
-		t.Errorf("%+v fired, stopped %v, unwatched %v: wanted the whole load", got.Fired, got.Stopped, got.Unwatched)
-	}
-}
-
-// A rule that fires while keys are written ends that.
-func TestAPreloadIsWatched(t *testing.T) {
-	d := &fakeDriver{view: func() members.View {
-		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Alarm: "NOSPACE"}}}
-	}}
-	d.answer = func(ctx context.Context, req *Request, resp *Response) {
-		if PhaseOf(ctx) == results.PhasePreload {
-			<-ctx.Done()
-			resp.Code = CodeCanceled
-		}
-	}
-	got := run(t, planOf(lasting(plan.StopRules{Alarm: true})), d)
-	if got.Fired == nil || !got.Stopped || !got.Window.Start.IsZero() || got.Failure != nil {
-		t.Errorf("%+v fired, stopped %v, failed %+v, window %+v: wanted it to end before a start", got.Fired, got.Stopped, got.Failure, got.Window)
-	}
-}
-
-func TestWhatCanNotBeWatchedIsTold(t *testing.T) {
-	d := &fakeDriver{memory: map[string]int64{"a": 1}}
-	d.view = func() members.View {
-		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
-	}
-	rules := plan.StopRules{Alarm: true, MaxDatabaseBytes: 1, WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
-	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = rules }), d)
-	if got.Fired != nil || got.Stopped {
-		t.Errorf("%+v fired on what nobody saw", got.Fired)
-	}
-	for _, rule := range []results.GuardRule{results.GuardAlarm, results.GuardDatabaseSize, results.GuardWALFsync} {
-		if got.Unwatched[rule] == "" {
-			t.Errorf("%s is not told of; unwatched are %v", rule, got.Unwatched)
+	for _, w := range d.watchers {
+		if d.drop == nil || !d.drop(w.Number) {
+			d.audience.Event(w.Number, Now(), req.Value)
 		}
 	}
 }
 
-// Whatever the rules are, a change of the target is told by pod 0.
-func TestChangesOfTheTargetAreTold(t *testing.T) {
-	d := &fakeDriver{}
-	onceMeasuring(d, members.State{Leader: "b", Term: 2, Version: "3.7.3"})
-	got := run(t, planOf(forOneSecond(0)), d)
-	if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || !strings.Contains(got.Target.Changes[0].Detail, "b") {
-		t.Errorf("changes are %+v, wanted that of the leader", got.Target.Changes)
-	}
+func (d *watchDriver) Connect(ctx context.Context, connection int) (Conn, error) {
+	conn, err := d.fakeDriver.Connect(ctx, connection)
+	return &watchConn{Conn: conn, driver: d}, err
 }
 
-// The other pods look at their own requests alone.
-func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
-	var looks atomic.Int32
-	drivers := []*fakeDriver{{}, {view: func() members.View {
-		looks.Add(1)
-		return members.View{}
-	}}}
-	runParts(t, planOf(func(p *plan.Plan) { p.Pods = 2 }), drivers)
-	if n := looks.Load(); n > 0 {
-		t.Errorf("pod 1 looked %d times at the target, wanted never", n)
-	}
+type watchConn struct {
+	Conn
+	driver *watchDriver
 }
 
-func TestASessionThatFailsWatchesNoMore(t *testing.T) {
-	d := &fakeDriver{hook: func(_ context.Context, step string) error {
-		if step == "claim" {
-			return errors.New("no")
+func (c *watchConn) Watch(ctx context.Context, watchers []Watcher, audience Audience) error {
+	d := c.driver
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.watchers = append(d.watchers, watchers...)
+	d.audience = audience
+	d.lasting = ctx
+	return d.fail
+}
+
+func runWatched(t *testing.T, d *watchDriver, changes ...func(*plan.Plan)) (*results.Snapshot, error) {
+	t.Helper()
+	s, err := NewSession(Config{Plan: watchedPlan(changes...), Driver: d, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Run(t.Context())
+	return s.Snapshot(), err
+}
+
+func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
+	d := newWatchDriver()
+	s, err := runWatched(t, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.watchers) != 6 || d.preloaded != 50 {
+		t.Errorf("%d watchers were opened, after %d of 50 puts of the preload", len(d.watchers), d.preloaded)
+	}
+	for i, w := range d.watchers {
+		if w.Number != i || string(w.Key) != "p/0000" || string(w.End) != "p/0049\x00" {
+			t.Errorf("watcher %d is %+v", i, w)
 		}
-		return nil
-	}}
-	s := newSession(t, planOf(), 0, d, newControl())
-	if err := s.Run(t.Context()); err == nil || !isClosed(s.watch.ended) {
-		t.Errorf("error %v: wanted one, and the end of the watch", err)
+	}
+	if want := (results.Watch{Watchers: 6, Expected: 6 * 1003}); s.Watch != want {
+		t.Errorf("got %+v, wanted %+v", s.Watch, want)
+	}
+	if got := s.Operations[results.OperationWatchEvent].Latency.Count(); got != 6*1003 || endedOf(s).Succeeded != 13*1003 {
+		t.Errorf("%d events were timed, wanted six for each of 1003 puts", got)
+	}
+}
+
+func TestAWatcherOfAKeyIsItsNumberModuloKeys(t *testing.T) {
+	d := newWatchDriver()
+	if _, err := runWatched(t, d, func(p *plan.Plan) {
+		p.Workload.Watch.AllKeys, p.Workload.KeyCount = false, 4
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"p/0000", "p/0001", "p/0002", "p/0003", "p/0000", "p/0001"} {
+		if w := d.watchers[i]; string(w.Key) != want || len(w.End) > 0 {
+			t.Errorf("watcher %d watches %q to %q, wanted %q alone", i, w.Key, w.End, want)
+		}
+	}
+}
+
+// The run waits for events no longer than for an answer, and says what it missed.
+func TestEventsThatNeverComeAreMissed(t *testing.T) {
+	d := newWatchDriver()
+	d.drop = func(watcher int) bool { return watcher == 4 }
+	s, err := runWatched(t, d, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds, p.Load.Requests = 1, 100 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Watch.Expected != 600 || s.Watch.Missed != 100 {
+		t.Errorf("got %+v, wanted 100 missed of 600", s.Watch)
+	}
+}
+
+func TestASessionEndsIfItCannotWatch(t *testing.T) {
+	d := newWatchDriver()
+	d.fail = errors.New("no stream")
+	if _, err := runWatched(t, d); !errors.Is(err, d.fail) {
+		t.Errorf("got %v, wanted %v", err, d.fail)
+	}
+	if d.lasting.Err() == nil || !d.released.Load() {
+		t.Errorf("the watchers have ended: %v, the prefix is released: %v", d.lasting.Err(), d.released.Load())
+	}
+	s, err := NewSession(Config{Plan: watchedPlan(), Driver: &fakeDriver{}, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailureInvalidPlan {
+		t.Errorf("connections that carry no watches: got %+v", f)
 	}
 }

@@ -25,6 +25,8 @@ func windowFamilies() []family {
 			durations, func(s *Snapshot) *time.Duration { return &s.Window.Planned }),
 		scalar("etcdbench_planned_requests", "Planned measured requests of the client pod, if their number bounds the window.",
 			counts[uint64](), func(s *Snapshot) *uint64 { return &s.Window.PlannedRequests }),
+		scalar("etcdbench_started_requests", "Measured requests that were sent.",
+			counts[uint64](), func(s *Snapshot) *uint64 { return &s.Started }),
 	}
 }
 

@@ -18,10 +18,18 @@ const (
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
 
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream RPC = "RangeStream"
+
 	RPCLeaseGrant     RPC = "LeaseGrant"
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
+
+	RPCWatch RPC = "Watch"
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
 )
 
 // Phase is what a request was sent for.
@@ -65,6 +73,7 @@ const (
 	FailureAlarmRaised          FailureReason = "AlarmRaised"
 	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
 	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
+	FailureUnsupported          FailureReason = "Unsupported"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
@@ -114,6 +123,11 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Watch says what became of the pod's watchers, if it has any.
+	Watch Watch
+	// Started counts the measured requests that were sent; those in flight have
+	// no result yet.
+	Started uint64
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline
@@ -124,6 +138,9 @@ type Snapshot struct {
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
+	// Process is what the pod's process had of its machine over the window; nil
+	// until that has ended, and in a merge: such numbers can not be added up.
+	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string
@@ -161,13 +178,17 @@ type OperationResult struct {
 	// Censored has, of requests that were unanswered or still owed when the
 	// run ended, the time from when they were due until then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	// Errors counts failed requests by gRPC status code, for example "Unavailable",
+	// and events under ErrorMissed.
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

@@ -27,6 +27,7 @@ func finalSnapshot(index, n int, operations ...Operation) *Snapshot {
 			Planned: 10 * time.Second,
 		},
 		Operations: map[Operation]*OperationResult{},
+		Process:    idle(with(ProcessCPUSeconds, 13.171875), with(ProcessThreadDelaySeconds, 0x1.5p-13)),
 		Requests: map[RPC]map[Phase]uint64{
 			RPCTxn: {PhaseControl: 3}, RPCDeleteRange: {PhaseControl: 34}, RPCStatus: {PhaseControl: 3}, RPCMemberList: {PhaseControl: 1},
 		},
@@ -103,7 +104,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 	s := &Snapshot{
 		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []string{"ClientV3", "Fast"}[r.IntN(2)],
 		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0,
-		KeyBytes: r.IntN(200), Window: randomWindow(r),
+		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 50), Window: randomWindow(r),
 		Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
 	}
 	for _, operation := range operations[:r.IntN(3)] {
@@ -128,11 +129,30 @@ func randomSnapshot(seed uint64) *Snapshot {
 		}
 	}
 	randomGuard(r, s)
+	if r.IntN(2) == 0 {
+		s.Process = randomProcess(r)
+	}
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
+	if r.IntN(2) == 0 {
+		s.Watch = randomWatch(r)
+	}
 	if r.IntN(4) == 0 {
 		s.Omitted = []string{"lateness", "target"}
 	}
 	return s
+}
+
+// randomProcess has figures in the precision in which they are kept; some are
+// not known.
+func randomProcess(r *rand.Rand) *ProcessWindow {
+	w := &ProcessWindow{Figures: map[ProcessFigure]float64{}}
+	for _, f := range processFigures[r.IntN(2):] {
+		w.Figures[f] = math.Round(10*r.Float64()*(1<<20)) / (1 << 20)
+	}
+	if r.IntN(2) == 0 {
+		w.Unknown = "its control group could not be read: no such file"
+	}
+	return w
 }
 
 func randomWindow(r *rand.Rand) Window {
@@ -165,5 +185,8 @@ func randomResult(r *rand.Rand) *OperationResult {
 	}
 	result.CompletedInWindow = r.Uint64N(result.Latency.Count() + 1)
 	result.Lost = r.Uint64N(result.Latency.Count() + 1)
+	if r.IntN(2) == 0 {
+		result.Attempts = result.Latency.Count() * (1 + r.Uint64N(5))
+	}
 	return result
 }

@@ -17,10 +17,6 @@ const (
 	// maxSkewShare is the greatest start skew, as a share of the length: for
 	// so long not all pods were sending.
 	maxSkewShare = 0.05
-	// maxLateness and maxLatenessShare of the latency are the p99 of lateness
-	// above which the load generator shows in the latency.
-	maxLateness      = 250 * time.Microsecond
-	maxLatenessShare = 0.10
 )
 
 // timing is what follows from the windows of all pods.
@@ -113,8 +109,10 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 }
 
 func (s *Snapshot) succeeded() (n uint64) {
-	for _, r := range s.Operations {
-		n += r.Latency.Count()
+	for operation, r := range s.Operations {
+		if !operation.IsEvent() {
+			n += r.Latency.Count()
+		}
 	}
 	return n
 }
@@ -160,12 +158,9 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
+	merged.Watch.warnings(warn)
 	for _, o := range s.Operations {
-		warn(o.Failed > 0, "%s", failures(o))
-		late, known := o.Lateness.Values[StatisticP99]
-		warn(known && late.Duration > tolerated(o.Latency.Values[StatisticP99].Duration),
-			"%s requests were sent up to %v late (p99): the clients were too few or too slow for the rate, so part of the latency is their own",
-			o.Operation, late.Duration.Round(time.Microsecond))
+		warn(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
 		warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
 			"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
 			o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
@@ -187,11 +182,6 @@ func failures(o OperationSummary) string {
 		text += ": etcd has refused writes, for want of space or because it was overloaded; `etcdctl alarm list` says whether NOSPACE is set, which only an operator of the target can clear"
 	}
 	return text
-}
-
-// tolerated is the lateness that a latency can bear.
-func tolerated(latency time.Duration) time.Duration {
-	return max(maxLateness, time.Duration(maxLatenessShare*float64(latency)))
 }
 
 // versions are those of the members, each once.

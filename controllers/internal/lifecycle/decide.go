@@ -57,7 +57,7 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	if o.resolved() {
 		return nil
 	}
-	d := &Decision{Stage: v1alpha1.StagePending, Message: o.Target.Missing, Endpoints: o.Target.Endpoints}
+	d := &Decision{Stage: v1alpha1.StagePending, Message: o.Target.Missing, Endpoints: o.Target.Endpoints, Nodes: o.Target.Nodes}
 	if len(o.Target.Endpoints) > 0 {
 		d.Message = "The target's addresses are " + strings.Join(o.Target.Endpoints, ", ") + "."
 	}

@@ -15,6 +15,8 @@ type Decision struct {
 	Stage, Message string
 	// Endpoints, if any, are to be kept in status.
 	Endpoints []string
+	// Nodes go with Endpoints.
+	Nodes []string
 	// Queue is the run's place among those that wait, nil if it does not.
 	Queue *v1alpha1.QueueStatus
 	// Admission, if set, is to be kept in status.

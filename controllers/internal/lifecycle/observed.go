@@ -33,6 +33,8 @@ type Observed struct {
 type Target struct {
 	// Endpoints are host:port, sorted; empty until all that the run names exists.
 	Endpoints []string
+	// Nodes that the members are on, sorted, as far as that is known.
+	Nodes []string
 	// Missing says what does not exist.
 	Missing string
 }

@@ -22,20 +22,29 @@ const reportLimit = 5 * time.Second
 
 // following are the flags of commands that follow a run.
 type following struct {
-	output  string
-	timeout time.Duration
+	outputs  []string
+	interval time.Duration
+	timeout  time.Duration
+
+	// destinations are what outputs say.
+	destinations destinations
 }
 
 func (f *following) addFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", outputTable, "form of the result: table, json or yaml")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "form of the result: "+formsText()+", on standard output, or as FORM=FILE in a file; may be given more than once. Without a form for standard output that gets a table. jsonl begins at once, with a line per interval")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of jsonl; a change of state has a line of its own, and a run in a cluster has news every 2s")
 	flags.DurationVar(&f.timeout, "timeout", 0, "leave a run in a cluster alone after this time, for example 10m; 0 waits for its end")
 }
 
-func (f *following) check() error {
-	if f.timeout < 0 {
+func (f *following) check() (err error) {
+	switch {
+	case f.timeout < 0:
 		return fmt.Errorf("--timeout: wanted a time of 0 or more, found %s", f.timeout)
+	case f.interval < 0:
+		return fmt.Errorf("--interval: wanted a time of 0 or more, found %s", f.interval)
 	}
-	return checkOutput(f.output)
+	f.destinations, err = parseDestinations(f.outputs)
+	return err
 }
 
 // cluster returns the cluster that flags and kubeconfig name, their namespace,
@@ -86,7 +95,7 @@ func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
 // goes on following, the second leaves.
 func (t *tool) followAndStop(f *follow.Follower, flags following) error {
 	s := t.screen()
-	f.Seen, f.Notice = s.Show, s.Notice
+	f.Seen, f.Notice = seenBy(s, flags.destinations), s.Notice
 	s.Notice("Created the run " + f.Key.String() + ".")
 	ctx, cancel := withTimeout(t.interrupts.leave, flags.timeout)
 	defer cancel()
@@ -120,7 +129,7 @@ func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err err
 	case err == nil:
 		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 		defer cancel()
-		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.output)
+		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.destinations)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s; it goes on. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
 	case errors.Is(err, context.Canceled):

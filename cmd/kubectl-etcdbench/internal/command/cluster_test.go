@@ -233,3 +233,27 @@ func spec(t *testing.T, run *v1alpha1.EtcdBenchmark) string {
 	}
 	return string(data)
 }
+
+func TestLinesOfARunInACluster(t *testing.T) {
+	key := client.ObjectKey{Namespace: namespace(t), Name: "puts"}
+	c := call(puts, "run", "-f", "-", "-n", key.Namespace, "-o", "jsonl", "--interval", "1h")
+	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
+		stage(v1alpha1.StageRunning, metav1.ConditionFalse)(s)
+		s.Pods = []v1alpha1.PodStatus{{Index: 0, Stage: "Measuring"}}
+		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, StartedRequests: 1002, ThroughputPerSecond: 48123, P99Microseconds: 25100, ReadyPods: 2}
+	})
+	c.out.await(t, `"state":"Running","phase":"Measuring","percent":50,"started":1002,"completed":1000,`)
+	c.signals <- os.Interrupt
+	awaitRun(t, key, func(run *v1alpha1.EtcdBenchmark) bool { return run.Spec.Stop })
+	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
+		stage(v1alpha1.ReasonStopped, metav1.ConditionTrue)(s)
+		s.Summary = &v1alpha1.Summary{Transport: v1alpha1.TransportClientV3, MeasuredRequests: 1200, Partial: true}
+	})
+	c.wantStatus(t, exitUnknown)
+	lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")
+	for _, want := range []string{`"state":"Stopped"`, `"final":true,"partial":true`, `"measuredRequests":1200`} {
+		if last := lines[len(lines)-1]; !strings.Contains(last, want) {
+			t.Errorf("wanted %s in the last line, found %s", want, last)
+		}
+	}
+}

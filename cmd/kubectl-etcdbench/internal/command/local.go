@@ -62,7 +62,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 		return m.Refuse("spec.stop", "found true, which ends a run that goes on: remove it from the manifest to run that")
 	}
 	s := t.screen()
-	f.options.Show, f.options.Notice, f.options.Stop = s.Show, s.Notice, t.interrupts.end
+	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.destinations), s.Notice, t.interrupts.end
 	timeline, err := local.Run(t.interrupts.leave, run, f.options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {
@@ -71,7 +71,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	return t.conclude(run, timeline, f.output)
+	return t.conclude(run, timeline, f.destinations)
 }
 
 // admit returns the object as a cluster would have created it.

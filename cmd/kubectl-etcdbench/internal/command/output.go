@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,18 +22,21 @@ const (
 	outputTable = "table"
 	outputJSON  = "json"
 	outputYAML  = "yaml"
+	// outputPerfdash is what Kubernetes's perfdash reads.
+	outputPerfdash = "perfdash"
+	// outputLines is JSON, one line per interval while the run goes on.
+	outputLines = "jsonl"
 )
+
+var forms = []string{outputTable, outputJSON, outputYAML, outputPerfdash, outputLines}
+
+func formsText() string {
+	last := len(forms) - 1
+	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+}
 
 // usualWidth is that of a terminal which does not tell.
 const usualWidth = 80
-
-func checkOutput(output string) error {
-	switch output {
-	case outputTable, outputJSON, outputYAML:
-		return nil
-	}
-	return fmt.Errorf("--output: wanted table, json or yaml, found %q", output)
-}
 
 // screen shows progress on the error stream, redrawn if that is a terminal.
 func (t *tool) screen() *screen.Screen {
@@ -49,17 +53,26 @@ func (t *tool) screen() *screen.Screen {
 	})
 }
 
-// conclude prints a finished run and returns its exit status. timeline may be
-// nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, output string) error {
-	if err := write(t.Out, run, timeline, output); err != nil {
+// seenBy returns who is to get each new state of a run: the person who waits,
+// and the programs that read lines.
+func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		s.Show(run)
+		outputs.show(run)
+	}
+}
+
+// conclude writes the result of a finished run and returns its exit status.
+// timeline may be nil.
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, outputs destinations) error {
+	if err := outputs.write(t.Out, run, timeline); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)
 	if status == exitDone {
 		return nil
 	}
-	if output == outputTable {
+	if outputs.printed() == outputTable {
 		return &exitError{status: status}
 	}
 	return &exitError{status, why(run, status)}
@@ -77,22 +90,33 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-func write(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, output string) error {
-	if output == outputTable {
+func write(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, form string) error {
+	var data []byte
+	var err error
+	switch form {
+	case outputJSON:
+		data, err = marshal(run)
+	case outputYAML:
+		if data, err = marshal(run); err == nil {
+			data, err = yaml.JSONToYAML(data)
+		}
+	case outputPerfdash:
+		data, err = benchmark.Perfdash(run)
+	default:
 		return benchmark.WriteTable(out, run, timeline)
 	}
-	run = run.DeepCopy()
-	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.Kind))
-	run.ManagedFields = nil
-	data, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
-		return err
-	}
-	if output == outputJSON {
-		data = append(data, '\n')
-	} else if data, err = yaml.JSONToYAML(data); err != nil {
 		return err
 	}
 	_, err = out.Write(data)
 	return err
+}
+
+// marshal returns the run as a cluster would show it.
+func marshal(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
+	run = run.DeepCopy()
+	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.Kind))
+	run.ManagedFields = nil
+	data, err := json.MarshalIndent(run, "", "  ")
+	return append(data, '\n'), err
 }

@@ -24,6 +24,9 @@ const (
   # Run on this machine against an etcd that serves TLS, and keep the result
   kubectl etcdbench run --local -f benchmark.yaml --endpoints etcd.example:2379 --tls-dir certs/ -o json > result.json
 
+  # Watch the numbers while the run goes on, and keep the result for perfdash
+  kubectl etcdbench run -f benchmark.yaml -o jsonl -o perfdash=EtcdAPI_benchmark_put.json
+
   # Follow a run that somebody else has created
   kubectl etcdbench watch write-all-members -n etcd`
 
@@ -31,8 +34,9 @@ const (
 finished, or, with --local, runs it on this machine. Progress goes to standard
 error, the result to standard output.
 
-Ctrl-C ends the run in an orderly way: its keys are deleted, and the result is
-what was measured until then. A second Ctrl-C does not wait for that.
+Ctrl-C, or SIGTERM, ends the run in an orderly way: its keys are deleted, and the
+result, in every form that was asked for, is what was measured until then and says
+that it is partial. A second Ctrl-C does not wait for that.
 
 ` + exitHelp
 )
@@ -102,6 +106,10 @@ func (t *tool) run(f *runFlags) error {
 	if f.generateName {
 		m.GenerateName()
 	}
+	if err := f.destinations.open(t.Out, f.following); err != nil {
+		return err
+	}
+	defer f.destinations.discard()
 	if f.local {
 		return t.runLocally(f, m)
 	}

@@ -37,6 +37,10 @@ func (t *tool) watch(name string, flags following) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
+	if err := flags.destinations.open(t.Out, flags); err != nil {
+		return err
+	}
+	defer flags.destinations.discard()
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
 		return err
@@ -49,7 +53,7 @@ func (t *tool) watch(name string, flags following) error {
 	f := &follow.Follower{
 		Cluster: cluster,
 		Key:     client.ObjectKey{Namespace: namespace, Name: name},
-		Seen:    s.Show,
+		Seen:    seenBy(s, flags.destinations),
 		Notice:  s.Notice,
 	}
 	run, err := f.Follow(ctx)

@@ -216,6 +216,9 @@ func (c *conductor) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
 		out[i] = s.Snapshot()
+		if c.options.EmbeddedMembers > 0 && out[i].Process != nil {
+			out[i].Process = &results.ProcessWindow{Unknown: "the embedded members shared its process"}
+		}
 	}
 	return out
 }

@@ -122,6 +122,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
+		s.Summary.Validity.Shared = c.options.shared(c.plan.Target.Endpoints)
 		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)

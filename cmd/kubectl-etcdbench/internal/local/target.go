@@ -98,6 +98,17 @@ func (o Options) warnings(run *v1alpha1.EtcdBenchmark, endpoints []string) []str
 	return nil
 }
 
+// shared says what load generator and members have in common.
+func (o Options) shared(endpoints []string) v1alpha1.SharedWithMembers {
+	switch {
+	case o.EmbeddedMembers > 0:
+		return v1alpha1.SharedProcess
+	case allLoopback(endpoints):
+		return v1alpha1.SharedNode
+	}
+	return ""
+}
+
 const embeddedWarning = "The members were embedded: they ran in the load generator's own process and shared its CPUs, memory and disk. " +
 	"Compare such numbers with each other, not with those of a cluster."
 

@@ -1,0 +1,61 @@
+package v1alpha1
+
+// Progress of the run while it goes on.
+type Progress struct {
+	// percent of the measured requests or of the measured time that is done.
+	//
+	// +optional
+	Percent int32 `json:"percent"`
+
+	// requests measured so far.
+	//
+	// +optional
+	Requests int64 `json:"requests"`
+
+	// startedRequests is how many requests of the measured window were sent so
+	// far. What is above requests is in flight.
+	//
+	// +optional
+	StartedRequests int64 `json:"startedRequests,omitempty"`
+
+	// failedRequests is how many of requests failed.
+	//
+	// +optional
+	FailedRequests int64 `json:"failedRequests,omitempty"`
+
+	// throughputPerSecond is the mean rate of successful requests so far.
+	//
+	// +optional
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// p50Microseconds is the median of latency so far. This and the other
+	// percentiles are those of the slowest kind of request.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds,omitempty"`
+
+	// p90Microseconds is the 90th percentile of latency so far.
+	//
+	// +optional
+	P90Microseconds int64 `json:"p90Microseconds,omitempty"`
+
+	// p99Microseconds is the 99th percentile of latency so far.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds"`
+
+	// p999Microseconds is the 99.9th percentile of latency so far.
+	//
+	// +optional
+	P999Microseconds int64 `json:"p999Microseconds,omitempty"`
+
+	// maxMicroseconds is the longest latency so far.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds,omitempty"`
+
+	// readyPods is how many client pods are ready to start or have started.
+	//
+	// +optional
+	ReadyPods int32 `json:"readyPods"`
+}

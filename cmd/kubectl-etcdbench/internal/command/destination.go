@@ -1,0 +1,158 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/lines"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+)
+
+// destination is where one form of the result goes.
+type destination struct {
+	form string
+	// path of a file; empty is standard output.
+	path string
+
+	// What follows is there once it is open. file is nil for standard output.
+	file *os.File
+	// created: the file was not there before.
+	created bool
+	// lines writes the form that begins before the run has ended.
+	lines *lines.Writer
+}
+
+// destinations are where the result of a run goes.
+type destinations []*destination
+
+// parseDestinations reads FORM or FORM=FILE of each --output. What goes to
+// standard output is a table unless one of them says otherwise.
+func parseDestinations(outputs []string) (destinations, error) {
+	var all destinations
+	toStandardOutput := 0
+	for _, output := range outputs {
+		form, path, named := strings.Cut(output, "=")
+		switch {
+		case !slices.Contains(forms, form):
+			return nil, fmt.Errorf("--output: wanted %s, found %q", formsText(), form)
+		case named && path == "":
+			return nil, fmt.Errorf("--output: wanted a file after %q, found nothing", output)
+		case !named:
+			toStandardOutput++
+		}
+		all = append(all, &destination{form: form, path: path})
+	}
+	if toStandardOutput > 1 {
+		return nil, fmt.Errorf("--output: wanted at most one form on standard output, found %d: write others as FORM=FILE", toStandardOutput)
+	}
+	if toStandardOutput == 0 {
+		all = append(all, &destination{form: outputTable})
+	}
+	return all, nil
+}
+
+// printed is the form that goes to standard output.
+func (all destinations) printed() string {
+	for _, d := range all {
+		if d.path == "" {
+			return d.form
+		}
+	}
+	return outputTable
+}
+
+// open opens the files, so that one that cannot be written is known before the
+// run and not after it. What is in them stays until there is a result.
+func (all destinations) open(stdout io.Writer, f following) error {
+	for _, d := range all {
+		out, err := d.open(stdout)
+		if err != nil {
+			all.discard()
+			return fmt.Errorf("--output: %w", err)
+		}
+		if d.form == outputLines {
+			d.lines = lines.New(out, f.interval)
+		}
+	}
+	return nil
+}
+
+func (d *destination) open(stdout io.Writer) (out io.Writer, err error) {
+	if d.path == "" {
+		return stdout, nil
+	}
+	d.file, err = os.OpenFile(d.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	d.created = err == nil
+	if errors.Is(err, os.ErrExist) {
+		d.file, err = os.OpenFile(d.path, os.O_WRONLY, 0o644)
+	}
+	if err == nil && d.form == outputLines {
+		err = d.empty()
+	}
+	return d.file, err
+}
+
+// empty empties a file, and leaves alone what is none, such as a pipe.
+func (d *destination) empty() error {
+	info, err := d.file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return d.file.Truncate(0)
+}
+
+// show takes a state of the run for the forms that begin before its end.
+func (all destinations) show(run *v1alpha1.EtcdBenchmark) {
+	for _, d := range all {
+		if d.lines != nil {
+			d.lines.Show(run)
+		}
+	}
+}
+
+// write writes the result of a finished run everywhere, as far as that goes,
+// and closes the files. timeline may be nil.
+func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error {
+	var errs []error
+	for _, d := range all {
+		switch {
+		case d.lines != nil:
+			errs = append(errs, d.lines.Err())
+		case d.file == nil:
+			errs = append(errs, write(stdout, run, timeline, d.form))
+		default:
+			errs = append(errs, d.empty(), write(d.file, run, timeline, d.form))
+		}
+		errs = append(errs, d.close())
+	}
+	return errors.Join(errs...)
+}
+
+func (d *destination) close() error {
+	if d.file == nil {
+		return nil
+	}
+	err := d.file.Close()
+	d.file = nil
+	return err
+}
+
+// discard closes the files of a run that has no result. Those that were created
+// for it and are still empty are removed.
+func (all destinations) discard() {
+	for _, d := range all {
+		if d.file == nil {
+			continue
+		}
+		info, err := d.file.Stat()
+		_ = d.close()
+		if d.created && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			_ = os.Remove(d.path)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package lines
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// line is a state of a run. Counts and percentiles are those of the measured
+// window so far.
+type line struct {
+	Time time.Time `json:"time"`
+	// Run is namespace/name.
+	Run string `json:"run"`
+	// State is the reason of the condition Finished, and Phase the stage of the
+	// client pod that is behind the others.
+	State   string        `json:"state"`
+	Phase   results.Stage `json:"phase,omitempty"`
+	Percent int32         `json:"percent"`
+
+	// Started requests were sent, Completed ones have ended, Failed is how many
+	// of those failed. Censored ones were cut off at the end.
+	Started   int64 `json:"started"`
+	Completed int64 `json:"completed"`
+	Failed    int64 `json:"failed"`
+	Censored  int64 `json:"censored,omitempty"`
+
+	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+	// IntervalThroughputPerSecond is the rate since the line before, absent
+	// unless both are of the measured window.
+	IntervalThroughputPerSecond *int64 `json:"intervalThroughputPerSecond,omitempty"`
+
+	P50Microseconds  int64 `json:"p50Microseconds"`
+	P90Microseconds  int64 `json:"p90Microseconds"`
+	P99Microseconds  int64 `json:"p99Microseconds"`
+	P999Microseconds int64 `json:"p999Microseconds"`
+	MaxMicroseconds  int64 `json:"maxMicroseconds"`
+
+	// Final: the run has finished. Partial: what it measured is not whole.
+	Final   bool              `json:"final,omitempty"`
+	Partial bool              `json:"partial,omitempty"`
+	Summary *v1alpha1.Summary `json:"summary,omitempty"`
+}
+
+// lineOf is the line of a run at a time, but for what depends on the line before.
+func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
+	l := line{
+		Time: now.UTC().Truncate(time.Millisecond), Run: run.Namespace + "/" + run.Name,
+		State: v1alpha1.StagePending, Phase: benchmark.Phase(run),
+	}
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
+		l.State, l.Final = c.Reason, c.Status == metav1.ConditionTrue
+	}
+	switch {
+	case run.Status.Summary != nil:
+		l.setSummary(run.Status.Summary)
+	case run.Status.Progress != nil:
+		l.setProgress(run.Status.Progress)
+	}
+	return l
+}
+
+func (l *line) setProgress(p *v1alpha1.Progress) {
+	l.Percent = p.Percent
+	l.Started, l.Completed, l.Failed = p.StartedRequests, p.Requests, p.FailedRequests
+	l.ThroughputPerSecond = p.ThroughputPerSecond
+	l.P50Microseconds, l.P90Microseconds = p.P50Microseconds, p.P90Microseconds
+	l.P99Microseconds, l.P999Microseconds = p.P99Microseconds, p.P999Microseconds
+	l.MaxMicroseconds = p.MaxMicroseconds
+}
+
+// setSummary takes the percentiles of the slowest kind of request, as progress
+// does.
+func (l *line) setSummary(s *v1alpha1.Summary) {
+	l.Summary, l.Partial = s, s.Partial
+	if !s.Partial {
+		l.Percent = 100
+	}
+	l.Started, l.Failed, l.Censored = s.StartedRequests, s.FailedRequests, s.CensoredRequests
+	l.Completed = s.MeasuredRequests - s.CensoredRequests
+	l.ThroughputPerSecond = s.ThroughputPerSecond
+	for _, op := range s.Operations {
+		if op.Latency != nil {
+			l.raise(op.Latency)
+		}
+	}
+}
+
+func (l *line) raise(by *v1alpha1.LatencySummary) {
+	l.P50Microseconds = max(l.P50Microseconds, by.P50Microseconds)
+	l.P90Microseconds = max(l.P90Microseconds, by.P90Microseconds)
+	l.P99Microseconds = max(l.P99Microseconds, by.P99Microseconds)
+	l.P999Microseconds = max(l.P999Microseconds, by.P999Microseconds)
+	l.MaxMicroseconds = max(l.MaxMicroseconds, by.MaxMicroseconds)
+}
+
+// follow fills in what depends on the line before.
+func (l *line) follow(before line) {
+	const measuring = results.StageMeasuring
+	elapsed := l.Time.Sub(before.Time).Seconds()
+	if l.Phase != measuring || before.Phase != measuring || elapsed <= 0 {
+		return
+	}
+	succeeded := (l.Completed - l.Failed) - (before.Completed - before.Failed)
+	rate := int64(float64(max(succeeded, 0))/elapsed + 0.5)
+	l.IntervalThroughputPerSecond = &rate
+}

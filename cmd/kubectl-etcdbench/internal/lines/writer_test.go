@@ -1,0 +1,140 @@
+package lines
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// trial is a writer whose clock stands until the test moves it.
+type trial struct {
+	*Writer
+	out strings.Builder
+	at  time.Time
+}
+
+func newTrial(interval time.Duration) *trial {
+	w := &trial{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w.Writer = New(&w.out, interval)
+	w.now = func() time.Time { return w.at }
+	return w
+}
+
+// after moves the clock and shows a run.
+func (w *trial) after(d time.Duration, run *v1alpha1.EtcdBenchmark) {
+	w.at = w.at.Add(d)
+	w.Show(run)
+}
+
+func (w *trial) lines(t *testing.T) []line {
+	t.Helper()
+	var out []line
+	for text := range strings.Lines(w.out.String()) {
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v in the line %s", err, text)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func state(reason string, phase results.Stage, change func(*v1alpha1.EtcdBenchmarkStatus)) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "puts"}}
+	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionFalse, Reason: reason}}
+	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(phase)}}
+	if change != nil {
+		change(&run.Status)
+	}
+	return run
+}
+
+func measuring(requests, failed int64) *v1alpha1.EtcdBenchmark {
+	return state(v1alpha1.StageRunning, results.StageMeasuring, func(s *v1alpha1.EtcdBenchmarkStatus) {
+		s.Progress = &v1alpha1.Progress{Requests: requests, StartedRequests: requests + 5, FailedRequests: failed, P99Microseconds: 99}
+	})
+}
+
+func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
+	w := newTrial(time.Second)
+	w.after(0, state(v1alpha1.StagePreparing, results.StageConnecting, nil))
+	w.after(100*time.Millisecond, state(v1alpha1.StagePreparing, results.StageConnecting, nil))
+	w.after(100*time.Millisecond, state(v1alpha1.StageRunning, results.StageWarmingUp, nil))
+	w.after(100*time.Millisecond, measuring(100, 0))
+	w.after(500*time.Millisecond, measuring(500, 0))
+	w.after(500*time.Millisecond, measuring(1100, 10))
+	var got []string
+	for _, l := range w.lines(t) {
+		got = append(got, l.State+" "+string(l.Phase))
+	}
+	want := []string{"Preparing Connecting", "Running WarmingUp", "Running Measuring", "Running Measuring"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("lines (-want +got):\n%s", diff)
+	}
+	last := w.lines(t)[3]
+	if last.Run != "etcd/puts" || last.Started != 1105 || last.Completed != 1100 || last.Failed != 10 || last.P99Microseconds != 99 {
+		t.Errorf("wanted the numbers so far, got %+v", last)
+	}
+	if rate := last.IntervalThroughputPerSecond; rate == nil || *rate != 990 {
+		t.Errorf("wanted 990 successes in the second since the line before, got %+v", last)
+	}
+	if first := w.lines(t)[2]; first.IntervalThroughputPerSecond != nil {
+		t.Errorf("the interval before the window has a rate: %+v", first)
+	}
+}
+
+func TestTheLastLineHasTheResult(t *testing.T) {
+	for partial, wantPercent := range map[bool]int32{false: 100, true: 0} {
+		w := newTrial(time.Hour)
+		w.after(0, measuring(100, 0))
+		end := state(v1alpha1.ReasonStopped, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
+			s.Conditions[0].Status = metav1.ConditionTrue
+			s.Summary = &v1alpha1.Summary{
+				Partial: partial, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, FailedRequests: 3,
+				Operations: []v1alpha1.OperationSummary{
+					{Operation: v1alpha1.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
+					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{P99Microseconds: 9, MaxMicroseconds: 50}},
+				},
+			}
+		})
+		w.after(0, end)
+		w.after(time.Hour, end)
+		lines := w.lines(t)
+		if len(lines) != 2 {
+			t.Fatalf("wanted one line more, found %d lines", len(lines))
+		}
+		got := lines[1]
+		if !got.Final || got.Partial != partial || got.Percent != wantPercent || got.Started != 205 || got.Completed != 200 || got.Censored != 10 {
+			t.Errorf("wanted the result of a run that is over, got %+v", got)
+		}
+		if got.P99Microseconds != 9 || got.MaxMicroseconds != 70 || got.Summary == nil || len(got.Summary.Operations) != 2 {
+			t.Errorf("wanted the percentiles of the slowest kind of request, and all of the summary, got %+v", got)
+		}
+	}
+}
+
+// full takes nothing.
+type full struct{ writes int }
+
+func (f *full) Write([]byte) (int, error) {
+	f.writes++
+	return 0, errors.New("no space left")
+}
+
+func TestNothingIsWrittenAfterAnError(t *testing.T) {
+	out := &full{}
+	w := New(out, 0)
+	w.Show(measuring(1, 0))
+	w.Show(measuring(2, 0))
+	if out.writes != 1 || w.Err() == nil {
+		t.Errorf("wanted one write and its error, found %d writes and %v", out.writes, w.Err())
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// seenLine is what these tests read of a line.
+type seenLine struct {
+	Time                        time.Time
+	Run, State, Phase           string
+	Started, Completed, Failed  int64
+	ThroughputPerSecond         int64
+	IntervalThroughputPerSecond *int64
+	P50Microseconds             int64
+	P99Microseconds             int64
+	Final, Partial              bool
+	Summary                     *struct{ MeasuredRequests int64 }
+}
+
+func parseLines(t *testing.T, text string) (out []seenLine) {
+	t.Helper()
+	for each := range strings.Lines(text) {
+		var l seenLine
+		if err := json.Unmarshal([]byte(each), &l); err != nil {
+			t.Fatalf("%v in the line %q", err, each)
+		}
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		t.Fatal("found no lines")
+	}
+	return out
+}
+
+type seenPerfdash struct {
+	Version   string
+	DataItems []struct {
+		Data   map[string]float64
+		Labels map[string]string
+		Unit   string
+	}
+}
+
+func readPerfdash(t *testing.T, path string) (out seenPerfdash) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	return out
+}
+
+func TestResultsInSeveralForms(t *testing.T) {
+	dir := t.TempDir()
+	perfdash, lines := filepath.Join(dir, "perfdash.json"), filepath.Join(dir, "lines")
+	// What was there before is longer than what comes.
+	if err := os.WriteFile(perfdash, []byte(strings.Repeat("x", 1<<16)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd, _ := process(t, puts, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "perfdash="+perfdash, "-o", "jsonl="+lines)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(out), "KEYS WRITTEN") {
+		t.Errorf("wanted a table on standard output, found:\n%s", out)
+	}
+	got := readPerfdash(t, perfdash)
+	if got.Version != "v1" || len(got.DataItems) != 2 || got.DataItems[0].Unit != "ms" || got.DataItems[0].Data["Perc99"] <= 0 {
+		t.Errorf("wanted the latency of puts, found %+v", got)
+	}
+	if labels := got.DataItems[0].Labels; labels["Operation"] != "PUT" || labels["Partial"] != "" {
+		t.Errorf("wanted a whole result, found the labels %v", labels)
+	}
+	written, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := parseLines(t, string(written))
+	if last := all[len(all)-1]; !last.Final || last.Partial || last.Summary == nil || last.Started != 2000 || last.Completed != 2000 {
+		t.Errorf("wanted the whole result of 2,000 requests at the end, found %+v", last)
+	}
+}
+
+// followed runs a command whose lines it reads, and stops it once they show
+// that the window lasts.
+func followed(t *testing.T, signal os.Signal, args ...string) (all []seenLine, status int) {
+	t.Helper()
+	cmd, temporary := process(t, endless, args...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer hang.Stop()
+	for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
+		l := parseLines(t, scanner.Text())[0]
+		if all = append(all, l); l.IntervalThroughputPerSecond != nil && *l.IntervalThroughputPerSecond > 0 {
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Error(err)
+			}
+			// A second signal would leave without the result.
+			signal = syscall.Signal(0)
+		}
+	}
+	status = exitStatus(t, cmd.Wait())
+	if left, _ := os.ReadDir(temporary); len(left) != 0 {
+		t.Errorf("the members' data is left: %v", left)
+	}
+	return all, status
+}
+
+func TestLinesComeWhileTheRunGoesOn(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			perfdash := filepath.Join(t.TempDir(), "perfdash.json")
+			all, status := followed(t, signal, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "-o", "perfdash="+perfdash)
+			if status != 3 {
+				t.Errorf("wanted exit status 3, got %d", status)
+			}
+			first, last := all[0], all[len(all)-1]
+			if first.Final || first.Run != "default/endless" || !last.Final || !last.Partial || last.State != "Stopped" {
+				t.Errorf("wanted lines from the beginning to the end of a stopped run, found %+v … %+v", first, last)
+			}
+			if last.Summary == nil || last.Summary.MeasuredRequests == 0 || last.P50Microseconds == 0 || last.P99Microseconds < last.P50Microseconds {
+				t.Errorf("wanted what was measured until the signal, found %+v", last)
+			}
+			wantRising(t, all)
+			if got := readPerfdash(t, perfdash); len(got.DataItems) != 2 || got.DataItems[0].Labels["Partial"] != "true" {
+				t.Errorf("wanted a result that says that it is partial, found %+v", got)
+			}
+		})
+	}
+}
+
+func wantRising(t *testing.T, all []seenLine) {
+	t.Helper()
+	for i, l := range all {
+		if l.Completed > l.Started {
+			t.Errorf("wanted no more than %d completed requests, found %d", l.Started, l.Completed)
+		}
+		if i > 0 && (l.Completed < all[i-1].Completed || l.Time.Before(all[i-1].Time)) {
+			t.Errorf("wanted what rises, found %+v after %+v", l, all[i-1])
+		}
+	}
+}
+
+// The reader of the lines goes, as head does.
+func TestAReaderThatGoesLeavesNothingBehind(t *testing.T) {
+	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 2", 1)
+	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "0")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if scanner := bufio.NewScanner(stdout); !scanner.Scan() {
+		t.Error("found no line")
+	}
+	if err := stdout.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := exitStatus(t, cmd.Wait()); got != 2 || !strings.Contains(stderr.String(), "writing the result") {
+		t.Errorf("wanted exit status 2 and why, got %d and:\n%s", got, stderr.String())
+	}
+	if left, _ := os.ReadDir(temporary); len(left) != 0 {
+		t.Errorf("the members' data is left: %v", left)
+	}
+}
+
+func TestARunWithoutAResultLeavesNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "result")
+	cmd, _ := process(t, strings.Replace(puts, "clients: 30", "clients: 3", 1), "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "json="+path)
+	if got := exitStatus(t, cmd.Run()); got != 2 {
+		t.Errorf("wanted exit status 2, got %d", got)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("wanted no file, found one (%v)", err)
+	}
+}

@@ -1,0 +1,118 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// podFaults take one of the two client pods away.
+func podFaults() map[string]fault {
+	lost := outcome{reason: v1alpha1.ReasonPodFailed, partial: true}
+	early := outcome{reason: v1alpha1.ReasonPodFailed, partial: true, counted: true}
+	everywhere := func(preparing, armed, running, collecting outcome) map[string]outcome {
+		return map[string]outcome{
+			v1alpha1.StagePreparing: preparing, v1alpha1.StageArmed: armed,
+			v1alpha1.StageRunning: running, v1alpha1.StageCollecting: collecting,
+		}
+	}
+	hung := outcome{reason: v1alpha1.ReasonTimedOut, partial: true}
+	return map[string]fault{
+		// Its process gets no chance to report.
+		"client pod killed": {strike: signalPod(syscall.SIGKILL), in: everywhere(lost, lost, lost, lost)},
+		// SIGQUIT makes a Go program end with its stacks.
+		"client pod crashed": {strike: signalPod(syscall.SIGQUIT), in: everywhere(lost, lost, lost, lost)},
+		// It drains and reports before it goes.
+		"client pod deleted": {strike: deletePod, in: everywhere(lost, lost, early, lost)},
+		"client pod evicted": {strike: evictPod, in: everywhere(lost, lost, early, lost)},
+		"client pod hung": {
+			strike: signalPod(syscall.SIGSTOP), in: everywhere(hung, hung, hung, hung),
+			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
+		},
+		"client pod out of memory": {
+			strike: awaitOOM, change: needTooMuch,
+			in: map[string]outcome{v1alpha1.StageRunning: lost},
+		},
+	}
+}
+
+// firstPodOf returns the pod that the faults of pods happen to.
+func firstPodOf(t *testing.T, v victim) corev1.Pod {
+	t.Helper()
+	pods, err := podsOf(suite.ctx, v.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pods) == 0 {
+		t.Fatalf("%s has no pods", v.run.Name)
+	}
+	return pods[0]
+}
+
+func signalPod(signal syscall.Signal) func(*testing.T, victim) {
+	return func(t *testing.T, v victim) {
+		pid, err := processOf(firstPodOf(t, v).UID, "loadgen")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func deletePod(t *testing.T, v victim) {
+	pod := firstPodOf(t, v)
+	if err := suite.client.Delete(suite.ctx, &pod); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func evictPod(t *testing.T, v victim) {
+	pod := firstPodOf(t, v)
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	if err := suite.client.SubResource("eviction").Create(suite.ctx, &pod, eviction); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// needTooMuch gives the pods less memory than their requests alone hold.
+func needTooMuch(b *v1alpha1.EtcdBenchmark) {
+	memory := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("48Mi")}
+	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{Limits: memory, Requests: memory}}
+	b.Spec.Workload.Put.ValueSize, b.Spec.Workload.Put.Keys = 1_000_000, v1alpha1.KeySpace{Count: 10}
+	b.Spec.Load.Connections, b.Spec.Load.Clients, b.Spec.Load.Rate = 64, 128, nil
+	requests := int64(1000)
+	b.Spec.Load.Requests = &requests
+	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true}
+}
+
+// awaitOOM wants the kernel to have killed a pod of the run.
+func awaitOOM(t *testing.T, v victim) {
+	eventually(t, finishWithin, "a pod to be killed for its memory", func(ctx context.Context) error {
+		pods, err := podsOf(ctx, v.run)
+		if err != nil {
+			return err
+		}
+		var seen []string
+		for _, pod := range pods {
+			for _, status := range pod.Status.ContainerStatuses {
+				if ended := status.State.Terminated; ended != nil && ended.Reason == "OOMKilled" {
+					return nil
+				}
+				seen = append(seen, fmt.Sprintf("%+v", status.State))
+			}
+		}
+		return fmt.Errorf("the pods are %v", seen)
+	})
+}

@@ -1,0 +1,111 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// reliability is what the faults of this run of the suite came to. At the level
+// all, if nothing failed, it becomes the table of docs/reliability.md.
+var reliability ledger
+
+// ledger collects the ends of runs from tests that run side by side.
+type ledger struct {
+	mu      sync.Mutex
+	entries []ledgerEntry
+}
+
+type ledgerEntry struct{ fault, stage, reason, result, keys string }
+
+// add takes the end of a run whose test has passed until now.
+func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	e := ledgerEntry{fault: fault, stage: stage, reason: "deleted", result: "goes with the object", keys: "none left"}
+	if finished := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished); finished != nil && ended(b) {
+		e.reason, e.result = finished.Reason, resultWords(b)
+	}
+	if cleaned := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleaned); cleaned != nil && cleaned.Reason == v1alpha1.ReasonNothingWritten {
+		e.keys = "nothing written"
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !t.Failed() {
+		l.entries = append(l.entries, e)
+	}
+}
+
+func resultWords(b *v1alpha1.EtcdBenchmark) string {
+	switch s := b.Status.Summary; {
+	case s == nil || s.MeasuredRequests == 0:
+		return "none: nothing was measured"
+	case s.Partial:
+		return "partial"
+	}
+	return "whole"
+}
+
+// Where the table begins and ends in the document.
+const (
+	ledgerBegin = "<!-- faults: begin; written by `make e2e LEVEL=all` -->\n"
+	ledgerEnd   = "<!-- faults: end -->\n"
+)
+
+// write replaces the table of the document, unless a test has failed.
+func (l *ledger) write(t *testing.T) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	path := filepath.Join(suite.root, "docs", "reliability.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(text), ledgerBegin)
+	_, after, ends := strings.Cut(rest, ledgerEnd)
+	if !begins || !ends {
+		t.Fatalf("%s: wanted the two comments between which the table stands, found %t and %t", path, begins, ends)
+	}
+	if err := os.WriteFile(path, []byte(before+ledgerBegin+l.markdown(time.Now())+ledgerEnd+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// markdown is the table, one line for all stages in which a fault came to the same.
+func (l *ledger) markdown(now time.Time) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	stages := map[ledgerEntry][]string{}
+	var order []ledgerEntry
+	for _, e := range l.entries {
+		stage := e.stage
+		e.stage = ""
+		if stages[e] == nil {
+			order = append(order, e)
+		}
+		stages[e] = append(stages[e], stage)
+	}
+	slices.SortStableFunc(order, func(a, b ledgerEntry) int { return cmp.Compare(a.fault, b.fault) })
+	var out strings.Builder
+	fmt.Fprintf(&out, "\nLast passed as a whole on %s: %d runs.\n\n| fault | in stage | Finished | result | keys |\n|---|---|---|---|---|\n",
+		now.UTC().Format(time.DateOnly), len(l.entries))
+	for _, e := range order {
+		slices.Sort(stages[e])
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", e.fault, strings.Join(slices.Compact(stages[e]), ", "), e.reason, e.result, e.keys)
+	}
+	out.WriteString("\n")
+	return out.String()
+}

@@ -1,0 +1,109 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// heldStage brings a run into a stage and keeps it there.
+type heldStage struct {
+	// start creates the run and returns when it is in the stage.
+	start func(*testing.T, victim)
+	// letGo, if set, removes what holds it.
+	letGo func(*testing.T, victim)
+}
+
+// stages are the stages in which client pods live.
+func stages() map[string]heldStage {
+	ready := func(v victim) hold { return holdStage(v.run.Namespace, v1alpha1.StageArmed) }
+	start := func(v victim) hold { return holdAnnotation(v.run.Namespace, v.run.Name, plan.AnnotationStartAt) }
+	return map[string]heldStage{
+		// All pods are ready, and the operator may not say so.
+		v1alpha1.StagePreparing: {
+			start: func(t *testing.T, v victim) {
+				ready(v).set(t)
+				create(t, v.run)
+				awaitReadyPods(t, v.run)
+			},
+			letGo: func(t *testing.T, v victim) { ready(v).release(t) },
+		},
+		// The start is in status, and on no pod.
+		v1alpha1.StageArmed: {
+			start: func(t *testing.T, v victim) {
+				start(v).set(t)
+				awaitStage(t, create(t, v.run), v1alpha1.StageArmed).DeepCopyInto(v.run)
+			},
+			letGo: func(t *testing.T, v victim) { start(v).release(t) },
+		},
+		v1alpha1.StageRunning: {
+			start: func(t *testing.T, v victim) { awaitMeasuring(t, create(t, v.run)).DeepCopyInto(v.run) },
+		},
+		// All pods have measured, and wait for one that does not exist before they delete the keys.
+		v1alpha1.StageCollecting: {
+			start: func(t *testing.T, v victim) {
+				requests := int64(300)
+				v.run.Spec.Load.Requests, v.run.Spec.Load.WarmupSeconds = &requests, 4
+				create(t, v.run)
+				addStranger(t, v)
+				awaitStage(t, v.run, v1alpha1.StageCollecting).DeepCopyInto(v.run)
+			},
+			letGo: removeStranger,
+		},
+	}
+}
+
+func awaitReadyPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "all pods to be ready", func(ctx context.Context) error {
+		pods, err := podsOf(ctx, b)
+		if err != nil {
+			return err
+		}
+		ready := 0
+		for _, pod := range pods {
+			for _, status := range pod.Status.ContainerStatuses {
+				if status.Ready {
+					ready++
+				}
+			}
+		}
+		if ready != int(b.Spec.Load.Pods) {
+			return fmt.Errorf("%d of %d pods are ready", ready, b.Spec.Load.Pods)
+		}
+		return nil
+	})
+	awaitStage(t, b, v1alpha1.StagePreparing).DeepCopyInto(b)
+}
+
+// stranger is the mark under a run's prefix of a pod that does not exist.
+func stranger(b *v1alpha1.EtcdBenchmark) string { return b.KeyPrefix() + ".pod/000099" }
+
+// addStranger pretends that one more pod writes under the run's prefix: the
+// others wait with their results until it has ended.
+func addStranger(t *testing.T, v victim) {
+	t.Helper()
+	eventually(t, 2*time.Minute, "the prefix to be claimed", func(context.Context) error {
+		keys, err := v.target.store(v.run.KeyPrefix() + ".owner")
+		if err == nil && len(keys) == 0 {
+			err = fmt.Errorf("%s has no owner", v.run.KeyPrefix())
+		}
+		return err
+	})
+	if _, err := v.target.etcdctl("put", stranger(v.run), ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func removeStranger(t *testing.T, v victim) {
+	t.Helper()
+	if _, err := v.target.etcdctl("del", stranger(v.run)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkStarved gives the clients a tenth of a processor: the result must
+// say that they were the limit, by the kernel's own account of the container,
+// and must not pass.
+func checkStarved(t *testing.T) {
+	b := newPut(suite.counted, "starved", 4000)
+	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{
+		Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+	}}
+	b.Spec.Objectives = []v1alpha1.Objective{{
+		Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
+	}}
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	v := b.Status.Summary.Validity
+	if v == nil || v.Verdict != v1alpha1.ValidityClientBound || !names(v, v1alpha1.CauseThrottled) {
+		t.Fatalf("wanted throttled clients to be the limit, found %+v", v)
+	}
+	if v.ThrottledMicroseconds == nil || *v.ThrottledMicroseconds == 0 {
+		t.Errorf("wanted to hear for how long they were throttled, found %+v", v)
+	}
+	if err := wantReason(b, v1alpha1.ConditionPassed, v1alpha1.ReasonClientBound); err != nil {
+		t.Error(err)
+	}
+}
+
+func names(v *v1alpha1.Validity, cause v1alpha1.ValidityCause) bool {
+	for _, r := range v.Reasons {
+		if r.Cause == cause {
+			return true
+		}
+	}
+	return false
+}
+
+// requireReadClients wants everything to have been read by which the clients of
+// a run are judged: what the verdict is depends on the machine.
+func requireReadClients(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	v := b.Status.Summary.Validity
+	if v == nil || v.Verdict == v1alpha1.ValidityUnknown || names(v, v1alpha1.CauseUnread) {
+		t.Errorf("wanted the clients to be judged, found %+v", v)
+	}
+}

@@ -1,0 +1,214 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// group is what the control groups of this process allow it and did to it. A
+// group and those around it, as far as a container sees them, all bind.
+type group struct {
+	// throttled is for how long it was kept from running, added up over the
+	// processors: of the group around it for which that is the most.
+	throttled time.Duration
+	// quota is the least, in processors; 0 is none.
+	quota float64
+}
+
+// version is one of the two interfaces of control groups.
+type version struct {
+	// readQuota returns a group's quota in processors, 0 if it has none.
+	readQuota func(dir string) (float64, error)
+	// throttledKey is the line of cpu.stat, in units.
+	throttledKey string
+	unit         time.Duration
+}
+
+var (
+	version1 = version{readQuota: quotaOfVersion1, throttledKey: "throttled_time", unit: time.Nanosecond}
+	version2 = version{readQuota: quotaOfVersion2, throttledKey: "throttled_usec", unit: time.Microsecond}
+)
+
+// readGroup reads the group that rules this process's processor time.
+func readGroup(root string) (group, error) {
+	place, err := findGroup(root)
+	if err != nil {
+		return group{}, err
+	}
+	var all group
+	for dir := place.dir; ; dir = filepath.Dir(dir) {
+		g, err := place.version.read(dir)
+		if err != nil {
+			return group{}, err
+		}
+		all.throttled = max(all.throttled, g.throttled)
+		if g.quota > 0 && (all.quota == 0 || g.quota < all.quota) {
+			all.quota = g.quota
+		}
+		if dir == place.top || !strings.HasPrefix(dir, place.top) {
+			return all, nil
+		}
+	}
+}
+
+// read reads one group. The outermost group of version 2 has no quota and
+// counts no throttling.
+func (v version) read(dir string) (g group, err error) {
+	stat, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
+	if err != nil {
+		return g, err
+	}
+	for line := range strings.Lines(string(stat)) {
+		if key, value, _ := strings.Cut(strings.TrimSpace(line), " "); key == v.throttledKey {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil {
+				return g, fmt.Errorf("cpu.stat: wanted a number for %s, found %.64q", key, value)
+			}
+			g.throttled = time.Duration(n) * v.unit
+		}
+	}
+	g.quota, err = v.readQuota(dir)
+	return g, err
+}
+
+func quotaOfVersion1(dir string) (float64, error) {
+	quota, err := readNumber(filepath.Join(dir, "cpu.cfs_quota_us"))
+	if err != nil || quota <= 0 {
+		return 0, err
+	}
+	period, err := readNumber(filepath.Join(dir, "cpu.cfs_period_us"))
+	if err != nil || period <= 0 {
+		return 0, err
+	}
+	return quota / period, nil
+}
+
+func readNumber(path string) (float64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return parseNumber(filepath.Base(path), strings.TrimSpace(string(text)))
+}
+
+func parseNumber(file, text string) (float64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: wanted a number, found %.64q", file, text)
+	}
+	return float64(n), nil
+}
+
+// quotaOfVersion2 reads a quota and a period in microseconds; "max" is none.
+func quotaOfVersion2(dir string) (float64, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "cpu.max"))
+	if os.IsNotExist(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) != 2 {
+		return 0, fmt.Errorf("cpu.max: wanted a quota and a period, found %.64q", text)
+	}
+	if fields[0] == "max" {
+		return 0, nil
+	}
+	quota, err := parseNumber("cpu.max", fields[0])
+	if err != nil {
+		return 0, err
+	}
+	period, err := parseNumber("cpu.max", fields[1])
+	if err != nil || period <= 0 {
+		return 0, err
+	}
+	return quota / period, nil
+}
+
+// place is where the files of this process's group are.
+type place struct {
+	version version
+	// dir is its own, top the outermost that can be seen.
+	dir, top string
+}
+
+// findGroup follows /proc/self/cgroup and /proc/self/mountinfo (cgroups(7),
+// proc_pid_mountinfo(5)). Where both interfaces are there, version 1 rules
+// processor time if it has the controller "cpu".
+func findGroup(root string) (place, error) {
+	groups, err := os.ReadFile(filepath.Join(root, "proc", "self", "cgroup"))
+	if err != nil {
+		return place{}, err
+	}
+	mounts, err := os.ReadFile(filepath.Join(root, "proc", "self", "mountinfo"))
+	if err != nil {
+		return place{}, err
+	}
+	own, isVersion1, found := ownGroup(string(groups))
+	if !found {
+		return place{}, fmt.Errorf("/proc/self/cgroup: found no control group for processor time")
+	}
+	for line := range strings.Lines(string(mounts)) {
+		m, ok := parseMount(line)
+		if !ok || m.isVersion1() != isVersion1 || isVersion1 && !slices.Contains(m.options, "cpu") {
+			continue
+		}
+		return m.place(root, own)
+	}
+	return place{}, fmt.Errorf("/proc/self/mountinfo: found no mount of the control group %s", own)
+}
+
+// ownGroup returns the path of the group in its hierarchy.
+func ownGroup(text string) (path string, isVersion1, found bool) {
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(fields) != 3:
+		case slices.Contains(strings.Split(fields[1], ","), "cpu"):
+			return fields[2], true, true
+		case fields[0] == "0" && fields[1] == "":
+			path, found = fields[2], true
+		}
+	}
+	return path, false, found
+}
+
+// mount is a mounted hierarchy of control groups.
+type mount struct {
+	// root is the group that is seen at point.
+	root, point, kind string
+	options           []string
+}
+
+func parseMount(line string) (m mount, ok bool) {
+	before, after, found := strings.Cut(line, " - ")
+	fields, rest := strings.Fields(before), strings.Fields(after)
+	if !found || len(fields) < 5 || len(rest) < 3 {
+		return mount{}, false
+	}
+	m = mount{root: fields[3], point: fields[4], kind: rest[0], options: strings.Split(rest[2], ",")}
+	return m, m.kind == "cgroup" || m.kind == "cgroup2"
+}
+
+func (m mount) isVersion1() bool { return m.kind == "cgroup" }
+
+// place finds a group below the mount. In a container of version 1 the mount
+// begins at the container's own group, which the path names from the host's.
+func (m mount) place(root, own string) (place, error) {
+	below, inside := strings.CutPrefix(own, strings.TrimSuffix(m.root, "/"))
+	if !inside || below != "" && below[0] != '/' || strings.HasPrefix(own, "/..") {
+		return place{}, fmt.Errorf("the control group %s is not below %s, which is what is mounted", own, m.root)
+	}
+	v := version2
+	if m.isVersion1() {
+		v = version1
+	}
+	top := filepath.Join(root, m.point)
+	return place{version: v, dir: filepath.Join(top, below), top: top}, nil
+}

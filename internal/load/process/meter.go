@@ -1,0 +1,88 @@
+package process
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Meter measures this process over one stretch of time.
+type Meter struct {
+	// root is where the machine's files begin: "/", but for tests.
+	root       string
+	start, end reading
+}
+
+// NewMeter returns a meter of this process.
+func NewMeter() *Meter { return &Meter{root: "/"} }
+
+// Begin begins the stretch. It takes less than a millisecond.
+func (m *Meter) Begin() { m.start = read(m.root) }
+
+// End ends the stretch.
+func (m *Meter) End() { m.end = read(m.root) }
+
+// Window returns the figures of the stretch, once it has ended.
+func (m *Meter) Window() *results.ProcessWindow { return between(m.start, m.end) }
+
+// reading is all that could be read at one moment.
+type reading struct {
+	at      time.Time
+	threads threads
+	group   group
+	runtime runtimeReading
+	// threadsErr and groupErr are why these could not be read.
+	threadsErr, groupErr error
+}
+
+func read(root string) reading {
+	r := reading{at: time.Now(), runtime: readRuntime()}
+	r.threads, r.threadsErr = readThreads(root)
+	r.group, r.groupErr = readGroup(root)
+	return r
+}
+
+// between returns what rose from one reading to the next.
+func between(a, b reading) *results.ProcessWindow {
+	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
+	set := func(f results.ProcessFigure, v float64) { w.Figures[f] = precise(v) }
+	var unknown []string
+	set(results.ProcessWindowSeconds, b.at.Sub(a.at).Seconds())
+	set(results.ProcessProcessors, float64(runtime.GOMAXPROCS(0)))
+	if err := firstOf(a.threadsErr, b.threadsErr); err != nil {
+		unknown = append(unknown, fmt.Sprintf("its threads could not be read (%v)", err))
+	} else {
+		rose := b.threads.since(a.threads)
+		set(results.ProcessCPUSeconds, rose.ran.Seconds())
+		set(results.ProcessThreadDelaySeconds, rose.meanDelay().Seconds())
+	}
+	if err := firstOf(a.groupErr, b.groupErr); err != nil {
+		unknown = append(unknown, fmt.Sprintf("its control group could not be read (%v)", err))
+	} else {
+		set(results.ProcessThrottledSeconds, max(b.group.throttled-a.group.throttled, 0).Seconds())
+		if b.group.quota > 0 {
+			set(results.ProcessQuotaProcessors, b.group.quota)
+		}
+	}
+	set(results.ProcessGoroutineDelaySeconds, b.runtime.delayP99(a.runtime).Seconds())
+	if share, known := b.runtime.collectionShare(a.runtime); known {
+		set(results.ProcessCollectionRatio, share)
+	}
+	w.Unknown = strings.Join(unknown, "; ")
+	return w
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// precise keeps a millionth: what comes after it is noise, and would take room
+// in a termination message.
+func precise(v float64) float64 { return math.Round(v*(1<<20)) / (1 << 20) }

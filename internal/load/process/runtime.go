@@ -1,0 +1,87 @@
+package process
+
+import (
+	"math"
+	"runtime/metrics"
+	"time"
+)
+
+// Names of the Go runtime's metrics.
+const (
+	metricDelays     = "/sched/latencies:seconds"
+	metricCollection = "/cpu/classes/gc/total:cpu-seconds"
+	metricIdle       = "/cpu/classes/idle:cpu-seconds"
+	metricTotal      = "/cpu/classes/total:cpu-seconds"
+)
+
+// runtimeReading is what the Go runtime has counted since the process began.
+type runtimeReading struct {
+	// delays of goroutines that could run: counts[i] lies between bounds[i] and
+	// bounds[i+1], in seconds.
+	counts []uint64
+	bounds []float64
+	// collection, idle and total are processor seconds by the runtime's own
+	// estimate, as of the last collection.
+	collection, idle, total float64
+}
+
+func readRuntime() runtimeReading {
+	samples := []metrics.Sample{{Name: metricDelays}, {Name: metricCollection}, {Name: metricIdle}, {Name: metricTotal}}
+	metrics.Read(samples)
+	r := runtimeReading{collection: seconds(samples[1]), idle: seconds(samples[2]), total: seconds(samples[3])}
+	if samples[0].Value.Kind() == metrics.KindFloat64Histogram {
+		h := samples[0].Value.Float64Histogram()
+		r.counts, r.bounds = h.Counts, h.Buckets
+	}
+	return r
+}
+
+func seconds(s metrics.Sample) float64 {
+	if s.Value.Kind() != metrics.KindFloat64 {
+		return 0
+	}
+	return s.Value.Float64()
+}
+
+// delayP99 is the 99th percentile of the delays after an earlier reading, by
+// nearest rank, in the geometric middle of its bucket; 0 if there were none.
+func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
+	rose, total := make([]uint64, len(r.counts)), uint64(0)
+	for i := range r.counts {
+		rose[i] = r.counts[i]
+		if i < len(earlier.counts) {
+			rose[i] -= earlier.counts[i]
+		}
+		total += rose[i]
+	}
+	rank := uint64(math.Ceil(0.99 * float64(total)))
+	for i, n := range rose {
+		if rank <= n && n > 0 {
+			return time.Duration(middle(r.bounds[i], r.bounds[i+1]) * float64(time.Second))
+		}
+		rank -= n
+	}
+	return 0
+}
+
+// middle of a bucket; the outermost ones have only one bound.
+func middle(low, high float64) float64 {
+	switch {
+	case math.IsInf(high, 1):
+		return low
+	case low <= 0:
+		return max(high, 0)
+	}
+	return math.Sqrt(low * high)
+}
+
+// collectionShare is the part of the processor time that went into collecting
+// garbage. The runtime brings its account up to date with each collection, so
+// that it is not known where there was none.
+func (r runtimeReading) collectionShare(earlier runtimeReading) (float64, bool) {
+	busy := (r.total - r.idle) - (earlier.total - earlier.idle)
+	if busy <= 0 {
+		return 0, false
+	}
+	return min(max((r.collection-earlier.collection)/busy, 0), 1), true
+}
