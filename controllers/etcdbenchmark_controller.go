@@ -43,6 +43,8 @@ type EtcdBenchmarkReconciler struct {
 	ClientImage string
 	// Namespaces that the operator works in; none means all.
 	Namespaces []string
+	// Caps are what any run may do.
+	Caps Caps
 
 	// turn is held while a run asks whether it is its turn, until the answer is
 	// in status: of two that ask, the second sees what became of the first.

@@ -49,6 +49,12 @@ const (
 	// ReasonQuotaInsufficient: the run is expected to write more than
 	// spec.guard lets it.
 	ReasonQuotaInsufficient = "QuotaInsufficient"
+	// ReasonEndpointNotAllowed: the operator's configuration does not let
+	// anybody load an address of the target.
+	ReasonEndpointNotAllowed = "EndpointNotAllowed"
+	// ReasonLimitExceeded: the run asks for more pods, a higher rate or one more
+	// run than the operator's configuration lets it.
+	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects.
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
 	// ReasonUnsupported: a member does not serve a call that the workload is made of.

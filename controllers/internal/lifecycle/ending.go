@@ -23,7 +23,7 @@ type check func(Observed, time.Time) *Problem
 // checks are in order of what tells people most: what they asked for, then what
 // the pods say, then what the cluster says of them, then time.
 var checks = []check{
-	checkStop, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
+	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
 	checkPreparation, checkTimeout, checkTarget,
 }
 

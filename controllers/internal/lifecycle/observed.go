@@ -15,6 +15,9 @@ type Observed struct {
 	// Run is the object as it was read; its status is the run's memory.
 	Run    *v1alpha1.EtcdBenchmark
 	Target Target
+	// Caps are the operator's; RunsBefore is what RunsBefore returns.
+	Caps       Caps
+	RunsBefore int64
 	// Place is that of a run that awaits its turn.
 	Place   Place
 	Job     Job
