@@ -80,6 +80,10 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = planTxn(w.Txn)
 	case w.STM != nil:
 		out = planSTM(w.STM)
+	case w.Lock != nil:
+		out.Contest = planLock(w.Lock)
+	case w.Election != nil:
+		out.Contest = planElection(w.Election)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
 	case w.Watch != nil:

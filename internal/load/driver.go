@@ -64,7 +64,7 @@ type SharedConn interface {
 }
 
 // Request is one operation, on one key, on several that follow each other or are
-// named, or on a lease. A driver must not change what its fields point to.
+// named, on a lease, or on the name for which its client contends. A driver must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
 	// Key is that of an operation on one key; Value is set if it writes.
@@ -119,6 +119,10 @@ type Response struct {
 	// Attempts is how often a success tried to commit, of an operation that can
 	// try more than once; else it is 0.
 	Attempts uint64
+	// Freed is, of a success that had to wait for another of this pod's clients,
+	// when that one heard that what it held is free, at most Received; else it is
+	// 0.
+	Freed Instant
 }
 
 // The codes that the engine itself tells apart; any other is counted under its

@@ -36,6 +36,9 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 		return 0, false
 	}
 	key := len(p.Prefix) + p.Workload.KeySize
+	if p.Workload.isContest() {
+		key = len(p.ContestKey(0))
+	}
 	estimate := (preloaded + writes) * entryBytes(key+p.Workload.ValueSize)
 	if p.Workload.Type == WorkloadDelete {
 		// What a deletion leaves has no value.
@@ -64,6 +67,9 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests * float64(p.Workload.Txn.Puts), ok
 	case WorkloadSTM:
 		return keys, requests * p.Workload.STM.entries(), ok
+	case WorkloadLock, WorkloadElection:
+		// A key that is written and deleted.
+		return 0, 2 * requests, ok
 	case WorkloadMixed:
 		return keys, requests * float64(100-p.Workload.ReadsPerHundred) / 100, ok
 	}

@@ -36,6 +36,7 @@ type Driver struct {
 	conns    []*conn
 	// contenders have a session each.
 	contenders []*contender
+	handOffs   handOffs
 	// fast is the client of fastConns; nil before the first.
 	fast      *fast.Client
 	fastConns []*fastConn
