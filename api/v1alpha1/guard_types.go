@@ -45,4 +45,6 @@ const (
 	ReasonQuotaInsufficient = "QuotaInsufficient"
 	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects.
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
+	// ReasonUnsupported: a member does not serve a call that the workload is made of.
+	ReasonUnsupported = "Unsupported"
 )

@@ -60,7 +60,13 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 }
 
 // UsesLeases says whether the run may grant leases.
-func (b *EtcdBenchmark) UsesLeases() bool { return b.Spec.Workload.Lease != nil }
+func (b *EtcdBenchmark) UsesLeases() bool {
+	w := b.Resolved().Workload
+	return w.Lease != nil || w.usesSessions()
+}
+
+// usesSessions says whether each client keeps a lease for its locks.
+func (w *Workload) usesSessions() bool { return w.STM != nil && w.STM.Locker != STMLockerNone }
 
 // FirstLease returns the lowest ID of the run's leases: a positive number that
 // follows from its UID and whose last digits are 0.

@@ -14,9 +14,10 @@ const (
 	ObjectiveErrorRatio ObjectiveType = "ErrorRatio"
 )
 
-// Operation is a kind of request that is measured.
+// Operation is a kind of request that is measured, or of event that follows
+// from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;LeaseGrant;LeaseKeepAlive;LeaseRevoke
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery
 type Operation string
 
 const (
@@ -31,12 +32,19 @@ const (
 	// OperationCompareAndSwap is a read of a key and the transaction that writes
 	// it if nobody else has since.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationSTM is a software transaction, with its lock and all its attempts.
+	OperationSTM Operation = "STM"
 	// OperationLeaseGrant is etcd's Lease/LeaseGrant.
 	OperationLeaseGrant Operation = "LeaseGrant"
 	// OperationLeaseKeepAlive is one renewal by etcd's Lease/LeaseKeepAlive.
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	// OperationLeaseRevoke is etcd's Lease/LeaseRevoke.
 	OperationLeaseRevoke Operation = "LeaseRevoke"
+	// OperationWatchEvent is the arrival of an event at a watcher, from when its
+	// put was due.
+	OperationWatchEvent Operation = "WatchEvent"
+	// OperationWatchDelivery is the same from when the put was answered.
+	OperationWatchDelivery Operation = "WatchDelivery"
 )
 
 // LatencyStatistic is one number of a distribution of latencies.

@@ -8,6 +8,9 @@ func TestReadsAreAccepted(t *testing.T) {
 		"a count":           {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, countOnly: true, keys: {count: 1000000}}}`},
 		"a key alone":       {"spec.workload", `{type: Range, range: {keysOnly: true}}`},
 		"a great response":  {"spec.workload", `{type: Range, range: {keysPerRequest: 86184, keys: {count: 100000}}}`},
+		"a listing":         {"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 9, keysOnly: true, keys: {count: 10}}}`},
+		"a great listing":   {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Pages, pageSize: 500, valueSize: 1024, keys: {count: 1000000}}}`},
+		"a stream":          {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Stream, consistency: Serializable, keys: {count: 1000000}}}`},
 		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 30, valueSize: 1568000, keys: {count: 1000}}}`},
 	})
 }
@@ -21,10 +24,25 @@ func TestReadsAreRejected(t *testing.T) {
 		"a count with a limit":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 1, countOnly: true, keys: {count: 2}}}`}, "a count comes without keys"},
 		"a response too great":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
 		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, order: HotSpot, hotSpot: {keysPerThousand: 1, requestsPerThousand: 1}}}}`}, "leave nothing to choose"},
+		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
+		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, pageSize: 5, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
+		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, pageSize: 5, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
+		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 10, keys: {count: 10}}}`}, "there is only one page"},
+		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 5, limit: 5, keys: {count: 10}}}`}, "remove them or the delivery"},
+		"a stream of a count":        {edit{"spec.workload", `{type: Range, range: {countOnly: true, delivery: Stream}}`}, "remove them or the delivery"},
+		"a page too great":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 90000, delivery: Pages, pageSize: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
+		"an unknown delivery":        {edit{"spec.workload", `{type: Range, range: {delivery: Mail}}`}, `"Whole", "Pages", "Stream"`},
 		"a request of no keys":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 0}}`}, "greater than or equal to 1"},
 		"a limit of no keys":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 0, keys: {count: 2}}}`}, "greater than or equal to 1"},
 		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keySize: 1, keys: {count: 11}}}`}, "range.keySize is too small"},
 	})
+}
+
+func TestListingsNeedClientV3(t *testing.T) {
+	for _, delivery := range []string{"delivery: Pages, pageSize: 5", "delivery: Stream"} {
+		workload := edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, ` + delivery + `, keys: {count: 10}}}`}
+		wantRefused(t, "load.transport Fast carries no range.delivery", workload, edit{"spec.load.transport", `Fast`})
+	}
 }
 
 // deletion is a spec with this workload.delete and load.

@@ -90,6 +90,11 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
+	// watch is what became of the watchers, of a workload that has some.
+	//
+	// +optional
+	Watch *WatchSummary `json:"watch,omitempty"`
+
 	// requestCounts are all requests that the run sent, by RPC and phase, so
 	// that they can be compared with the server's own counters.
 	//
@@ -171,6 +176,18 @@ type OperationSummary struct {
 	// +optional
 	Lost int64 `json:"lost,omitempty"`
 
+	// attempts counts how often the succeeded requests tried to commit, of an
+	// operation that tries until it does.
+	//
+	// +optional
+	Attempts int64 `json:"attempts,omitempty"`
+
+	// attemptsPerThousandCommits is attempts for each thousand succeeded requests:
+	// 1000 means that none was tried twice.
+	//
+	// +optional
+	AttemptsPerThousandCommits int64 `json:"attemptsPerThousandCommits,omitempty"`
+
 	// throughputPerSecond is the rate of successful requests.
 	//
 	// +optional
@@ -196,7 +213,8 @@ type OperationSummary struct {
 
 // ErrorCount is how often requests failed with one code.
 type ErrorCount struct {
-	// code is the gRPC status code, for example Unavailable.
+	// code is the gRPC status code, for example Unavailable, and Missed for an
+	// event that was not delivered.
 	//
 	// +required
 	Code string `json:"code"`

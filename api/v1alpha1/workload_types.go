@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;Lease
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lease;Watch;WatchGet
 type WorkloadType string
 
 const (
@@ -16,8 +16,14 @@ const (
 	WorkloadDelete WorkloadType = "Delete"
 	// WorkloadTxn commits one transaction with each request.
 	WorkloadTxn WorkloadType = "Txn"
+	// WorkloadSTM runs one software transaction with each request.
+	WorkloadSTM WorkloadType = "STM"
 	// WorkloadLease grants, renews or revokes a lease with each request.
 	WorkloadLease WorkloadType = "Lease"
+	// WorkloadWatch writes one watched key with each request.
+	WorkloadWatch WorkloadType = "Watch"
+	// WorkloadWatchGet reads one key with each request while watchers read the past.
+	WorkloadWatchGet WorkloadType = "WatchGet"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -39,14 +45,20 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.mixed) == (self.type == 'Mixed')",message="workload.mixed must be set if, and only if, workload.type is Mixed"
 // +kubebuilder:validation:XValidation:rule="has(self.delete) == (self.type == 'Delete')",message="workload.delete must be set if, and only if, workload.type is Delete"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
+// +kubebuilder:validation:XValidation:rule="has(self.stm) == (self.type == 'STM')",message="workload.stm must be set if, and only if, workload.type is STM"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
+// +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
+// +kubebuilder:validation:XValidation:rule="has(self.watchGet) == (self.type == 'WatchGet')",message="workload.watchGet must be set if, and only if, workload.type is WatchGet"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
 	// keys of a preloaded key space), Mixed (each request reads or writes one
 	// key of a preloaded key space), Delete (each request deletes one key of a
-	// preloaded key space), Txn (each request commits a transaction) or Lease
-	// (each request grants, renews or revokes a lease).
+	// preloaded key space), Txn (each request commits a transaction), STM (each
+	// request runs a software transaction until it commits), Lease (each request
+	// grants, renews or revokes a lease), Watch (each request writes one key that
+	// is watched) or WatchGet (each request reads one key while watchers read the
+	// past).
 	//
 	// +required
 	// +unionDiscriminator
@@ -72,10 +84,25 @@ type Workload struct {
 	// +optional
 	Txn *TxnWorkload `json:"txn,omitempty"`
 
+	// stm is the workload of type STM.
+	//
+	// +optional
+	STM *STMWorkload `json:"stm,omitempty"`
+
 	// lease is the workload of type Lease.
 	//
 	// +optional
 	Lease *LeaseWorkload `json:"lease,omitempty"`
+
+	// watch is the workload of type Watch.
+	//
+	// +optional
+	Watch *WatchWorkload `json:"watch,omitempty"`
+
+	// watchGet is the workload of type WatchGet.
+	//
+	// +optional
+	WatchGet *WatchGetWorkload `json:"watchGet,omitempty"`
 
 	// delete is the workload of type Delete.
 	//

@@ -91,8 +91,14 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out.Values = values(w.Delete.Values, w.Delete.ValueSize)
 	case w.Txn != nil:
 		out = planTxn(w.Txn)
+	case w.STM != nil:
+		out = planSTM(w.STM)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
+	case w.Watch != nil:
+		out = planWatch(w.Watch)
+	case w.WatchGet != nil:
+		out = planWatchGet(w.WatchGet)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out
@@ -128,12 +134,15 @@ func values(v *v1alpha1.Values, size int32) plan.Values {
 
 // interval leaves out what does not make a request other than one of a key.
 func interval(r v1alpha1.RangeWorkload) plan.Interval {
-	out := plan.Interval{KeysOnly: r.KeysOnly, CountOnly: r.CountOnly}
+	out := plan.Interval{KeysOnly: r.KeysOnly, CountOnly: r.CountOnly, Stream: r.Delivery == v1alpha1.DeliveryStream}
 	if r.KeysPerRequest > 1 {
 		out.Keys = r.KeysPerRequest
 	}
 	if r.Limit != nil {
 		out.Limit = *r.Limit
+	}
+	if r.PageSize != nil {
+		out.PageKeys = *r.PageSize
 	}
 	return out
 }

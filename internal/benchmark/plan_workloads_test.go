@@ -19,6 +19,22 @@ func TestPlanOfWorkloads(t *testing.T) {
 		workload v1alpha1.Workload
 		want     func(*plan.Workload)
 	}{
+		"pages": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+				Delivery: v1alpha1.DeliveryPages, KeysPerRequest: 20, PageSize: new(int64(5)), KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, PageKeys: 5}
+			},
+		},
+		"a stream": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
+				Delivery: v1alpha1.DeliveryStream, KeysPerRequest: 20, KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, Stream: true}
+			},
+		},
 		"transactions": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
 				Mode: v1alpha1.TxnPuts, PutsPerTransaction: new(int32(5)), KeySize: 4, ValueSize: 9, Keys: keys,
@@ -30,6 +46,33 @@ func TestPlanOfWorkloads(t *testing.T) {
 				Mode: v1alpha1.TxnCompareAndSwap, KeySize: 4, ValueSize: 9, Keys: keys,
 			}},
 			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{} },
+		},
+		"watches": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{
+				Streams: 3, WatchersPerStream: 5, Scope: v1alpha1.WatchScopeAllKeys, PrevKV: true, KeySize: 4, ValueSize: 50, Keys: keys,
+				Values: &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(20))},
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.ValueSize, w.Values = plan.WorkloadWatch, 50, plan.Values{ZeroPercent: 100, Spread: 30}
+				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, AllKeys: true, PrevKV: true}
+			},
+		},
+		"gets beside watches": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
+				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.Serializable, w.WatchGet = plan.WorkloadWatchGet, true, &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+			},
+		},
+		"software transactions": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
+				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
+				KeySize: 4, ValueSize: 9, Keys: keys,
+			}},
+			func(w *plan.Workload) {
+				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
+			},
 		},
 		"lease renewals": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{

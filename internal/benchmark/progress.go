@@ -115,7 +115,10 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 
 func measuredRequests(snap *results.Snapshot) int64 {
 	n := uint64(0)
-	for _, op := range snap.Operations {
+	for operation, op := range snap.Operations {
+		if operation.IsEvent() {
+			continue
+		}
 		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
 	}
 	return int64(n)

@@ -41,6 +41,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Warnings:                  boundedWarnings(s.Warnings),
 		Members:                   memberSummaries(s.Target),
 		Evidence:                  evidence(s),
+		Watch:                     watchSummary(s.Watch),
 		Validity:                  validity(b, s.Validity),
 	}
 	for _, op := range s.Operations {
@@ -50,18 +51,23 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 }
 
 func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
-	return v1alpha1.OperationSummary{
+	out := v1alpha1.OperationSummary{
 		Operation:           v1alpha1.Operation(op.Operation),
 		Succeeded:           int64(op.Succeeded),
 		Failed:              int64(op.Failed),
 		Censored:            int64(op.Censored),
 		Errors:              errorCounts(op.Errors),
 		Lost:                int64(op.Lost),
+		Attempts:            int64(op.Attempts),
 		ThroughputPerSecond: whole(op.Throughput),
 		Latency:             latencySummary(op.Latency),
 		ServiceTime:         latencySummary(op.Service),
 		Lateness:            latencySummary(op.Lateness),
 	}
+	if op.Attempts > 0 {
+		out.AttemptsPerThousandCommits = whole(1000 * float64(op.Attempts) / float64(max(op.Succeeded, 1)))
+	}
+	return out
 }
 
 // latencySummary returns nil where nothing was recorded: a zero would read as

@@ -26,6 +26,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 	if b.Status.Summary != nil {
 		t.performance()
 		t.latencies()
+		t.watch()
 		t.course(timeline)
 		t.requests()
 		t.errors()
@@ -116,6 +117,9 @@ func (t *table) errors() {
 		}
 		if op.Lost > 0 {
 			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, Grouped(op.Lost), Grouped(op.Succeeded)))
+		}
+		if op.Attempts > 0 {
+			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, float64(op.AttemptsPerThousandCommits)/1000))
 		}
 		if op.Censored > 0 {
 			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, Grouped(op.Censored)))

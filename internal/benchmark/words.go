@@ -65,6 +65,8 @@ func consistencyText(w v1alpha1.Workload, op v1alpha1.Operation) string {
 		return strings.ToLower(string(w.Range.Consistency))
 	case w.Mixed != nil:
 		return strings.ToLower(string(w.Mixed.Consistency))
+	case w.WatchGet != nil:
+		return "serializable"
 	}
 	return ""
 }

@@ -21,6 +21,10 @@ type client struct {
 	key, end []byte
 	// keys are the numbers of the keys in request.Pairs.
 	keys []int64
+	// pod is the index of the client's pod, and value the buffer of a value that
+	// is marked with it.
+	pod   int
+	value []byte
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
@@ -55,6 +59,7 @@ func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{
 		Pairs: make([]Pair, w.KeysAtOnce()),
 		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
+		PageKeys: interval.PageKeys, Stream: interval.Stream,
 		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
 	}
 }
@@ -83,15 +88,24 @@ func (c *client) prepareKey(op workload.Operation) {
 	c.request.Key, c.request.Value, c.request.End = c.key, nil, nil
 	switch op.Kind {
 	case results.OperationPut, results.OperationCompareAndSwap:
-		c.request.Value = c.workload.Value(op.Value)
+		c.request.Value = c.valueOf(op)
 	case results.OperationRange:
 		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
 		c.request.End = c.end
 	}
 }
 
+func (c *client) valueOf(op workload.Operation) []byte {
+	if !c.workload.Marked() {
+		return c.workload.Value(op.Value)
+	}
+	c.value = c.workload.AppendMarked(c.value[:0], op, c.pod)
+	return c.value
+}
+
 func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op)
+	c.request.Writes = c.workload.Writes(op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
 		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))

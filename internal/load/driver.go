@@ -51,7 +51,7 @@ type SharedConn interface {
 	Conn
 	// Client returns the connection as the client with this global number has
 	// it: it carries one request at a time. It is called once for each client,
-	// after the prefix was claimed.
+	// for several at once, after the prefix was claimed.
 	Client(ctx context.Context, client int) (Conn, error)
 }
 
@@ -61,8 +61,10 @@ type Request struct {
 	Operation results.Operation
 	// Key is that of an operation on one key; Value is set if it writes.
 	Key, Value []byte
-	// Pairs are those of an operation on several keys.
-	Pairs []Pair
+	// Pairs are those of an operation on several keys. Writes is how many of them,
+	// from the first on, are written; the others are read alone.
+	Pairs  []Pair
+	Writes int
 	// Lease is the ID of the lease of an operation on one, and TTLSeconds the
 	// time to live of one that is granted.
 	Lease, TTLSeconds int64
@@ -72,6 +74,10 @@ type Request struct {
 	// out values, CountOnly also keys.
 	Limit               int64
 	KeysOnly, CountOnly bool
+	// PageKeys: the read is a page of so many keys after the other, at one
+	// revision; 0 is one response. Stream: its response is a stream.
+	PageKeys int64
+	Stream   bool
 	// Keys is how many keys there are for the request to read or delete, see
 	// Missing; 0 is one.
 	Keys int64
@@ -92,6 +98,8 @@ type Response struct {
 	// Received is the clock right after the read that delivered the end of the
 	// response.
 	Received Instant
+	// Revision is that of the store after a put; 0 where the transport does not tell.
+	Revision int64
 	// Code is empty for a success, else the name of a gRPC status code, for
 	// example CodeUnavailable.
 	Code string
@@ -100,6 +108,9 @@ type Response struct {
 	// Lost says of a success that it changed nothing, because another client
 	// had changed the key.
 	Lost bool
+	// Attempts is how often a success tried to commit, of an operation that can
+	// try more than once; else it is 0.
+	Attempts uint64
 }
 
 // The codes that the engine itself tells apart; any other is counted under its

@@ -18,6 +18,8 @@ type engine struct {
 	workload *workload.Workload
 	clients  []*client
 	recorder *recorder
+	// ledger is told of measured puts; nil where nobody watches.
+	ledger *ledger
 
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
@@ -149,14 +151,32 @@ func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 
 func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
+	e.announce(s, op, due)
 	c.do(ctx, op)
 	e.account(c, s, op, due)
+}
+
+// follow lets a ledger know of the measured puts from now on; nil is nobody.
+func (e *engine) follow(l *ledger) {
+	if e.ledger = l; l != nil {
+		l.inWindow = e.inWindow
+	}
+}
+
+// announce tells the ledger of a measured put before it can have an event.
+func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
+	if e.ledger != nil && s == e.measured {
+		e.ledger.announce(op.Key, op.Value, due)
+	}
 }
 
 // account records how the client's request has ended, if it was measured.
 func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
 	if s != e.measured {
 		return
+	}
+	if e.ledger != nil {
+		e.ledger.settle(op.Key, op.Value, &c.response)
 	}
 	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
 		e.recorder.censor(c.shard, op.Kind, cut-due)

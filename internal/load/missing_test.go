@@ -42,6 +42,14 @@ func TestRequestsOfIntervals(t *testing.T) {
 	if r := c.request; string(r.Key) != "p/0008" || string(r.End) != "p/0014\x00" || r.Keys != 7 || r.Limit != 3 || !r.KeysOnly || r.CountOnly {
 		t.Errorf("the read is %+v", r)
 	}
+	p.Workload.Interval = plan.Interval{Keys: 7, PageKeys: 3}
+	if r := newClient(0, nil, workload.New(p), p).request; r.PageKeys != 3 || r.Stream {
+		t.Errorf("the listing is %+v", r)
+	}
+	p.Workload.Interval = plan.Interval{Keys: 7, Stream: true}
+	if r := newClient(0, nil, workload.New(p), p).request; r.PageKeys != 0 || !r.Stream {
+		t.Errorf("the stream is %+v", r)
+	}
 	c.prepare(workload.Operation{Kind: results.OperationPut, Key: 2})
 	if r := c.request; string(r.Key) != "p/0002" || len(r.End) > 0 || len(r.Value) != 8 {
 		t.Errorf("the put of the preload is %+v", r)

@@ -41,8 +41,12 @@ func preload(ctx context.Context, clients []*client, part plan.Part, operations 
 }
 
 func (c *client) preload(ctx context.Context, number int64) error {
+	return c.write(ctx, c.workload.Preload(number))
+}
+
+// write sends an operation of the preload until it has succeeded.
+func (c *client) write(ctx context.Context, op workload.Operation) error {
 	for attempt := 1; ; attempt++ {
-		op := c.workload.Preload(number)
 		c.do(ctx, op)
 		if c.response.Succeeded() || (attempt > 1 && c.isGranted(op)) {
 			return nil

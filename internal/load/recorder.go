@@ -38,8 +38,9 @@ type shard struct {
 type operationCounts struct {
 	latency, service, lateness, failed, censored lazyRecorder
 
-	completed, lost atomic.Uint64
-	errors          sync.Map // of string to *atomic.Uint64
+	completed, lost, attempts atomic.Uint64
+
+	errors sync.Map // of string to *atomic.Uint64
 }
 
 // outcome is how one measured request ended.
@@ -63,7 +64,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
 	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
-		c.fail(o)
+		c.fail(o.response.Code, o.response.Received-o.due)
 		return
 	}
 	c.latency.record(o.response.Received - o.due)
@@ -74,9 +75,41 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	if o.response.Lost {
 		c.lost.Add(1)
 	}
+	c.attempts.Add(o.response.Attempts)
 	if o.inWindow {
 		c.completed.Add(1)
 	}
+}
+
+// event counts the event of a measured put at a watcher of shard n: waited since
+// the put was due, and delivery since it was answered.
+func (r *recorder) event(n int, waited, delivery Instant, inWindow bool) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	s.counts[watchEvent].arrive(waited, inWindow)
+	s.counts[watchDelivery].arrive(delivery, inWindow)
+}
+
+// The places of operations that are events: looking them up takes longer than
+// counting one.
+var (
+	watchEvent    = results.OperationWatchEvent.Index()
+	watchDelivery = results.OperationWatchDelivery.Index()
+)
+
+func (c *operationCounts) arrive(waited Instant, inWindow bool) {
+	c.latency.record(waited)
+	if inWindow {
+		c.completed.Add(1)
+	}
+}
+
+// miss counts an event that did not come.
+func (r *recorder) miss(waited, delivery Instant) {
+	s := r.hold(0)
+	defer s.writing.Unlock()
+	s.counts[watchEvent].fail(results.ErrorMissed, waited)
+	s.counts[watchDelivery].fail(results.ErrorMissed, delivery)
 }
 
 // censor counts a request of shard n that had no answer when the run
@@ -98,11 +131,11 @@ func (r *recorder) hold(n int) *shard {
 	return s
 }
 
-func (c *operationCounts) fail(o outcome) {
-	c.failed.record(o.response.Received - o.due)
-	n, ok := c.errors.Load(o.response.Code)
+func (c *operationCounts) fail(code string, waited Instant) {
+	c.failed.record(waited)
+	n, ok := c.errors.Load(code)
 	if !ok {
-		n, _ = c.errors.LoadOrStore(o.response.Code, new(atomic.Uint64))
+		n, _ = c.errors.LoadOrStore(code, new(atomic.Uint64))
 	}
 	n.(*atomic.Uint64).Add(1)
 }
@@ -143,6 +176,8 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 	c.latency.addTo(&sum.Latency)
 	c.service.addTo(&sum.Service)
 	c.lateness.addTo(&sum.Lateness)
+	// Each success has an attempt: these are read after the histogram.
+	sum.Attempts += c.attempts.Load()
 	c.failed.addTo(&sum.Failed)
 	c.censored.addTo(&sum.Censored)
 	c.errors.Range(func(code, n any) bool {

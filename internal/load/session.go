@@ -49,9 +49,16 @@ type Session struct {
 
 	workload *workload.Workload
 	recorder *recorder
-	sampler  *sampler
-	meter    *process.Meter
-	state    state
+	// conns are the pod's connections, once they are open.
+	conns   []Conn
+	sampler *sampler
+	meter   *process.Meter
+	state   state
+	// ledger of the puts that are watched, nil if none are, and replays of a
+	// history, nil if there is none; endWatch ends the watchers.
+	ledger   *ledger
+	replays  *replays
+	endWatch context.CancelFunc
 	// engine is there once the load has begun.
 	engine atomic.Pointer[engine]
 }
@@ -68,14 +75,22 @@ func NewSession(c Config) (*Session, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Session{
+	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
 		workload: workload.New(c.Plan),
 		recorder: newRecorder(),
 		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
 		meter:    process.NewMeter(),
 		state:    newState(c.Log),
-	}, nil
+		endWatch: func() {},
+	}
+	if c.Plan.Workload.Watch != nil {
+		s.ledger = newLedger(c.Index, s.recorder)
+	}
+	if w := c.Plan.Workload.WatchGet; w != nil {
+		s.replays = &replays{events: w.Events, watchers: len(part.Streams(w.Streams)) * w.WatchersPerStream}
+	}
+	return s, nil
 }
 
 // errTimedOut is why the context of a session ends at plan.TimeoutSeconds.
@@ -90,6 +105,7 @@ func (s *Session) Run(ctx context.Context) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx))
+	s.endWatch()
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
@@ -144,23 +160,26 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 	if s.part.Index == 0 {
 		s.state.setTarget(target)
 	}
-	conns, err := s.connect(ctx)
-	if err != nil {
+	if s.conns, err = s.connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.claim(ctx); err != nil {
 		return nil, err
 	}
-	clients, err := s.clients(ctx, conns)
+	clients, err := s.clients(ctx)
 	if err != nil {
 		return nil, err
 	}
-	count := s.workload.PreloadCount()
-	if count == 0 {
-		return clients, nil
+	if count := s.workload.PreloadCount(); count > 0 {
+		s.state.enter(results.StagePreloading)
+		if err := preload(ctx, clients, s.part, count); err != nil {
+			return nil, err
+		}
 	}
-	s.state.enter(results.StagePreloading)
-	return clients, preload(ctx, clients, s.part, count)
+	if err := s.writeHistory(ctx, clients[0]); err != nil {
+		return nil, err
+	}
+	return clients, s.watch(ctx)
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

@@ -421,9 +421,9 @@ func TestNewSessionRefusesAPlanItCannotRun(t *testing.T) {
 func TestClientsSpreadOverTheConnections(t *testing.T) {
 	p := planOf(func(p *plan.Plan) { p.Load.Connections, p.Load.Clients = 3, 8 })
 	s := newSession(t, p, 0, &fakeDriver{}, newControl())
-	conns := []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
+	s.conns = []Conn{&fakeConn{}, &fakeConn{}, &fakeConn{}}
 	counts := map[Conn]int{}
-	clients, err := s.clients(t.Context(), conns)
+	clients, err := s.clients(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

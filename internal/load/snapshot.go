@@ -14,6 +14,12 @@ func (s *Session) Snapshot() *results.Snapshot {
 		KeyBytes:   s.workload.KeyBytes(),
 	}
 	s.state.fill(snapshot)
+	if s.ledger != nil {
+		snapshot.Watch = s.ledger.results()
+	}
+	if s.replays != nil {
+		snapshot.Watch = s.replays.results()
+	}
 	for _, operation := range s.workload.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}

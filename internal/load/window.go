@@ -8,50 +8,63 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// connectParallel is how many connections are opened at once: enough to hide
-// the round trips of TLS, too few to be a storm at the target.
+// connectParallel is how many connections, or clients of them, are opened at
+// once: enough to hide the round trips of TLS, too few to be a storm at the
+// target.
 const connectParallel = 16
 
 // connect opens this pod's connections.
 func (s *Session) connect(ctx context.Context) ([]Conn, error) {
 	conns := make([]Conn, s.part.Connections)
+	err := inParallel(ctx, len(conns), func(ctx context.Context, i int) (err error) {
+		conns[i], err = s.driver.Connect(ctx, s.part.FirstConnection+i)
+		return err
+	})
+	return conns, err
+}
+
+// inParallel calls open for each number below n, some at once, and returns the
+// first error, with which the context of the others ends.
+func inParallel(ctx context.Context, n int, open func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, connectParallel)
 	var opening sync.WaitGroup
-	for i := range conns {
+	for i := range n {
 		slots <- struct{}{}
 		opening.Go(func() {
 			defer func() { <-slots }()
-			conn, err := s.driver.Connect(ctx, s.part.FirstConnection+i)
-			if err != nil {
+			if err := open(ctx, i); err != nil {
 				cancel(err)
 			}
-			conns[i] = conn
 		})
 	}
 	opening.Wait()
-	return conns, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // clients returns the pod's clients. Neighbours in number, and so in the order
 // in which they start, are on different connections.
-func (s *Session) clients(ctx context.Context, conns []Conn) ([]*client, error) {
+func (s *Session) clients(ctx context.Context) ([]*client, error) {
 	var clients []*client
+	var numbers []int
 	for round := 0; len(clients) < s.part.Clients(); round++ {
-		for i, conn := range conns {
+		for i, conn := range s.conns {
 			connection := s.part.FirstConnection + i
 			if round >= s.part.ClientsOn(connection) {
 				continue
 			}
-			own, err := connOf(ctx, conn, connection+round*s.plan.Load.Connections)
-			if err != nil {
-				return nil, err
-			}
-			clients = append(clients, newClient(len(clients), own, s.workload, s.plan))
+			added := newClient(len(clients), conn, s.workload, s.plan)
+			added.pod = s.part.Index
+			clients = append(clients, added)
+			numbers = append(numbers, connection+round*s.plan.Load.Connections)
 		}
 	}
-	return clients, nil
+	err := inParallel(ctx, len(clients), func(ctx context.Context, i int) (err error) {
+		clients[i].conn, err = connOf(ctx, clients[i].conn, numbers[i])
+		return err
+	})
+	return clients, err
 }
 
 // connOf returns a connection as the client with this global number has it.
@@ -67,6 +80,7 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
+	e.follow(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
@@ -76,10 +90,12 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	flight, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	s.state.enter(results.StageWarmingUp)
+	s.replay(ctx, e)
 	done := e.start(flight)
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
 	s.sampler.end()
 }

@@ -49,13 +49,17 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
-	case WorkloadDelete:
+	case WorkloadWatchGet:
+		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
+	case WorkloadDelete, WorkloadWatch:
 		return keys, requests, ok
 	case WorkloadTxn:
 		if p.Workload.Txn.CompareAndSwap() {
 			return keys, requests, ok
 		}
 		return 0, requests * float64(p.Workload.Txn.Puts), ok
+	case WorkloadSTM:
+		return keys, requests * p.Workload.STM.entries(), ok
 	case WorkloadMixed:
 		return keys, requests * float64(100-p.Workload.ReadsPerHundred) / 100, ok
 	}

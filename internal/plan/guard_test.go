@@ -31,6 +31,12 @@ func TestWriteEstimate(t *testing.T) {
 		"compare and swap": {func(p *Plan) {
 			p.Workload.Type, p.Workload.Txn, p.Workload.KeyCount = WorkloadTxn, &Txn{}, 5000
 		}, 105_000, 10},
+		"software transactions": {func(p *Plan) {
+			p.Workload.Type, p.Workload.STM, p.Workload.KeyCount = WorkloadSTM, &STM{Keys: 5, WritePercent: 30, Locker: LockerNone}, 5000
+		}, 155_000, 10},
+		"software transactions with locks": {func(p *Plan) {
+			p.Workload.Type, p.Workload.STM, p.Workload.KeyCount = WorkloadSTM, &STM{Keys: 5, WritePercent: 20, Locker: LockerRPC}, 5000
+		}, 305_000, 10},
 		"three in a page":        {func(p *Plan) { p.Workload.ValueSize = 1024 }, 100_000, 3},
 		"what no plan has known": {func(p *Plan) { p.Workload.Type = "Nothing" }, unknown, 1},
 	}

@@ -15,7 +15,15 @@ type Interval struct {
 	// KeysOnly leaves out values, CountOnly also keys.
 	KeysOnly  bool `json:"keysOnly,omitempty"`
 	CountOnly bool `json:"countOnly,omitempty"`
+	// PageKeys is how many keys each page has of a request that reads page after
+	// page; 0 is no pages.
+	PageKeys int64 `json:"pageKeys,omitempty"`
+	// Stream has requests answered by a stream of responses.
+	Stream bool `json:"stream,omitempty"`
 }
+
+// isWhole says whether a request has one response.
+func (i Interval) isWhole() bool { return i.PageKeys == 0 && !i.Stream }
 
 // Width is how many keys a request covers, at least 1.
 func (i Interval) Width() int64 { return max(1, i.Keys) }
@@ -33,6 +41,9 @@ func (w Workload) validateInterval() error {
 		check(i.Keys >= 0 && w.Firsts() >= 1, "workload.interval.keys", fmt.Sprintf("0 to %d, the number of keys", w.KeyCount), i.Keys),
 		check(i.Limit >= 0 && (i.Limit == 0 || i.Limit < i.Width()), "workload.interval.limit", "0, or less than keys", i.Limit),
 		check(!i.CountOnly || !i.KeysOnly && i.Limit == 0, "workload.interval.countOnly", "neither keysOnly nor limit with it", i),
+		check(i.PageKeys >= 0 && (i.PageKeys == 0 || i.PageKeys < i.Width()), "workload.interval.pageKeys", "0, or less than keys", i.PageKeys),
+		check(i.PageKeys == 0 || !i.Stream, "workload.interval.stream", "no pages with it", i),
+		check(i.isWhole() || !i.CountOnly && i.Limit == 0, "workload.interval", "neither countOnly nor limit beside pages or a stream", i),
 	)
 }
 

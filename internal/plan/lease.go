@@ -68,11 +68,13 @@ func (p Plan) OwnsLease(id int64) bool {
 }
 
 // UsesLeases says whether the run may grant leases.
-func (p Plan) UsesLeases() bool { return p.Workload.Type == WorkloadLease }
+func (p Plan) UsesLeases() bool { return p.Workload.Type == WorkloadLease || p.UsesSessions() }
 
 // LeaseCount is how many leases the run has at most, as far as its plan tells.
 func (p Plan) LeaseCount() int64 {
 	switch {
+	case p.UsesSessions():
+		return int64(p.Load.Clients)
 	case p.Workload.Lease == nil:
 		return 0
 	case p.Workload.Lease.Operation == LeaseKeepAlive:

@@ -124,8 +124,14 @@ type Workload struct {
 	Demand Demand `json:"demand,omitzero"`
 	// Txn is set for WorkloadTxn alone.
 	Txn *Txn `json:"txn,omitempty"`
+	// STM is set for WorkloadSTM alone.
+	STM *STM `json:"stm,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
 	Lease *Lease `json:"lease,omitempty"`
+	// Watch is set for WorkloadWatch alone.
+	Watch *Watch `json:"watch,omitempty"`
+	// WatchGet is set for WorkloadWatchGet alone.
+	WatchGet *WatchGet `json:"watchGet,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.
@@ -171,7 +177,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return !slices.Contains([]WorkloadType{WorkloadTxn, WorkloadLease}, w.Type)
+	return w.Interval.isWhole() && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
 }
 
 // Warmup is the length of the warm-up.

@@ -26,6 +26,8 @@ func (p Plan) Validate() error {
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDelete(),
+		p.validateWatch(),
+		p.validateWatchGet(),
 	)
 }
 
@@ -44,7 +46,9 @@ func (t Target) validate() error {
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadLease}
+var workloadTypes = []WorkloadType{
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+}
 
 func (w Workload) validate() error {
 	return errors.Join(
@@ -62,7 +66,10 @@ func (w Workload) validate() error {
 func (w Workload) validateUnion() error {
 	return errors.Join(
 		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
+		validateMember(w, WorkloadSTM, "workload.stm", w.STM, (*STM).validate),
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
+		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
+		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
 	)
 }
 

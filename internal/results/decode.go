@@ -135,7 +135,7 @@ func (s *Snapshot) check() error {
 		slices.SortFunc(s.Target.Members, compareMembers)
 	}
 	slices.Sort(s.Omitted)
-	if err := s.Timeline.check(); err != nil {
+	if err := errors.Join(s.Timeline.check(), s.Watch.check()); err != nil {
 		return err
 	}
 	for operation, result := range s.Operations {
@@ -171,6 +171,9 @@ func (r *OperationResult) check(final bool) error {
 	}
 	if final && r.Lost > r.Latency.count {
 		return fmt.Errorf("wanted at most %d lost requests, as many as successes, found %d", r.Latency.count, r.Lost)
+	}
+	if final && r.Attempts > 0 && r.Attempts < r.Latency.count {
+		return fmt.Errorf("wanted at least %d attempts, one for each success, found %d", r.Latency.count, r.Attempts)
 	}
 	return nil
 }

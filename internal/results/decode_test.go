@@ -77,6 +77,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"more successes than answers":    {"etcdbench_requests_completed_in_window_total", value(1e6)},
 		"more errors than failures":      {"etcdbench_request_errors_total", value(1e6)},
 		"more lost than answered":        {"etcdbench_requests_lost_total", value(1e6)},
+		"fewer attempts than successes":  {"etcdbench_request_attempts_total", value(1)},
 		"a minimum above the maximum":    {latency[:len(latency)-7] + "min_seconds", value(1e6)},
 		"a minimum above a bucket":       {latency[:len(latency)-7] + "min_seconds", value(0.020)},
 		"a maximum below a bucket":       {latency[:len(latency)-7] + "max_seconds", value(0.020)},
@@ -125,7 +126,7 @@ func failingSnapshot() *Snapshot {
 	put := s.Operations[OperationPut]
 	put.Failed = recorded(5e9)
 	put.Errors["Unavailable"] = 1
-	put.Lost = 3
+	put.Lost, put.Attempts = 3, 1500
 	return s
 }
 

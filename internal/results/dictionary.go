@@ -28,6 +28,7 @@ func typicalSnapshot() *Snapshot {
 			Planned: time.Minute, PlannedRequests: 1000,
 		},
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
+		Watch:      Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1},
 		Started:    1000,
 		Timeline:   typicalTimeline(),
 		Requests:   typicalRequests(),
@@ -55,7 +56,7 @@ func typicalTimeline() Timeline {
 func typicalResult() *OperationResult {
 	r := &OperationResult{
 		Errors: map[string]uint64{"DeadlineExceeded": 1, "ResourceExhausted": 1, "Unavailable": 1},
-		Lost:   1,
+		Lost:   1, Attempts: 4,
 	}
 	for _, h := range r.all() {
 		for range len(r.Errors) {

@@ -36,6 +36,9 @@ func operationFamilies() []family {
 			countFamily("etcdbench_requests_lost_total",
 				"Successful measured requests that changed nothing, because another client was faster.",
 				func(r *OperationResult) (*uint64, bool) { return &r.Lost, r.Lost > 0 }),
+			countFamily("etcdbench_request_attempts_total",
+				"Attempts to commit that successful measured requests took, where one can take several.",
+				func(r *OperationResult) (*uint64, bool) { return &r.Attempts, r.Attempts > 0 }),
 		},
 	)
 }

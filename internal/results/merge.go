@@ -73,6 +73,7 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 	}
 	s.Started += other.Started
 	s.Timeline.Merge(&other.Timeline)
+	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {
 		if s.Operations[operation] == nil {
 			s.Operations[operation] = &OperationResult{Errors: map[string]uint64{}}
@@ -96,6 +97,7 @@ func (r *OperationResult) merge(other *OperationResult) {
 	addCounts(r.Errors, other.Errors)
 	r.CompletedInWindow += other.CompletedInWindow
 	r.Lost += other.Lost
+	r.Attempts += other.Attempts
 }
 
 // mergeWindows is the whole span of the pods' windows. It has no end until all

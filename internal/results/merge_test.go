@@ -12,7 +12,7 @@ import (
 func mergeable() []*Snapshot {
 	all := []*Snapshot{finalSnapshot(0, 500, OperationPut), finalSnapshot(1, 300, OperationPut, OperationRange), failingSnapshot()}
 	all[2].Index, all[2].Target = 2, nil
-	all[0].Operations[OperationPut].Lost = 2
+	all[0].Operations[OperationPut].Lost, all[0].Operations[OperationPut].Attempts = 2, 2
 	return all
 }
 
@@ -32,9 +32,9 @@ func TestMergeAddsUp(t *testing.T) {
 	counts := map[string]uint64{
 		"completed": put.CompletedInWindow, "unavailable": put.Errors["Unavailable"],
 		"puts": got.Requests[RPCPut][PhaseMeasured], "txns": got.Requests[RPCTxn][PhaseControl],
-		"lost": put.Lost,
+		"lost": put.Lost, "attempts": put.Attempts,
 	}
-	wantCounts := map[string]uint64{"completed": 1800, "unavailable": 1, "puts": 1800, "txns": 9, "lost": 5}
+	wantCounts := map[string]uint64{"completed": 1800, "unavailable": 1, "puts": 1800, "txns": 9, "lost": 5, "attempts": 1502}
 	if diff := cmp.Diff(wantCounts, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}

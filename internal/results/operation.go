@@ -15,14 +15,32 @@ const (
 	OperationTxn Operation = "Txn"
 	// OperationCompareAndSwap reads a key and writes it if nobody has since.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationSTM is a software transaction, with its lock and all its attempts.
+	OperationSTM            Operation = "STM"
 	OperationLeaseGrant     Operation = "LeaseGrant"
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	OperationLeaseRevoke    Operation = "LeaseRevoke"
+	// OperationWatchEvent is the arrival of an event at a watcher, from when its
+	// put was due, and OperationWatchDelivery the same from when the put was
+	// answered.
+	OperationWatchEvent    Operation = "WatchEvent"
+	OperationWatchDelivery Operation = "WatchDelivery"
 )
 
 var operations = [...]Operation{
-	OperationPut, OperationRange, OperationDelete, OperationTxn, OperationCompareAndSwap,
+	OperationPut, OperationRange, OperationDelete, OperationTxn, OperationCompareAndSwap, OperationSTM,
 	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
+	OperationWatchEvent, OperationWatchDelivery,
+}
+
+// ErrorMissed is the code under which an event counts as failed that was not
+// delivered.
+const ErrorMissed = "Missed"
+
+// IsEvent says whether the operation is what follows from requests, and no
+// request itself: it is in no total over requests.
+func (o Operation) IsEvent() bool {
+	return o == OperationWatchEvent || o == OperationWatchDelivery
 }
 
 // Operations is how many operations there are.

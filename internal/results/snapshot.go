@@ -18,10 +18,18 @@ const (
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
 
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream RPC = "RangeStream"
+
 	RPCLeaseGrant     RPC = "LeaseGrant"
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
+
+	RPCWatch RPC = "Watch"
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
 )
 
 // Phase is what a request was sent for.
@@ -63,6 +71,7 @@ const (
 	FailureAlarmRaised          FailureReason = "AlarmRaised"
 	FailureQuotaInsufficient    FailureReason = "QuotaInsufficient"
 	FailureControlPlaneTarget   FailureReason = "ControlPlaneTarget"
+	FailureUnsupported          FailureReason = "Unsupported"
 	FailureTLSFailed            FailureReason = "TLSFailed"
 	FailureAuthenticationFailed FailureReason = "AuthenticationFailed"
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
@@ -108,6 +117,8 @@ type Snapshot struct {
 
 	Window     Window
 	Operations map[Operation]*OperationResult
+	// Watch says what became of the pod's watchers, if it has any.
+	Watch Watch
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
@@ -161,13 +172,17 @@ type OperationResult struct {
 	// Censored has, of requests that were unanswered or still owed when the
 	// run ended, the time from when they were due until then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable".
+	// Errors counts failed requests by gRPC status code, for example "Unavailable",
+	// and events under ErrorMissed.
 	Errors map[string]uint64
 	// CompletedInWindow counts successes whose response came before W1.
 	CompletedInWindow uint64
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.
 	Lost uint64
+	// Attempts counts what the successes took where one request can try more
+	// than once to commit; else it is 0.
+	Attempts uint64
 }
 
 // Target is what a client pod learned of the target before the load.

@@ -132,6 +132,9 @@ func randomSnapshot(seed uint64) *Snapshot {
 		s.Process = randomProcess(r)
 	}
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
+	if r.IntN(2) == 0 {
+		s.Watch = randomWatch(r)
+	}
 	if r.IntN(4) == 0 {
 		s.Omitted = []string{"lateness", "target"}
 	}
@@ -181,5 +184,8 @@ func randomResult(r *rand.Rand) *OperationResult {
 	}
 	result.CompletedInWindow = r.Uint64N(result.Latency.Count() + 1)
 	result.Lost = r.Uint64N(result.Latency.Count() + 1)
+	if r.IntN(2) == 0 {
+		result.Attempts = result.Latency.Count() * (1 + r.Uint64N(5))
+	}
 	return result
 }

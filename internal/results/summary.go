@@ -33,12 +33,12 @@ type Summary struct {
 	Stopped bool
 
 	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations.
+	// operations that are requests.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
 
-	// Throughput is successful requests per second over all operations. Bound
+	// Throughput is successful requests per second over the same operations. Bound
 	// by duration: successes that completed in their pod's window ÷ Length.
 	// Bound by requests: successes ÷ Length.
 	Throughput float64
@@ -62,6 +62,8 @@ type Summary struct {
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
+	// Watch adds up what became of the pods' watchers.
+	Watch Watch
 	// Requests counts the requests sent, by RPC and phase.
 	Requests map[RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire.
@@ -81,8 +83,8 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Lost counts the succeeded requests that changed nothing.
-	Lost uint64
+	// Lost and Attempts are those of OperationResult.
+	Lost, Attempts uint64
 	// Throughput is successful requests per second.
 	Throughput float64
 	// Latency ranks answered and censored requests. It is what people see.
@@ -116,11 +118,14 @@ func Summarize(snapshots []*Snapshot) Summary {
 		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
-		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target,
+		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
 	}
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
 		s.Operations = append(s.Operations, o)
+		if operation.IsEvent() {
+			continue
+		}
 		s.Succeeded += o.Succeeded
 		s.Failed += o.Failed
 		s.Censored += o.Censored
@@ -151,6 +156,7 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
 		Errors:     r.Errors,
 		Lost:       r.Lost,
+		Attempts:   r.Attempts,
 		Throughput: perSecond(completed, t.length),
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
 		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),

@@ -109,8 +109,10 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 }
 
 func (s *Snapshot) succeeded() (n uint64) {
-	for _, r := range s.Operations {
-		n += r.Latency.Count()
+	for operation, r := range s.Operations {
+		if !operation.IsEvent() {
+			n += r.Latency.Count()
+		}
 	}
 	return n
 }
@@ -153,8 +155,9 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
+	merged.Watch.warnings(warn)
 	for _, o := range s.Operations {
-		warn(o.Failed > 0, "%s", failures(o))
+		warn(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
 		warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
 			"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
 			o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)

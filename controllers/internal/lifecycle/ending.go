@@ -120,7 +120,7 @@ func knownReason(r results.FailureReason) string {
 	case results.FailureTargetUnreachable, results.FailureTargetUnhealthy, results.FailureTLSFailed,
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
 		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
-		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget:
+		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed

@@ -15,6 +15,7 @@ func TestReasonsOfClientPods(t *testing.T) {
 		results.FailureAlarmRaised:        v1alpha1.ReasonAlarmRaised,
 		results.FailureQuotaInsufficient:  v1alpha1.ReasonQuotaInsufficient,
 		results.FailureControlPlaneTarget: v1alpha1.ReasonControlPlaneTarget,
+		results.FailureUnsupported:        v1alpha1.ReasonUnsupported,
 		results.FailurePrefixNotEmpty:     v1alpha1.ReasonPrefixNotEmpty,
 		results.FailureTargetUnhealthy:    v1alpha1.ReasonTargetUnhealthy,
 		"Completed":                       v1alpha1.ReasonPodFailed,

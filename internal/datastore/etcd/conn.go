@@ -20,6 +20,8 @@ type conn struct {
 	endpoint string
 	// client is replaced when the connection follows the leader.
 	client atomic.Pointer[clientv3.Client]
+	// locks is for the clients that have sessions.
+	locks lockView
 }
 
 var _ load.SharedConn = (*conn)(nil)
@@ -84,12 +86,17 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	client := c.client.Load()
 	*resp = load.Response{}
 	switch req.Operation {
-	case results.OperationPut, results.OperationRange, results.OperationDelete:
+	case results.OperationRange:
+		doRange(ctx, client, req, resp)
+	case results.OperationPut, results.OperationDelete:
 		doOne(ctx, client, req, resp)
 	case results.OperationTxn:
 		doTxn(ctx, client, req, resp)
 	case results.OperationCompareAndSwap:
 		compareAndSwap(ctx, client, req, resp)
+	case results.OperationSTM:
+		resp.Sent = load.Now()
+		finish(resp, newTransaction(c.driver.plan.Workload.STM, req).run(ctx, client, resp))
 	case results.OperationLeaseGrant, results.OperationLeaseRevoke:
 		doLease(ctx, client, req, resp)
 	case results.OperationLeaseKeepAlive:
@@ -98,11 +105,15 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 }
 
 // Client implements load.SharedConn.
-func (c *conn) Client(context.Context, int) (load.Conn, error) {
-	if lease := c.driver.plan.Workload.Lease; lease != nil && lease.Stream {
+func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
+	switch p := c.driver.plan; {
+	case p.Workload.Lease != nil && p.Workload.Lease.Stream:
 		return &leaseStream{conn: c}, nil
+	case p.Workload.STM != nil && p.UsesSessions():
+		return c.newLockedSTM(ctx, client)
+	default:
+		return c, nil
 	}
-	return c, nil
 }
 
 // finish fills a response whose end has been received.
@@ -119,10 +130,17 @@ func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp
 	resp.Sent = load.Now()
 	got, err := client.Do(ctx, op)
 	finish(resp, err)
-	if err != nil {
-		return
+	if err == nil {
+		miss(req, resp, found(req.Operation, got))
 	}
-	if missing := req.Missing(found(req.Operation, got)); missing != "" {
+	if put := got.Put(); put != nil {
+		resp.Revision = put.Header.Revision
+	}
+}
+
+// miss fails a request that was carried out on fewer keys than there are.
+func miss(req *load.Request, resp *load.Response, found int64) {
+	if missing := req.Missing(found); missing != "" {
 		resp.Code, resp.Detail = load.CodeNotFound, missing
 	}
 }

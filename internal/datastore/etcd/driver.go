@@ -29,12 +29,16 @@ type Driver struct {
 	control  *clientv3.Client
 	topology topology
 	conns    []*conn
+	// contenders have a session each.
+	contenders []*contender
 	// fast is the client of fastConns; nil before the first.
 	fast      *fast.Client
 	fastConns []*fastConn
 	// following ends the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
+	// watching are the goroutines of watchers, which end with their contexts.
+	watching sync.WaitGroup
 }
 
 var _ load.Driver = (*Driver)(nil)
@@ -68,6 +72,7 @@ func (d *Driver) Close() error {
 		following()
 		d.followed.Wait()
 	}
+	d.watching.Wait()
 	d.closeFast()
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -118,7 +118,9 @@ func explainAuth(err error) (results.FailureReason, string) {
 		return reason, "refuses the user or the password that target.auth, or --auth-dir in a local run, names"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
 		return reason, "wants a user; set target.auth, or --auth-dir in a local run"
-	case codeOf(err) == codes.PermissionDenied:
+	case codeOf(err) == codes.PermissionDenied,
+		// A watch is refused in words.
+		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):
 		return reason, "does not permit this user to read and write under the run's prefix"
 	case codeOf(err) == codes.Unauthenticated:
 		return reason, "does not accept the user's token"

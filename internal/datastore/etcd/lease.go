@@ -102,7 +102,7 @@ func (s *leaseStream) open(ctx context.Context) (err error) {
 		return nil
 	}
 	s.close()
-	ctx, s.end = context.WithCancel(withStreamPhase(context.WithoutCancel(ctx), &s.phase))
+	ctx, s.end = context.WithCancel(withStreamPhase(context.WithoutCancel(ctx), func() results.Phase { return s.phase }))
 	s.client = client
 	if s.stream, err = leases(client).LeaseKeepAlive(ctx); err != nil {
 		s.close()

@@ -13,8 +13,8 @@ import (
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
-// prefix; one key for each pod that may still write; and the load's keys, which
-// begin with a digit.
+// prefix; one key for each pod that may still write; locks, which belong to leases
+// of the run and go with them; and the load's keys, which begin with a digit.
 
 func (d *Driver) markerKey() string { return d.plan.Prefix + ".owner" }
 
@@ -87,6 +87,7 @@ func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
 	client, err := d.controlClient(ctx)
 	if err == nil {
+		d.endSessions(ctx, client)
 		err = d.release(ctx, client)
 	}
 	if err != nil {

@@ -38,6 +38,9 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
 	if err := d.guard(ctx, client, t); err != nil {
 		return nil, err
 	}
+	if err := d.checkSupport(ctx); err != nil {
+		return nil, err
+	}
 	d.mutex.Lock()
 	d.topology = t
 	d.mutex.Unlock()

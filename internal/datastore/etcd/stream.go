@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -18,6 +19,7 @@ func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grp
 		return nil, err
 	}
 	counted := &countedStream{ClientStream: stream, requests: &d.requests, rpc: results.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
+	counted.creates, _ = ctx.Value(creationsKey{}).(func())
 	return counted, nil
 }
 
@@ -27,25 +29,39 @@ type countedStream struct {
 	requests *load.RequestCounter
 	rpc      results.RPC
 	phase    func() results.Phase
+	// creates, if set, is called before each request to create a watcher.
+	creates func()
 }
 
 func (s *countedStream) SendMsg(message any) error {
 	s.requests.Add(s.rpc, s.phase())
+	if request, ok := message.(*etcdserverpb.WatchRequest); ok && s.creates != nil && request.GetCreateRequest() != nil {
+		s.creates()
+	}
 	return s.ClientStream.SendMsg(message)
 }
 
 type streamPhaseKey struct{}
 
 // withStreamPhase returns a context for a stream that outlasts a phase: the
-// phase of each message is what *phase is when it is sent.
-func withStreamPhase(ctx context.Context, phase *results.Phase) context.Context {
+// phase of each message is what phase returns when it is sent.
+func withStreamPhase(ctx context.Context, phase func() results.Phase) context.Context {
 	return context.WithValue(ctx, streamPhaseKey{}, phase)
 }
 
 func phaseOfStream(ctx context.Context) func() results.Phase {
-	if phase, ok := ctx.Value(streamPhaseKey{}).(*results.Phase); ok {
-		return func() results.Phase { return *phase }
+	if phase, ok := ctx.Value(streamPhaseKey{}).(func() results.Phase); ok {
+		return phase
 	}
 	phase := load.PhaseOf(ctx)
 	return func() results.Phase { return phase }
+}
+
+type creationsKey struct{}
+
+// withCreations returns a context for watches whose stream says when it is asked
+// to create a watcher: clientv3 asks anew, without a word, for those of a stream
+// that has broken.
+func withCreations(ctx context.Context, creates func()) context.Context {
+	return context.WithValue(ctx, creationsKey{}, creates)
 }

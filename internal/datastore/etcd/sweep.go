@@ -77,10 +77,11 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 	return fmt.Errorf("there are keys under %s that the run did not write; they were left alone, and so was the marker %s", d.plan.Prefix, d.markerKey())
 }
 
-// deleteMarker gives the prefix up if none of the load's keys is left.
+// deleteMarker gives the prefix up if none of the load's keys is left. Locks went
+// with their leases; whatever else lies beside them must not outlast the marker.
 func (d *Driver) deleteMarker(ctx context.Context, client *clientv3.Client) (swept bool, err error) {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.nobodyWrites(), noKeyIn(d.loadRange())},
-		clientv3.OpDelete(d.markerKey()))
+		clientv3.OpDelete(d.plan.LockPrefix(), clientv3.WithPrefix()), clientv3.OpDelete(d.markerKey()))
 	if err != nil || out.Succeeded {
 		return err == nil, err
 	}

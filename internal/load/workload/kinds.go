@@ -10,6 +10,8 @@ func (w *Workload) Operations() []results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadMixed:
 		return []results.Operation{results.OperationPut, results.OperationRange}
+	case plan.WorkloadWatch:
+		return []results.Operation{results.OperationPut, results.OperationWatchEvent, results.OperationWatchDelivery}
 	default:
 		return []results.Operation{w.At(Measured, 0).Kind}
 	}

@@ -12,15 +12,20 @@ type draw struct {
 	n      int64
 }
 
-func isOnSeveral(kind results.Operation) bool { return kind == results.OperationTxn }
+func isOnSeveral(kind results.Operation) bool {
+	return kind == results.OperationTxn || kind == results.OperationSTM
+}
 
 // OnSeveral says whether the operation is on the keys of AppendKeys.
 func (o Operation) OnSeveral() bool { return isOnSeveral(o.Kind) }
 
 // KeysAtOnce is how many keys an operation on several has.
 func (w *Workload) KeysAtOnce() int {
-	if w.plan.Txn != nil {
+	switch {
+	case w.plan.Txn != nil:
 		return w.plan.Txn.Puts
+	case w.plan.STM != nil:
+		return w.plan.STM.Keys
 	}
 	return 0
 }
@@ -40,4 +45,15 @@ func (w *Workload) AppendKeys(dst []int64, op Operation) []int64 {
 		dst = append(dst, key)
 	}
 	return dst
+}
+
+// Writes is how many of the keys of an operation on several, from the first on,
+// it writes. Where a share of the keys is no whole number, chance decides about
+// the last of them, so that the share is right over many operations.
+func (w *Workload) Writes(op Operation) int {
+	if w.plan.STM == nil {
+		return w.KeysAtOnce()
+	}
+	drawn := below(hash(w.seed, uint64(op.keys.stream)<<1, uint64(op.keys.n)), 100)
+	return (w.plan.STM.Keys*w.plan.STM.WritePercent + int(drawn)) / 100
 }

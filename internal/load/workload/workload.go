@@ -19,6 +19,8 @@ const (
 // Operation is what one request does.
 type Operation struct {
 	Kind results.Operation
+	// Stream that the operation is of; 0 for one that comes before the load.
+	Stream Stream
 	// Key is the number of the key, or of the first one, from 0 to the plan's
 	// keyCount - 1.
 	Key int64
@@ -60,19 +62,21 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 	if isOnSeveral(kind) {
 		return Operation{Kind: kind, Value: n, keys: draw{stream, n}}
 	}
-	return Operation{Kind: kind, Key: w.key(stream, n), Value: n}
+	return Operation{Kind: kind, Stream: stream, Key: w.key(stream, n), Value: n}
 }
 
 // kind draws reads by chance and not by n modulo 100: that would tie kinds to
 // pods, which own operations by n modulo pods.
 func (w *Workload) kind(stream Stream, n int64) results.Operation {
 	switch w.plan.Type {
-	case plan.WorkloadRange:
+	case plan.WorkloadRange, plan.WorkloadWatchGet:
 		return results.OperationRange
 	case plan.WorkloadDelete:
 		return results.OperationDelete
 	case plan.WorkloadTxn:
 		return w.txnKind()
+	case plan.WorkloadSTM:
+		return results.OperationSTM
 	case plan.WorkloadMixed:
 		if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(w.plan.ReadsPerHundred) {
 			return results.OperationRange

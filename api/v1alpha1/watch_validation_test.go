@@ -1,0 +1,44 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestAdmissionAcceptsWatches(t *testing.T) {
+	for name, workload := range map[string]string{
+		"the defaults":      `{type: Watch, watch: {}}`,
+		"all keys":          `{type: Watch, watch: {scope: AllKeys, prevKV: true, keys: {count: 100}}}`,
+		"as many as can be": `{type: Watch, watch: {streams: 10, watchersPerStream: 10000}}`,
+		"the shortest":      `{type: Watch, watch: {valueSize: 16, values: {minSize: 16}}}`,
+		"the longest":       `{type: Watch, watch: {valueSize: 1568000}}`,
+	} {
+		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
+	}
+	t.Run("an objective", func(t *testing.T) {
+		wantTaken(t, edit{"spec.workload", `{type: Watch, watch: {}}`}, edit{"spec.objectives", `[
+			{name: a, type: Latency, latency: {operation: WatchEvent, statistic: P99, maxMicroseconds: 1}},
+			{name: b, type: Latency, latency: {operation: WatchDelivery, statistic: P99, maxMicroseconds: 1}}]`})
+	})
+}
+
+func TestAdmissionRejectsWatches(t *testing.T) {
+	for name, tc := range map[string]struct{ workload, want string }{
+		"no field":             {`{type: Watch}`, "workload.watch must be set"},
+		"another's field":      {`{type: Put, put: {}, watch: {}}`, "workload.watch must be set"},
+		"an unknown scope":     {`{type: Watch, watch: {scope: Prefix}}`, `supported values: "Key", "AllKeys"`},
+		"no stream":            {`{type: Watch, watch: {streams: 0}}`, "greater than or equal to 1"},
+		"no watcher":           {`{type: Watch, watch: {watchersPerStream: 0}}`, "greater than or equal to 1"},
+		"too many watchers":    {`{type: Watch, watch: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},
+		"values too short":     {`{type: Watch, watch: {valueSize: 15}}`, "greater than or equal to 16"},
+		"values too long":      {`{type: Watch, watch: {valueSize: 1568001}}`, "watch.valueSize must be at most 1568000"},
+		"some too short":       {`{type: Watch, watch: {values: {minSize: 15}}}`, "watch.values.minSize must be at least 16"},
+		"longer than they are": {`{type: Watch, watch: {valueSize: 20, values: {minSize: 21}}}`, "must not be greater than watch.valueSize"},
+		"keys that are long":   {`{type: Watch, watch: {keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
+	}
+	t.Run("over Fast", func(t *testing.T) {
+		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: Watch, watch: {}}`}, edit{"spec.load.transport", `Fast`})
+	})
+	t.Run("a pod without a stream", func(t *testing.T) {
+		wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", `{type: Watch, watch: {streams: 1}}`}, edit{"spec.load.pods", `2`})
+	})
+}

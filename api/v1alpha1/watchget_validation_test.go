@@ -1,0 +1,40 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestAdmissionAcceptsWatchGet(t *testing.T) {
+	for name, workload := range map[string]string{
+		"the defaults":      `{type: WatchGet, watchGet: {}}`,
+		"as many as can be": `{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10000, events: 10000}}`,
+		"one of everything": `{type: WatchGet, watchGet: {streams: 1, watchersPerStream: 1, events: 1, valueSize: 0, keys: {count: 1}}}`,
+	} {
+		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
+	}
+}
+
+func TestAdmissionRejectsWatchGet(t *testing.T) {
+	for name, tc := range map[string]struct{ workload, want string }{
+		"no field":           {`{type: WatchGet}`, "workload.watchGet must be set"},
+		"another's field":    {`{type: Put, put: {}, watchGet: {}}`, "workload.watchGet must be set"},
+		"no stream":          {`{type: WatchGet, watchGet: {streams: 0}}`, "greater than or equal to 1"},
+		"no watcher":         {`{type: WatchGet, watchGet: {watchersPerStream: 0}}`, "greater than or equal to 1"},
+		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},
+		"no event":           {`{type: WatchGet, watchGet: {events: 0}}`, "greater than or equal to 1"},
+		"too many events":    {`{type: WatchGet, watchGet: {events: 10001}}`, "less than or equal to 10000"},
+		"values too long":    {`{type: WatchGet, watchGet: {valueSize: 1568001}}`, "watchGet.valueSize must be at most 1568000"},
+		"keys that are long": {`{type: WatchGet, watchGet: {keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
+	}
+	t.Run("over Fast", func(t *testing.T) {
+		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load.transport", `Fast`})
+	})
+	for name, workload := range map[string]string{
+		"a pod without a stream":  `{type: WatchGet, watchGet: {streams: 1}}`,
+		"a pod without a history": `{type: WatchGet, watchGet: {keys: {count: 1}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", workload}, edit{"spec.load.pods", `2`})
+		})
+	}
+}

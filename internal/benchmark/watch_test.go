@@ -1,0 +1,74 @@
+package benchmark
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// withEvents adds watchers that saw an event of each put after its latency, but
+// for some that they missed.
+func withEvents(missed int) func(*results.Snapshot) {
+	return func(s *results.Snapshot) {
+		event := &results.OperationResult{Errors: map[string]uint64{}}
+		puts := int(s.Operations[results.OperationPut].Latency.Count())
+		for i := range puts - missed {
+			event.Latency.Record((time.Duration(i+1) * time.Millisecond).Nanoseconds())
+		}
+		for range missed {
+			event.Failed.Record(time.Second.Nanoseconds())
+			event.Errors[results.ErrorMissed]++
+		}
+		s.Operations[results.OperationWatchEvent] = event
+		s.Watch = results.Watch{Watchers: 1, Expected: uint64(puts), Missed: uint64(missed), Duplicate: 2, Cancelled: 3, Resumed: 4, Replays: 9}
+	}
+}
+
+func TestSummaryOfWatches(t *testing.T) {
+	b := putRun()
+	s := Summary(b, results.Summarize([]*results.Snapshot{measured(0, 100, withEvents(5)), measured(1, 100, withEvents(0))}))
+	want := &v1alpha1.WatchSummary{
+		Watchers: 2, ExpectedEvents: 200, MissedEvents: 5, DuplicateEvents: 4, CancelledWatchers: 6, ResumedWatchers: 8, Replays: 18,
+	}
+	if diff := cmp.Diff(want, s.Watch); diff != "" {
+		t.Errorf("watch (-want +got):\n%s", diff)
+	}
+	if s.MeasuredRequests != 200 || s.FailedRequests != 0 {
+		t.Errorf("%d requests were measured and %d failed, wanted the 200 puts alone", s.MeasuredRequests, s.FailedRequests)
+	}
+	if got := Pod(measured(0, 100, withEvents(5))).MeasuredRequests; got != 100 {
+		t.Errorf("a pod measured %d requests, wanted 100", got)
+	}
+	if s := Summary(b, results.Summarize([]*results.Snapshot{measured(0, 1)})); s.Watch != nil {
+		t.Errorf("a run without watchers has %+v", s.Watch)
+	}
+}
+
+func TestAnObjectiveOfEventsRanksMissedOnesLast(t *testing.T) {
+	for name, tc := range map[string]struct {
+		missed int
+		want   v1alpha1.ObjectiveResult
+	}{
+		"none missed":  {0, v1alpha1.ObjectiveMet},
+		"some, beyond": {2, v1alpha1.ObjectiveMissed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := maxLatency(v1alpha1.StatisticP99, 100_000)
+			o.Latency.Operation = v1alpha1.OperationWatchEvent
+			got := finished([]*results.Snapshot{measured(0, 100, withEvents(tc.missed))}, withObjectives(o)).Status.Objectives
+			if got[0].Result != tc.want {
+				t.Errorf("got %+v, wanted %s", got[0], tc.want)
+			}
+		})
+	}
+}
+
+func TestTableOfWatches(t *testing.T) {
+	_, lines := cells(t, finished([]*results.Snapshot{measured(0, 1000, withEvents(5))}))
+	wantLine(t, lines, "WATCHERS EXPECTED EVENTS MISSED DUPLICATE CANCELLED RESUMED REPLAYS")
+	wantLine(t, lines, "1 1,000 5 2 3 4 9")
+}

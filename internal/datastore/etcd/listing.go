@@ -1,0 +1,114 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// doRange reads, by one response or by several.
+func doRange(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	var read func(context.Context, *clientv3.Client, *load.Request) (int64, error)
+	switch {
+	case req.Stream:
+		read = readStream
+	case req.PageKeys > 0:
+		read = readPages
+	default:
+		doOne(ctx, client, req, resp)
+		return
+	}
+	resp.Sent = load.Now()
+	found, err := read(ctx, client, req)
+	finish(resp, err)
+	if err == nil {
+		miss(req, resp, found)
+	}
+}
+
+// readPages reads a page after the other and returns how many keys there were.
+// The first page says at which revision the others are read, so that together
+// they are the keys of one moment. Each page begins behind the last key of the
+// one before.
+func readPages(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
+	options := append(readOptions(req), clientv3.WithLimit(req.PageKeys))
+	for from := string(req.Key); ; {
+		page, err := client.Get(ctx, from, options...)
+		if err != nil {
+			return 0, err
+		}
+		found += int64(len(page.Kvs))
+		if !page.More || len(page.Kvs) == 0 {
+			return found, nil
+		}
+		if from == string(req.Key) {
+			options = append(options, clientv3.WithRev(page.Header.Revision))
+		}
+		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// readStream reads what one RangeStream answers and returns how many keys there
+// were.
+func readStream(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
+	stream, err := openRangeStream(ctx, client, &etcdserverpb.RangeRequest{
+		Key: req.Key, RangeEnd: req.End, KeysOnly: req.KeysOnly, Serializable: req.Serializable,
+	})
+	for err == nil {
+		var part *etcdserverpb.RangeStreamResponse
+		if part, err = stream.Recv(); err == nil {
+			found += int64(len(part.RangeResponse.GetKvs()))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return found, nil
+	}
+	return 0, err
+}
+
+// openRangeStream calls below clientv3, which would put each part through a
+// channel and a goroutine of its own. etcd bounds the parts by its own limit of
+// a request, and not by gRPC's default of 4 MiB.
+func openRangeStream(ctx context.Context, client *clientv3.Client, request *etcdserverpb.RangeRequest) (etcdserverpb.KV_RangeStreamClient, error) {
+	return etcdserverpb.NewKVClient(client.ActiveConnection()).RangeStream(ctx, request, grpc.MaxCallRecvMsgSize(math.MaxInt32))
+}
+
+// checkSupport asks the member behind each address for the call that the load is
+// made of, where not every etcd serves it. The version does not tell: a proxy
+// may lie before a member that would.
+func (d *Driver) checkSupport(ctx context.Context) error {
+	if !d.plan.Workload.Interval.Stream {
+		return nil
+	}
+	for _, endpoint := range d.plan.Target.Endpoints {
+		err := repeat(ctx, func(ctx context.Context) error { return d.tryStream(ctx, endpoint) })
+		if codeOf(err) == codes.Unimplemented {
+			return load.Errorf(results.FailureUnsupported,
+				"%s does not serve RangeStream, which etcd has from 3.7 on and its gRPC proxy has not. Write range.delivery: Pages or Whole, or name members that serve it",
+				endpoint)
+		}
+		if err != nil {
+			return explain(err, endpoint)
+		}
+	}
+	return nil
+}
+
+// tryStream reads the run's marker, which may be there or not, by a stream.
+func (d *Driver) tryStream(ctx context.Context, endpoint string) error {
+	client, err := d.dial(ctx, endpoint)
+	if err != nil {
+		return err
+	}
+	_, err = readStream(ctx, client, &load.Request{Key: []byte(d.markerKey()), Serializable: true})
+	return errors.Join(err, closeClient(client))
+}

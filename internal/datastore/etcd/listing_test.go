@@ -1,0 +1,156 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// afterRange lets a test act on the store after each read that etcd has
+// answered, and before its client hears of it.
+func afterRange(act func(*etcdserverpb.RangeRequest)) func(*embed.Config) {
+	intercept := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		answer, err := handle(ctx, req)
+		if r, ok := req.(*etcdserverpb.RangeRequest); ok {
+			act(r)
+		}
+		return answer, err
+	}
+	return func(c *embed.Config) {
+		c.GRPCAdditionalServerOptions = append(c.GRPCAdditionalServerOptions, grpc.ChainUnaryInterceptor(intercept))
+	}
+}
+
+func TestAListingHasTheKeysOfOneRevision(t *testing.T) {
+	var client *clientv3.Client
+	var mutex sync.Mutex
+	var pages []string
+	cluster := etcdtest.Start(t, 1, nil, afterRange(func(r *etcdserverpb.RangeRequest) {
+		if r.Limit != 3 {
+			return
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		pages = append(pages, string(r.Key))
+		// What later pages are to show is gone by then.
+		if _, err := client.Delete(t.Context(), "k9"); err != nil {
+			t.Error(err)
+		}
+	}))
+	client = cluster.Client(t, "", "")
+	for i := range 10 {
+		put(t, client, fmt.Sprintf("k%d", i), "v")
+	}
+	d := connected(t, planFor(cluster.Endpoints))
+	c, err := d.Connect(withTimeout(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing := load.Request{Operation: results.OperationRange, Key: []byte("k0"), End: []byte("k9\x00"), Keys: 10, PageKeys: 3, Timeout: 5 * time.Second}
+	do(t, c, listing)
+	mutex.Lock()
+	got := strings.Join(pages, " ")
+	mutex.Unlock()
+	if got != "k0 k2\x00 k5\x00 k8\x00" {
+		t.Errorf("the pages begin with %q", got)
+	}
+	var response load.Response
+	if c.Do(t.Context(), &listing, &response); response.Code != load.CodeNotFound {
+		t.Errorf("a listing that lacks a key ended with %q (%s)", response.Code, response.Detail)
+	}
+}
+
+// One request is a whole listing, in whatever number of pages or responses.
+func TestARequestIsAWholeListing(t *testing.T) {
+	cluster, client := oneMember(t)
+	const listings = 50
+	tests := map[string]struct {
+		interval plan.Interval
+		rpc      results.RPC
+		// calls of each listing, and bytes that etcd sends for it.
+		calls       uint64
+		least, most float64
+	}{
+		"pages":               {plan.Interval{Keys: 10, PageKeys: 3}, results.RPCRange, 4, 10_000, 11_500},
+		"pages that are full": {plan.Interval{Keys: 10, PageKeys: 5}, results.RPCRange, 2, 10_000, 11_500},
+		"pages of keys":       {plan.Interval{Keys: 10, PageKeys: 4, KeysOnly: true}, results.RPCRange, 3, 300, 1_000},
+		"a stream":            {plan.Interval{Keys: 10, Stream: true}, results.RPCRangeStream, 1, 10_000, 11_500},
+		"a stream of keys":    {plan.Interval{Keys: 10, Stream: true, KeysOnly: true}, results.RPCRangeStream, 1, 300, 1_000},
+	}
+	for name, tc := range tests {
+		for _, serializable := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, serializable %t", name, serializable), func(t *testing.T) {
+				p := planFor(cluster.Endpoints, func(p *plan.Plan) {
+					p.Pods, p.Load.Requests = 2, listings
+					p.Workload.Type, p.Workload.KeyCount, p.Workload.ValueSize = plan.WorkloadRange, 20, 1_000
+					p.Workload.KeyOrder, p.Workload.Interval, p.Workload.Serializable = plan.KeyOrderUniform, tc.interval, serializable
+				})
+				before := answered(t, cluster)
+				s := tell(t, cluster, client, p)
+				each := (answered(t, cluster) - before) / listings
+				if n := s.operation(t, results.OperationRange).Latency.Count(); n != listings || each < tc.least || each > tc.most {
+					t.Errorf("%d listings were measured, %.0f bytes each, wanted %d of %.0f to %.0f", n, each, listings, tc.least, tc.most)
+				}
+				if calls := s.merged.Requests[tc.rpc][results.PhaseMeasured]; calls != listings*tc.calls {
+					t.Errorf("%d calls were measured, wanted %d for each listing", calls, tc.calls)
+				}
+			})
+		}
+	}
+}
+
+// The parts of a stream may be greater than gRPC takes by default.
+func TestAStreamOfGreatValues(t *testing.T) {
+	cluster, client := oneMember(t)
+	for i := range 8 {
+		put(t, client, fmt.Sprintf("k%d", i), strings.Repeat("v", 1_000_000))
+	}
+	d := connected(t, planFor(cluster.Endpoints))
+	c, err := d.Connect(withTimeout(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := load.Request{Operation: results.OperationRange, Key: []byte("k0"), End: []byte("k9"), Keys: 8, Stream: true, Timeout: 20 * time.Second}
+	do(t, c, stream)
+	stream.Keys = 9
+	var response load.Response
+	if c.Do(t.Context(), &stream, &response); response.Code != load.CodeNotFound {
+		t.Errorf("a stream that lacks a key ended with %q (%s)", response.Code, response.Detail)
+	}
+}
+
+// An etcd before 3.7 knows no RangeStream.
+func TestATargetThatCanNotStreamIsRefused(t *testing.T) {
+	refuse := func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		if strings.HasSuffix(info.FullMethod, "/RangeStream") {
+			return status.Error(codes.Unimplemented, "unknown method RangeStream for service etcdserverpb.KV")
+		}
+		return handle(srv, stream)
+	}
+	cluster := etcdtest.Start(t, 1, nil, func(c *embed.Config) {
+		c.GRPCAdditionalServerOptions = append(c.GRPCAdditionalServerOptions, grpc.ChainStreamInterceptor(refuse))
+	})
+	streams := func(p *plan.Plan) {
+		p.Workload.Type, p.Workload.KeyCount, p.Workload.Interval = plan.WorkloadRange, 20, plan.Interval{Keys: 10, Stream: true}
+	}
+	preflightFails(t, planFor(cluster.Endpoints, streams), results.FailureUnsupported, cluster.Endpoints[0], "3.7", "range.delivery")
+	pages := func(p *plan.Plan) { p.Workload.Interval = plan.Interval{Keys: 10, PageKeys: 5} }
+	if _, err := newDriver(t, planFor(cluster.Endpoints, streams, pages), 0).Preflight(withTimeout(t)); err != nil {
+		t.Errorf("pages are refused, too: %v", err)
+	}
+}

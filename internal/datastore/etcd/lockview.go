@@ -1,0 +1,63 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// lockView is a connection as clientv3's concurrency package sees it. It differs
+// from the connection's own client in three things. It follows the connection
+// when that moves, where sessions are bound to a client for good. Its watches
+// count by the phase in which they send. And its own context has ended: with
+// it, a lock that is given up would wait, however long, to delete its key; here
+// that fails at once, and the contender does it after the clock was read.
+type lockView struct {
+	once   sync.Once
+	client *clientv3.Client
+	// phase is that of the connection's last request.
+	phase atomic.Value
+}
+
+// of returns the view of a connection. Leases are kept alive by control.
+func (v *lockView) of(c *conn, control *clientv3.Client) *clientv3.Client {
+	v.once.Do(func() {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		v.client = clientv3.NewCtxClient(ended)
+		moving := movingConn{c}
+		v.client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(moving), v.client)
+		v.client.Watcher = clientv3.NewWatchFromWatchClient(etcdserverpb.NewWatchClient(moving), v.client)
+		v.client.Lease = control.Lease
+	})
+	return v.client
+}
+
+func (v *lockView) currentPhase() results.Phase {
+	phase, _ := v.phase.Load().(results.Phase)
+	return phase
+}
+
+// close ends the watches.
+func (v *lockView) close() { _ = v.client.Watcher.Close() }
+
+// movingConn is the gRPC connection that a conn has at the moment.
+type movingConn struct{ conn *conn }
+
+var _ grpc.ClientConnInterface = movingConn{}
+
+// Invoke implements grpc.ClientConnInterface.
+func (m movingConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return m.conn.client.Load().ActiveConnection().Invoke(ctx, method, args, reply, opts...)
+}
+
+// NewStream implements grpc.ClientConnInterface.
+func (m movingConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return m.conn.client.Load().ActiveConnection().NewStream(ctx, desc, method, opts...)
+}

@@ -1,0 +1,57 @@
+package etcd
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+var _ load.ReplayConn = (*conn)(nil)
+
+// Replay implements load.ReplayConn. A watcher that begins in the past is not
+// synchronized: etcd reads its events from the database, for some hundred
+// watchers at a time, ten times a second or more.
+func (c *conn) Replay(ctx context.Context, watchers int, history load.History, audience load.ReplayAudience) {
+	s := &watchStream{conn: c}
+	for range watchers {
+		c.driver.watching.Go(func() { s.replayOver(ctx, history, audience) })
+	}
+}
+
+// replayOver reads the history again and again.
+func (s *watchStream) replayOver(ctx context.Context, history load.History, audience load.ReplayAudience) {
+	for ctx.Err() == nil {
+		events, duplicate, whole := s.replay(ctx, history)
+		switch {
+		case whole:
+			audience.Replayed(events, duplicate)
+		case ctx.Err() == nil:
+			audience.Cancelled()
+			// Who is sent away at once must not come back as fast as it can.
+			_ = pause(ctx, lookEvery)
+		}
+	}
+}
+
+// replay reads the history once, with a watcher of its own.
+func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, whole bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	last := int64(0)
+	for response := range s.over().Watch(ctx, string(history.Key), clientv3.WithRev(history.First)) {
+		for _, e := range response.Events {
+			if e.Kv.ModRevision <= last {
+				duplicate++
+				continue
+			}
+			last = e.Kv.ModRevision
+			events++
+		}
+		if last >= history.Last {
+			return events, duplicate, true
+		}
+	}
+	return events, duplicate, false
+}

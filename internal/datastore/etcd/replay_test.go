@@ -1,0 +1,114 @@
+package etcd
+
+import (
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// What etcd says of itself must show that events were sent while keys were read:
+// its counter of events rises by what the replays have read, at least.
+func TestReadsBesideWatchersOfThePast(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 2, 200
+		p.Workload.Type, p.Workload.Serializable, p.Workload.KeyCount = plan.WorkloadWatchGet, true, 10
+		p.Workload.WatchGet = &plan.WatchGet{Streams: 2, WatchersPerStream: 10, Events: 8}
+	})
+	before := sentEvents(t, cluster)
+	s := tell(t, cluster, client, p)
+	sent := sentEvents(t, cluster) - before
+	w := s.merged.Watch
+	want := results.Watch{Watchers: 20, Replays: w.Replays, Expected: 8 * w.Replays}
+	if w != want || w.Replays < 20 || sent < float64(w.Expected) {
+		t.Errorf("got %+v, wanted %+v; etcd has sent %v events", w, want, sent)
+	}
+	if n := s.operation(t, results.OperationRange).Latency.Count(); n != 400 {
+		t.Errorf("%d reads succeeded, wanted 400", n)
+	}
+	// Ten keys, and eight more puts of each pod on one of them.
+	if got := s.merged.Requests[results.RPCPut][results.PhasePreload]; got != 26 || len(s.loadPuts) != 26 {
+		t.Errorf("%d puts were sent before the load, etcd has %d; wanted 26", got, len(s.loadPuts))
+	}
+}
+
+func sentEvents(t *testing.T, cluster *etcdtest.Cluster) float64 {
+	t.Helper()
+	sum := 0.0
+	for _, m := range metricsOf(t, cluster)["etcd_debugging_mvcc_events_total"].GetMetric() {
+		sum += m.GetCounter().GetValue()
+	}
+	return sum
+}
+
+// replayAudience has what one replay has read.
+type replayAudience struct {
+	replayed  chan [2]int
+	cancelled chan struct{}
+}
+
+func (a *replayAudience) Replayed(events, duplicate int) {
+	select {
+	case a.replayed <- [2]int{events, duplicate}:
+	default:
+	}
+}
+
+func (a *replayAudience) Cancelled() {
+	select {
+	case a.cancelled <- struct{}{}:
+	default:
+	}
+}
+
+func TestAReplayReadsAllOfItsHistoryAndNoMore(t *testing.T) {
+	cluster, client := oneMember(t)
+	key := ownPrefix + "1"
+	history := load.History{Key: []byte(key)}
+	for i := range 12 {
+		response, err := client.Put(t.Context(), key, "v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch i {
+		case 2:
+			history.First = response.Header.Revision
+		case 11:
+			history.Last = response.Header.Revision
+		}
+	}
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	a := &replayAudience{make(chan [2]int, 1), make(chan struct{}, 1)}
+	c.Replay(t.Context(), 3, history, a)
+	for range 10 {
+		if got := next(t, a.replayed, "a replay"); got != [2]int{10, 0} {
+			t.Fatalf("a replay read %d events and %d more than once, wanted 10 and none", got[0], got[1])
+		}
+	}
+}
+
+// A history that is compacted while it is read ends its watchers.
+func TestAReplayOfWhatIsCompactedIsCancelled(t *testing.T) {
+	cluster, client := oneMember(t)
+	key := ownPrefix + "1"
+	for range 3 {
+		put(t, client, key, "v")
+	}
+	last, err := client.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history := load.History{Key: []byte(key), First: last.Kvs[0].CreateRevision, Last: last.Kvs[0].ModRevision}
+	if _, err := client.Compact(t.Context(), history.Last, clientv3.WithCompactPhysical()); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	a := &replayAudience{make(chan [2]int, 1), make(chan struct{}, 1)}
+	c.Replay(t.Context(), 1, history, a)
+	next(t, a.cancelled, "the watcher to be cancelled")
+}

@@ -1,0 +1,109 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+var isolations = map[plan.Isolation]concurrency.Isolation{
+	plan.IsolationSerializableSnapshot: concurrency.SerializableSnapshot,
+	plan.IsolationSerializable:         concurrency.Serializable,
+	plan.IsolationRepeatableReads:      concurrency.RepeatableReads,
+	plan.IsolationReadCommitted:        concurrency.ReadCommitted,
+}
+
+// transaction is what one request does by software transactional memory.
+type transaction struct {
+	isolation concurrency.Isolation
+	keys      []string
+	// values are for the first keys.
+	values   []string
+	attempts uint64
+}
+
+// newTransaction takes the request's bytes before the clock is read.
+func newTransaction(s *plan.STM, req *load.Request) *transaction {
+	t := &transaction{
+		isolation: isolations[s.Isolation],
+		keys:      make([]string, len(req.Pairs)), values: make([]string, req.Writes),
+	}
+	for i, p := range req.Pairs {
+		t.keys[i] = string(p.Key)
+		if i < req.Writes {
+			t.values[i] = string(p.Value)
+		}
+	}
+	return t
+}
+
+// run tries until the transaction commits, fails, or ctx ends.
+func (t *transaction) run(ctx context.Context, client *clientv3.Client, resp *load.Response) error {
+	_, err := concurrency.NewSTM(client, t.attempt, concurrency.WithIsolation(t.isolation), concurrency.WithAbortContext(ctx))
+	if err == nil {
+		resp.Attempts = t.attempts
+	}
+	return err
+}
+
+var errKeyNotThere = status.Error(codes.NotFound, "a key is not there (a member that lags behind may not have it yet)")
+
+// attempt reads each key, and writes the first ones after it has read them. It
+// leaves the commit to clientv3.
+func (t *transaction) attempt(s concurrency.STM) error {
+	t.attempts++
+	for i, key := range t.keys {
+		s.Get(key)
+		// Of what was just read, the revision is known.
+		if s.Rev(key) == 0 {
+			return errKeyNotThere
+		}
+		if i < len(t.values) {
+			s.Put(key, t.values[i])
+		}
+	}
+	return nil
+}
+
+// lockedSTM is a connection as a client has it whose transactions take turns
+// with those of all other clients.
+type lockedSTM struct {
+	*contender
+}
+
+func (c *conn) newLockedSTM(ctx context.Context, client int) (load.Conn, error) {
+	p := c.driver.plan
+	k, err := c.newContender(ctx, client, p.STMLock(), p.Workload.STM.Locker)
+	return &lockedSTM{k}, err
+}
+
+// Do implements load.Conn. The lock is given back whether the transaction has
+// committed or not.
+func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Response) {
+	if req.Operation != results.OperationSTM {
+		l.conn.Do(ctx, req, resp)
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.enter(ctx), req.Timeout)
+	defer cancel()
+	*resp = load.Response{}
+	t := newTransaction(l.driver.plan.Workload.STM, req)
+	resp.Sent = load.Now()
+	err := l.lock(ctx)
+	if err == nil {
+		err = cmp.Or(t.run(ctx, l.client.Load(), resp), l.unlock(ctx))
+	}
+	finish(resp, err)
+	if err != nil {
+		resp.Attempts = 0
+		l.giveUp(ctx)
+	}
+}

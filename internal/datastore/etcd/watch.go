@@ -1,0 +1,177 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+var _ load.WatchConn = (*conn)(nil)
+
+// Watch implements load.WatchConn with a watcher of clientv3, as applications use
+// it: it opens its stream anew when that breaks, and has each event pass through
+// two of its goroutines before anybody sees it.
+func (c *conn) Watch(ctx context.Context, watchers []load.Watcher, audience load.Audience) error {
+	s := &watchStream{conn: c, audience: audience}
+	for _, w := range watchers {
+		if err := s.add(ctx, w); err != nil {
+			return settled(ctx, err, c.driver.addresses())
+		}
+	}
+	return nil
+}
+
+// watchStream is a gRPC stream with its watchers.
+type watchStream struct {
+	conn     *conn
+	audience load.Audience
+
+	mutex sync.Mutex
+	// client carries the stream; another one does when the connection has moved.
+	client  *clientv3.Client
+	watcher clientv3.Watcher
+
+	// opened is how often watchers were opened from here. clientv3 sends one
+	// request to create a watcher for each, and one more for each that it resumes.
+	opened, created atomic.Int64
+}
+
+// over returns what watches over the connection as it is now.
+func (s *watchStream) over() clientv3.Watcher {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if client := s.conn.client.Load(); client != s.client {
+		s.client, s.watcher = client, clientv3.NewWatcher(client)
+	}
+	return s.watcher
+}
+
+// hasMoved says whether the connection has another client than the stream.
+func (s *watchStream) hasMoved() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.client != s.conn.client.Load()
+}
+
+// noteCreation hears of each request to create a watcher.
+func (s *watchStream) noteCreation() {
+	if s.created.Add(1) > s.opened.Load() {
+		s.opened.Add(1)
+		s.audience.Resumed()
+	}
+}
+
+func (s *watchStream) add(ctx context.Context, what load.Watcher) error {
+	w := &streamWatcher{stream: s, what: what}
+	if err := w.open(ctx); err != nil {
+		return err
+	}
+	s.conn.driver.watching.Go(func() { w.run(ctx) })
+	return nil
+}
+
+// streamWatcher is one watcher of a stream.
+type streamWatcher struct {
+	stream *watchStream
+	what   load.Watcher
+	events clientv3.WatchChan
+	// from is the revision to open it at; 0 is the present.
+	from int64
+	// last is the revision of the last event, or the one at which the watcher was
+	// created first.
+	last int64
+	// first is that last one.
+	first int64
+}
+
+var errWatchClosed = errors.New("the watcher was closed before it was created")
+
+// open returns once etcd has created the watcher.
+func (w *streamWatcher) open(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
+	late := time.AfterFunc(controlTimeout, func() { cancel(context.DeadlineExceeded) })
+	defer late.Stop()
+	w.stream.opened.Add(1)
+	w.events = w.stream.over().Watch(ctx, string(w.what.Key), w.options()...)
+	response, ok := <-w.events
+	if !ok || response.Err() != nil {
+		err := errors.Join(response.Err(), context.Cause(ctx))
+		cancel(nil)
+		if err == nil {
+			err = errWatchClosed
+		}
+		return err
+	}
+	if w.first == 0 {
+		w.first, w.last = response.Header.Revision, response.Header.Revision
+	}
+	return nil
+}
+
+func (w *streamWatcher) options() []clientv3.OpOption {
+	options := []clientv3.OpOption{clientv3.WithCreatedNotify(), clientv3.WithRev(w.from)}
+	if len(w.what.End) > 0 {
+		options = append(options, clientv3.WithRange(string(w.what.End)))
+	}
+	if w.what.PrevKV {
+		options = append(options, clientv3.WithPrevKV())
+	}
+	return options
+}
+
+// run tells the audience of events until ctx ends.
+func (w *streamWatcher) run(ctx context.Context) {
+	for {
+		var last clientv3.WatchResponse
+		for response := range w.events {
+			w.see(response, load.Now())
+			last = response
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		w.end(last.CompactRevision > 0)
+		for w.open(ctx) != nil {
+			if pause(ctx, lookEvery) != nil {
+				return
+			}
+		}
+	}
+}
+
+// see hands events on. A watcher that is resumed before its first event is opened
+// at the revision at which it was created, and is given what was there already.
+func (w *streamWatcher) see(response clientv3.WatchResponse, at load.Instant) {
+	for _, e := range response.Events {
+		revision := e.Kv.ModRevision
+		switch {
+		case e.Type != clientv3.EventTypePut || revision <= w.first:
+		case revision <= w.last:
+			w.stream.audience.Duplicate()
+		default:
+			w.last = revision
+			w.stream.audience.Event(w.what.Number, at, e.Kv.Value)
+		}
+	}
+}
+
+// end says why the watcher has ended, and where to open it again: after its last
+// event, unless what comes there is compacted.
+func (w *streamWatcher) end(compacted bool) {
+	w.from = w.last + 1
+	switch {
+	case compacted:
+		w.from = 0
+		w.stream.audience.Cancelled()
+	case w.stream.hasMoved():
+		w.stream.audience.Resumed()
+	default:
+		w.stream.audience.Cancelled()
+	}
+}

@@ -1,0 +1,239 @@
+package etcd
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func watchPlan(watch plan.Watch, keys int64) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Workload.Type, p.Workload.Watch = plan.WorkloadWatch, &watch
+		p.Workload.KeyCount, p.Workload.KeyOrder = keys, plan.KeyOrderUniform
+		p.Load.Requests = 400
+	}
+}
+
+// Each acknowledged put owes an event to each watcher of its pod that watches
+// its key, and each comes once.
+func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
+	cluster, client := oneMember(t)
+	tests := map[string]struct {
+		watch plan.Watch
+		keys  int64
+		pods  int
+		// wantEach is how many events each put has.
+		wantEach uint64
+	}{
+		"one key":               {plan.Watch{Streams: 4, WatchersPerStream: 3}, 1, 1, 12},
+		"each a key":            {plan.Watch{Streams: 1, WatchersPerStream: 10}, 10, 1, 1},
+		"all keys":              {plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}, 10, 1, 6},
+		"with previous values":  {plan.Watch{Streams: 2, WatchersPerStream: 2, PrevKV: true}, 2, 1, 2},
+		"two pods, one key":     {plan.Watch{Streams: 5, WatchersPerStream: 2}, 1, 2, 0},
+		"two pods, the same":    {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true}, 7, 2, 4},
+		"more keys than anyone": {plan.Watch{Streams: 1, WatchersPerStream: 1}, 1000, 1, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = tc.pods, 1 })
+			s := tell(t, cluster, client, p)
+			w := s.merged.Watch
+			want := results.Watch{Watchers: uint64(tc.watch.Streams * tc.watch.WatchersPerStream), Expected: w.Expected}
+			if tc.wantEach > 0 {
+				want.Expected = 400 * tc.wantEach
+			}
+			if w != want {
+				t.Errorf("got %+v, wanted %+v", w, want)
+			}
+			put, event, delivery := s.operation(t, results.OperationPut), s.operation(t, results.OperationWatchEvent), s.operation(t, results.OperationWatchDelivery)
+			if put.Latency.Count() != 400 || event.Latency.Count() != w.Expected || delivery.Latency.Count() != w.Expected {
+				t.Errorf("%d puts, %d events, %d deliveries; wanted 400 and twice %d", put.Latency.Count(), event.Latency.Count(), delivery.Latency.Count(), w.Expected)
+			}
+			if delivery.Latency.Sum() > event.Latency.Sum() {
+				t.Error("events came later after the answer than after the put was due")
+			}
+		})
+	}
+}
+
+// A watcher that watches one key of many sees the share of the puts on it.
+func TestAWatcherSeesItsKeyAlone(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, watchPlan(plan.Watch{Streams: 1, WatchersPerStream: 1}, 4))
+	s := tell(t, cluster, client, p)
+	onFirst := uint64(0)
+	for _, keys := range s.loadPuts {
+		if slices.Contains(keys, "00000000") {
+			onFirst++
+		}
+	}
+	// One of them was written before the load.
+	if got := s.merged.Watch.Expected; got != onFirst-1 || got == 0 {
+		t.Errorf("%d events were expected, etcd has %d puts of the first key in the load", got, onFirst-1)
+	}
+}
+
+// audience is what a test's watchers see.
+type audience struct {
+	events                        chan string
+	duplicate, cancelled, resumed chan struct{}
+}
+
+func newAudience() *audience {
+	many := func() chan struct{} { return make(chan struct{}, 1000) }
+	return &audience{make(chan string, 1000), many(), many(), many()}
+}
+
+func (a *audience) Event(_ int, _ load.Instant, value []byte) { a.events <- string(value) }
+func (a *audience) Duplicate()                                { a.duplicate <- struct{}{} }
+func (a *audience) Cancelled()                                { a.cancelled <- struct{}{} }
+func (a *audience) Resumed()                                  { a.resumed <- struct{}{} }
+
+// next waits for what comes on a channel.
+func next[T any](t *testing.T, from <-chan T, what string) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(30 * time.Second):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// watchOver opens a watcher of all keys over a link to an etcd.
+func watchOver(t *testing.T) (*link, *clientv3.Client, *audience) {
+	t.Helper()
+	cluster, client := oneMember(t)
+	l := newLink(t, cluster.Endpoints[0])
+	c := connect(t, connected(t, planFor([]string{l.address()})), 0)
+	a := newAudience()
+	w := load.Watcher{Key: []byte(ownPrefix), End: []byte(clientv3.GetPrefixRangeEnd(ownPrefix))}
+	if err := c.Watch(t.Context(), []load.Watcher{w}, a); err != nil {
+		t.Fatal(err)
+	}
+	return l, client, a
+}
+
+func TestABrokenStreamIsResumedWithoutLoss(t *testing.T) {
+	l, client, a := watchOver(t)
+	put(t, client, ownPrefix+"1", "before")
+	if got := next(t, a.events, "the first event"); got != "before" {
+		t.Fatalf("got the event %q", got)
+	}
+	l.cut()
+	for i := range 3 {
+		put(t, client, ownPrefix+"1", strconv.Itoa(i))
+	}
+	next(t, l.refused, "clientv3 to connect again")
+	l.mend()
+	for i := range 3 {
+		if got := next(t, a.events, "what was put meanwhile"); got != strconv.Itoa(i) {
+			t.Errorf("got the event %q, wanted %d", got, i)
+		}
+	}
+	next(t, a.resumed, "the watcher to count as resumed")
+	if len(a.duplicate)+len(a.cancelled) > 0 {
+		t.Errorf("%d events were duplicates, %d watchers were cancelled", len(a.duplicate), len(a.cancelled))
+	}
+}
+
+// Before its first event, clientv3 resumes a watcher at the revision at which it
+// was created: what was put there is older than the watcher.
+func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
+	cluster, client := oneMember(t)
+	put(t, client, ownPrefix+"1", "old")
+	l := newLink(t, cluster.Endpoints[0])
+	c := connect(t, connected(t, planFor([]string{l.address()})), 0)
+	a := newAudience()
+	if err := c.Watch(t.Context(), []load.Watcher{{Key: []byte(ownPrefix + "1")}}, a); err != nil {
+		t.Fatal(err)
+	}
+	l.cut()
+	next(t, l.refused, "clientv3 to connect again")
+	l.mend()
+	next(t, a.resumed, "the watcher to be resumed")
+	put(t, client, ownPrefix+"1", "new")
+	if got := next(t, a.events, "an event"); got != "new" || len(a.duplicate) > 0 {
+		t.Errorf("got the event %q and %d duplicates", got, len(a.duplicate))
+	}
+}
+
+// What is compacted before a watcher is back is lost to it: etcd cancels it.
+func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
+	l, client, a := watchOver(t)
+	l.cut()
+	put(t, client, ownPrefix+"1", "lost")
+	put(t, client, ownPrefix+"1", "lost, too")
+	last, err := client.Get(t.Context(), ownPrefix+"1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Compact(t.Context(), last.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+		t.Fatal(err)
+	}
+	next(t, l.refused, "clientv3 to connect again")
+	l.mend()
+	next(t, a.cancelled, "the watcher to be cancelled")
+	// It is open again some time after that: the event of one of these puts is
+	// the first that it sees.
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		put(t, client, ownPrefix+"1", "found")
+		select {
+		case got := <-a.events:
+			if got != "found" {
+				t.Errorf("got the event %q", got)
+			}
+			return
+		case <-withTimeout(t).Done():
+			t.Fatal("the watcher was not opened again")
+		case <-ticker.C:
+		}
+	}
+}
+
+func TestAWatcherThatMayNotReadIsExplained(t *testing.T) {
+	cluster, client := oneMember(t)
+	enableAuth(t, client)
+	c := connect(t, connected(t, planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"))), 0)
+	err := c.Watch(t.Context(), []load.Watcher{{Key: []byte("elsewhere/1")}}, newAudience())
+	wantFailure(t, err, results.FailureAuthenticationFailed)
+}
+
+// A run whose connections break has fewer puts, and all their events.
+func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
+	cluster, client := oneMember(t)
+	l := newLink(t, cluster.Endpoints[0])
+	p := planFor([]string{l.address()}, watchPlan(plan.Watch{Streams: 2, WatchersPerStream: 3}, 1), func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 200
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := client.Watch(ctx, ownPrefix+"00000000")
+	go func() {
+		defer cancel()
+		for n := 0; n < 150; {
+			n += len((<-seen).Events)
+		}
+		l.cut()
+		<-l.refused
+		l.mend()
+	}()
+	merged := results.Merge(runAll(t, p))
+	w, put, event := merged.Watch, merged.Operations[results.OperationPut], merged.Operations[results.OperationWatchEvent]
+	if w.Missed+w.Duplicate+w.Cancelled > 0 || w.Resumed < w.Watchers {
+		t.Errorf("got %+v, wanted all watchers to be resumed and nothing else", w)
+	}
+	if put.Latency.Count() < 200 || w.Expected != 6*put.Latency.Count() || event.Latency.Count() != w.Expected {
+		t.Errorf("%d puts were acknowledged, %d events expected, %d seen", put.Latency.Count(), w.Expected, event.Latency.Count())
+	}
+}

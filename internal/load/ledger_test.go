@@ -1,0 +1,175 @@
+package load
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// watchedPlan is a plan of the workload Watch.
+func watchedPlan(changes ...func(*plan.Plan)) plan.Plan {
+	p := planOf(func(p *plan.Plan) {
+		p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.ValueSize = plan.WorkloadWatch, 0, 16
+		p.Workload.Watch = &plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}
+	})
+	for _, change := range changes {
+		change(&p)
+	}
+	return p
+}
+
+// bookkeeping is a ledger with two watchers of all keys and one of key 7.
+func bookkeeping(t *testing.T) *ledger {
+	t.Helper()
+	l := newLedger(3, newRecorder())
+	l.inWindow = func(at Instant) bool { return at < 1000 }
+	l.open(0, false)
+	l.open(0, false)
+	l.open(7, true)
+	return l
+}
+
+// valueOf is what pod 3 puts with operation n of the measured window.
+func valueOf(stream workload.Stream, pod int, n int64) []byte {
+	w := workload.New(watchedPlan())
+	return w.AppendMarked(nil, workload.Operation{Stream: stream, Value: n}, pod)
+}
+
+func timesOf(l *ledger, operation results.Operation) []time.Duration {
+	r := l.recorder.results(operation)
+	return []time.Duration{time.Duration(r.Latency.Count()), r.Latency.Min(), r.Latency.Max()}
+}
+
+func TestEventsAreTimedFromBothEnds(t *testing.T) {
+	l := bookkeeping(t)
+	value := valueOf(workload.Measured, 3, 5)
+	l.announce(7, 5, 100)
+	// The first comes before the answer, two come after it.
+	l.Event(0, 180, value)
+	l.settle(7, 5, &Response{Received: 200})
+	l.Event(1, 260, value)
+	l.Event(2, 1300, value)
+	if diff := cmp.Diff([]time.Duration{3, 80, 1200}, timesOf(l, results.OperationWatchEvent)); diff != "" {
+		t.Errorf("count, least and greatest from when it was due (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]time.Duration{3, 0, 1100}, timesOf(l, results.OperationWatchDelivery)); diff != "" {
+		t.Errorf("count, least and greatest from the answer (-want +got):\n%s", diff)
+	}
+	if got := l.recorder.results(results.OperationWatchEvent).CompletedInWindow; got != 2 {
+		t.Errorf("%d events came in the window, wanted 2", got)
+	}
+	if !l.await(t.Context(), time.Minute) {
+		t.Error("all events are there, and it waits")
+	}
+	l.close(true)
+	if want := (results.Watch{Watchers: 3, Expected: 3}); l.results() != want {
+		t.Errorf("got %+v, wanted %+v", l.results(), want)
+	}
+}
+
+func TestOnlyOwnMeasuredPutsAreTimed(t *testing.T) {
+	l := bookkeeping(t)
+	l.announce(1, 5, 100)
+	for _, value := range [][]byte{
+		valueOf(workload.Measured, 2, 5), valueOf(workload.Warmup, 3, 5), valueOf(0, 3, 5), valueOf(workload.Measured, 3, 6), []byte("short"), nil,
+	} {
+		l.Event(0, 150, value)
+	}
+	l.settle(1, 5, &Response{Received: 200})
+	if got := l.recorder.results(results.OperationWatchEvent).Latency.Count(); got != 0 {
+		t.Errorf("%d events were timed that are of others", got)
+	}
+}
+
+// What a put that failed has made, if it has made anything, is not expected.
+func TestAFailedPutOwesNoEvents(t *testing.T) {
+	l := bookkeeping(t)
+	value := valueOf(workload.Measured, 3, 5)
+	l.announce(1, 5, 100)
+	l.Event(0, 150, value)
+	l.settle(1, 5, &Response{Received: 200, Code: CodeDeadlineExceeded})
+	l.Event(1, 250, value)
+	l.close(l.await(t.Context(), time.Minute))
+	if want := (results.Watch{Watchers: 3}); l.results() != want {
+		t.Errorf("got %+v, wanted %+v", l.results(), want)
+	}
+	if got := l.recorder.results(results.OperationWatchEvent).Latency.Count(); got != 0 {
+		t.Errorf("%d events were timed", got)
+	}
+}
+
+func TestEventsThatDoNotComeAreMissedOnlyIfTheyHadTime(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := map[string]struct {
+		ctx              context.Context
+		missed, censored uint64
+	}{
+		"had their time": {t.Context(), 2, 0},
+		"were cut off":   {interrupted, 0, 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := bookkeeping(t)
+			l.announce(7, 5, 100)
+			l.settle(7, 5, &Response{Received: 200})
+			l.Event(0, 250, valueOf(workload.Measured, 3, 5))
+			l.close(l.await(tc.ctx, time.Millisecond))
+			event := l.recorder.results(results.OperationWatchEvent)
+			if l.results().Missed != tc.missed || event.Errors[results.ErrorMissed] != tc.missed || event.Failed.Count() != tc.missed || event.Censored.Count() != tc.censored {
+				t.Errorf("%d missed, errors %v, %d censored", l.results().Missed, event.Errors, event.Censored.Count())
+			}
+			// What comes after that is too late.
+			l.Event(1, 300, valueOf(workload.Measured, 3, 5))
+			l.Cancelled()
+			if l.recorder.results(results.OperationWatchEvent).Latency.Count() != 1 || l.results().Cancelled != 0 {
+				t.Error("the ledger was closed, and counted on")
+			}
+		})
+	}
+}
+
+// Watchers that hang must not take the memory of the pod.
+func TestTheLedgerIsBounded(t *testing.T) {
+	l := newLedger(0, newRecorder())
+	l.open(0, false)
+	const puts = 2 * ledgerPages * pageLimit
+	// As the puts of one of 32 pods are numbered.
+	for n := int64(7); n < 32*puts; n += 32 {
+		l.announce(0, n, 1)
+		l.settle(0, n, &Response{Received: 2})
+	}
+	if got := l.outstanding.Load(); got != ledgerPages*pageLimit {
+		t.Errorf("%d events are waited for, wanted %d", got, ledgerPages*pageLimit)
+	}
+	if want := (results.Watch{Watchers: 1, Expected: puts, Missed: puts / 2}); l.results() != want {
+		t.Errorf("got %+v, wanted %+v", l.results(), want)
+	}
+}
+
+func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
+	l := bookkeeping(t)
+	w, value := workload.New(watchedPlan()), []byte(nil)
+	n := int64(0)
+	cycle := func() {
+		n++
+		value = w.AppendMarked(value[:0], workload.Operation{Stream: workload.Measured, Value: n}, 3)
+		l.announce(7, n, 100)
+		l.Event(0, 150, value)
+		l.settle(7, n, &Response{Received: 200})
+		l.Event(1, 250, value)
+		l.Event(2, 251, value)
+	}
+	for range 1000 {
+		cycle()
+	}
+	if got := testing.AllocsPerRun(1000, cycle); got > 0 {
+		t.Errorf("a put with three events allocates %v times", got)
+	}
+}

@@ -1,0 +1,115 @@
+package load
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// ReplayConn is a Conn whose watchers can begin in the past.
+type ReplayConn interface {
+	Conn
+	// Replay lets so many watchers, on one stream, read a history from its
+	// beginning, over and over, until ctx ends, which must be before the driver is
+	// closed. It does not wait for them.
+	Replay(ctx context.Context, watchers int, history History, audience ReplayAudience)
+}
+
+// History are the events of a key that lie in the past.
+type History struct {
+	Key []byte
+	// First and Last are the revisions of the first and of the last event.
+	First, Last int64
+}
+
+// ReplayAudience is told what watchers of a history see. Many call it at once.
+type ReplayAudience interface {
+	// Replayed tells that a watcher has read the history to its end, which was so
+	// many events, of which some came more than once.
+	Replayed(events, duplicate int)
+	// Cancelled tells that the target has ended a watcher before the history's end.
+	Cancelled()
+}
+
+// replays counts what this pod's watchers read of its history in the measured
+// window.
+type replays struct {
+	history History
+	// events is how many the history has.
+	events int
+	// inWindow says whether the window lasts.
+	inWindow func() bool
+
+	watchers                                int
+	read, missed, duplicate, cancelledTimes atomic.Uint64
+}
+
+var _ ReplayAudience = (*replays)(nil)
+
+// Replayed implements ReplayAudience. A put of the history that was repeated,
+// because its first answer was lost, can have made an event too many.
+func (r *replays) Replayed(events, duplicate int) {
+	if !r.inWindow() {
+		return
+	}
+	r.missed.Add(uint64(max(r.events-events, 0)))
+	r.duplicate.Add(uint64(duplicate))
+	r.read.Add(1)
+}
+
+// Cancelled implements ReplayAudience.
+func (r *replays) Cancelled() {
+	if r.inWindow() {
+		r.cancelledTimes.Add(1)
+	}
+}
+
+func (r *replays) results() results.Watch {
+	missed, read := r.missed.Load(), r.read.Load()
+	return results.Watch{
+		Watchers: uint64(r.watchers), Replays: read, Expected: max(read*uint64(r.events), missed), Missed: missed,
+		Duplicate: r.duplicate.Load(), Cancelled: r.cancelledTimes.Load(),
+	}
+}
+
+// writeHistory writes the pod's own key once for each event, if its workload
+// replays a history.
+func (s *Session) writeHistory(ctx context.Context, c *client) error {
+	if s.replays == nil {
+		return nil
+	}
+	for _, conn := range s.conns {
+		if _, ok := conn.(ReplayConn); !ok {
+			return noWatches(s.plan)
+		}
+	}
+	ctx = WithPhase(ctx, results.PhasePreload)
+	key := int64(s.part.Index)
+	s.replays.history.Key = s.workload.AppendKey(nil, key)
+	for i := range int64(s.replays.events) {
+		if err := c.write(ctx, workload.Operation{Kind: results.OperationPut, Key: key, Value: i}); err != nil {
+			return err
+		}
+		if i == 0 {
+			s.replays.history.First = c.response.Revision
+		}
+		s.replays.history.Last = c.response.Revision
+	}
+	return nil
+}
+
+// replay lets the pod's watchers read its history until they are ended.
+func (s *Session) replay(ctx context.Context, e *engine) {
+	if s.replays == nil {
+		return
+	}
+	settings := s.plan.Workload.WatchGet
+	s.replays.inWindow = func() bool { now := Now(); return now >= e.measured.start && e.inWindow(now) }
+	ctx, s.endWatch = context.WithCancel(context.WithoutCancel(ctx))
+	for i := range s.part.Streams(settings.Streams) {
+		conn := s.conns[i%len(s.conns)].(ReplayConn)
+		conn.Replay(ctx, settings.WatchersPerStream, s.replays.history, s.replays)
+	}
+}

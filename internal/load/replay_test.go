@@ -1,0 +1,111 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// replayDriver has connections whose watchers read each history once, with each
+// measured read, and miss one of its events.
+type replayDriver struct {
+	*fakeDriver
+	mutex     sync.Mutex
+	revision  int64
+	histories []History
+	watchers  int
+	audience  ReplayAudience
+	lasting   context.Context
+}
+
+func newReplayDriver() *replayDriver {
+	d := &replayDriver{fakeDriver: &fakeDriver{}}
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		d.mutex.Lock()
+		defer d.mutex.Unlock()
+		if req.Operation == results.OperationPut {
+			d.revision++
+			resp.Revision = d.revision
+		} else {
+			d.audience.Replayed(2, 1)
+		}
+	}
+	return d
+}
+
+func (d *replayDriver) Connect(ctx context.Context, connection int) (Conn, error) {
+	conn, err := d.fakeDriver.Connect(ctx, connection)
+	return &replayConn{Conn: conn, driver: d}, err
+}
+
+type replayConn struct {
+	Conn
+	driver *replayDriver
+}
+
+func (c *replayConn) Replay(ctx context.Context, watchers int, history History, audience ReplayAudience) {
+	d := c.driver
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.histories = append(d.histories, history)
+	d.watchers += watchers
+	d.audience, d.lasting = audience, ctx
+}
+
+func replayPlan(p *plan.Plan) {
+	p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.Serializable = plan.WorkloadWatchGet, 0, true
+	p.Workload.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 7, Events: 3}
+}
+
+func TestWatchersReadWhatWasWrittenBeforeTheLoad(t *testing.T) {
+	d := newReplayDriver()
+	s, err := NewSession(Config{Plan: planOf(replayPlan), Driver: d, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Fifty puts make the keys, three more the history.
+	history := History{Key: []byte("p/0000"), First: 51, Last: 53}
+	if diff := cmp.Diff([]History{history, history, history}, d.histories); diff != "" {
+		t.Errorf("histories of three streams (-want +got):\n%s", diff)
+	}
+	want := results.Watch{Watchers: 21, Replays: 1003, Expected: 3 * 1003, Missed: 1003, Duplicate: 1003}
+	if got := s.Snapshot().Watch; got != want {
+		t.Errorf("got %+v, wanted %+v", got, want)
+	}
+	if d.lasting.Err() == nil {
+		t.Error("the watchers were not ended")
+	}
+}
+
+func TestReplaysOfTheWarmUpDoNotCount(t *testing.T) {
+	r := &replays{events: 2, inWindow: func() bool { return false }}
+	r.Replayed(2, 2)
+	r.Cancelled()
+	if got := r.results(); got != (results.Watch{}) {
+		t.Errorf("got %+v", got)
+	}
+	r.inWindow = func() bool { return true }
+	r.Replayed(3, 0)
+	r.Cancelled()
+	if want := (results.Watch{Replays: 1, Expected: 2, Cancelled: 1}); r.results() != want {
+		t.Errorf("got %+v, wanted %+v", r.results(), want)
+	}
+}
+
+func TestASessionEndsIfItCannotReplay(t *testing.T) {
+	s, err := NewSession(Config{Plan: planOf(replayPlan), Driver: &fakeDriver{}, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailureInvalidPlan {
+		t.Errorf("connections that carry no watches: got %+v", f)
+	}
+}

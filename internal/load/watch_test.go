@@ -1,0 +1,142 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// watchDriver has connections whose watchers see each put, at once, but for
+// those that drop says are lost.
+type watchDriver struct {
+	*fakeDriver
+	fail error
+	drop func(watcher int) bool
+
+	mutex     sync.Mutex
+	watchers  []Watcher
+	audience  Audience
+	preloaded int
+	lasting   context.Context
+}
+
+func newWatchDriver() *watchDriver {
+	d := &watchDriver{fakeDriver: &fakeDriver{}}
+	d.answer = func(_ context.Context, req *Request, _ *Response) { d.tell(req) }
+	return d
+}
+
+func (d *watchDriver) tell(req *Request) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.audience == nil {
+		d.preloaded++
+		return
+	}
+	for _, w := range d.watchers {
+		if d.drop == nil || !d.drop(w.Number) {
+			d.audience.Event(w.Number, Now(), req.Value)
+		}
+	}
+}
+
+func (d *watchDriver) Connect(ctx context.Context, connection int) (Conn, error) {
+	conn, err := d.fakeDriver.Connect(ctx, connection)
+	return &watchConn{Conn: conn, driver: d}, err
+}
+
+type watchConn struct {
+	Conn
+	driver *watchDriver
+}
+
+func (c *watchConn) Watch(ctx context.Context, watchers []Watcher, audience Audience) error {
+	d := c.driver
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.watchers = append(d.watchers, watchers...)
+	d.audience = audience
+	d.lasting = ctx
+	return d.fail
+}
+
+func runWatched(t *testing.T, d *watchDriver, changes ...func(*plan.Plan)) (*results.Snapshot, error) {
+	t.Helper()
+	s, err := NewSession(Config{Plan: watchedPlan(changes...), Driver: d, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Run(t.Context())
+	return s.Snapshot(), err
+}
+
+func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
+	d := newWatchDriver()
+	s, err := runWatched(t, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.watchers) != 6 || d.preloaded != 50 {
+		t.Errorf("%d watchers were opened, after %d of 50 puts of the preload", len(d.watchers), d.preloaded)
+	}
+	for i, w := range d.watchers {
+		if w.Number != i || string(w.Key) != "p/0000" || string(w.End) != "p/0049\x00" {
+			t.Errorf("watcher %d is %+v", i, w)
+		}
+	}
+	if want := (results.Watch{Watchers: 6, Expected: 6 * 1003}); s.Watch != want {
+		t.Errorf("got %+v, wanted %+v", s.Watch, want)
+	}
+	if got := s.Operations[results.OperationWatchEvent].Latency.Count(); got != 6*1003 || endedOf(s).Succeeded != 13*1003 {
+		t.Errorf("%d events were timed, wanted six for each of 1003 puts", got)
+	}
+}
+
+func TestAWatcherOfAKeyIsItsNumberModuloKeys(t *testing.T) {
+	d := newWatchDriver()
+	if _, err := runWatched(t, d, func(p *plan.Plan) {
+		p.Workload.Watch.AllKeys, p.Workload.KeyCount = false, 4
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"p/0000", "p/0001", "p/0002", "p/0003", "p/0000", "p/0001"} {
+		if w := d.watchers[i]; string(w.Key) != want || len(w.End) > 0 {
+			t.Errorf("watcher %d watches %q to %q, wanted %q alone", i, w.Key, w.End, want)
+		}
+	}
+}
+
+// The run waits for events no longer than for an answer, and says what it missed.
+func TestEventsThatNeverComeAreMissed(t *testing.T) {
+	d := newWatchDriver()
+	d.drop = func(watcher int) bool { return watcher == 4 }
+	s, err := runWatched(t, d, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds, p.Load.Requests = 1, 100 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Watch.Expected != 600 || s.Watch.Missed != 100 {
+		t.Errorf("got %+v, wanted 100 missed of 600", s.Watch)
+	}
+}
+
+func TestASessionEndsIfItCannotWatch(t *testing.T) {
+	d := newWatchDriver()
+	d.fail = errors.New("no stream")
+	if _, err := runWatched(t, d); !errors.Is(err, d.fail) {
+		t.Errorf("got %v, wanted %v", err, d.fail)
+	}
+	if d.lasting.Err() == nil || !d.released.Load() {
+		t.Errorf("the watchers have ended: %v, the prefix is released: %v", d.lasting.Err(), d.released.Load())
+	}
+	s, err := NewSession(Config{Plan: watchedPlan(), Driver: &fakeDriver{}, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailureInvalidPlan {
+		t.Errorf("connections that carry no watches: got %+v", f)
+	}
+}

@@ -1,0 +1,65 @@
+package results
+
+import "fmt"
+
+// Watch is what became of a pod's watchers, and of the events that they were to
+// see. The zero Watch is that of a run without watchers.
+type Watch struct {
+	// Watchers that were opened before the load.
+	Watchers uint64
+	// Expected counts the events that acknowledged measured puts of the pod, or
+	// histories, owe its watchers. Of these, Missed were not delivered in time.
+	Expected, Missed uint64
+	// Duplicate counts events that a watcher had been given before.
+	Duplicate uint64
+	// Replays counts how often a watcher has read its history to the end.
+	Replays uint64
+	// Cancelled counts how often etcd ended a watcher, and Resumed how often one
+	// was opened anew, where it had been, after its stream had broken.
+	Cancelled, Resumed uint64
+}
+
+// add adds what another pod has counted.
+func (w *Watch) add(other Watch) {
+	for i, n := range other.counts() {
+		*w.counts()[i] += *n
+	}
+}
+
+func (w *Watch) counts() []*uint64 {
+	return []*uint64{&w.Watchers, &w.Expected, &w.Missed, &w.Duplicate, &w.Cancelled, &w.Resumed, &w.Replays}
+}
+
+// check finds counts that contradict each other.
+func (w *Watch) check() error {
+	if w.Missed > w.Expected {
+		return fmt.Errorf("wanted at most %d missed events, as many as were expected, found %d", w.Expected, w.Missed)
+	}
+	return nil
+}
+
+// warnings say which events are not in the latencies.
+func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) {
+	warn(w.Missed > 0, "watchers missed %d of %d events that etcd owed them", w.Missed, w.Expected)
+	warn(w.Cancelled > 0, "etcd cancelled watchers %d times: what was written until they were opened anew is missed", w.Cancelled)
+	warn(w.Resumed > 0, "watchers were resumed %d times because their stream had broken: events waited for that", w.Resumed)
+	warn(w.Duplicate > 0, "watchers were given %d events twice", w.Duplicate)
+}
+
+// watchFamilies are what became of the pod's watchers.
+func watchFamilies() []family {
+	gauge := func(name, help string, field func(*Watch) *uint64) family {
+		return scalar(name, help, counts[uint64](), func(s *Snapshot) *uint64 { return field(&s.Watch) })
+	}
+	return []family{
+		gauge("etcdbench_watchers", "Watchers that were opened before the load.", func(w *Watch) *uint64 { return &w.Watchers }),
+		gauge("etcdbench_watch_expected_events", "Events that acknowledged measured puts, or histories, owe the watchers of the client pod.",
+			func(w *Watch) *uint64 { return &w.Expected }),
+		gauge("etcdbench_watch_missed_events", "Expected events that were not delivered in time.", func(w *Watch) *uint64 { return &w.Missed }),
+		gauge("etcdbench_watch_duplicate_events", "Events that a watcher had been given before.", func(w *Watch) *uint64 { return &w.Duplicate }),
+		gauge("etcdbench_watch_cancelled_watchers", "How often etcd ended a watcher.", func(w *Watch) *uint64 { return &w.Cancelled }),
+		gauge("etcdbench_watch_resumed_watchers", "How often a watcher was opened anew because its stream had broken.",
+			func(w *Watch) *uint64 { return &w.Resumed }),
+		gauge("etcdbench_watch_replays", "How often a watcher has read its history to the end.", func(w *Watch) *uint64 { return &w.Replays }),
+	}
+}
