@@ -45,6 +45,7 @@ func ours(transport string, l load) side {
 // theirs is etcd's own tool with the same number of connections, clients and
 // requests.
 func theirs(l load, args ...string) side {
+	args = append(args, "--total="+strconv.FormatInt(l.total(), 10))
 	if l.rate > 0 {
 		args = append(args, "--rate="+strconv.FormatInt(l.rate, 10))
 	}

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -23,6 +24,8 @@ func parityContests(z size) []contest {
 		parity("range", "serializable range of 256 B", reads(), 100_000, z, theirReads),
 		parity("txn-put", "transaction of 10 puts of 256 B", transactions(), 20_000, z, theirTransactions),
 		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B; benchmark wraps each in a transaction", mixture(), 50_000, z, theirMixture)),
+		stmParity("stm", plan.LockerNone, 20_000, z), stmParity("stm-lock-client", plan.LockerClient, 2_000, z), stmParity("stm-lock-rpc", plan.LockerRPC, 2_000, z),
+		watchParity(z),
 		parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals),
 	}
 }
@@ -75,3 +78,40 @@ func renewals() plan.Workload {
 }
 
 func theirRenewals(l load) side { return theirs(l, "lease-keepalive") }
+
+// stmParity is of transactions that read four keys and write two.
+func stmParity(name string, locker plan.Locker, requests int64, z size) contest {
+	w := writes()
+	w.Type, w.KeyCount, w.KeyOrder = plan.WorkloadSTM, 1_000, plan.KeyOrderUniform
+	w.STM = &plan.STM{Isolation: plan.IsolationRepeatableReads, Keys: 4, WritePercent: 50, Locker: locker}
+	theirLocker := map[plan.Locker]string{plan.LockerNone: "stm", plan.LockerClient: "lock-client", plan.LockerRPC: "lock-rpc"}[locker]
+	return parity(name, "software transaction of 4 reads and 2 writes, repeatable reads, locker "+theirLocker, w, requests, z, func(l load) side {
+		return theirs(l, "stm", "--isolation=r", "--keys=1000", "--keys-per-txn=4", "--txn-wr-percent=50",
+			"--val-size="+strconv.Itoa(valueSize), "--stm-locker="+theirLocker)
+	})
+}
+
+// watchParity puts to a key that a hundred watchers watch.
+func watchParity(z size) contest {
+	w := writes()
+	w.Type, w.KeyCount, w.Watch = plan.WorkloadWatch, 1, &plan.Watch{Streams: 10, WatchersPerStream: 10}
+	l := load{workload: w, connections: 10, clients: 10, rate: 200, seconds: z.secondsOr(5)}
+	return contest{
+		name: "watch-latency", what: "events of puts at 200/s to one key, at 100 watchers on 10 streams, 10 connections",
+		sides:   []side{ours(clientV3, l), theirWatch(l)},
+		figures: []figure{{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)}},
+	}
+}
+
+// theirWatch has one client that puts; the tool reports puts, then events.
+func theirWatch(l load) side {
+	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
+		s, err := a.benchmark(ctx, l.connections, l.clients, l.total(), "watch-latency", "--streams=10", "--watchers-per-stream=10",
+			"--put-total="+strconv.FormatInt(l.total(), 10), "--put-rate="+strconv.FormatInt(l.rate, 10),
+			"--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize))
+		if err == nil {
+			s[eventP50] = s[writeP50]
+		}
+		return s, err
+	}}
+}

@@ -14,14 +14,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// benchmark runs etcd's own tool, with as many connections and clients, for a
-// number of requests.
+// benchmark runs etcd's own tool, with as many connections and clients, and
+// charges it for a number of requests.
 func (a *arena) benchmark(ctx context.Context, connections, clients int, requests int64, args ...string) (sample, error) {
 	all := append([]string{
 		"--endpoints=" + a.server.endpoint, "--conns=" + strconv.Itoa(connections), "--clients=" + strconv.Itoa(clients), "--precise",
 	}, args...)
-	// What a command reads is last, and flags may follow it.
-	text, used, err := runProcess(ctx, a.programs.benchmark, append(all, "--total="+strconv.FormatInt(requests, 10))...)
+	text, used, err := runProcess(ctx, a.programs.benchmark, all...)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ const (
 	latencyP95  metric = "latencyP95Micros"
 	latencyP99  metric = "latencyP99Micros"
 	writeP50    metric = "writeLatencyP50Micros"
+	eventP50    metric = "eventDelayP50Micros"
 	serviceP50  metric = "serviceP50Micros"
 	serviceP99  metric = "serviceP99Micros"
 	latenessP50 metric = "latenessP50Micros"
@@ -49,25 +50,36 @@ func (s sample) charge(u usage, requests int64) {
 	s[memory] = float64(u.memoryBytes) / 1e6
 }
 
-// add adds the numbers of a run of our own. Of several operations the first
-// reads, the last writes.
+// add adds the numbers of a run of our own.
 func (s sample) add(r results.Summary) {
 	s[rate] = r.Throughput
-	if len(r.Operations) == 0 {
-		return
-	}
-	first, last := r.Operations[0], r.Operations[len(r.Operations)-1]
-	if first.Operation == results.OperationPut {
-		first, last = last, first
-	}
-	for metric, value := range map[metric]results.Value{
-		latencyP50: first.Latency.Values[results.StatisticP50], latencyP95: first.Latency.Values[results.StatisticP95],
-		latencyP99: first.Latency.Values[results.StatisticP99], writeP50: last.Latency.Values[results.StatisticP50],
-		serviceP50: first.Service.Values[results.StatisticP50], serviceP99: first.Service.Values[results.StatisticP99],
-		latenessP50: first.Lateness.Values[results.StatisticP50], latenessP99: first.Lateness.Values[results.StatisticP99],
-	} {
-		if value != (results.Value{}) {
-			s[metric] = micros(value.Duration)
+	for _, o := range r.Operations {
+		switch {
+		case o.Operation == results.OperationWatchDelivery:
+			s.set(eventP50, o.Latency, results.StatisticP50)
+		case o.Operation.IsEvent():
+		case o.Operation == results.OperationPut && len(r.Operations) > 1:
+			s.set(writeP50, o.Latency, results.StatisticP50)
+		default:
+			s.addRequests(o)
 		}
+	}
+}
+
+// addRequests adds those of the operation that a load is named after.
+func (s sample) addRequests(o results.OperationSummary) {
+	s.set(latencyP50, o.Latency, results.StatisticP50)
+	s.set(latencyP95, o.Latency, results.StatisticP95)
+	s.set(latencyP99, o.Latency, results.StatisticP99)
+	s.set(serviceP50, o.Service, results.StatisticP50)
+	s.set(serviceP99, o.Service, results.StatisticP99)
+	s.set(latenessP50, o.Lateness, results.StatisticP50)
+	s.set(latenessP99, o.Lateness, results.StatisticP99)
+}
+
+// set leaves out what is not known.
+func (s sample) set(m metric, d results.Distribution, statistic results.Statistic) {
+	if v, known := d.Values[statistic]; known {
+		s[m] = micros(v.Duration)
 	}
 }
