@@ -142,7 +142,8 @@ type EtcdBenchmarkSpec struct {
 	// +kubebuilder:validation:Maximum=86400
 	SchedulingTimeoutSeconds int32 `json:"schedulingTimeoutSeconds,omitempty"`
 
-	// timeoutSeconds bounds the whole run, in seconds, from its start. A run
+	// timeoutSeconds bounds the whole run, in seconds, from when it left the
+	// queue of its target. A run
 	// that reaches it is ended, keeps its numbers, and finishes as
 	// TimedOut; one that has only keys to delete any more finishes as
 	// Completed, and condition Cleaned tells how the deletion went. Default 600.

@@ -13,7 +13,7 @@ const maxPodMessage = 1024
 
 // stages of a client pod in order.
 var stages = []results.Stage{
-	results.StageConnecting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
+	results.StageConnecting, results.StageWaiting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
 	results.StageMeasuring, results.StageDraining, results.StageCleaning, results.StageDone,
 }
 

@@ -179,15 +179,21 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 	}
 }
 
-// account records how the client's request has ended, if it was measured.
+// account counts how the client's request has ended, and records it if it was
+// measured.
 func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
+	cut := Instant(e.cut.Load())
+	isCut := cut > 0 && !c.response.Succeeded()
+	if !isCut {
+		e.recorder.tally(c.shard, c.response.Succeeded())
+	}
 	if s != e.measured {
 		return
 	}
 	if e.ledger != nil {
 		e.ledger.settle(op.Key, op.Value, &c.response)
 	}
-	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
+	if isCut {
 		e.recorder.censor(c.shard, op.Kind, cut-due)
 		return
 	}

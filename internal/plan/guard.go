@@ -12,6 +12,8 @@ type Guard struct {
 	MaxFreeQuotaPercent int `json:"maxFreeQuotaPercent,omitempty"`
 	// AllowStoreWide lets disturbances concern the whole store.
 	AllowStoreWide bool `json:"allowStoreWide,omitempty"`
+	// StopOn is what ends it while it goes on.
+	StopOn StopRules `json:"stopOn,omitzero"`
 }
 
 // How etcd's database, a B+ tree of pages, takes what is appended to it.

@@ -36,8 +36,11 @@ type Plan struct {
 	Guard      Guard    `json:"guard,omitzero"`
 	// Disturbances happen beside the load, each kind once at most.
 	Disturbances []Disturbance `json:"disturbances,omitempty"`
-	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
-	// operator is gone still ends.
+	// AwaitTurn: other runs may load the same cluster, so that a pod writes
+	// nothing before TurnFile says that it may.
+	AwaitTurn bool `json:"awaitTurn,omitempty"`
+	// TimeoutSeconds bounds the pod's life from its start, or from its turn, so
+	// that a pod whose operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`
 }
 

@@ -25,7 +25,7 @@ func (p Plan) Validate() error {
 		p.validateLeases(),
 		p.validateContest(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
-		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
+		p.Guard.validate(),
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
