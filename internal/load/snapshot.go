@@ -34,6 +34,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if last := s.recorder.last(); last > 0 {
 		snapshot.Window.LastResponse = last.Wall()
 	}
+	s.lookout.fill(snapshot)
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
 			s.sampler.fill(&snapshot.Target.Members[i])

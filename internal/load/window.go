@@ -94,8 +94,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	done := e.start(flight)
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
-	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
+	s.lookout.end(ctx)
 	s.closeWindow(e)
 	s.sampler.end()
 }

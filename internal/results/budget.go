@@ -124,7 +124,7 @@ func (s *Snapshot) TerminationMessage() []byte {
 func (s *Snapshot) bare() *Snapshot {
 	return &Snapshot{
 		RunUID: s.RunUID, Index: s.Index, Transport: s.Transport,
-		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped,
+		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped, Fired: s.Fired.bare(),
 		Omitted: []string{omittedWindow, omittedRequests, omittedOperations, omittedTarget},
 	}
 }

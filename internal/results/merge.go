@@ -36,6 +36,8 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	if s.Target == nil {
 		s.Target = other.Target
 	}
+	s.Fired = earlierFired(s.Fired, other.Fired)
+	s.Unwatched = mergeUnwatched(s.Unwatched, other.Unwatched)
 	s.Stage = earliest(stages, s.Stage, other.Stage)
 	s.Cleaning = mergeCleaning(s.Cleaning, other.Cleaning)
 	s.Stopped = s.Stopped || other.Stopped

@@ -52,6 +52,8 @@ type Stage string
 // The stages of a client pod, in order.
 const (
 	StageConnecting Stage = "Connecting"
+	// StageWaiting: the target is known, and nothing may be written yet.
+	StageWaiting    Stage = "Waiting"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"
 	StageWarmingUp  Stage = "WarmingUp"
@@ -116,6 +118,10 @@ type Snapshot struct {
 	// Stopped says that the load ended before its bound because the run was
 	// told to stop or the process got SIGTERM.
 	Stopped bool
+	// Fired is the rule of the guard that ended the load, nil if none did.
+	// Unwatched says, of each rule that could not be watched all the time, why.
+	Fired     *Fired
+	Unwatched map[GuardRule]string
 
 	Window     Window
 	Operations map[Operation]*OperationResult
@@ -197,6 +203,9 @@ type Target struct {
 	// 0 means that its plan does not tell.
 	WriteEstimateBytes int64
 	Members            []Member
+	// Changes of the target between that look and the end of the load, in the
+	// order of time; the first MaxChanges of them.
+	Changes []Change
 }
 
 // Member is one member of the target.

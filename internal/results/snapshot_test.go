@@ -133,6 +133,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 			s.disturbance(kind).Record(randomMark(r), []string{"", "it took too long"}[r.IntN(2)])
 		}
 	}
+	randomGuard(r, s)
 	if r.IntN(2) == 0 {
 		s.Process = randomProcess(r)
 	}

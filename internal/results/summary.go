@@ -33,7 +33,8 @@ type Summary struct {
 	Stopped bool
 
 	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations that are requests.
+	// operations that are requests. A part of a request counts if it did not
+	// succeed.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
@@ -129,10 +130,12 @@ func Summarize(snapshots []*Snapshot) Summary {
 		if operation.IsEvent() {
 			continue
 		}
-		s.Succeeded += o.Succeeded
 		s.Failed += o.Failed
 		s.Censored += o.Censored
-		s.Throughput += o.Throughput
+		if !operation.IsPart() {
+			s.Succeeded += o.Succeeded
+			s.Throughput += o.Throughput
+		}
 	}
 	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)
