@@ -45,6 +45,11 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 	}
 }
 
+func TestDisturbancesBesideAProfileComeInTime(t *testing.T) {
+	wantRefused(t, "for which every profile loads the target", edit{"spec.disturbances", `[{type: Compact, everySeconds: 60}]`}, edit{"spec.guard", allowed},
+		edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""}, edit{"spec.profile", "Small"})
+}
+
 func TestDisturbancesAreImmutable(t *testing.T) {
 	o := object(t, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
 	if err := create(t, o); err != nil {
