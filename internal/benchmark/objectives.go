@@ -53,7 +53,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 			Message: bounded(v.message, maxMessage),
 		})
 	}
-	return out, capped(doubtClients(passed(out), s), s, reason)
+	return out, capped(doubtRun(doubtClients(passed(out), s), b, s), s, reason)
 }
 
 func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
