@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,32 @@ func TestQueue(t *testing.T) {
 	third.awaitQueued(1, second)
 	second.playAll()
 	third.playAll()
+}
+
+// TestOneOfManyIsLetIn: of runs that are all there when the operator comes, and
+// that it takes up several at a time, one has its turn.
+func TestOneOfManyIsLetIn(t *testing.T) {
+	s := newStage(t)
+	s.loadJob()
+	s.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
+	s.awaitFinished(v1alpha1.ReasonStopped)
+	s.end()
+	s.stop = nil
+	var all []*stage
+	for i := range 8 {
+		all = append(all, s.join(fmt.Sprint("many-", i)))
+	}
+	s.restart()
+	admitted := 0
+	for _, run := range all {
+		run.await("its turn or its place", func() bool { return run.status().Admission != nil || run.status().Queue != nil })
+		if run.status().Admission != nil {
+			admitted++
+		}
+	}
+	if admitted != 1 {
+		t.Errorf("%d of %d runs on one target were let in", admitted, len(all))
+	}
 }
 
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
