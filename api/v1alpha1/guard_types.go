@@ -30,6 +30,14 @@ type Guard struct {
 	// +kubebuilder:default=false
 	AcknowledgeControlPlane bool `json:"acknowledgeControlPlane"`
 
+	// allowStoreWide lets spec.disturbances do what concerns the whole store, and
+	// so everybody who uses it: compact it, and defragment its members. Default
+	// false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	AllowStoreWide bool `json:"allowStoreWide"`
+
 	// stopOn are the rules that end the run while it goes on. With none the run
 	// ends once a member raises an alarm.
 	//

@@ -16,7 +16,10 @@ func planGuard(g *v1alpha1.Guard) plan.Guard {
 	if g == nil {
 		g = &v1alpha1.Guard{}
 	}
-	out := plan.Guard{AcknowledgeControlPlane: g.AcknowledgeControlPlane, StopOn: planStopRules(g.StopOn)}
+	out := plan.Guard{
+		AcknowledgeControlPlane: g.AcknowledgeControlPlane, AllowStoreWide: g.AllowStoreWide,
+		StopOn: planStopRules(g.StopOn),
+	}
 	switch {
 	case g.AcceptWrites:
 	case g.MaxFreeQuotaPercent > 0:

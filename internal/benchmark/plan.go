@@ -21,6 +21,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Workload:       planWorkload(b.Resolved().Workload),
 		Load:           planLoad(b.Resolved().Load),
 		Guard:          planGuard(b.Spec.Guard),
+		Disturbances:   planDisturbances(b.Spec.Disturbances),
 		AwaitTurn:      b.Status.Admission != nil && b.Status.Admission.AmongOthers,
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
@@ -79,6 +80,10 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = planTxn(w.Txn)
 	case w.STM != nil:
 		out = planSTM(w.STM)
+	case w.Lock != nil:
+		out.Contest = planLock(w.Lock)
+	case w.Election != nil:
+		out.Contest = planElection(w.Election)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
 	case w.Watch != nil:

@@ -119,7 +119,10 @@ func measuredRequests(snap *results.Snapshot) int64 {
 		if operation.IsEvent() {
 			continue
 		}
-		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
+		n += op.Failed.Count() + op.Censored.Count()
+		if !operation.IsPart() {
+			n += op.Latency.Count()
+		}
 	}
 	return int64(n)
 }

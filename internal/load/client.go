@@ -78,6 +78,8 @@ func (c *client) prepare(op workload.Operation) {
 		c.preparePairs(op)
 	case op.OnLease():
 		c.request.Lease = op.Lease
+	case op.OnName():
+		// Which name that is, the client's connection knows.
 	default:
 		c.prepareKey(op)
 	}

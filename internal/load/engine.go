@@ -154,6 +154,15 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, d
 	e.announce(s, op, due)
 	c.do(ctx, op)
 	e.account(c, s, op, due)
+	next, hold, ok := e.workload.After(op)
+	if !ok || !c.response.Succeeded() {
+		return
+	}
+	due = c.response.Received.Add(hold)
+	// What was won is given up even if the load was cut off meanwhile.
+	_ = sleepUntil(ctx, due)
+	c.do(ctx, next)
+	e.account(c, s, next, due)
 }
 
 // follow lets a ledger know of the measured puts from now on; nil is nobody.

@@ -85,6 +85,13 @@ func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 	return out
 }
 
+// Disturb takes as long as the hook does.
+func (d *fakeDriver) Disturb(ctx context.Context, p plan.Disturbance, tell func(Step)) {
+	s := Step{Began: Now(), Member: "a"}
+	s.Err = d.step(ctx, string(p.Kind))
+	tell(s)
+}
+
 func (d *fakeDriver) View(context.Context) members.View {
 	if d.view == nil {
 		return members.View{At: time.Now()}

@@ -63,7 +63,9 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	if received := int64(o.response.Received); received > s.last.Load() {
 		s.last.Store(received)
 	}
-	s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
+	if !operation.IsPart() || !o.response.Succeeded() {
+		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
+	}
 	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due)
@@ -78,6 +80,17 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 		c.lost.Add(1)
 	}
 	c.attempts.Add(o.response.Attempts)
+	if o.inWindow {
+		c.completed.Add(1)
+	}
+	if handOff := operation.HandOff(); handOff != "" && o.response.Freed > 0 {
+		s.counts[handOff.Index()].handedOff(o)
+	}
+}
+
+// handedOff counts how long what the request has won was nobody's.
+func (c *operationCounts) handedOff(o outcome) {
+	c.latency.record(o.response.Received - o.response.Freed)
 	if o.inWindow {
 		c.completed.Add(1)
 	}

@@ -53,11 +53,12 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	// conns are the pod's connections, once they are open.
-	conns   []Conn
-	sampler *sampler
-	meter   *process.Meter
-	lookout *lookout
-	state   state
+	conns     []Conn
+	sampler   *sampler
+	disturber *disturber
+	meter     *process.Meter
+	state     state
+	lookout   *lookout
 	// lifetime ends the session at the plan's timeout.
 	lifetime *time.Timer
 	// ledger of the puts that are watched, nil if none are, and replays of a
@@ -83,12 +84,13 @@ func NewSession(c Config) (*Session, error) {
 	}
 	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
-		workload: workload.New(c.Plan),
-		recorder: newRecorder(),
-		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
-		meter:    process.NewMeter(),
-		state:    newState(c.Log),
-		endWatch: func() {},
+		workload:  workload.New(c.Plan),
+		recorder:  newRecorder(),
+		sampler:   &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		disturber: &disturber{driver: c.Driver, plans: c.Plan.Disturbances},
+		meter:     process.NewMeter(),
+		state:     newState(c.Log),
+		endWatch:  func() {},
 	}
 	s.lookout = newLookout(c, s.recorder)
 	if c.Plan.Workload.Watch != nil {

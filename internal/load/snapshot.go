@@ -30,6 +30,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if e := s.engine.Load(); e != nil {
 		snapshot.Started = e.started()
 	}
+	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		snapshot.Timeline = s.recorder.timeline()
 	}

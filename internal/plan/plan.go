@@ -34,6 +34,8 @@ type Plan struct {
 	Workload   Workload `json:"workload"`
 	Load       Load     `json:"load"`
 	Guard      Guard    `json:"guard,omitzero"`
+	// Disturbances happen beside the load, each kind once at most.
+	Disturbances []Disturbance `json:"disturbances,omitempty"`
 	// AwaitTurn: other runs may load the same cluster, so that a pod writes
 	// nothing before TurnFile says that it may.
 	AwaitTurn bool `json:"awaitTurn,omitempty"`
@@ -129,6 +131,9 @@ type Workload struct {
 	Txn *Txn `json:"txn,omitempty"`
 	// STM is set for WorkloadSTM alone.
 	STM *STM `json:"stm,omitempty"`
+	// Contest is set for WorkloadLock and WorkloadElection alone, which have no
+	// keys but those of their locks.
+	Contest *Contest `json:"contest,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
 	Lease *Lease `json:"lease,omitempty"`
 	// Watch is set for WorkloadWatch alone.
@@ -140,7 +145,7 @@ type Workload struct {
 // PreloadsKeys says whether the key space is written before the load starts.
 func (w Workload) PreloadsKeys() bool {
 	switch w.Type {
-	case WorkloadPut, WorkloadLease:
+	case WorkloadPut, WorkloadLease, WorkloadLock, WorkloadElection:
 		return false
 	case WorkloadTxn:
 		return w.Txn.CompareAndSwap()

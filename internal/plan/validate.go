@@ -23,11 +23,13 @@ func (p Plan) Validate() error {
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
 		p.validateLeases(),
+		p.validateContest(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
 		p.Guard.validate(),
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
+		p.validateDisturbances(),
 	)
 }
 
@@ -47,7 +49,8 @@ func (t Target) validate() error {
 }
 
 var workloadTypes = []WorkloadType{
-	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection,
+	WorkloadLease, WorkloadWatch, WorkloadWatchGet,
 }
 
 func (w Workload) validate() error {

@@ -74,6 +74,9 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		addCounts(s.Requests[rpc], phases)
 	}
 	s.Started += other.Started
+	for kind, d := range other.Disturbances {
+		s.disturbance(kind).merge(d)
+	}
 	s.Timeline.Merge(&other.Timeline)
 	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {

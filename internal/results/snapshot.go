@@ -17,6 +17,8 @@ const (
 	RPCStatus      RPC = "Status"
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
+	RPCCompact     RPC = "Compact"
+	RPCDefragment  RPC = "Defragment"
 
 	// RPCRangeStream has one request and a stream of responses.
 	RPCRangeStream RPC = "RangeStream"
@@ -130,6 +132,8 @@ type Snapshot struct {
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
+	// Disturbances are what was done beside the load; pod 0 alone does any.
+	Disturbances map[DisturbanceKind]*Disturbance
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline

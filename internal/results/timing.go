@@ -110,7 +110,7 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 
 func (s *Snapshot) succeeded() (n uint64) {
 	for operation, r := range s.Operations {
-		if !operation.IsEvent() {
+		if !operation.IsEvent() && !operation.IsPart() {
 			n += r.Latency.Count()
 		}
 	}

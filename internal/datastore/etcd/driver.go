@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -19,6 +20,8 @@ type Driver struct {
 	plan     plan.Plan
 	index    int
 	requests load.RequestCounter
+	// compacted is the newest revision that this driver has compacted.
+	compacted atomic.Int64
 
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)
@@ -33,6 +36,7 @@ type Driver struct {
 	conns    []*conn
 	// contenders have a session each.
 	contenders []*contender
+	handOffs   handOffs
 	// fast is the client of fastConns; nil before the first.
 	fast      *fast.Client
 	fastConns []*fastConn
