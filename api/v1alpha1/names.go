@@ -62,7 +62,7 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // UsesLeases says whether the run may grant leases.
 func (b *EtcdBenchmark) UsesLeases() bool {
 	w := b.Resolved().Workload
-	return w.Lease != nil || w.usesSessions()
+	return w.Lease != nil || w.Kubernetes != nil || w.usesSessions()
 }
 
 // usesSessions says whether each client keeps a lease for its locks.

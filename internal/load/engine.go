@@ -165,8 +165,11 @@ func (e *engine) follow(l *ledger) {
 
 // announce tells the ledger of a measured put before it can have an event.
 func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
-	if e.ledger != nil && s == e.measured {
-		e.ledger.announce(op.Key, op.Value, due)
+	if e.ledger == nil || s != e.measured {
+		return
+	}
+	if what, watched := op.Watched(); watched {
+		e.ledger.announce(what, op.Value, due)
 	}
 }
 
@@ -175,8 +178,8 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	if s != e.measured {
 		return
 	}
-	if e.ledger != nil {
-		e.ledger.settle(op.Key, op.Value, &c.response)
+	if what, watched := op.Watched(); watched && e.ledger != nil {
+		e.ledger.settle(what, op.Value, &c.response)
 	}
 	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
 		e.recorder.censor(c.shard, op.Kind, cut-due)

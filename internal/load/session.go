@@ -84,7 +84,7 @@ func NewSession(c Config) (*Session, error) {
 		state:    newState(c.Log),
 		endWatch: func() {},
 	}
-	if c.Plan.Workload.Watch != nil {
+	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
 	}
 	if w := c.Plan.Workload.WatchGet; w != nil {

@@ -49,6 +49,9 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
+	case WorkloadKubernetes:
+		k := p.Workload.Kubernetes
+		return float64(k.Nodes + k.Pods), requests * k.writtenShare(), ok
 	case WorkloadWatchGet:
 		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
 	case WorkloadDelete, WorkloadWatch:

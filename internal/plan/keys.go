@@ -27,7 +27,7 @@ type Demand struct {
 }
 
 func (w Workload) validateKeys() error {
-	if w.Type == WorkloadLease {
+	if w.Type == WorkloadLease || w.UsesRegistry() {
 		return nil
 	}
 	errs := []error{

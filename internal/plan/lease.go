@@ -68,7 +68,9 @@ func (p Plan) OwnsLease(id int64) bool {
 }
 
 // UsesLeases says whether the run may grant leases.
-func (p Plan) UsesLeases() bool { return p.Workload.Type == WorkloadLease || p.UsesSessions() }
+func (p Plan) UsesLeases() bool {
+	return p.Workload.Type == WorkloadLease || p.Workload.UsesRegistry() || p.UsesSessions()
+}
 
 // LeaseCount is how many leases the run has at most, as far as its plan tells.
 func (p Plan) LeaseCount() int64 {

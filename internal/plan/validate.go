@@ -28,6 +28,7 @@ func (p Plan) Validate() error {
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
+		p.validateKubernetes(),
 	)
 }
 
@@ -47,7 +48,7 @@ func (t Target) validate() error {
 }
 
 var workloadTypes = []WorkloadType{
-	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet, WorkloadKubernetes,
 }
 
 func (w Workload) validate() error {
@@ -70,6 +71,7 @@ func (w Workload) validateUnion() error {
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
 		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
+		validateMember(w, WorkloadKubernetes, "workload.kubernetes", w.Kubernetes, (*Kubernetes).validate),
 	)
 }
 

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
@@ -97,6 +99,13 @@ func (w *streamWatcher) open(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
 	late := time.AfterFunc(controlTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer late.Stop()
+	if w.what.Reflect {
+		ctx = clientv3.WithRequireLeader(ctx)
+		if err := w.list(ctx); err != nil {
+			cancel(nil)
+			return err
+		}
+	}
 	w.stream.opened.Add(1)
 	w.events = w.stream.over().Watch(ctx, string(w.what.Key), w.options()...)
 	response, ok := <-w.events
@@ -109,10 +118,31 @@ func (w *streamWatcher) open(ctx context.Context) error {
 		return err
 	}
 	if w.first == 0 {
-		w.first, w.last = response.Header.Revision, response.Header.Revision
+		w.first = response.Header.Revision
+		if w.from > 0 {
+			w.first = w.from - 1
+		}
+		w.last = w.first
 	}
 	return nil
 }
+
+// list begins a watch of objects, once and again after a compaction: with what
+// there is, read as an API server fills its cache, and the revision after that.
+func (w *streamWatcher) list(ctx context.Context) error {
+	if w.from > 0 {
+		return nil
+	}
+	r := w.stream.conn.driver.registry
+	revision, err := list(ctx, kubernetes.Client{Client: w.stream.conn.client.Load()}, string(w.what.Key), cachePage, func(kv *mvccpb.KeyValue) {
+		r.learnFound(string(kv.Key), kv, kv.ModRevision)
+	})
+	w.from = revision + 1
+	return err
+}
+
+// cachePage is how many objects an API server asks etcd for at once.
+const cachePage = 10_000
 
 func (w *streamWatcher) options() []clientv3.OpOption {
 	options := []clientv3.OpOption{clientv3.WithCreatedNotify(), clientv3.WithRev(w.from)}
@@ -121,6 +151,9 @@ func (w *streamWatcher) options() []clientv3.OpOption {
 	}
 	if w.what.PrevKV {
 		options = append(options, clientv3.WithPrevKV())
+	}
+	if w.what.Reflect {
+		options = append(options, clientv3.WithProgressNotify())
 	}
 	return options
 }
@@ -150,6 +183,9 @@ func (w *streamWatcher) run(ctx context.Context) {
 func (w *streamWatcher) see(response clientv3.WatchResponse, at load.Instant) {
 	for _, e := range response.Events {
 		revision := e.Kv.ModRevision
+		if w.what.Reflect {
+			w.stream.conn.driver.registry.learn(string(e.Kv.Key), revision, e.Type == clientv3.EventTypeDelete)
+		}
 		switch {
 		case e.Type != clientv3.EventTypePut || revision <= w.first:
 		case revision <= w.last:
