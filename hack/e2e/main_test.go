@@ -79,6 +79,7 @@ func TestOperator(t *testing.T) {
 		{name: "endings", check: checkEndings},
 		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},
+		{name: "samples", check: checkSamples, slow: true},
 		{name: "losses", check: checkLosses, slow: true},
 		{name: "helm", check: checkHelm},
 	} {
