@@ -37,6 +37,9 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 		// What a deletion leaves has no value.
 		estimate = preloaded*entryBytes(key+p.Workload.ValueSize) + writes*entryBytes(key)
 	}
+	if k := p.Workload.Kubernetes; k != nil {
+		estimate = k.writeEstimate(len(p.Prefix), writes)
+	}
 	return int64(min(estimate, math.MaxInt64/2)), true
 }
 
@@ -50,8 +53,7 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 	case WorkloadRange:
 		return keys, 0, true
 	case WorkloadKubernetes:
-		k := p.Workload.Kubernetes
-		return float64(k.Nodes + k.Pods), requests * k.writtenShare(), ok
+		return 0, requests, ok
 	case WorkloadWatchGet:
 		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
 	case WorkloadDelete, WorkloadWatch:

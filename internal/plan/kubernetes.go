@@ -41,9 +41,17 @@ func (m KubernetesMinute) Total() int64 {
 	return m.LeaseUpdates + 2*m.PodCreates + m.PodUpdates + m.Events + m.ListsBy500 + m.ListsBy10000
 }
 
-// writtenShare is the part of the requests that add to the database.
-func (k *Kubernetes) writtenShare() float64 {
-	return 1 - float64(k.PerMinute.ListsBy500+k.PerMinute.ListsBy10000)/float64(k.PerMinute.Total())
+// objectKeyBytes is the length of an object's key after the prefix, about.
+const objectKeyBytes = 45
+
+// writeEstimate is what the objects that are there before the load, and so many
+// requests, take of the database. What a deletion leaves has no value.
+func (k *Kubernetes) writeEstimate(prefix int, requests float64) float64 {
+	key := prefix + objectKeyBytes
+	lease, pod, event := entryBytes(key+k.LeaseBytes), entryBytes(key+k.PodBytes), entryBytes(key+k.EventBytes)
+	m := k.PerMinute
+	minute := float64(m.LeaseUpdates)*lease + float64(m.PodCreates+m.PodUpdates)*pod + float64(m.PodCreates)*entryBytes(key) + float64(m.Events)*event
+	return float64(k.Nodes)*lease + float64(k.Pods)*pod + requests*minute/float64(m.Total())
 }
 
 // UsesRegistry says whether the keys are those of a Kubernetes registry, and not

@@ -1,8 +1,10 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,24 +87,31 @@ type streamWatcher struct {
 	events clientv3.WatchChan
 	// from is the revision to open it at; 0 is the present.
 	from int64
-	// last is the revision of the last event, or the one at which the watcher was
-	// created first.
-	last int64
-	// first is that last one.
-	first int64
+	// first is the revision at which it was created for the first time, and last
+	// that of its last event, or first while there is none.
+	first, last int64
+	// stop ends the watcher as it is open now.
+	stop context.CancelCauseFunc
 }
 
-var errWatchClosed = errors.New("the watcher was closed before it was created")
+var errClosed = errors.New("etcd has closed it without a word")
 
 // open returns once etcd has created the watcher.
 func (w *streamWatcher) open(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
-	late := time.AfterFunc(controlTimeout, func() { cancel(context.DeadlineExceeded) })
+	ctx, w.stop = context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
+	err := w.create(ctx)
+	if err != nil {
+		w.stop(nil)
+	}
+	return err
+}
+
+func (w *streamWatcher) create(ctx context.Context) error {
+	late := time.AfterFunc(controlTimeout, func() { w.stop(context.DeadlineExceeded) })
 	defer late.Stop()
 	if w.what.Reflect {
 		ctx = clientv3.WithRequireLeader(ctx)
 		if err := w.list(ctx); err != nil {
-			cancel(nil)
 			return err
 		}
 	}
@@ -110,12 +119,7 @@ func (w *streamWatcher) open(ctx context.Context) error {
 	w.events = w.stream.over().Watch(ctx, string(w.what.Key), w.options()...)
 	response, ok := <-w.events
 	if !ok || response.Err() != nil {
-		err := errors.Join(response.Err(), context.Cause(ctx))
-		cancel(nil)
-		if err == nil {
-			err = errWatchClosed
-		}
-		return err
+		return fmt.Errorf("a watcher was not created: %w", cmp.Or(response.Err(), context.Cause(ctx), errClosed))
 	}
 	if w.first == 0 {
 		w.first = response.Header.Revision
@@ -137,7 +141,9 @@ func (w *streamWatcher) list(ctx context.Context) error {
 	revision, err := list(ctx, kubernetes.Client{Client: w.stream.conn.client.Load()}, string(w.what.Key), cachePage, func(kv *mvccpb.KeyValue) {
 		r.learnFound(string(kv.Key), kv, kv.ModRevision)
 	})
-	w.from = revision + 1
+	if err == nil {
+		w.from = revision + 1
+	}
 	return err
 }
 
@@ -166,6 +172,7 @@ func (w *streamWatcher) run(ctx context.Context) {
 			w.see(response, load.Now())
 			last = response
 		}
+		w.stop(nil)
 		if ctx.Err() != nil {
 			return
 		}
