@@ -92,6 +92,18 @@ reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
 	@mkdir -p docs && $(TOOLS)/crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/config.yaml \
 	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
+.PHONY: perf
+perf: build tools-etcd tools-benchmark ## Compare our clients with etcd's tool and h2load; write docs/performance.md.
+	go run ./hack/perf clients
+
+.PHONY: perf-memory
+perf-memory: build tools-etcd tools-benchmark ## Measure the memory of 10 M requests and of 10,000 connections.
+	go run ./hack/perf memory
+
+.PHONY: perf-parity
+perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of each load of etcd's tool with ours.
+	go run ./hack/perf parity
+
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,6 +41,14 @@ type EtcdBenchmarkReconciler struct {
 	Clock     clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
+	// Namespaces that the operator works in; none means all.
+	Namespaces []string
+	// Caps are what any run may do.
+	Caps Caps
+
+	// turn is held while a run asks whether it is its turn, until the answer is
+	// in status: of two that ask, the second sees what became of the first.
+	turn sync.Mutex
 }
 
 // NewEtcdBenchmarkReconciler returns a reconciler that works with what the
@@ -69,6 +78,10 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 			r.Collector.Forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if lifecycle.AwaitsTurn(run) {
+		r.turn.Lock()
+		defer r.turn.Unlock()
 	}
 	observed, err := r.observe(ctx, run)
 	if err != nil {

@@ -34,6 +34,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Target.Nodes = nodes
 	}
 	s.Pods = podStatuses(run, o.Pods, final)
+	if s.Ending != nil && s.Ending.Reason == v1alpha1.ReasonGuardStopped && s.Guard == nil {
+		s.Guard = benchmark.Guard(run, snapshots)
+	}
 	if hasAny(snapshots) {
 		s.Progress = benchmark.Progress(run, snapshots)
 	}

@@ -53,6 +53,10 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
 		s.Target.Nodes = d.Nodes
 	}
+	s.Queue = d.Queue
+	if d.Admission != nil {
+		s.Admission = d.Admission
+	}
 	if job != nil {
 		s.Job = job
 	}

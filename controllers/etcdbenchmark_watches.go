@@ -57,6 +57,7 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 		Named("etcdbenchmark").
 		For(&v1alpha1.EtcdBenchmark{}).
 		Watches(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(runOf)).
+		Watches(&v1alpha1.EtcdBenchmark{}, handler.EnqueueRequestsFromMapFunc(r.runsBehind)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runOfPod)).
 		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(options).

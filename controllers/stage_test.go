@@ -39,27 +39,43 @@ type stage struct {
 	pods  []*actor
 	stop  func()
 
-	mu      sync.Mutex
+	mu      *sync.Mutex
 	servers map[string]string
+	// subnet has the run's pods, of several runs on one stage.
+	subnet int
 }
 
 // newStage starts an operator and creates a run of two pods and 100 requests.
 func newStage(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
 	t.Helper()
 	t.Parallel()
-	s := &stage{t: t, api: cluster.api, clock: &movedClock{}, servers: map[string]string{}}
+	s := &stage{t: t, api: cluster.api, clock: &movedClock{}, mu: &sync.Mutex{}, servers: map[string]string{}}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}
 	s.must(s.api.Create(t.Context(), ns))
-	s.run = &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "put", Namespace: ns.Name}}
-	s.run.Spec.Target.Endpoints = []string{"http://127.0.0.1:2379"}
-	s.run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{}}
-	s.run.Spec.Load = v1alpha1.Load{Pods: 2, Connections: 2, Clients: 2, Requests: new(int64(100))}
-	for _, change := range changes {
-		change(s.run)
-	}
+	s.run = newRun(ns.Name, "put", changes...)
 	s.restart()
 	s.must(s.api.Create(t.Context(), s.run))
 	return s
+}
+
+func newRun(namespace, name string, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	run.Spec.Target.Endpoints = []string{"http://127.0.0.1:2379"}
+	run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{}}
+	run.Spec.Load = v1alpha1.Load{Pods: 2, Connections: 2, Clients: 2, Requests: new(int64(100))}
+	for _, change := range changes {
+		change(run)
+	}
+	return run
+}
+
+// join creates another run on the stage, with an operator that is there already.
+func (s *stage) join(name string, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
+	s.t.Helper()
+	other := &stage{t: s.t, api: s.api, clock: s.clock, mu: s.mu, servers: s.servers, subnet: len(name)}
+	other.run = newRun(s.run.Namespace, name, changes...)
+	s.must(s.api.Create(s.t.Context(), other.run))
+	return other
 }
 
 // restart ends the operator, if there is one, and starts another.
@@ -167,7 +183,7 @@ func (s *stage) later(d time.Duration) {
 func (s *stage) jobs(component string) []batchv1.Job {
 	s.t.Helper()
 	list := &batchv1.JobList{}
-	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelComponent: component}))
+	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelComponent: component, v1alpha1.LabelRunName: s.run.Name}))
 	return list.Items
 }
 
@@ -219,7 +235,7 @@ func (a *actor) serve() {
 	a.servers[net.JoinHostPort(a.ip(), strconv.Itoa(plan.MetricsPort))] = server.Listener.Addr().String()
 }
 
-func (a *actor) ip() string { return fmt.Sprintf("198.18.0.%d", a.index+1) }
+func (a *actor) ip() string { return fmt.Sprintf("198.18.%d.%d", a.subnet, a.index+1) }
 
 func (a *actor) said() *results.Snapshot {
 	a.lock.Lock()

@@ -19,7 +19,8 @@ const (
 	ConditionStalled = "Stalled"
 )
 
-// Reasons of Finished=False: the stages of a run, in order.
+// Reasons of Finished=False: the stages of a run, in order. StageQueued may come
+// between the first two.
 const (
 	// StagePending: the target is resolved and the plan is written.
 	StagePending = "Pending"

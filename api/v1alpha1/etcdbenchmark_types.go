@@ -68,6 +68,13 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || self.load.transport != 'Fast' || !has(self.workload.range) || self.workload.range.delivery == 'Whole'",message="load.transport Fast carries no range.delivery of Pages or Stream: write ClientV3"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lease) || self.workload.lease.operation == 'KeepAlive' || (has(self.load.requests) && self.load.requests <= 1000000)",message="a Lease workload that grants or revokes needs load.requests, at most 1000000, for each request leaves or uses up a lease: write it instead of load.durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lease) || self.workload.lease.operation != 'Revoke' || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 where workload.lease.operation is Revoke: a warm-up would use up the leases to revoke"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lock) || self.workload.lock.names <= self.load.clients",message="workload.lock.names must not be greater than load.clients: each client contends for one lock, so the others would have nobody; lower names or raise clients"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.election) || self.workload.election.names <= self.load.clients",message="workload.election.names must not be greater than load.clients: each client stands in one election, so the others would have nobody; lower names or raise clients"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lock) || has(self.load.rate) || self.load.clients / self.workload.lock.names * self.workload.lock.holdMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.lock.names clients wait for each lock, each for lock.holdMilliseconds of all others: that is more than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or holdMilliseconds, or raise names or requestTimeoutSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.election) || has(self.load.rate) || self.load.clients / self.workload.election.names * self.workload.election.leadMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.election.names clients stand in each election, each for election.leadMilliseconds of all others: that is more than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or leadMilliseconds, or raise names or requestTimeoutSeconds"
+// +kubebuilder:validation:XValidation:rule="has(self.disturbances) == has(oldSelf.disturbances) && (!has(self.disturbances) || self.disturbances == oldSelf.disturbances)",message="spec.disturbances is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || has(self.guard) && self.guard.allowStoreWide || !self.disturbances.exists(d, d.type in ['Compact', 'Defragment'])",message="spec.disturbances of type Compact and Defragment concern everybody who uses the store, not only the keys of the run: remove them, or set spec.guard.allowStoreWide if the whole store may be disturbed"
+// +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.load) || !has(self.load.durationSeconds) || self.disturbances.all(d, d.everySeconds < self.load.durationSeconds)",message="spec.disturbances: everySeconds must be smaller than load.durationSeconds, or there would be no disturbance: lower it or raise durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.watch) || self.workload.watch.streams >= self.load.pods",message="workload.watch.streams must not be smaller than load.pods: each pod needs a stream to see its own puts; raise it"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.watchGet) || self.workload.watchGet.streams >= self.load.pods && self.workload.watchGet.keys.count >= self.load.pods",message="workload.watchGet.streams and workload.watchGet.keys.count must not be smaller than load.pods: each pod needs a stream, and a key for its history; raise them"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.kubernetes) || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 for workload.type Kubernetes: a warm-up would create and delete the pods of the window, and the writing of the objects warms the connections up"
@@ -96,6 +103,14 @@ type EtcdBenchmarkSpec struct {
 	//
 	// +optional
 	Load Load `json:"load,omitzero"`
+
+	// disturbances happen in intervals beside the load, in the measured window.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Disturbances []Disturbance `json:"disturbances,omitempty"`
 
 	// objectives are what the result must reach. With none, the condition
 	// Passed is absent.
@@ -128,7 +143,8 @@ type EtcdBenchmarkSpec struct {
 	// +kubebuilder:validation:Maximum=86400
 	SchedulingTimeoutSeconds int32 `json:"schedulingTimeoutSeconds,omitempty"`
 
-	// timeoutSeconds bounds the whole run, in seconds, from its start. A run
+	// timeoutSeconds bounds the whole run, in seconds, from when it left the
+	// queue of its target. A run
 	// that reaches it is ended, keeps its numbers, and finishes as
 	// TimedOut; one that has only keys to delete any more finishes as
 	// Completed, and condition Cleaned tells how the deletion went. Default 600.

@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Guard keeps a run from harming its target. What it refuses, it refuses before
-// the first write.
+// the first write; what comes up later ends the run.
 type Guard struct {
 	// maxFreeQuotaPercent is how much of what its quota leaves free in a
 	// member's database, in percent, the run may be expected to write. A run
@@ -29,6 +29,20 @@ type Guard struct {
 	// +optional
 	// +kubebuilder:default=false
 	AcknowledgeControlPlane bool `json:"acknowledgeControlPlane"`
+
+	// allowStoreWide lets spec.disturbances do what concerns the whole store, and
+	// so everybody who uses it: compact it, and defragment its members. Default
+	// false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	AllowStoreWide bool `json:"allowStoreWide"`
+
+	// stopOn are the rules that end the run while it goes on. With none the run
+	// ends once a member raises an alarm.
+	//
+	// +optional
+	StopOn *StopRules `json:"stopOn,omitempty"`
 }
 
 // DefaultMaxFreeQuotaPercent is that of Guard.
@@ -43,6 +57,12 @@ const (
 	// ReasonQuotaInsufficient: the run is expected to write more than
 	// spec.guard lets it.
 	ReasonQuotaInsufficient = "QuotaInsufficient"
+	// ReasonEndpointNotAllowed: the operator's configuration does not let
+	// anybody load an address of the target.
+	ReasonEndpointNotAllowed = "EndpointNotAllowed"
+	// ReasonLimitExceeded: the run asks for more pods, a higher rate or one more
+	// run than the operator's configuration lets it.
+	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects.
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
 	// ReasonUnsupported: a member does not serve a call that the workload is made of.

@@ -66,7 +66,9 @@ func (b *EtcdBenchmark) UsesLeases() bool {
 }
 
 // usesSessions says whether each client keeps a lease for its locks.
-func (w *Workload) usesSessions() bool { return w.STM != nil && w.STM.Locker != STMLockerNone }
+func (w *Workload) usesSessions() bool {
+	return w.Lock != nil || w.Election != nil || w.STM != nil && w.STM.Locker != STMLockerNone
+}
 
 // FirstLease returns the lowest ID of the run's leases: a positive number that
 // follows from its UID and whose last digits are 0.

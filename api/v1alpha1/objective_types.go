@@ -17,7 +17,7 @@ const (
 // Operation is a kind of request that is measured, or of event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
 type Operation string
 
 const (
@@ -34,6 +34,21 @@ const (
 	OperationCompareAndSwap Operation = "CompareAndSwap"
 	// OperationSTM is a software transaction, with its lock and all its attempts.
 	OperationSTM Operation = "STM"
+	// OperationLockAcquire is from when a lock is wanted until it is had.
+	OperationLockAcquire Operation = "LockAcquire"
+	// OperationLockRelease gives a lock back.
+	OperationLockRelease Operation = "LockRelease"
+	// OperationLockHandOff is how long a lock is nobody's while somebody waits for
+	// it, where both are clients of one pod.
+	OperationLockHandOff Operation = "LockHandOff"
+	// OperationElectionCampaign is from when a client stands in an election until
+	// it leads.
+	OperationElectionCampaign Operation = "ElectionCampaign"
+	// OperationElectionResign ends a client's leadership.
+	OperationElectionResign Operation = "ElectionResign"
+	// OperationElectionHandOff is how long nobody leads while somebody stands in an
+	// election, where both are clients of one pod.
+	OperationElectionHandOff Operation = "ElectionHandOff"
 	// OperationLeaseGrant is etcd's Lease/LeaseGrant.
 	OperationLeaseGrant Operation = "LeaseGrant"
 	// OperationLeaseKeepAlive is one renewal by etcd's Lease/LeaseKeepAlive.

@@ -28,6 +28,18 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
+	// queue is the run's place among those that wait for its target; absent
+	// while it waits for none.
+	//
+	// +optional
+	Queue *QueueStatus `json:"queue,omitempty"`
+
+	// admission is when the run left that queue. It is written before anything
+	// is created for the run.
+	//
+	// +optional
+	Admission *Admission `json:"admission,omitempty"`
+
 	// startAt is the moment that was given to all client pods to start
 	// together. It is written here before any pod sees it.
 	//
@@ -39,6 +51,12 @@ type EtcdBenchmarkStatus struct {
 	//
 	// +optional
 	Ending *Ending `json:"ending,omitempty"`
+
+	// guard is the rule of spec.guard.stopOn that has ended the run; absent if
+	// none did.
+	//
+	// +optional
+	Guard *GuardStatus `json:"guard,omitempty"`
 
 	// completionTime is when the run finished.
 	//

@@ -90,6 +90,14 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
+	// disturbances are what was done beside the load, by type.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Disturbances []DisturbanceSummary `json:"disturbances,omitempty"`
+
 	// watch is what became of the watchers, of a workload that has some.
 	//
 	// +optional

@@ -64,6 +64,15 @@ type Target struct {
 	// +kubebuilder:validation:Maximum=3600
 	SampleIntervalSeconds int32 `json:"sampleIntervalSeconds,omitempty"`
 
+	// concurrentRuns is Queue, which lets this run wait until no other run of
+	// the operator goes on that shares an address with it, or turns out to load
+	// the same cluster; or Allow, which starts it at once. Runs wait in the order
+	// of their creation, and no timeout counts that time. Default Queue.
+	//
+	// +optional
+	// +kubebuilder:default=Queue
+	ConcurrentRuns ConcurrentRuns `json:"concurrentRuns,omitempty"`
+
 	// tls is set where the members serve TLS. Absent: plain text.
 	//
 	// +optional

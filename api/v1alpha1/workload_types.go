@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lease;Watch;WatchGet;Kubernetes
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes
 type WorkloadType string
 
 const (
@@ -18,6 +18,10 @@ const (
 	WorkloadTxn WorkloadType = "Txn"
 	// WorkloadSTM runs one software transaction with each request.
 	WorkloadSTM WorkloadType = "STM"
+	// WorkloadLock acquires and releases a lock with each request.
+	WorkloadLock WorkloadType = "Lock"
+	// WorkloadElection wins an election and resigns with each request.
+	WorkloadElection WorkloadType = "Election"
 	// WorkloadLease grants, renews or revokes a lease with each request.
 	WorkloadLease WorkloadType = "Lease"
 	// WorkloadWatch writes one watched key with each request.
@@ -48,6 +52,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.delete) == (self.type == 'Delete')",message="workload.delete must be set if, and only if, workload.type is Delete"
 // +kubebuilder:validation:XValidation:rule="has(self.txn) == (self.type == 'Txn')",message="workload.txn must be set if, and only if, workload.type is Txn"
 // +kubebuilder:validation:XValidation:rule="has(self.stm) == (self.type == 'STM')",message="workload.stm must be set if, and only if, workload.type is STM"
+// +kubebuilder:validation:XValidation:rule="has(self.lock) == (self.type == 'Lock')",message="workload.lock must be set if, and only if, workload.type is Lock"
+// +kubebuilder:validation:XValidation:rule="has(self.election) == (self.type == 'Election')",message="workload.election must be set if, and only if, workload.type is Election"
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
 // +kubebuilder:validation:XValidation:rule="has(self.watchGet) == (self.type == 'WatchGet')",message="workload.watchGet must be set if, and only if, workload.type is WatchGet"
@@ -58,10 +64,12 @@ type Workload struct {
 	// keys of a preloaded key space), Mixed (each request reads or writes one
 	// key of a preloaded key space), Delete (each request deletes one key of a
 	// preloaded key space), Txn (each request commits a transaction), STM (each
-	// request runs a software transaction until it commits), Lease (each request
-	// grants, renews or revokes a lease), Watch (each request writes one key that
-	// is watched), WatchGet (each request reads one key while watchers read the
-	// past) or Kubernetes (each request is one of an API server).
+	// request runs a software transaction until it commits), Lock (each request
+	// acquires a lock, holds it and releases it), Election (each request campaigns,
+	// leads and resigns), Lease (each request grants, renews or revokes a lease),
+	// Watch (each request writes one key that is watched), WatchGet (each request
+	// reads one key while watchers read the past) or Kubernetes (each request is
+	// one of an API server).
 	//
 	// +required
 	// +unionDiscriminator
@@ -91,6 +99,16 @@ type Workload struct {
 	//
 	// +optional
 	STM *STMWorkload `json:"stm,omitempty"`
+
+	// lock is the workload of type Lock.
+	//
+	// +optional
+	Lock *LockWorkload `json:"lock,omitempty"`
+
+	// election is the workload of type Election.
+	//
+	// +optional
+	Election *ElectionWorkload `json:"election,omitempty"`
 
 	// lease is the workload of type Lease.
 	//

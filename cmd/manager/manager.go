@@ -75,6 +75,7 @@ func addProbes(m ctrl.Manager) error {
 
 func addControllers(m ctrl.Manager, o options) error {
 	benchmarks := controllers.NewEtcdBenchmarkReconciler(m, o.clientImage)
+	benchmarks.Namespaces, benchmarks.Caps = o.namespaces, o.caps
 	if err := benchmarks.SetupWithManager(m, controller.Options{}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/etcdbench/etcd-benchmark-operator/controllers"
 )
 
 // options are the manager's flags.
@@ -18,6 +20,7 @@ type options struct {
 	leaderElect             bool
 	leaderElectionNamespace string
 	namespaces              []string
+	caps                    controllers.Caps
 	version                 bool
 }
 
@@ -45,6 +48,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let one of several replicas lead")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; by default the manager's own")
 	flags.Func("namespaces", "comma-separated namespaces to work in; by default all", o.setNamespaces)
+	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
 		return o, err
@@ -69,6 +73,25 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) erro
 	return nil
 }
 
+// registerCaps adds the flags of what any run may do.
+func (o *options) registerCaps(flags *flag.FlagSet) {
+	flags.Func("allowed-endpoints", "comma-separated hosts that runs may load: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", o.setEndpoints)
+	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "how many client pods a run may have; 0 is any number")
+	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "how many runs of a namespace may go on or wait at a time; 0 is any number")
+	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "how many requests per second a run may make, which refuses closed loops; 0 is any number")
+}
+
+func (o *options) setEndpoints(value string) error {
+	for _, text := range strings.Split(value, ",") {
+		pattern, err := controllers.ParseHostPattern(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		o.caps.Endpoints = append(o.caps.Endpoints, pattern)
+	}
+	return nil
+}
+
 func (o *options) setNamespaces(value string) error {
 	for _, n := range strings.Split(value, ",") {
 		if n = strings.TrimSpace(n); n != "" {
@@ -82,6 +105,8 @@ func (o *options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("wanted flags only, found %q; %w", rest[0], errUsage)
+	case o.caps.PodsPerRun < 0 || o.caps.RunsPerNamespace < 0 || o.caps.RatePerRun < 0:
+		return fmt.Errorf("wanted numbers of at least 0 for --max-pods-per-run, --max-runs-per-namespace and --max-rate-per-run; %w", errUsage)
 	case o.clientImage == "" && !o.version:
 		return fmt.Errorf("wanted the image of the client pods, found none: set --client-image to the image that this manager runs from; %w", errUsage)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/controllers"
 )
 
 func TestParseOptions(t *testing.T) {
@@ -26,6 +28,15 @@ func TestParseOptions(t *testing.T) {
 			args: []string{"--client-image=i", "--metrics-bind-address=0", "--health-probe-bind-address=:1", "--leader-elect", "--leader-election-namespace=ns", "--namespaces=a, b,,"},
 			want: options{clientImage: "i", metricsAddress: "0", probeAddress: ":1", leaderElect: true, leaderElectionNamespace: "ns", namespaces: []string{"a", "b"}},
 		},
+		"caps": {
+			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},
+			want: options{
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
+				caps: controllers.Caps{Endpoints: hostPatterns(t, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
+			},
+		},
+		"no host":         {args: []string{"--client-image=i", "--allowed-endpoints=etcd:2379"}, wantError: "without a port"},
+		"less than none":  {args: []string{"--client-image=i", "--max-pods-per-run=-1"}, wantError: "at least 0"},
 		"no image":        {wantError: "--client-image"},
 		"a word too much": {args: []string{"--client-image=i", "now"}, wantError: `"now"`},
 		"an unknown flag": {args: []string{"--fast"}, wantError: "-fast"},
@@ -46,11 +57,25 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{}), cmp.Comparer(samePattern)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
+}
+
+func samePattern(a, b controllers.HostPattern) bool { return a == b }
+
+func hostPatterns(t *testing.T, texts ...string) (out []controllers.HostPattern) {
+	t.Helper()
+	for _, text := range texts {
+		p, err := controllers.ParseHostPattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 func TestStatusOfCommandLines(t *testing.T) {

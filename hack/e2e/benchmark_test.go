@@ -30,7 +30,8 @@ func newPutIn(namespace string, c *etcdCluster, name string, requests int64) *v1
 	return &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			Target: v1alpha1.Target{Endpoints: c.endpoints()},
+			// The tests share a few targets, and none looks at how fast one is.
+			Target: v1alpha1.Target{Endpoints: c.endpoints(), ConcurrentRuns: v1alpha1.ConcurrentRunsAllow},
 			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
 				KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 1000},
 			}},

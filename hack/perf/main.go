@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
+
+	"github.com/etcdbench/etcd-benchmark-operator/hack/perf/clients"
 )
 
 func main() {
@@ -26,22 +30,35 @@ type options struct {
 	out        string
 }
 
+const usage = "usage: go run ./hack/perf times|clients|memory|parity [flags]; -h after one of them lists its flags"
+
 func run(ctx context.Context, args []string) error {
-	if len(args) == 0 || args[0] != "times" {
-		return fmt.Errorf("usage: go run ./hack/perf times [-kubeconfig FILE] [-rounds N] [-out FILE]")
+	switch {
+	case len(args) > 0 && args[0] == "times":
+		o, err := parseTimes(args[1:])
+		if err != nil {
+			return err
+		}
+		return measureTimes(ctx, o)
+	case len(args) > 0 && slices.Contains(clients.Sections(), args[0]):
+		return clients.Run(ctx, args[0], args[1:], os.Stdout, os.Stderr)
 	}
+	return errors.New(usage)
+}
+
+func parseTimes(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("times", flag.ContinueOnError)
 	flags.StringVar(&o.kubeconfig, "kubeconfig", filepath.Join("bin", "cluster", "kubeconfig"), "the cluster, with the operator in it")
 	flags.IntVar(&o.rounds, "rounds", 10, "how often each side is measured")
 	flags.StringVar(&o.out, "out", filepath.Join("out", "perf-times.json"), "where every single value goes")
-	if err := flags.Parse(args[1:]); err != nil {
-		return err
+	if err := flags.Parse(args); err != nil {
+		return o, err
 	}
 	if o.rounds < 1 {
-		return fmt.Errorf("-rounds: wanted at least 1, found %d", o.rounds)
+		return o, fmt.Errorf("-rounds: wanted at least 1, found %d", o.rounds)
 	}
-	return measureTimes(ctx, o)
+	return o, nil
 }
 
 // measureTimes takes all rounds and reports them.

@@ -21,6 +21,8 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Workload:       planWorkload(b.Resolved().Workload),
 		Load:           planLoad(b.Resolved().Load),
 		Guard:          planGuard(b.Spec.Guard),
+		Disturbances:   planDisturbances(b.Spec.Disturbances),
+		AwaitTurn:      b.Status.Admission != nil && b.Status.Admission.AmongOthers,
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if b.UsesLeases() {
@@ -30,21 +32,6 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
 	}
 	return p, nil
-}
-
-// planGuard guards a run whose spec says nothing of it, too.
-func planGuard(g *v1alpha1.Guard) plan.Guard {
-	out := plan.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent}
-	switch {
-	case g == nil:
-		return out
-	case g.AcceptWrites:
-		out.MaxFreeQuotaPercent = 0
-	case g.MaxFreeQuotaPercent > 0:
-		out.MaxFreeQuotaPercent = int(g.MaxFreeQuotaPercent)
-	}
-	out.AcknowledgeControlPlane = g.AcknowledgeControlPlane
-	return out
 }
 
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
@@ -93,6 +80,10 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = planTxn(w.Txn)
 	case w.STM != nil:
 		out = planSTM(w.STM)
+	case w.Lock != nil:
+		out.Contest = planLock(w.Lock)
+	case w.Election != nil:
+		out.Contest = planElection(w.Election)
 	case w.Lease != nil:
 		out.Lease = planLease(w.Lease)
 	case w.Watch != nil:

@@ -85,6 +85,18 @@ func TestPlanOfWorkloads(t *testing.T) {
 				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
 			},
 		},
+		"locks": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadLock, Lock: &v1alpha1.LockWorkload{Names: 7, HoldMilliseconds: 5}},
+			func(w *plan.Workload) {
+				*w = plan.Workload{Type: plan.WorkloadLock, Contest: &plan.Contest{Names: 7, HoldMilliseconds: 5}}
+			},
+		},
+		"elections": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadElection, Election: &v1alpha1.ElectionWorkload{Names: 7, LeadMilliseconds: 5}},
+			func(w *plan.Workload) {
+				*w = plan.Workload{Type: plan.WorkloadElection, Contest: &plan.Contest{Names: 7, HoldMilliseconds: 5}}
+			},
+		},
 		"lease renewals": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
 				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},

@@ -13,7 +13,7 @@ const maxPodMessage = 1024
 
 // stages of a client pod in order.
 var stages = []results.Stage{
-	results.StageConnecting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
+	results.StageConnecting, results.StageWaiting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
 	results.StageMeasuring, results.StageDraining, results.StageCleaning, results.StageDone,
 }
 
@@ -119,7 +119,10 @@ func measuredRequests(snap *results.Snapshot) int64 {
 		if operation.IsEvent() {
 			continue
 		}
-		n += op.Latency.Count() + op.Failed.Count() + op.Censored.Count()
+		n += op.Failed.Count() + op.Censored.Count()
+		if !operation.IsPart() {
+			n += op.Latency.Count()
+		}
 	}
 	return int64(n)
 }

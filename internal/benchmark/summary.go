@@ -36,6 +36,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		WindowEnd:                 microTime(s.WindowEnd),
 		DurationMicroseconds:      toMicros(s.Length),
 		StartSkewMicroseconds:     toMicros(s.StartSkew),
+		Disturbances:              disturbanceSummaries(b, s.Disturbances),
 		RequestCounts:             requestCounts(s.Requests),
 		KeyBytesOnWire:            int32(s.KeyBytes),
 		Warnings:                  boundedWarnings(s.Warnings),

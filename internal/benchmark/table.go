@@ -28,6 +28,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.latencies()
 		t.watch()
 		t.course(timeline)
+		t.disturbances()
 		t.requests()
 		t.errors()
 		t.members()

@@ -3,13 +3,18 @@ package benchmark
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// unknown stands where a figure could not be had.
-const unknown = "unknown"
+const (
+	// unknown stands where a figure could not be had.
+	unknown = "unknown"
+	// none stands where there was nothing to be told of.
+	none = "none"
+)
 
 // performance prints the columns of etcd's performance page.
 func (t *table) performance() {
@@ -143,6 +148,12 @@ func (t *table) course(timeline *Timeline) {
 	}{{"throughput", c.rates, Rate}, {"longest latency", c.longest, Micros}} {
 		lowest, highest := slices.Min(row.values), slices.Max(row.values)
 		g.add(row.name, bars(row.values, highest), row.text(int64(lowest)), row.text(int64(highest)))
+	}
+	interval := time.Duration(c.intervalSeconds * float64(time.Second))
+	for _, d := range t.b.Status.Summary.Disturbances {
+		if row := markRow(d, interval, len(c.rates)); row != "" {
+			g.add(strings.ToLower(string(d.Type)), row)
+		}
 	}
 	t.section(g)
 }

@@ -78,7 +78,7 @@ func meanText(d *v1alpha1.MemberDuration) string {
 	case d == nil:
 		return unknown
 	case d.Count == 0:
-		return "none"
+		return none
 	}
 	return Nanos(time.Duration(d.MeanNanoseconds))
 }
@@ -89,7 +89,7 @@ func p99Text(d *v1alpha1.MemberDuration) string {
 	case d == nil || d.Count > 0 && d.P99AboveMicroseconds == nil:
 		return unknown
 	case d.Count == 0:
-		return "none"
+		return none
 	case d.P99AtMostMicroseconds == nil:
 		return ">" + Micros(*d.P99AboveMicroseconds)
 	case *d.P99AboveMicroseconds == 0:

@@ -80,6 +80,8 @@ func (c *client) prepare(op workload.Operation) {
 		c.request.Lease = op.Lease
 	case op.OnObject():
 		c.prepareObject(op)
+	case op.OnName():
+		// Which name that is, the client's connection knows.
 	default:
 		c.prepareKey(op)
 	}

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Driver speaks to the target of one run over one transport, for one client
 // pod. Its errors carry an *Error where the cause is known. All methods but
 // Close end soon after their context does; each is called by one goroutine at
-// a time, but Connect, Sample and Requests at any time.
+// a time, but Connect, View, Sample and Requests at any time, and Disturb for
+// each disturbance of the plan.
 type Driver interface {
 	// Preflight checks that each address of the plan can be reached, is
 	// healthy and lets this client in, and returns what it learned.
@@ -30,6 +32,12 @@ type Driver interface {
 	// Sample returns what the members say of themselves now, by the ID in
 	// results.Member. One that says nothing has the problem in its sample.
 	Sample(ctx context.Context) map[string]members.Sample
+	// Disturb makes a disturbance of the plan once, and tells of each step of it
+	// when that has ended, or has failed.
+	Disturb(ctx context.Context, d plan.Disturbance, tell func(Step))
+	// View returns what the members that Preflight found say of their cluster
+	// now.
+	View(ctx context.Context) members.View
 	// Requests counts what was sent to the target so far, each attempt once,
 	// by the phase in its context (see WithPhase).
 	Requests() map[results.RPC]map[results.Phase]uint64
@@ -56,7 +64,7 @@ type SharedConn interface {
 }
 
 // Request is one operation, on one key, on several that follow each other or are
-// named, or on a lease. A driver must not change what its fields point to.
+// named, on a lease, or on the name for which its client contends. A driver must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
 	// Key is that of an operation on one key; Value is set if it writes.
@@ -114,6 +122,10 @@ type Response struct {
 	// Attempts is how often a success tried to commit, of an operation that can
 	// try more than once; else it is 0.
 	Attempts uint64
+	// Freed is, of a success that had to wait for another of this pod's clients,
+	// when that one heard that what it held is free, at most Received; else it is
+	// 0.
+	Freed Instant
 }
 
 // The codes that the engine itself tells apart; any other is counted under its

@@ -154,6 +154,15 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, d
 	e.announce(s, op, due)
 	c.do(ctx, op)
 	e.account(c, s, op, due)
+	next, hold, ok := e.workload.After(op)
+	if !ok || !c.response.Succeeded() {
+		return
+	}
+	due = c.response.Received.Add(hold)
+	// What was won is given up even if the load was cut off meanwhile.
+	_ = sleepUntil(ctx, due)
+	c.do(ctx, next)
+	e.account(c, s, next, due)
 }
 
 // follow lets a ledger know of the measured puts from now on; nil is nobody.
@@ -173,15 +182,21 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 	}
 }
 
-// account records how the client's request has ended, if it was measured.
+// account counts how the client's request has ended, and records it if it was
+// measured.
 func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
+	cut := Instant(e.cut.Load())
+	isCut := cut > 0 && !c.response.Succeeded()
+	if !isCut {
+		e.recorder.tally(c.shard, c.response.Succeeded())
+	}
 	if s != e.measured {
 		return
 	}
 	if what, watched := op.Watched(); watched && e.ledger != nil {
 		e.ledger.settle(what, op.Value, &c.response)
 	}
-	if cut := Instant(e.cut.Load()); cut > 0 && !c.response.Succeeded() {
+	if isCut {
 		e.recorder.censor(c.shard, op.Kind, cut-due)
 		return
 	}

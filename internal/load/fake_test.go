@@ -22,6 +22,10 @@ type fakeDriver struct {
 	answer func(ctx context.Context, req *Request, resp *Response)
 	// memory has the resident memory in bytes of the members that are sampled.
 	memory map[string]int64
+	// view is what the members say; nil is nothing.
+	view func() members.View
+	// sample changes what a member's metrics say.
+	sample func(n int64, s *members.Sample)
 
 	samples atomic.Int64
 	counter RequestCounter
@@ -68,13 +72,31 @@ func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 	n := d.samples.Add(1)
 	out := map[string]members.Sample{}
 	for id, bytes := range d.memory {
-		out[id] = members.Sample{
+		s := members.Sample{
 			At:       time.Now(),
 			Counters: map[results.Figure]float64{results.FigureLeaderChanges: float64(n)},
 			Gauges:   map[members.Gauge]float64{members.GaugeMemoryBytes: float64(bytes)},
 		}
+		if d.sample != nil {
+			d.sample(n, &s)
+		}
+		out[id] = s
 	}
 	return out
+}
+
+// Disturb takes as long as the hook does.
+func (d *fakeDriver) Disturb(ctx context.Context, p plan.Disturbance, tell func(Step)) {
+	s := Step{Began: Now(), Member: "a"}
+	s.Err = d.step(ctx, string(p.Kind))
+	tell(s)
+}
+
+func (d *fakeDriver) View(context.Context) members.View {
+	if d.view == nil {
+		return members.View{At: time.Now()}
+	}
+	return d.view()
 }
 
 func (d *fakeDriver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
@@ -128,6 +150,8 @@ type fakeControl struct {
 	// silent never tells a start.
 	silent  bool
 	stopped chan struct{}
+	// turn is closed when it is the session's; nil is at once.
+	turn chan struct{}
 }
 
 var _ Control = (*fakeControl)(nil)
@@ -143,6 +167,18 @@ func (c *fakeControl) StartAt(ctx context.Context) (time.Time, error) {
 		return time.Now(), nil
 	}
 	return c.at, nil
+}
+
+func (c *fakeControl) Turn(ctx context.Context) error {
+	if c.turn == nil {
+		return nil
+	}
+	select {
+	case <-c.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }

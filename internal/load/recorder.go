@@ -27,6 +27,8 @@ type shard struct {
 	// last is when the last measured response came, as Instant.
 	last   atomic.Int64
 	counts [results.Operations]operationCounts
+	// ended and failed count requests, those of the warm-up too.
+	ended, failed atomic.Uint64
 	// timeline is for whoever holds writing.
 	timeline results.Timeline
 	// The next shard lies on other cache lines.
@@ -61,7 +63,9 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	if received := int64(o.response.Received); received > s.last.Load() {
 		s.last.Store(received)
 	}
-	s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
+	if !operation.IsPart() || !o.response.Succeeded() {
+		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
+	}
 	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due)
@@ -76,6 +80,17 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 		c.lost.Add(1)
 	}
 	c.attempts.Add(o.response.Attempts)
+	if o.inWindow {
+		c.completed.Add(1)
+	}
+	if handOff := operation.HandOff(); handOff != "" && o.response.Freed > 0 {
+		s.counts[handOff.Index()].handedOff(o)
+	}
+}
+
+// handedOff counts how long what the request has won was nobody's.
+func (c *operationCounts) handedOff(o outcome) {
+	c.latency.record(o.response.Received - o.response.Freed)
 	if o.inWindow {
 		c.completed.Add(1)
 	}
@@ -138,6 +153,25 @@ func (c *operationCounts) fail(code string, waited Instant) {
 		n, _ = c.errors.LoadOrStore(code, new(atomic.Uint64))
 	}
 	n.(*atomic.Uint64).Add(1)
+}
+
+// tally counts a request of shard n that has ended, measured or not.
+func (r *recorder) tally(n int, succeeded bool) {
+	s := &r.shards[n%len(r.shards)]
+	s.ended.Add(1)
+	if !succeeded {
+		s.failed.Add(1)
+	}
+}
+
+// tallied returns how many requests have ended, and how many of them failed.
+func (r *recorder) tallied() (ended, failed uint64) {
+	for i := range r.shards {
+		// In this order, so that never more have failed than ended.
+		failed += r.shards[i].failed.Load()
+		ended += r.shards[i].ended.Load()
+	}
+	return ended, failed
 }
 
 // last returns when the last measured response came, 0 if none did.

@@ -21,6 +21,9 @@ const (
 	interruptedRelease = 35 * time.Second
 )
 
+// turnLimit is how long a session waits for its turn at the target.
+const turnLimit = 24 * time.Hour
+
 // Config is what a session needs.
 type Config struct {
 	Plan plan.Plan
@@ -50,10 +53,14 @@ type Session struct {
 	workload *workload.Workload
 	recorder *recorder
 	// conns are the pod's connections, once they are open.
-	conns   []Conn
-	sampler *sampler
-	meter   *process.Meter
-	state   state
+	conns     []Conn
+	sampler   *sampler
+	disturber *disturber
+	meter     *process.Meter
+	state     state
+	lookout   *lookout
+	// lifetime ends the session at the plan's timeout.
+	lifetime *time.Timer
 	// ledger of the puts that are watched, nil if none are, and replays of a
 	// history, nil if there is none; endWatch ends the watchers.
 	ledger   *ledger
@@ -77,13 +84,15 @@ func NewSession(c Config) (*Session, error) {
 	}
 	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
-		workload: workload.New(c.Plan),
-		recorder: newRecorder(),
-		sampler:  &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
-		meter:    process.NewMeter(),
-		state:    newState(c.Log),
-		endWatch: func() {},
+		workload:  workload.New(c.Plan),
+		recorder:  newRecorder(),
+		sampler:   &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
+		disturber: &disturber{driver: c.Driver, plans: c.Plan.Disturbances},
+		meter:     process.NewMeter(),
+		state:     newState(c.Log),
+		endWatch:  func() {},
 	}
+	s.lookout = newLookout(c, s.recorder)
 	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
 	}
@@ -104,8 +113,9 @@ var errTimedOut = errors.New("plan.timeoutSeconds have passed")
 func (s *Session) Run(ctx context.Context) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	err := s.interruption(ctx, s.work(ctx))
+	err := s.interruption(ctx, s.work(ctx, cancel))
 	s.endWatch()
+	s.lookout.end(ctx)
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
@@ -122,20 +132,26 @@ func (s *Session) Run(ctx context.Context) error {
 // bound returns a context that ends with ctx, at the plan's timeout, or when
 // the control says stop.
 func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := time.Duration(s.plan.TimeoutSeconds) * time.Second
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimedOut)
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.lifetime = time.AfterFunc(s.timeout(), func() { cancel(errTimedOut) })
 	go func() {
 		select {
 		case <-s.control.Stopped():
-			cancel()
+			cancel(nil)
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, cancel
+	return ctx, func() {
+		s.lifetime.Stop()
+		cancel(nil)
+	}
 }
 
-func (s *Session) work(ctx context.Context) error {
-	clients, err := s.prepare(ctx)
+func (s *Session) timeout() time.Duration { return time.Duration(s.plan.TimeoutSeconds) * time.Second }
+
+// work does all but to release. stop ends ctx.
+func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
+	clients, err := s.prepare(ctx, stop)
 	if err != nil {
 		return err
 	}
@@ -151,15 +167,14 @@ func (s *Session) work(ctx context.Context) error {
 	return nil
 }
 
-// prepare does what comes before the start and returns the clients.
-func (s *Session) prepare(ctx context.Context) ([]*client, error) {
-	target, err := s.driver.Preflight(ctx)
+// prepare does what comes before the start and returns the clients. From the
+// first look at the target on, the target is watched.
+func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
+	target, err := s.preflight(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.part.Index == 0 {
-		s.state.setTarget(target)
-	}
+	s.lookout.begin(ctx, target, stop)
 	if s.conns, err = s.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -180,6 +195,43 @@ func (s *Session) prepare(ctx context.Context) ([]*client, error) {
 		return nil, err
 	}
 	return clients, s.watch(ctx)
+}
+
+// preflight looks at the target, and waits for this session's turn at it. What
+// was seen before the wait is then out of date.
+func (s *Session) preflight(ctx context.Context) (*results.Target, error) {
+	target, err := s.look(ctx)
+	if err != nil || !s.plan.AwaitTurn {
+		return target, err
+	}
+	s.state.enter(results.StageWaiting)
+	if err := s.await(ctx); err != nil {
+		return nil, err
+	}
+	s.state.enter(results.StageConnecting)
+	return s.look(ctx)
+}
+
+// await waits for the turn. That is not the run's time, but it must end even if
+// nobody is left to give one.
+func (s *Session) await(ctx context.Context) error {
+	s.lifetime.Stop()
+	defer func() { s.lifetime.Reset(s.timeout()) }()
+	bounded, cancel := context.WithTimeout(ctx, turnLimit)
+	defer cancel()
+	err := s.control.Turn(bounded)
+	if err != nil && ctx.Err() == nil {
+		return Errorf(results.FailurePodFailed, "nobody said for %v that this run may load the target: is the operator there, and does another run on the same etcd cluster never end?", turnLimit)
+	}
+	return err
+}
+
+func (s *Session) look(ctx context.Context) (*results.Target, error) {
+	target, err := s.driver.Preflight(ctx)
+	if err == nil && s.part.Index == 0 {
+		s.state.setTarget(target)
+	}
+	return target, err
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

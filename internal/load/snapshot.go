@@ -27,12 +27,14 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if e := s.engine.Load(); e != nil {
 		snapshot.Started = e.started()
 	}
+	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		snapshot.Timeline = s.recorder.timeline()
 	}
 	if last := s.recorder.last(); last > 0 {
 		snapshot.Window.LastResponse = last.Wall()
 	}
+	s.lookout.fill(snapshot)
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
 			s.sampler.fill(&snapshot.Target.Members[i])

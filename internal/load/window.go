@@ -94,8 +94,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	done := e.start(flight)
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
-	e.drain(ctx, done, s.plan.Load.RequestTimeout(), abort)
+	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
+	s.lookout.end(ctx)
 	s.closeWindow(e)
 	s.sampler.end()
 }
@@ -111,6 +112,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.state.enter(results.StageMeasuring)
 		if s.part.Index == 0 {
 			s.sampler.begin(ctx)
+			s.disturber.begin(ctx, e.measured)
 		}
 		waitFor(ctx, Instant(e.measured.end.Load()), done)
 	}
@@ -123,6 +125,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.meter.End()
 		s.state.setProcess(s.meter.Window())
 	}
+	s.disturber.end()
 }
 
 // closeWindow writes down where the window has ended, if it ever began.

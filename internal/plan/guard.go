@@ -10,6 +10,10 @@ type Guard struct {
 	// MaxFreeQuotaPercent is how much of what its quota leaves free in a
 	// member's database it may be expected to write; 0 is any amount.
 	MaxFreeQuotaPercent int `json:"maxFreeQuotaPercent,omitempty"`
+	// AllowStoreWide lets disturbances concern the whole store.
+	AllowStoreWide bool `json:"allowStoreWide,omitempty"`
+	// StopOn is what ends it while it goes on.
+	StopOn StopRules `json:"stopOn,omitzero"`
 }
 
 // How etcd's database, a B+ tree of pages, takes what is appended to it.
@@ -32,6 +36,9 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 		return 0, false
 	}
 	key := len(p.Prefix) + p.Workload.KeySize
+	if p.Workload.isContest() {
+		key = len(p.ContestKey(0))
+	}
 	estimate := (preloaded + writes) * entryBytes(key+p.Workload.ValueSize)
 	if p.Workload.Type == WorkloadDelete {
 		// What a deletion leaves has no value.
@@ -65,6 +72,9 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests * float64(p.Workload.Txn.Puts), ok
 	case WorkloadSTM:
 		return keys, requests * p.Workload.STM.entries(), ok
+	case WorkloadLock, WorkloadElection:
+		// A key that is written and deleted.
+		return 0, 2 * requests, ok
 	case WorkloadMixed:
 		return keys, requests * float64(100-p.Workload.ReadsPerHundred) / 100, ok
 	}

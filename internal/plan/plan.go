@@ -34,8 +34,13 @@ type Plan struct {
 	Workload   Workload `json:"workload"`
 	Load       Load     `json:"load"`
 	Guard      Guard    `json:"guard,omitzero"`
-	// TimeoutSeconds bounds the pod's life from its start, so that a pod whose
-	// operator is gone still ends.
+	// Disturbances happen beside the load, each kind once at most.
+	Disturbances []Disturbance `json:"disturbances,omitempty"`
+	// AwaitTurn: other runs may load the same cluster, so that a pod writes
+	// nothing before TurnFile says that it may.
+	AwaitTurn bool `json:"awaitTurn,omitempty"`
+	// TimeoutSeconds bounds the pod's life from its start, or from its turn, so
+	// that a pod whose operator is gone still ends.
 	TimeoutSeconds int `json:"timeoutSeconds"`
 }
 
@@ -126,6 +131,9 @@ type Workload struct {
 	Txn *Txn `json:"txn,omitempty"`
 	// STM is set for WorkloadSTM alone.
 	STM *STM `json:"stm,omitempty"`
+	// Contest is set for WorkloadLock and WorkloadElection alone, which have no
+	// keys but those of their locks.
+	Contest *Contest `json:"contest,omitempty"`
 	// Lease is set for WorkloadLease alone, which has no keys.
 	Lease *Lease `json:"lease,omitempty"`
 	// Watch is set for WorkloadWatch alone.
@@ -139,7 +147,7 @@ type Workload struct {
 // PreloadsKeys says whether the key space is written before the load starts.
 func (w Workload) PreloadsKeys() bool {
 	switch w.Type {
-	case WorkloadPut, WorkloadLease, WorkloadKubernetes:
+	case WorkloadPut, WorkloadLease, WorkloadLock, WorkloadElection, WorkloadKubernetes:
 		return false
 	case WorkloadTxn:
 		return w.Txn.CompareAndSwap()

@@ -18,6 +18,9 @@ const (
 	// StartAtFile and AnnotationStartAt carry the common start as RFC 3339
 	// with nanoseconds.
 	StartAtFile = "start-at"
+	// TurnFile and AnnotationTurn say "true" once a pod whose plan has AwaitTurn
+	// may write.
+	TurnFile = "turn"
 	// StopFile and AnnotationStop end the load early once they say "true".
 	StopFile = "stop"
 	// CollectedFile and AnnotationCollected say "true" once the operator holds
@@ -25,6 +28,7 @@ const (
 	CollectedFile = "collected"
 
 	AnnotationStartAt   = "etcdbench.dev/start-at"
+	AnnotationTurn      = "etcdbench.dev/turn"
 	AnnotationStop      = "etcdbench.dev/stop"
 	AnnotationCollected = "etcdbench.dev/collected"
 

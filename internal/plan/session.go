@@ -7,7 +7,9 @@ const SessionTTLSeconds = 60
 
 // UsesSessions says whether each client has a session: a lease that it keeps
 // alive, and that its locks are attached to.
-func (p Plan) UsesSessions() bool { return p.Workload.STM != nil && p.Workload.STM.Locks() }
+func (p Plan) UsesSessions() bool {
+	return p.Workload.isContest() || p.Workload.STM != nil && p.Workload.STM.Locks()
+}
 
 // LockPrefix lies before the names of the run's locks. They are keys too, but
 // none of the load's.

@@ -23,12 +23,14 @@ func (p Plan) Validate() error {
 		p.Workload.validate(),
 		p.Load.validate(p.Pods),
 		p.validateLeases(),
+		p.validateContest(),
 		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
-		check(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
+		p.Guard.validate(),
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
 		p.validateKubernetes(),
+		p.validateDisturbances(),
 	)
 }
 
@@ -48,7 +50,8 @@ func (t Target) validate() error {
 }
 
 var workloadTypes = []WorkloadType{
-	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLease, WorkloadWatch, WorkloadWatchGet, WorkloadKubernetes,
+	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection,
+	WorkloadLease, WorkloadWatch, WorkloadWatchGet, WorkloadKubernetes,
 }
 
 func (w Workload) validate() error {

@@ -1,6 +1,9 @@
 package results
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // withoutBuckets stands for the schema of histograms of which only count, sums,
 // minimum and maximum are kept.
@@ -36,7 +39,7 @@ var tiers = [...]tier{
 // selection says what of a snapshot goes into a message. The bookkeeping of
 // the pod and of its window always does.
 type selection struct {
-	operations, target, figures bool
+	operations, target, figures, marks bool
 	// points of the timeline.
 	points int
 	// schemas of the tiers.
@@ -65,6 +68,7 @@ var steps = slices.Concat(
 	[]step{
 		{[]func(*selection){selectTarget}, MaxTerminationBytes},
 		{[]func(*selection){selectFigures}, MaxTerminationBytes},
+		{[]func(*selection){selectMarks}, MaxTerminationBytes},
 		{[]func(*selection){selectPoints(maxMessagePoints), selectPoints(maxMessagePoints / 2), selectPoints(maxMessagePoints / 4)}, MaxTerminationBytes},
 	},
 )
@@ -72,6 +76,8 @@ var steps = slices.Concat(
 func selectTarget(c *selection) { c.target = true }
 
 func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
+
+func selectMarks(c *selection) { c.marks = true }
 
 func selectFigures(c *selection) { c.figures = c.target }
 
@@ -89,8 +95,8 @@ func tierSteps() []step {
 
 // TerminationMessage returns the snapshot in at most MaxTerminationBytes of
 // text. Histograms are lowered in resolution until they fit; what does not fit
-// at all is named in Omitted of the decoded snapshot. The timeline gets what
-// room is left, and is not missed.
+// at all is named in Omitted of the decoded snapshot. The marks of disturbances
+// and the timeline get what room is left, and are not missed.
 func (s *Snapshot) TerminationMessage() []byte {
 	chosen := selection{}
 	for i := range chosen.schemas {
@@ -118,7 +124,7 @@ func (s *Snapshot) TerminationMessage() []byte {
 func (s *Snapshot) bare() *Snapshot {
 	return &Snapshot{
 		RunUID: s.RunUID, Index: s.Index, Transport: s.Transport,
-		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped,
+		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped, Fired: s.Fired.bare(),
 		Omitted: []string{omittedWindow, omittedRequests, omittedOperations, omittedTarget},
 	}
 }
@@ -128,6 +134,9 @@ func (s *Snapshot) selected(c selection) *Snapshot {
 	part := *s
 	part.Omitted = slices.Clone(s.Omitted)
 	part.selectTarget(c)
+	if !c.marks {
+		part.Disturbances = withoutMarks(s.Disturbances)
+	}
 	part.Operations, part.Timeline = nil, Timeline{}
 	if c.points > 0 {
 		part.Timeline = s.Timeline.Folded(c.points)
@@ -161,6 +170,16 @@ func (s *Snapshot) selectTarget(c selection) {
 		s.Target = s.Target.withoutFigures()
 		s.Omitted = append(s.Omitted, omittedFigures)
 	}
+}
+
+func withoutMarks(disturbances map[DisturbanceKind]*Disturbance) map[DisturbanceKind]*Disturbance {
+	out := maps.Clone(disturbances)
+	for kind, d := range out {
+		part := *d
+		part.Marks = nil
+		out[kind] = &part
+	}
+	return out
 }
 
 func (t *Target) hasFigures() bool {

@@ -133,9 +133,10 @@ func (s *Snapshot) check() error {
 	}
 	if s.Target != nil {
 		slices.SortFunc(s.Target.Members, compareMembers)
+		slices.SortStableFunc(s.Target.Changes, func(a, b Change) int { return a.At.Compare(b.At) })
 	}
 	slices.Sort(s.Omitted)
-	if err := errors.Join(s.Timeline.check(), s.Watch.check()); err != nil {
+	if err := errors.Join(s.Timeline.check(), s.Watch.check(), s.checkFired()); err != nil {
 		return err
 	}
 	for operation, result := range s.Operations {

@@ -31,10 +31,20 @@ func typicalSnapshot() *Snapshot {
 		Watch:      Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1},
 		Started:    1000,
 		Timeline:   typicalTimeline(),
-		Requests:   typicalRequests(),
-		Target:     typicalTarget(),
-		Process:    typicalProcess(),
+		Disturbances: map[DisturbanceKind]*Disturbance{
+			DisturbanceCompact:    typicalDisturbance(),
+			DisturbanceDefragment: typicalDisturbance(),
+		},
+		Requests: typicalRequests(),
+		Target:   typicalTarget(),
+		Process:  typicalProcess(),
 	}
+}
+
+func typicalDisturbance() *Disturbance {
+	d := &Disturbance{}
+	d.Record(Mark{After: time.Second, Took: typicalLatency, Member: "0000000000000000"}, "context deadline exceeded")
+	return d
 }
 
 func typicalProcess() *ProcessWindow {
@@ -71,7 +81,7 @@ func typicalRequests() map[RPC]map[Phase]uint64 {
 	for _, rpc := range []RPC{RPCPut, RPCRange} {
 		requests[rpc] = map[Phase]uint64{PhasePreload: 1, PhaseWarmup: 1, PhaseMeasured: 1, PhaseControl: 1}
 	}
-	for _, rpc := range []RPC{RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm} {
+	for _, rpc := range []RPC{RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm, RPCCompact, RPCDefragment} {
 		requests[rpc] = map[Phase]uint64{PhaseControl: 1}
 	}
 	return requests

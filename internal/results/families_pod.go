@@ -19,7 +19,7 @@ const (
 
 var (
 	stages = []Stage{
-		StageConnecting, StagePreloading, StageReady, StageWarmingUp,
+		StageConnecting, StageWaiting, StagePreloading, StageReady, StageWarmingUp,
 		StageMeasuring, StageDraining, StageCleaning, StageDone,
 	}
 	cleanings = []Cleaning{CleaningNothingWritten, CleaningKeysLeft, CleaningKeysDeleted}

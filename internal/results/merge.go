@@ -36,6 +36,8 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	if s.Target == nil {
 		s.Target = other.Target
 	}
+	s.Fired = earlierFired(s.Fired, other.Fired)
+	s.Unwatched = mergeUnwatched(s.Unwatched, other.Unwatched)
 	s.Stage = earliest(stages, s.Stage, other.Stage)
 	s.Cleaning = mergeCleaning(s.Cleaning, other.Cleaning)
 	s.Stopped = s.Stopped || other.Stopped
@@ -72,6 +74,9 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		addCounts(s.Requests[rpc], phases)
 	}
 	s.Started += other.Started
+	for kind, d := range other.Disturbances {
+		s.disturbance(kind).merge(d)
+	}
 	s.Timeline.Merge(&other.Timeline)
 	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {

@@ -17,6 +17,8 @@ const (
 	RPCStatus      RPC = "Status"
 	RPCMemberList  RPC = "MemberList"
 	RPCAlarm       RPC = "Alarm"
+	RPCCompact     RPC = "Compact"
+	RPCDefragment  RPC = "Defragment"
 
 	// RPCRangeStream has one request and a stream of responses.
 	RPCRangeStream RPC = "RangeStream"
@@ -50,6 +52,8 @@ type Stage string
 // The stages of a client pod, in order.
 const (
 	StageConnecting Stage = "Connecting"
+	// StageWaiting: the target is known, and nothing may be written yet.
+	StageWaiting    Stage = "Waiting"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"
 	StageWarmingUp  Stage = "WarmingUp"
@@ -114,6 +118,10 @@ type Snapshot struct {
 	// Stopped says that the load ended before its bound because the run was
 	// told to stop or the process got SIGTERM.
 	Stopped bool
+	// Fired is the rule of the guard that ended the load, nil if none did.
+	// Unwatched says, of each rule that could not be watched all the time, why.
+	Fired     *Fired
+	Unwatched map[GuardRule]string
 
 	Window     Window
 	Operations map[Operation]*OperationResult
@@ -122,6 +130,8 @@ type Snapshot struct {
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
+	// Disturbances are what was done beside the load; pod 0 alone does any.
+	Disturbances map[DisturbanceKind]*Disturbance
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline
@@ -193,6 +203,9 @@ type Target struct {
 	// 0 means that its plan does not tell.
 	WriteEstimateBytes int64
 	Members            []Member
+	// Changes of the target between that look and the end of the load, in the
+	// order of time; the first MaxChanges of them.
+	Changes []Change
 }
 
 // Member is one member of the target.

@@ -128,6 +128,12 @@ func randomSnapshot(seed uint64) *Snapshot {
 			}
 		}
 	}
+	for _, kind := range disturbanceKinds[:r.IntN(len(disturbanceKinds)+1)] {
+		for range 1 + r.IntN(2*MaxMarks) {
+			s.disturbance(kind).Record(randomMark(r), []string{"", "it took too long"}[r.IntN(2)])
+		}
+	}
+	randomGuard(r, s)
 	if r.IntN(2) == 0 {
 		s.Process = randomProcess(r)
 	}
@@ -139,6 +145,13 @@ func randomSnapshot(seed uint64) *Snapshot {
 		s.Omitted = []string{"lateness", "target"}
 	}
 	return s
+}
+
+func randomMark(r *rand.Rand) Mark {
+	return Mark{
+		After: time.Duration(r.Int64N(1e12)), Took: time.Duration(1 + r.Int64N(1e10)),
+		Member: []string{"", "8e9e05c52164694d"}[r.IntN(2)],
+	}
 }
 
 // randomProcess has figures in the precision in which they are kept; some are

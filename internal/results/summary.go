@@ -33,7 +33,8 @@ type Summary struct {
 	Stopped bool
 
 	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations that are requests.
+	// operations that are requests. A part of a request counts if it did not
+	// succeed.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
@@ -62,6 +63,8 @@ type Summary struct {
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
+	// Disturbances are what was done beside the load.
+	Disturbances map[DisturbanceKind]*Disturbance
 	// Watch adds up what became of the pods' watchers.
 	Watch Watch
 	// Requests counts the requests sent, by RPC and phase.
@@ -118,7 +121,8 @@ func Summarize(snapshots []*Snapshot) Summary {
 		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
-		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
+		Disturbances: merged.Disturbances,
+		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
 	}
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
@@ -126,10 +130,12 @@ func Summarize(snapshots []*Snapshot) Summary {
 		if operation.IsEvent() {
 			continue
 		}
-		s.Succeeded += o.Succeeded
 		s.Failed += o.Failed
 		s.Censored += o.Censored
-		s.Throughput += o.Throughput
+		if !operation.IsPart() {
+			s.Succeeded += o.Succeeded
+			s.Throughput += o.Throughput
+		}
 	}
 	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)

@@ -140,12 +140,24 @@ func TestTerminationMessageNeverExceedsItsBudget(t *testing.T) {
 				t.Errorf("target is %+v, omitted %v", got.Target, got.Omitted)
 			}
 			want.Timeline = foldedLike(want.Timeline, got.Timeline)
+			if !hasMarks(got) {
+				want.Disturbances = withoutMarks(want.Disturbances)
+			}
 			got.Operations, got.Target, got.Omitted = want.Operations, want.Target, nil
 			if diff := cmp.Diff(want, got, sameSnapshot...); diff != "" {
 				t.Errorf("bookkeeping (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+func hasMarks(s *Snapshot) bool {
+	for _, d := range s.Disturbances {
+		if len(d.Marks) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // spreadSnapshot has samples in all buckets of all histograms.
@@ -306,8 +318,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 // Messages of two versions of the dictionary can not be told apart but by the
 // mark. If this fails, change the number in terminationMark, then the checksum.
 func TestDictionaryBelongsToTheVersion(t *testing.T) {
-	const want = 0x4787216a
-	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-8:" {
+	const want = 0x53c8868c
+	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-10:" {
 		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
 	}
 }

@@ -110,7 +110,7 @@ func (s *Snapshot) succeededBefore(at time.Time) float64 {
 
 func (s *Snapshot) succeeded() (n uint64) {
 	for operation, r := range s.Operations {
-		if !operation.IsEvent() {
+		if !operation.IsEvent() && !operation.IsPart() {
 			n += r.Latency.Count()
 		}
 	}
@@ -151,6 +151,9 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	}
 	warn(elections(merged.Target) > 0, "the leader changed in the measured window (%d times, as a member saw it): the numbers are of more than one state of the target",
 		elections(merged.Target))
+	for _, rule := range sortedKeys(merged.Unwatched) {
+		warn(true, "the rule %s of guard.stopOn was not watched all the time: %s", rule, merged.Unwatched[rule])
+	}
 	for _, m := range unaddressed(merged.Target) {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}

@@ -92,11 +92,13 @@ func isUrgent(old Result, w *watched) bool {
 		return old.Unreachable != w.unreachable
 	}
 	failed := w.live.Failure != nil && (old.Live == nil || old.Live.Failure == nil)
-	return failed || awaited[w.live.Stage] && (old.Live == nil || old.Live.Stage != w.live.Stage)
+	fired := w.live.Fired != nil && (old.Live == nil || old.Live.Fired == nil)
+	return failed || fired || awaited[w.live.Stage] && (old.Live == nil || old.Live.Stage != w.live.Stage)
 }
 
 // awaited are the stages whose reach moves the run on.
 var awaited = map[results.Stage]bool{
+	results.StageWaiting:  true,
 	results.StageReady:    true,
 	results.StageDraining: true,
 	results.StageCleaning: true,

@@ -19,7 +19,7 @@ type step func(Observed, time.Time) *Decision
 // last result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
 	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decideEnding,
-		decideResolve, decideCreate, decideGather, decideArm, decideStart, decideRun)
+		decideResolve, decideQueue, decideCreate, decideTurn, decideGather, decideArm, decideStart, decideRun)
 }
 
 // firstOf ends at decideRun at the latest, which applies always.
@@ -84,7 +84,7 @@ func decideGather(o Observed, now time.Time) *Decision {
 	d := &Decision{
 		Stage:   v1alpha1.StagePreparing,
 		Message: fmt.Sprintf("%d of %d client pods are ready to start; %s.", ready, len(o.Pods), firstNotReady(o)),
-		Actions: dismiss(o.Strangers),
+		Actions: append(dismiss(o.Strangers), giveTurn(o)...),
 	}
 	d.wake(nextCheck(o, now), now)
 	return d

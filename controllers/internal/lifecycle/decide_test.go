@@ -35,8 +35,13 @@ func resolved(o *Observed) {
 	o.Run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"127.0.0.1:2379"}}
 }
 
-func created(o *Observed) {
+func admitted(o *Observed) {
 	resolved(o)
+	o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0)}
+}
+
+func created(o *Observed) {
+	admitted(o)
 	o.Run.Status.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}
 	o.Job = Job{Exists: true, UID: "job", Created: t0}
 }
@@ -131,7 +136,8 @@ func TestStages(t *testing.T) {
 	}{
 		"target not there":          {scenario(func(o *Observed) { o.Target.Missing = "no Service" }), v1alpha1.StagePending, ""},
 		"target there":              {scenario(func(o *Observed) { o.Target.Endpoints = []string{"a:1"} }), v1alpha1.StagePending, ""},
-		"target kept":               {scenario(resolved), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
+		"target kept":               {scenario(resolved), v1alpha1.StagePending, ""},
+		"its turn":                  {scenario(admitted), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
 		"no pod yet":                {scenario(created), v1alpha1.StagePreparing, ""},
 		"one pod not ready":         {scenario(running, pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, ""},
 		"ready by scrape":           {scenario(running, pod(1, func(p *Pod) { p.Ready, p.Live = false, &results.Snapshot{Stage: results.StageReady} })), v1alpha1.StageArmed, ""},

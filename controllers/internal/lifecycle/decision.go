@@ -17,6 +17,10 @@ type Decision struct {
 	Endpoints []string
 	// Nodes go with Endpoints.
 	Nodes []string
+	// Queue is the run's place among those that wait, nil if it does not.
+	Queue *v1alpha1.QueueStatus
+	// Admission, if set, is to be kept in status.
+	Admission *v1alpha1.Admission
 	// StartAt, if set, is the start to be kept in status before a pod sees it.
 	StartAt *metav1.MicroTime
 	// Ending, if set, is to be kept in status for good.

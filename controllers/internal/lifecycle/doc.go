@@ -9,6 +9,9 @@
 //	   │
 //	   └─ aftermath: pods released, keys cleaned, finalizer dropped, object expired
 //
+// Between Pending and Preparing a run may be Queued behind others on its target;
+// from Preparing it may come back to that, as long as its pods have not written.
+//
 // It is pure: it imports the API, the contracts with the pods and API
 // machinery's types, and no client, context, clock, logger or goroutine. Its one
 // invariant: whatever is observed, and in whatever order, a run that is asked

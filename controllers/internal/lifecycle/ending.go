@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -22,7 +23,7 @@ type check func(Observed, time.Time) *Problem
 // checks are in order of what tells people most: what they asked for, then what
 // the pods say, then what the cluster says of them, then time.
 var checks = []check{
-	checkStop, checkReports, checkJob, checkLost, checkStuck, checkRefused,
+	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
 	checkPreparation, checkTimeout, checkTarget,
 }
 
@@ -93,6 +94,19 @@ func checkStop(o Observed, _ time.Time) *Problem {
 		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
 	case o.spec().Stop:
 		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run; the result is what was measured until then."}
+	}
+	return nil
+}
+
+// checkGuard: a pod whose guard has fired stops by itself, and so would look
+// like one that was evicted.
+func checkGuard(o Observed, _ time.Time) *Problem {
+	var newest []*results.Snapshot
+	for _, p := range o.Pods {
+		newest = append(newest, p.Newest())
+	}
+	if fired := benchmark.Guard(o.Run, newest); fired != nil {
+		return &Problem{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)}
 	}
 	return nil
 }
@@ -196,9 +210,9 @@ func checkRefused(o Observed, now time.Time) *Problem {
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
 // checkPreparation leaves pods that write the keys of a large preload to
-// spec.timeoutSeconds.
+// spec.timeoutSeconds, and those that wait for their turn to whom they wait for.
 func checkPreparation(o Observed, now time.Time) *Problem {
-	late := func(p Pod) bool { return !p.isReady() && !p.isPreloading() }
+	late := func(p Pod) bool { return !p.isReady() && !p.isPreloading() && !p.isWaiting() }
 	missing := o.countPods(late)
 	if o.status().StartAt != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
 		return nil
@@ -217,6 +231,8 @@ func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
 		return "cannot start: " + p.Stuck.Message
+	case p.isWaiting():
+		return "waits for its turn at the target"
 	case p.isPreloading():
 		return fmt.Sprintf("writes the keys that the load will read, %d until now", p.Live.Requests[results.RPCPut][results.PhasePreload])
 	case p.Live != nil:
@@ -230,7 +246,7 @@ func whyNotReady(p Pod) string {
 }
 
 func checkTimeout(o Observed, now time.Time) *Problem {
-	if o.started().IsZero() || now.Before(timesOut(o)) {
+	if now.Before(timesOut(o)) {
 		return nil
 	}
 	message := fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.", o.spec().TimeoutSeconds, o.stage())
@@ -248,11 +264,29 @@ func checkTarget(o Observed, now time.Time) *Problem {
 	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}
 }
 
+// preparedBy counts from the later of the Job's creation and the pods' turn.
 func preparedBy(o Observed) time.Time {
-	return o.Job.Created.Add(seconds(o.spec().SchedulingTimeoutSeconds))
+	from := o.Job.Created
+	if a := o.status().Admission; a != nil && a.ConfirmedAt != nil && a.ConfirmedAt.After(from) {
+		from = a.ConfirmedAt.Time
+	}
+	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }
 
-func timesOut(o Observed) time.Time { return o.started().Add(seconds(o.spec().TimeoutSeconds)) }
+// timesOut is never while the run queues, or has yet to.
+func timesOut(o Observed) time.Time {
+	from := o.started()
+	switch a := o.status().Admission; {
+	case a == nil && o.status().Job == nil, awaitsConfirmation(o.Run):
+		return time.Unix(1<<40, 0)
+	case a == nil:
+	case a.ConfirmedAt != nil:
+		from = a.ConfirmedAt.Time
+	default:
+		from = a.At.Time
+	}
+	return from.Add(seconds(o.spec().TimeoutSeconds))
+}
 
 // deadlines are the times at which a check may find what it did not find before.
 func deadlines(o Observed) []time.Time {

@@ -18,6 +18,7 @@ func (w *world) live(hostile bool) {
 	if w.job.Exists {
 		w.makePods()
 	}
+	w.queueMoves()
 	for _, name := range w.names() {
 		w.grow(w.pods[name], hostile)
 	}
@@ -25,6 +26,15 @@ func (w *world) live(hostile bool) {
 	if hostile && w.strikes > 0 && w.rand.IntN(6) == 0 {
 		w.strikes--
 		w.strike()
+	}
+}
+
+// queueMoves: the runs in front end, whatever becomes of this one.
+func (w *world) queueMoves() {
+	if w.ahead > 0 {
+		w.ahead--
+	} else if w.run.Status.Admission != nil {
+		w.rivals--
 	}
 }
 
@@ -58,9 +68,17 @@ func (w *world) grow(p *Pod, hostile bool) {
 		p.Conclude(p.Live, nil)
 	case p.StartAt != "":
 		p.Live = &results.Snapshot{Stage: results.StageCleaning}
+	case awaitsTurn(w.run) && !p.Turn:
+		p.Live = &results.Snapshot{Stage: results.StageWaiting, Cleaning: results.CleaningNothingWritten}
+		w.run.Status.Target.ClusterID = "c"
 	default:
 		p.Ready = true
 	}
+}
+
+// awaitsTurn says whether the plan of the run's pods has them wait.
+func awaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Status.Admission != nil && run.Status.Admission.AmongOthers
 }
 
 func (w *world) startOrStick(p *Pod, hostile bool) {
@@ -115,7 +133,9 @@ func (w *world) strikePod() {
 		return
 	}
 	p := w.pods[names[w.rand.IntN(len(names))]]
-	switch w.rand.IntN(5) {
+	switch w.rand.IntN(6) {
+	case 5:
+		w.fire(p)
 	case 0:
 		delete(w.pods, p.Name)
 	case 1:
@@ -133,6 +153,17 @@ func (w *world) strikePod() {
 	}
 }
 
+// fire has the pod's guard end its load.
+func (w *world) fire(p *Pod) {
+	if p.State == PodRunning && p.Final == nil {
+		p.Live = &results.Snapshot{
+			Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
+			Fired: &results.Fired{Rule: results.GuardAlarm, Detail: "NOSPACE", At: w.now},
+		}
+		p.Conclude(p.Live, nil)
+	}
+}
+
 // TestAlwaysFinishes drives runs through random fates, asking again only when
 // the decision said so, and checks that each finishes in time, stays finished,
 // and lets go of its object.
@@ -141,7 +172,8 @@ func TestAlwaysFinishes(t *testing.T) {
 	for seed := range uint64(3000) {
 		w := newWorld(t, seed)
 		hostile := seed%3 > 0
-		bound := timesOut(Observed{Run: w.run}).Sub(time.Time{}) + stopGrace + 3*heartbeat
+		queueing := time.Duration(w.ahead+max(w.rivals, 0)+2) * heartbeat
+		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + stopGrace + 3*heartbeat
 		w.until(hostile, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 		reason := w.finished()
 		reasons[reason]++
@@ -150,7 +182,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		}
 		w.checkAftermath(seed, hostile, reason)
 	}
-	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut} {
+	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped} {
 		if reasons[r] == 0 {
 			t.Errorf("wanted some runs to end as %s, found %v", r, reasons)
 		}

@@ -48,7 +48,8 @@ func lead(pods int32) time.Duration { return leadBase + time.Duration(pods)*lead
 // endingGrace is how long the living pods may take to report once a run is
 // being ended for this reason.
 func endingGrace(reason string) time.Duration {
-	if reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonTimedOut {
+	switch reason {
+	case v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped:
 		return stopGrace
 	}
 	return failureGrace

@@ -13,8 +13,13 @@ import (
 // Observed is all that is known of a run at one moment. Decide never changes it.
 type Observed struct {
 	// Run is the object as it was read; its status is the run's memory.
-	Run     *v1alpha1.EtcdBenchmark
-	Target  Target
+	Run    *v1alpha1.EtcdBenchmark
+	Target Target
+	// Caps are the operator's; RunsBefore is what RunsBefore returns.
+	Caps       Caps
+	RunsBefore int64
+	// Place is that of a run that awaits its turn.
+	Place   Place
 	Job     Job
 	Cleanup Cleanup
 	// Pods has one entry for each index, known or not.
@@ -79,9 +84,7 @@ func (o Observed) stage() string {
 	return c.Reason
 }
 
-func (o Observed) resolved() bool {
-	return o.status().Target != nil && len(o.status().Target.Endpoints) > 0
-}
+func (o Observed) resolved() bool { return isResolved(o.Run) }
 
 func (o Observed) started() time.Time {
 	if o.status().StartTime == nil {
@@ -107,15 +110,21 @@ func (o Observed) countPods(is func(Pod) bool) int {
 	return n
 }
 
+// stages in order.
 var stages = []string{
-	v1alpha1.StagePending, v1alpha1.StagePreparing, v1alpha1.StageArmed,
+	v1alpha1.StagePending, v1alpha1.StageQueued, v1alpha1.StagePreparing, v1alpha1.StageArmed,
 	v1alpha1.StageRunning, v1alpha1.StageCollecting,
 }
 
-// later returns the stage that comes later in a run.
-func later(a, b string) string {
-	if slices.Index(stages, a) > slices.Index(stages, b) {
-		return a
+// later returns the stage that comes later in a run. A run that was being
+// prepared may have to queue: that is no step back, for it has done nothing to
+// its target.
+func later(now, next string) string {
+	if now == v1alpha1.StagePreparing && next == v1alpha1.StageQueued {
+		return next
 	}
-	return b
+	if slices.Index(stages, now) > slices.Index(stages, next) {
+		return now
+	}
+	return next
 }

@@ -51,9 +51,9 @@ type Pod struct {
 	// Stuck says what keeps the container from starting, since StuckSince.
 	Stuck      *Problem
 	StuckSince time.Time
-	// StartAt, Stop and Collected are the annotations.
-	StartAt         string
-	Stop, Collected bool
+	// StartAt, Turn, Stop and Collected are the annotations.
+	StartAt               string
+	Turn, Stop, Collected bool
 
 	// Live is the newest scrape; nil if there was none.
 	Live *results.Snapshot
@@ -74,6 +74,7 @@ func NewPod(p *corev1.Pod) Pod {
 		IP:        p.Status.PodIP,
 		Created:   p.CreationTimestamp.Time,
 		StartAt:   p.Annotations[plan.AnnotationStartAt],
+		Turn:      p.Annotations[plan.AnnotationTurn] == "true",
 		Stop:      p.Annotations[plan.AnnotationStop] == "true",
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
@@ -145,6 +146,10 @@ func (p Pod) isReady() bool {
 
 func (p Pod) isPreloading() bool {
 	return p.State == PodRunning && p.Live != nil && p.Live.Stage == results.StagePreloading
+}
+
+func (p Pod) isWaiting() bool {
+	return p.State == PodRunning && p.Live != nil && p.Live.Stage == results.StageWaiting
 }
 
 func (p Pod) isUnschedulable() bool {

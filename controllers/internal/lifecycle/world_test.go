@@ -30,7 +30,10 @@ type world struct {
 	cleanups int
 	pods     map[string]*Pod
 	target   bool
-	gone     bool
+	// ahead counts the steps until the run in front on the same addresses ends,
+	// rivals those until one on the same cluster does.
+	ahead, rivals int
+	gone          bool
 	// strikes is how often fate may strike yet.
 	strikes int
 	// frozen pods do nothing any more; started are the pods told to start, by index.
@@ -43,7 +46,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	r := rand.New(rand.NewPCG(seed, 7))
 	run := newRun(int32(1 + r.IntN(4)))
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}}
+	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}}
 }
 
 func newRun(pods int32) *v1alpha1.EtcdBenchmark {
@@ -73,6 +76,7 @@ func (w *world) observe() Observed {
 	} else {
 		o.Target.Missing = "nothing there"
 	}
+	o.Place = w.place()
 	var found []Pod
 	for _, name := range w.names() {
 		found = append(found, *w.pods[name])
@@ -80,6 +84,20 @@ func (w *world) observe() Observed {
 	o.Pods, o.Strangers = AssignPods(o.Run, found)
 	o.PodsLive = w.rand.IntN(2) == 0
 	return o
+}
+
+// place is the run's, among others that come and go as the world has it.
+func (w *world) place() Place {
+	switch {
+	case w.ahead > 0:
+		return Place{Behind: "ns/older", Position: 1, Others: w.rivals > 0}
+	case w.run.Status.Admission == nil:
+		return Place{Others: w.rivals > 0}
+	case w.rivals > 0:
+		known := clusterOf(w.run) != ""
+		return Place{Behind: "ns/other", Position: 1, SameCluster: known, Unknown: !known}
+	}
+	return Place{}
 }
 
 func (w *world) names() []string {
@@ -102,6 +120,9 @@ func (w *world) step() Decision {
 	}
 	if d.StartAt != nil && before.Status.StartAt != nil && o.countPods(Pod.carriesStart) > 0 {
 		w.fail("a start was replaced that a pod carries")
+	}
+	if d.Admission != nil && o.Place.Behind != "" {
+		w.fail("the run was let in behind %s", o.Place.Behind)
 	}
 	for _, a := range d.Actions {
 		w.take(a)
@@ -136,6 +157,9 @@ func (w *world) take(a Action) {
 }
 
 func (w *world) createJob() {
+	if w.run.Status.Admission == nil {
+		w.fail("a load Job was created before it was the run's turn")
+	}
 	if w.jobs > 0 && !w.job.Exists {
 		w.fail("a second load Job was created")
 	}
@@ -150,6 +174,12 @@ func (w *world) annotate(a Action) {
 	p := w.pods[a.Pod]
 	if p == nil {
 		return
+	}
+	if a.Annotations[plan.AnnotationTurn] != "" {
+		if awaitsConfirmation(w.run) {
+			w.fail("pod %s was told to write before its turn", p.Name)
+		}
+		p.Turn = true
 	}
 	if at := a.Annotations[plan.AnnotationStartAt]; at != "" {
 		if w.run.Status.StartAt == nil || at != FormatStart(*w.run.Status.StartAt) {
@@ -183,6 +213,9 @@ func (w *world) keep(o Observed, d Decision) {
 	}
 	if len(d.Endpoints) > 0 {
 		s.Target = &v1alpha1.TargetStatus{Endpoints: d.Endpoints}
+	}
+	if d.Admission != nil {
+		s.Admission = d.Admission
 	}
 	if d.StartAt != nil {
 		s.StartAt = d.StartAt

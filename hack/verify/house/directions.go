@@ -58,7 +58,7 @@ func directions() []direction {
 // pure lists the packages that turn values into values.
 func pure() []string {
 	return []string{
-		"./internal/plan", "./internal/results", "./internal/benchmark", "./internal/load/arrival", "./internal/load/members", "./internal/load/workload",
+		"./internal/plan", "./internal/results", "./internal/benchmark", "./internal/load/arrival", "./internal/load/guard", "./internal/load/members", "./internal/load/workload",
 		"./controllers/internal/lifecycle", "./controllers/internal/resources",
 	}
 }

@@ -93,6 +93,8 @@ func TestValuesAreChecked(t *testing.T) {
 		"unknown below":      "image.tags=1",
 		"wrong type":         "replicas=many",
 		"out of range":       "replicas=-1",
+		"less than none":     "limits.podsPerRun=-1",
+		"two hosts in one":   "limits.endpoints={a b}",
 		"invalid namespace":  "namespaces={Not_A_Name}",
 		"unknown pullPolicy": "image.pullPolicy=Sometimes",
 	}
@@ -108,6 +110,7 @@ func TestValuesAreChecked(t *testing.T) {
 func TestEveryOptionRenders(t *testing.T) {
 	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "networkPolicy.enabled=true",
 		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
+		"limits.endpoints={10.0.0.0/8,*.etcd.svc}", "limits.podsPerRun=3", "limits.runsPerNamespace=2", "limits.requestsPerSecondPerRun=1000000",
 		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
 	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "NetworkPolicy"} {
 		if len(ofKind(objects, kind)) != 1 {

@@ -111,7 +111,9 @@ func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
 	switch p := c.driver.plan; {
 	case p.Workload.Lease != nil && p.Workload.Lease.Stream:
 		return &leaseStream{conn: c}, nil
-	case p.Workload.STM != nil && p.UsesSessions():
+	case p.Workload.Contest != nil:
+		return c.newCompetitor(ctx, client)
+	case p.UsesSessions():
 		return c.newLockedSTM(ctx, client)
 	default:
 		return c, nil

@@ -24,10 +24,11 @@ import (
 type contender struct {
 	*conn
 	lease clientv3.LeaseID
-	// name is that of the lock; its keys have the name and a slash before the
-	// lease of who waits for it.
-	name string
-	kind plan.Locker
+	// name is that of the lock, and key what this client writes to have it: the
+	// name and a slash before the lease.
+	name, key string
+	// by makes the locker of a session.
+	by func(*contender) locker
 
 	session *concurrency.Session
 	locker  locker
@@ -40,12 +41,10 @@ type locker interface {
 }
 
 // newContender returns the client with this global number, with its session.
-func (c *conn) newContender(ctx context.Context, client int, name string, kind plan.Locker) (*contender, error) {
+func (c *conn) newContender(ctx context.Context, client int, name string, by func(*contender) locker) (*contender, error) {
 	d := c.driver
-	k := &contender{
-		conn: c, name: name, kind: kind,
-		lease: clientv3.LeaseID(d.plan.LeaseID(plan.LeaseOfClient, int64(client))),
-	}
+	lease := d.plan.LeaseID(plan.LeaseOfClient, int64(client))
+	k := &contender{conn: c, name: name, key: fmt.Sprintf("%s/%x", name, lease), by: by, lease: clientv3.LeaseID(lease)}
 	if err := k.open(ctx); err != nil {
 		return nil, settled(ctx, err, d.addresses())
 	}
@@ -66,15 +65,10 @@ func (k *contender) open(ctx context.Context) error {
 	}
 	client := k.locks.of(k.conn, control)
 	k.session, err = concurrency.NewSession(client, concurrency.WithLease(k.lease), concurrency.WithContext(context.Background()))
-	if err != nil {
-		return err
+	if err == nil {
+		k.locker = k.by(k)
 	}
-	if k.kind == plan.LockerRPC {
-		k.locker = &rpcLocker{name: []byte(k.name), lease: int64(k.lease), stub: v3lockpb.NewLockClient(movingConn{k.conn})}
-	} else {
-		k.locker = &mutexLocker{concurrency.NewMutex(k.session, k.name)}
-	}
-	return nil
+	return err
 }
 
 // grantSession grants a lease. One that is there already came from an attempt
@@ -140,11 +134,13 @@ const giveUpLimit = 2 * time.Second
 func (k *contender) giveUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(load.WithPhase(context.WithoutCancel(ctx), results.PhaseControl), giveUpLimit)
 	defer cancel()
-	_, _ = k.client.Load().Delete(ctx, fmt.Sprintf("%s/%x", k.name, int64(k.lease)))
+	_, _ = k.client.Load().Delete(ctx, k.key)
 }
 
 // mutexLocker locks as applications do that use clientv3's concurrency package.
 type mutexLocker struct{ mutex *concurrency.Mutex }
+
+func byMutex(k *contender) locker { return &mutexLocker{concurrency.NewMutex(k.session, k.name)} }
 
 func (l *mutexLocker) lock(ctx context.Context) error   { return l.mutex.Lock(ctx) }
 func (l *mutexLocker) unlock(ctx context.Context) error { return l.mutex.Unlock(ctx) }
@@ -156,6 +152,10 @@ type rpcLocker struct {
 	lease int64
 	// key is the lock that is held.
 	key []byte
+}
+
+func byRPC(k *contender) locker {
+	return &rpcLocker{stub: v3lockpb.NewLockClient(movingConn{k.conn}), name: []byte(k.name), lease: int64(k.lease)}
 }
 
 func (l *rpcLocker) lock(ctx context.Context) error {

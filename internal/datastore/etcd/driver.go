@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -19,6 +20,8 @@ type Driver struct {
 	plan     plan.Plan
 	index    int
 	requests load.RequestCounter
+	// compacted is the newest revision that this driver has compacted.
+	compacted atomic.Int64
 
 	// registry is what the driver knows of the objects of a Kubernetes registry.
 	registry *registry
@@ -28,11 +31,14 @@ type Driver struct {
 	mutex sync.Mutex
 	// control carries claims, deletions and questions; the load has
 	// connections of its own.
-	control  *clientv3.Client
+	control *clientv3.Client
+	// viewers ask each member how it is, by its address.
+	viewers  map[string]*clientv3.Client
 	topology topology
 	conns    []*conn
 	// contenders have a session each.
 	contenders []*contender
+	handOffs   handOffs
 	// fast is the client of fastConns; nil before the first.
 	fast      *fast.Client
 	fastConns []*fastConn
@@ -82,10 +88,13 @@ func (d *Driver) Close() error {
 	for _, c := range d.conns {
 		errs = append(errs, closeClient(c.client.Load()))
 	}
+	for _, c := range d.viewers {
+		errs = append(errs, closeClient(c))
+	}
 	if d.control != nil {
 		errs = append(errs, closeClient(d.control))
 	}
-	d.conns, d.control = nil, nil
+	d.conns, d.control, d.viewers = nil, nil, nil
 	return errors.Join(errs...)
 }
 

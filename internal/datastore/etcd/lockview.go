@@ -13,9 +13,9 @@ import (
 )
 
 // lockView is a connection as clientv3's concurrency package sees it. It differs
-// from the connection's own client in three things. It follows the connection
+// from the connection's own client in four things. It follows the connection
 // when that moves, where sessions are bound to a client for good. Its watches
-// count by the phase in which they send. And its own context has ended: with
+// count by the phase in which they send, and tell for whom a request waits. And its own context has ended: with
 // it, a lock that is given up would wait, however long, to delete its key; here
 // that fails at once, and the contender does it after the clock was read.
 type lockView struct {
@@ -33,7 +33,7 @@ func (v *lockView) of(c *conn, control *clientv3.Client) *clientv3.Client {
 		v.client = clientv3.NewCtxClient(ended)
 		moving := movingConn{c}
 		v.client.KV = clientv3.NewKVFromKVClient(etcdserverpb.NewKVClient(moving), v.client)
-		v.client.Watcher = clientv3.NewWatchFromWatchClient(etcdserverpb.NewWatchClient(moving), v.client)
+		v.client.Watcher = queueWatcher{clientv3.NewWatchFromWatchClient(etcdserverpb.NewWatchClient(moving), v.client)}
 		v.client.Lease = control.Lease
 	})
 	return v.client

@@ -81,7 +81,11 @@ type lockedSTM struct {
 
 func (c *conn) newLockedSTM(ctx context.Context, client int) (load.Conn, error) {
 	p := c.driver.plan
-	k, err := c.newContender(ctx, client, p.STMLock(), p.Workload.STM.Locker)
+	by := byMutex
+	if p.Workload.STM.Locker == plan.LockerRPC {
+		by = byRPC
+	}
+	k, err := c.newContender(ctx, client, p.STMLock(), by)
 	return &lockedSTM{k}, err
 }
 

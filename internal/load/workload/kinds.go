@@ -10,6 +10,9 @@ func (w *Workload) Operations() []results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadMixed:
 		return []results.Operation{results.OperationPut, results.OperationRange}
+	case plan.WorkloadLock, plan.WorkloadElection:
+		c := contests[w.plan.Type]
+		return []results.Operation{c.win, c.giveUp, c.win.HandOff()}
 	case plan.WorkloadWatch:
 		return []results.Operation{results.OperationPut, results.OperationWatchEvent, results.OperationWatchDelivery}
 	case plan.WorkloadKubernetes:

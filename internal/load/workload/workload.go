@@ -62,8 +62,11 @@ func New(p plan.Plan) *Workload {
 
 // At returns operation n of a stream.
 func (w *Workload) At(stream Stream, n int64) Operation {
-	if w.plan.Lease != nil {
+	switch {
+	case w.plan.Lease != nil:
 		return w.lease(stream, n)
+	case w.plan.Contest != nil:
+		return Operation{Kind: contests[w.plan.Type].win}
 	}
 	if w.registry != nil {
 		return w.registry.at(n)
@@ -102,10 +105,12 @@ func (w *Workload) key(stream Stream, n int64) int64 {
 // KeyBytes is the length of every key, with the run's prefix; 0 where there are
 // none. Of a registry it is that of a pod's key.
 func (w *Workload) KeyBytes() int {
-	if w.registry != nil {
+	switch {
+	case w.registry != nil:
 		return len(w.AppendObject(nil, Pods, 0))
-	}
-	if w.plan.KeyCount == 0 {
+	case w.plan.Contest != nil:
+		return len(w.run.ContestKey(0))
+	case w.plan.KeyCount == 0:
 		return 0
 	}
 	return w.Keys.KeyBytes()

@@ -45,5 +45,8 @@ func (g *gate) StartAt(ctx context.Context) (time.Time, error) {
 	}
 }
 
+// Turn implements load.Control: nobody queues without a cluster.
+func (g *gate) Turn(context.Context) error { return nil }
+
 // Stopped implements load.Control.
 func (g *gate) Stopped() <-chan struct{} { return g.stopped }

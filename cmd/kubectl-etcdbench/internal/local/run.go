@@ -165,6 +165,14 @@ func (c *conductor) timeOut() {
 	}
 }
 
+// heedGuard ends a run of which a session was ended by its guard.
+func (c *conductor) heedGuard(snaps []*results.Snapshot) {
+	if fired := benchmark.Guard(c.run, snaps); fired != nil && c.ending == nil {
+		c.run.Status.Guard = fired
+		c.end(ending{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)})
+	}
+}
+
 // failure names the part only where there are others.
 func (c *conductor) failure(f failedSession) ending {
 	message := f.failure.Message
@@ -188,7 +196,9 @@ func (c *conductor) look(now time.Time) {
 	}
 	if now.Sub(c.observed) >= observeEvery {
 		c.observed = now
-		c.observe(now, c.snapshots())
+		snaps := c.snapshots()
+		c.heedGuard(snaps)
+		c.observe(now, snaps)
 		c.options.Show(c.run.DeepCopy())
 	}
 }

@@ -91,10 +91,11 @@ func (c *conductor) finish(now time.Time) {
 	for len(c.failed) > 0 {
 		c.end(c.failure(<-c.failed))
 	}
+	snaps := c.snapshots()
+	c.heedGuard(snaps)
 	if c.ending == nil {
 		c.ending = &ending{v1alpha1.ReasonCompleted, "All of the load was done."}
 	}
-	snaps := c.snapshots()
 	c.observe(now, snaps)
 	s := &c.run.Status
 	s.CompletionTime = &metav1.Time{Time: now.Truncate(time.Second)}

@@ -1,0 +1,50 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestAdmissionAcceptsContests(t *testing.T) {
+	for name, tc := range map[string]struct{ workload, load string }{
+		"a lock for all":               {`{type: Lock, lock: {}}`, `{requests: 1}`},
+		"a lock for each":              {`{type: Lock, lock: {names: 20, holdMilliseconds: 9999}}`, `{requests: 1, clients: 20}`},
+		"a long queue":                 {`{type: Lock, lock: {holdMilliseconds: 99}}`, `{requests: 1, clients: 100}`},
+		"a queue that the rate shapes": {`{type: Lock, lock: {holdMilliseconds: 60000}}`, `{requests: 1, clients: 100, rate: {perSecond: 1}}`},
+		"an election for all":          {`{type: Election, election: {}}`, `{durationSeconds: 1}`},
+		"elections":                    {`{type: Election, election: {names: 5, leadMilliseconds: 100}}`, `{requests: 1, clients: 20}`},
+		"as long as the time-out lets": {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, requestTimeoutSeconds: 61}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantTaken(t, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
+		})
+	}
+	t.Run("objectives", func(t *testing.T) {
+		wantTaken(t, edit{"spec.workload", `{type: Lock, lock: {}}`}, edit{"spec.objectives", `[
+{name: a, type: Latency, latency: {operation: LockAcquire, statistic: P99, maxMicroseconds: 1}},
+{name: b, type: Latency, latency: {operation: LockRelease, statistic: P99, maxMicroseconds: 1}},
+{name: c, type: Latency, latency: {operation: LockHandOff, statistic: P99, maxMicroseconds: 1}},
+{name: d, type: Latency, latency: {operation: ElectionCampaign, statistic: P99, maxMicroseconds: 1}},
+{name: e, type: Latency, latency: {operation: ElectionResign, statistic: P99, maxMicroseconds: 1}},
+{name: f, type: Latency, latency: {operation: ElectionHandOff, statistic: P99, maxMicroseconds: 1}}]`})
+	})
+}
+
+func TestAdmissionRejectsContests(t *testing.T) {
+	for name, tc := range map[string]struct{ workload, load, want string }{
+		"no lock":                 {`{type: Lock}`, `{requests: 1}`, "workload.lock must be set"},
+		"no election":             {`{type: Election}`, `{requests: 1}`, "workload.election must be set"},
+		"another's lock":          {`{type: Put, put: {}, lock: {}}`, `{requests: 1}`, "workload.lock must be set"},
+		"another's election":      {`{type: Put, put: {}, election: {}}`, `{requests: 1}`, "workload.election must be set"},
+		"no name":                 {`{type: Lock, lock: {names: 0}}`, `{requests: 1}`, "greater than or equal to 1"},
+		"too long a hold":         {`{type: Lock, lock: {holdMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
+		"too long a lead":         {`{type: Election, election: {leadMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
+		"locks for nobody":        {`{type: Lock, lock: {names: 21}}`, `{requests: 1, clients: 20}`, "lock.names must not be greater than load.clients"},
+		"elections for nobody":    {`{type: Election, election: {names: 21}}`, `{requests: 1, clients: 20}`, "election.names must not be greater than load.clients"},
+		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 100}`, "requests would time out in the queue"},
+		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 100}`, "requests would time out in the queue"},
+		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
+		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package v1alpha1
+
+// DisturbanceType is what happens beside the load.
+//
+// +kubebuilder:validation:Enum=Compact;Defragment
+type DisturbanceType string
+
+const (
+	// DisturbanceCompact compacts the history of the whole store.
+	DisturbanceCompact DisturbanceType = "Compact"
+	// DisturbanceDefragment defragments the databases of the members.
+	DisturbanceDefragment DisturbanceType = "Defragment"
+)
+
+// Disturbance happens in intervals beside the load of the measured window. One
+// client pod makes it, and no more of them once the window has ended.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="compact can only be set where type is Compact: remove it"
+type Disturbance struct {
+	// type is Compact (the history of all keys of the store is compacted, but
+	// for the newest revisions) or Defragment (the members' databases are
+	// defragmented one after the other, the leader's last; meanwhile a member
+	// answers nothing). Both concern the whole store, not only the keys of the
+	// run, and need guard.allowStoreWide.
+	//
+	// +required
+	Type DisturbanceType `json:"type"`
+
+	// everySeconds is the time in seconds from the start of the measured window
+	// to the first one, and from the start of one to that of the next. One that
+	// is due while another of its type lasts is left out.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	EverySeconds int32 `json:"everySeconds"`
+
+	// compact are the settings of type Compact.
+	//
+	// +optional
+	Compact *CompactSettings `json:"compact,omitempty"`
+}
+
+// CompactSettings say what a compaction leaves.
+type CompactSettings struct {
+	// keepRevisions is how many of the newest revisions keep their history.
+	// Default 1,000.
+	//
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000
+	KeepRevisions int64 `json:"keepRevisions"`
+}
+
+// DefaultKeepRevisions is that of CompactSettings.
+const DefaultKeepRevisions = 1000
+
+// DisturbanceSummary is what came of the disturbances of one type.
+type DisturbanceSummary struct {
+	// type of the disturbances.
+	//
+	// +required
+	Type DisturbanceType `json:"type"`
+
+	// count is how many were begun. Each member that is defragmented counts.
+	//
+	// +optional
+	Count int64 `json:"count"`
+
+	// failed is how many failed, or still went on when the window ended.
+	//
+	// +optional
+	Failed int64 `json:"failed,omitempty"`
+
+	// problem is why the last of them failed.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Problem string `json:"problem,omitempty"`
+
+	// meanMicroseconds is how long one took on average.
+	//
+	// +optional
+	MeanMicroseconds int64 `json:"meanMicroseconds"`
+
+	// maxMicroseconds is how long the longest took.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+
+	// marks say when each was, of the first 64.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Marks []DisturbanceMark `json:"marks,omitempty"`
+}
+
+// DisturbanceMark is when one disturbance was.
+type DisturbanceMark struct {
+	// afterMicroseconds is from the start of the measured window to its start.
+	//
+	// +optional
+	AfterMicroseconds int64 `json:"afterMicroseconds"`
+
+	// tookMicroseconds is how long it took.
+	//
+	// +optional
+	TookMicroseconds int64 `json:"tookMicroseconds"`
+
+	// member that it was done to, by its ID; empty where that is the whole store.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Member string `json:"member,omitempty"`
+}

@@ -1,0 +1,51 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	allowed  = `{allowStoreWide: true}`
+	compacts = `[{type: Compact, everySeconds: 5}]`
+)
+
+func TestAdmissionAcceptsDisturbances(t *testing.T) {
+	both := edit{"spec.disturbances", `[{type: Compact, everySeconds: 5, compact: {keepRevisions: 0}}, {type: Defragment, everySeconds: 9}]`}
+	for name, edits := range map[string][]edit{
+		"beside requests":  {both, {"spec.guard", allowed}, {"spec.load", `{requests: 10}`}},
+		"beside a time":    {both, {"spec.guard", allowed}, {"spec.load", `{durationSeconds: 10}`}},
+		"beside a profile": {both, {"spec.guard", allowed}, {"spec.workload", ""}, {"spec.load", ""}, {"spec.objectives", ""}, {"spec.profile", "Small"}},
+	} {
+		t.Run(name, func(t *testing.T) { wantTaken(t, edits...) })
+	}
+}
+
+func TestAdmissionRejectsDisturbances(t *testing.T) {
+	for name, tc := range map[string]struct{ disturbances, guard, want string }{
+		"without a guard":           {compacts, "", "spec.guard.allowStoreWide"},
+		"without permission":        {compacts, `{acceptWrites: true}`, "spec.guard.allowStoreWide"},
+		"defragments":               {`[{type: Defragment, everySeconds: 5}]`, `{allowStoreWide: false}`, "spec.guard.allowStoreWide"},
+		"after the window":          {`[{type: Compact, everySeconds: 10}]`, allowed, "or there would be no disturbance"},
+		"without a pause":           {`[{type: Compact, everySeconds: 0}]`, allowed, "greater than or equal to 1"},
+		"twice":                     {`[{type: Compact, everySeconds: 1}, {type: Compact, everySeconds: 2}]`, allowed, "Duplicate value"},
+		"an unknown type":           {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment"`},
+		"settings of another type":  {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact can only be set"},
+		"less than nothing is kept": {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantRefused(t, tc.want, edit{"spec.disturbances", tc.disturbances}, edit{"spec.guard", tc.guard}, edit{"spec.load", `{durationSeconds: 10}`})
+		})
+	}
+}
+
+func TestDisturbancesAreImmutable(t *testing.T) {
+	o := object(t, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
+	if err := create(t, o); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, o, edit{"spec.disturbances", `[{type: Compact, everySeconds: 6}]`})
+	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.disturbances is immutable") {
+		t.Errorf("wanted a rejection that says that spec.disturbances is immutable, found: %v", err)
+	}
+}

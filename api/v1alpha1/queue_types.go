@@ -1,0 +1,66 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConcurrentRuns says what a run does while another one goes on against its
+// target.
+//
+// +kubebuilder:validation:Enum=Queue;Allow
+type ConcurrentRuns string
+
+const (
+	// ConcurrentRunsQueue waits until no other run goes on.
+	ConcurrentRunsQueue ConcurrentRuns = "Queue"
+	// ConcurrentRunsAllow starts whatever else loads the target.
+	ConcurrentRunsAllow ConcurrentRuns = "Allow"
+)
+
+// StageQueued: another run goes on against the same target; status.queue says
+// which. It comes after Pending, or, where two runs find out that their
+// addresses lead to one cluster, after Preparing and before any write.
+const StageQueued = "Queued"
+
+// QueueStatus is a run's place among those that wait for one target.
+type QueueStatus struct {
+	// position in the queue: 1 is next.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Position int32 `json:"position"`
+
+	// behind is the run in front, as namespace/name: the one that goes on, or
+	// that waits, too.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=317
+	Behind string `json:"behind"`
+
+	// sameCluster is true if the two have no address in common and yet load one
+	// cluster, as its ID shows.
+	//
+	// +optional
+	SameCluster bool `json:"sameCluster,omitempty"`
+}
+
+// Admission is when a run left the queue.
+type Admission struct {
+	// at is when it did. spec.timeoutSeconds counts from here, or from
+	// confirmedAt if the run had to wait for that.
+	//
+	// +required
+	At metav1.MicroTime `json:"at"`
+
+	// amongOthers is true if other runs went on then, whose addresses could
+	// lead to the same cluster. The client pods then write nothing before it is
+	// known that they do not.
+	//
+	// +optional
+	AmongOthers bool `json:"amongOthers,omitempty"`
+
+	// confirmedAt is when that was known.
+	//
+	// +optional
+	ConfirmedAt *metav1.MicroTime `json:"confirmedAt,omitempty"`
+}

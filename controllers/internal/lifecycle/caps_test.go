@@ -1,0 +1,110 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func patterns(t *testing.T, texts ...string) (out []HostPattern) {
+	t.Helper()
+	for _, text := range texts {
+		p, err := ParseHostPattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func TestHostPatterns(t *testing.T) {
+	tests := map[string]struct {
+		pattern string
+		yes, no []string
+	}{
+		"range":        {"10.1.0.0/16", []string{"10.1.2.3", "::ffff:10.1.2.3"}, []string{"10.2.0.1", "etcd.example", "10.1.2.3.example"}},
+		"range, of v6": {"fd00::/8", []string{"fd00::1"}, []string{"fe80::1", "10.0.0.1"}},
+		"address":      {"192.0.2.7", []string{"192.0.2.7"}, []string{"192.0.2.70", "192.0.2.8"}},
+		"name":         {"etcd.example", []string{"etcd.example", "ETCD.example"}, []string{"x.etcd.example", "etcd.example.org"}},
+		"any of those": {"*.etcd.svc", []string{"etcd-0.etcd.svc", "a.b.etcd.svc"}, []string{"etcd.svc", "etcd.svc.example"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := patterns(t, tc.pattern)[0]
+			for _, host := range tc.yes {
+				if !p.matches(host) {
+					t.Errorf("%s does not match %s", p, host)
+				}
+			}
+			for _, host := range tc.no {
+				if p.matches(host) {
+					t.Errorf("%s matches %s", p, host)
+				}
+			}
+		})
+	}
+	for _, bad := range []string{"", "[", "a b", "etcd:2379", "10.0.0.0/33", "http://etcd"} {
+		if _, err := ParseHostPattern(bad); err == nil {
+			t.Errorf("%q was taken for a pattern", bad)
+		}
+	}
+}
+
+func caps(c Caps) change { return func(o *Observed) { o.Caps = c } }
+
+func rate(r *v1alpha1.Rate) change { return func(o *Observed) { o.Run.Spec.Load.Rate = r } }
+
+// The scenario has two pods and the address 127.0.0.1.
+func TestCaps(t *testing.T) {
+	local, other := patterns(t, "127.0.0.0/8", "*.etcd.svc"), patterns(t, "10.0.0.0/8", "*.etcd.svc")
+	before := func(n int64) change { return func(o *Observed) { o.RunsBefore = n } }
+	tests := map[string]struct {
+		seen Observed
+		want string
+		says string
+	}{
+		"none":               {scenario(resolved), "", ""},
+		"an allowed address": {scenario(resolved, caps(Caps{Endpoints: local})), "", ""},
+		"another address":    {scenario(resolved, caps(Caps{Endpoints: other})), v1alpha1.ReasonEndpointNotAllowed, "127.0.0.1:2379"},
+		"not resolved yet":   {scenario(caps(Caps{Endpoints: other})), "", ""},
+		"as many pods":       {scenario(resolved, caps(Caps{PodsPerRun: 2})), "", ""},
+		"more pods":          {scenario(caps(Caps{PodsPerRun: 1})), v1alpha1.ReasonLimitExceeded, "load.pods is 2"},
+		"a closed loop":      {scenario(caps(Caps{RatePerRun: 100})), v1alpha1.ReasonLimitExceeded, "closed loop"},
+		"the rate":           {scenario(caps(Caps{RatePerRun: 100}), rate(&v1alpha1.Rate{PerSecond: 100})), "", ""},
+		"above the rate":     {scenario(caps(Caps{RatePerRun: 100}), rate(&v1alpha1.Rate{PerSecond: 101})), v1alpha1.ReasonLimitExceeded, "101"},
+		"a ramp above it":    {scenario(caps(Caps{RatePerRun: 100}), rate(&v1alpha1.Rate{Ramp: &v1alpha1.Ramp{FromPerSecond: 200, ToPerSecond: 1}})), v1alpha1.ReasonLimitExceeded, "200"},
+		"a stage above it":   {scenario(caps(Caps{RatePerRun: 100}), rate(&v1alpha1.Rate{Stages: []v1alpha1.RateStage{{PerSecond: 1}, {PerSecond: 300}}})), v1alpha1.ReasonLimitExceeded, "300"},
+		"room for a run":     {scenario(caps(Caps{RunsPerNamespace: 3}), before(2)), "", ""},
+		"no room for a run":  {scenario(caps(Caps{RunsPerNamespace: 3}), before(3)), v1alpha1.ReasonLimitExceeded, "3 were there"},
+		"once let in":        {scenario(told(t0), caps(Caps{PodsPerRun: 1, RunsPerNamespace: 1, RatePerRun: 1, Endpoints: other}), before(9)), "", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, t0)
+			if tc.want == "" {
+				if d.Ending != nil {
+					t.Errorf("wanted it to go on, found %+v", d.Ending)
+				}
+				return
+			}
+			if d.Finish == nil || d.Finish.Reason != tc.want || !strings.Contains(d.Finish.Message, tc.says) || len(d.Actions) > 0 {
+				t.Errorf("wanted it refused as %s with %q, and nothing done, found %+v", tc.want, tc.says, d)
+			}
+		})
+	}
+}
+
+func TestRunsBefore(t *testing.T) {
+	own := onTarget("own", 10, "a:1")
+	elsewhere := onTarget("x", 1, "a:1")
+	elsewhere.Namespace = "other"
+	all := []v1alpha1.EtcdBenchmark{
+		own, elsewhere, onTarget("older", 5, "b:1"), onTarget("younger", 11, "c:1"), with(onTarget("in", 12, "d:1"), admittedIn(12)),
+		with(onTarget("over", 1, "a:1"), over("True")),
+	}
+	if got := RunsBefore(&own, all); got != 2 {
+		t.Errorf("%d runs came before, wanted the older one and the one that goes on", got)
+	}
+}

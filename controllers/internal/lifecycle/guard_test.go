@@ -1,0 +1,41 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// fired is what a pod reports whose guard has ended its load.
+func fired(p *Pod) {
+	p.Conclude(&results.Snapshot{
+		Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
+		Fired: &results.Fired{Rule: results.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE", At: t0},
+	}, nil)
+}
+
+// A pod that its guard has stopped is not lost, and the others stop with it.
+func TestAGuardThatFiresEndsTheRun(t *testing.T) {
+	d := Decide(scenario(told(t0), pod(0, fired)), t0.Add(time.Second))
+	if d.Ending == nil || d.Ending.Reason != v1alpha1.ReasonGuardStopped || !strings.Contains(d.Ending.Message, "NOSPACE") || d.Finish != nil {
+		t.Fatalf("wanted the run to end as GuardStopped, found %+v", d)
+	}
+	kept := scenario(told(t0), pod(0, fired), func(o *Observed) { o.Run.Status.Ending = d.Ending })
+	if got, want := acts(Decide(kept, t0.Add(time.Second))), "Annotate a stop, Annotate b stop"; got != want {
+		t.Errorf("wanted %q, found %q", want, got)
+	}
+	if got := Decide(kept, t0.Add(time.Second+stopGrace)).Finish; got == nil || got.Reason != v1alpha1.ReasonGuardStopped {
+		t.Errorf("wanted it to finish once the grace of a stop is over, found %+v", got)
+	}
+}
+
+// What somebody asked for is told before what the guard saw.
+func TestAStopIsToldBeforeAGuard(t *testing.T) {
+	d := Decide(scenario(told(t0), pod(0, fired), func(o *Observed) { o.Run.Spec.Stop = true }), t0.Add(time.Second))
+	if d.Ending == nil || d.Ending.Reason != v1alpha1.ReasonStopped {
+		t.Errorf("wanted Stopped, found %+v", d.Ending)
+	}
+}

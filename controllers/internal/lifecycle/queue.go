@@ -1,0 +1,256 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// Place is a run's place among the runs on its target.
+type Place struct {
+	// Behind is namespace/name of the run in front; empty if it is this run's turn.
+	Behind string
+	// Position among those that wait, from 1; 0 if it is this run's turn.
+	Position int
+	// SameCluster says that the run in front loads the same cluster under other
+	// addresses; Unknown, that this is not known yet.
+	SameCluster, Unknown bool
+	// Others says that runs go on that share no address with this one.
+	Others bool
+}
+
+// holdAfterEnd is how long a run that has ended may hold its target at most,
+// while keys that it left are deleted.
+const holdAfterEnd = 10 * time.Minute
+
+// AwaitsTurn says whether a run is yet to be let into, or past, the queue of
+// its target, by what its status says.
+func AwaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
+	return isResolved(run) && !isOver(run) && (run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
+}
+
+// awaitsConfirmation says that the run was let in while others went on, and that
+// it is not yet known that their clusters are others.
+func awaitsConfirmation(run *v1alpha1.EtcdBenchmark) bool {
+	a := run.Status.Admission
+	return a != nil && a.AmongOthers && a.ConfirmedAt == nil
+}
+
+func isResolved(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Status.Target != nil && len(run.Status.Target.Endpoints) > 0
+}
+
+func isOver(run *v1alpha1.EtcdBenchmark) bool {
+	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
+}
+
+// PlaceOf returns the place of a run that awaits its turn, among all runs of the
+// operator. Of two runs that ask this at once, one of which the other does not
+// see yet, both may be told that it is their turn: who acts on it must have asked
+// alone.
+func PlaceOf(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
+	if run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {
+		return Place{}
+	}
+	if awaitsConfirmation(run) {
+		return placeInCluster(run, all, now)
+	}
+	return placeByAddress(run, all, now)
+}
+
+// placeByAddress: whoever goes on on one of the addresses is in front, and so is
+// whoever waits for one of them and was created before.
+func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
+	p := Place{Position: 1}
+	var last *v1alpha1.EtcdBenchmark
+	for i := range all {
+		other := &all[i]
+		shares := other.UID != run.UID && sharesAddress(run, other)
+		switch {
+		case other.UID == run.UID:
+		case holdsTarget(other, now) && !shares:
+			p.Others = true
+		case holdsTarget(other, now):
+			p.Behind = cmp.Or(p.Behind, nameOf(other))
+		case shares && waits(other) && createdBefore(other, run):
+			p.Position++
+			if last == nil || createdBefore(last, other) {
+				last = other
+			}
+		}
+	}
+	if last != nil {
+		p.Behind = nameOf(last)
+	}
+	if p.Behind == "" {
+		p.Position = 0
+	}
+	return p
+}
+
+// placeInCluster: of the runs that were let in before, those are in front whose
+// cluster is the same, or is not known yet.
+func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
+	var p Place
+	own := run.Status.Target.ClusterID
+	for i := range all {
+		other := &all[i]
+		if other.UID == run.UID || !holdsTarget(other, now) || !admittedBefore(other, run) {
+			continue
+		}
+		id := clusterOf(other)
+		known := own != "" && id != ""
+		if known && own != id {
+			continue
+		}
+		p.Position++
+		// A run on the same cluster is told of rather than one of which that is
+		// not known.
+		if p.Behind == "" || known && p.Unknown {
+			p.Behind, p.SameCluster, p.Unknown = nameOf(other), known, !known
+		}
+	}
+	return p
+}
+
+// waits says whether a run stands in the queue, or will at its next step.
+func waits(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Status.Admission == nil && AwaitsTurn(run) && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow
+}
+
+// holdsTarget says whether a run loads its target, or is about to, or has yet to
+// delete its keys.
+func holdsTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
+	s := run.Status
+	if s.Admission == nil && s.Job == nil || !isResolved(run) {
+		return false
+	}
+	if !isOver(run) {
+		return true
+	}
+	cleaned := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleaned)
+	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown && now.Before(s.CompletionTime.Add(holdAfterEnd))
+}
+
+func sharesAddress(a, b *v1alpha1.EtcdBenchmark) bool {
+	if !isResolved(a) || !isResolved(b) {
+		return false
+	}
+	return slices.ContainsFunc(a.Status.Target.Endpoints, func(e string) bool {
+		return slices.ContainsFunc(b.Status.Target.Endpoints, func(other string) bool { return strings.EqualFold(e, other) })
+	})
+}
+
+func clusterOf(run *v1alpha1.EtcdBenchmark) string {
+	if run.Status.Target == nil {
+		return ""
+	}
+	return run.Status.Target.ClusterID
+}
+
+func nameOf(run *v1alpha1.EtcdBenchmark) string { return run.Namespace + "/" + run.Name }
+
+// createdBefore is a total order of all runs.
+func createdBefore(a, b *v1alpha1.EtcdBenchmark) bool {
+	return cmp.Or(
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(nameOf(a), nameOf(b)),
+		cmp.Compare(a.UID, b.UID),
+	) < 0
+}
+
+// admittedBefore is a total order of all runs that were let in. One of an
+// operator that knew no queue comes first.
+func admittedBefore(a, b *v1alpha1.EtcdBenchmark) bool {
+	if order := admittedAt(a).Compare(admittedAt(b)); order != 0 {
+		return order < 0
+	}
+	return createdBefore(a, b)
+}
+
+func admittedAt(run *v1alpha1.EtcdBenchmark) time.Time {
+	if run.Status.Admission == nil {
+		return time.Time{}
+	}
+	return run.Status.Admission.At.Time
+}
+
+// decideQueue lets a run in once nobody is in front of it. That is kept in
+// status before anything is created.
+func decideQueue(o Observed, now time.Time) *Decision {
+	if o.status().Admission != nil || o.status().Job != nil {
+		return nil
+	}
+	if o.Place.Behind != "" {
+		return queued(o, now, fmt.Sprintf("%s, which shares an address with this run, is in front; this run is number %d of those that wait.",
+			o.Place.Behind, o.Place.Position))
+	}
+	return &Decision{
+		Stage: v1alpha1.StagePending, Message: "No other run goes on at the target's addresses.",
+		Admission: &v1alpha1.Admission{At: microTime(now), AmongOthers: o.Place.Others},
+		Requeue:   time.Millisecond,
+	}
+}
+
+// decideTurn lets pods write that wait to hear whether others load the same
+// cluster under other addresses. Before they have told which cluster it is, what
+// keeps them from it is more worth telling.
+func decideTurn(o Observed, now time.Time) *Decision {
+	switch {
+	case !awaitsConfirmation(o.Run):
+		return nil
+	case o.Place.Behind == "":
+		a := *o.status().Admission
+		a.ConfirmedAt = new(microTime(now))
+		return &Decision{
+			Stage: v1alpha1.StagePreparing, Message: "No other run loads the same etcd cluster.",
+			Admission: &a, Requeue: time.Millisecond,
+		}
+	case o.Place.SameCluster:
+		return queued(o, now, fmt.Sprintf("%s, under other addresses, loads the same etcd cluster (%s); this run is number %d of those that wait, and has written nothing.",
+			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
+	case clusterOf(o.Run) == "":
+		return nil
+	}
+	d := &Decision{
+		Stage:   v1alpha1.StagePreparing,
+		Message: fmt.Sprintf("It is not known yet whether %s loads the same etcd cluster (%s).", o.Place.Behind, clusterOf(o.Run)),
+	}
+	d.wake(nextCheck(o, now), now)
+	return d
+}
+
+func queued(o Observed, now time.Time, message string) *Decision {
+	d := &Decision{
+		Stage: v1alpha1.StageQueued, Message: message,
+		Queue: &v1alpha1.QueueStatus{Position: int32(o.Place.Position), Behind: o.Place.Behind, SameCluster: o.Place.SameCluster},
+	}
+	d.wake(nextCheck(o, now), now)
+	return d
+}
+
+// giveTurn tells the pods that may write by now that they may.
+func giveTurn(o Observed) (out []Action) {
+	a := o.status().Admission
+	if a == nil || a.ConfirmedAt == nil {
+		return nil
+	}
+	for _, p := range o.Pods {
+		if p.State == PodRunning && !p.Turn {
+			out = append(out, Action{Act: Annotate, Pod: p.Name, Annotations: map[string]string{plan.AnnotationTurn: "true"}})
+		}
+	}
+	return out
+}
+
+func microTime(t time.Time) metav1.MicroTime {
+	return metav1.NewMicroTime(t.Truncate(time.Microsecond))
+}

@@ -1,0 +1,328 @@
+package lifecycle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// onTarget is a run, created so many seconds after t0, on these addresses.
+func onTarget(name string, second int, addresses ...string) v1alpha1.EtcdBenchmark {
+	run := newRun(1)
+	run.Name, run.UID = name, types.UID(name)
+	run.CreationTimestamp = metav1.NewTime(t0.Add(time.Duration(second) * time.Second))
+	run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
+	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: addresses}
+	return *run
+}
+
+func with(run v1alpha1.EtcdBenchmark, changes ...func(*v1alpha1.EtcdBenchmark)) v1alpha1.EtcdBenchmark {
+	run = *run.DeepCopy()
+	for _, c := range changes {
+		c(&run)
+	}
+	return run
+}
+
+func allows(run *v1alpha1.EtcdBenchmark) {
+	run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow
+}
+
+func admittedIn(second int) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0.Add(time.Duration(second) * time.Second))}
+	}
+}
+
+func amongOthers(second int) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		admittedIn(second)(run)
+		run.Status.Admission.AmongOthers = true
+	}
+}
+
+func inCluster(id string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Status.Target.ClusterID = id }
+}
+
+func over(cleaned metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.CompletionTime = &metav1.Time{Time: t0}
+		run.Status.Conditions = []metav1.Condition{
+			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionCleaned, Status: cleaned},
+		}
+	}
+}
+
+func TestPlaceOf(t *testing.T) {
+	own := onTarget("own", 10, "a:1", "b:1")
+	unresolved := onTarget("unresolved", 1)
+	unresolved.Status.Target = nil
+	beforeQueues := with(onTarget("old", 1, "a:1"), func(run *v1alpha1.EtcdBenchmark) { run.Status.Job = &v1alpha1.JobReference{} })
+	tests := map[string]struct {
+		run    v1alpha1.EtcdBenchmark
+		others []v1alpha1.EtcdBenchmark
+		want   Place
+	}{
+		"alone":                         {own, nil, Place{}},
+		"one goes on":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
+		"in other letters":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
+		"one of before queues":          {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1}},
+		"one goes on elsewhere":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Others: true}},
+		"one goes on that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1}},
+		"an older one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Behind: "ns/x", Position: 2}},
+		"a younger one waits":           {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
+		"of the same second, by name":   {own, []v1alpha1.EtcdBenchmark{onTarget("a", 10, "b:1"), onTarget("z", 10, "b:1")}, Place{Behind: "ns/a", Position: 2}},
+		"an older one that allows it":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5, "b:1"), allows)}, Place{}},
+		"an older one without a target": {own, []v1alpha1.EtcdBenchmark{unresolved}, Place{}},
+		"the last in front is told": {own, []v1alpha1.EtcdBenchmark{
+			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
+		}, Place{Behind: "ns/x", Position: 3}},
+		"one is over":            {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
+		"one has left its keys":  {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
+		"one deletes its keys":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1}},
+		"it allows whatever":     {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
+		"itself":                 {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
+		"no id yet, alone":       {with(own, amongOthers(10)), nil, Place{}},
+		"no id yet, not alone":   {with(own, amongOthers(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other has no id":    {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other is elsewhere": {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
+		"the other is here":      {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other came later":   {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), amongOthers(11), inCluster("1"))}, Place{}},
+		"one here, one unknown": {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{
+			with(onTarget("u", 1, "c:1"), admittedIn(1)), with(onTarget("x", 1, "d:1"), admittedIn(2), inCluster("1")),
+		}, Place{Behind: "ns/x", Position: 2, SameCluster: true}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, PlaceOf(&tc.run, tc.others, t0)); diff != "" {
+				t.Errorf("place (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestARunThatIsCleanedForEverHoldsNothing(t *testing.T) {
+	run, other := onTarget("own", 10, "a:1"), with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))
+	if got := PlaceOf(&run, []v1alpha1.EtcdBenchmark{other}, t0.Add(holdAfterEnd)); got.Behind != "" {
+		t.Errorf("wanted its turn after %v, found %+v", holdAfterEnd, got)
+	}
+}
+
+func behind(p Place) change { return func(o *Observed) { o.Place = p } }
+
+func amidOthers(o *Observed) {
+	admitted(o)
+	o.Run.Status.Admission.AmongOthers = true
+}
+
+func waiting(o *Observed) {
+	running(o)
+	amidOthers(o)
+	o.Run.Status.Target.ClusterID = "c0ffee"
+	for i := range o.Pods {
+		o.Pods[i].Ready, o.Pods[i].Live = false, &results.Snapshot{Stage: results.StageWaiting}
+	}
+}
+
+// A run that waits is told where it stands, and by no clock.
+func TestQueue(t *testing.T) {
+	place := Place{Behind: "ns/x", Position: 3}
+	later := t0.Add(1000 * time.Hour)
+	tests := map[string]struct {
+		seen  Observed
+		stage string
+		queue *v1alpha1.QueueStatus
+		says  string
+	}{
+		"by address":     {scenario(resolved, behind(place)), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 3, Behind: "ns/x"}, "ns/x"},
+		"by cluster":     {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "c0ffee"},
+		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, nil, "not known yet"},
+		"not asked yet":  {scenario(running, amidOthers, behind(Place{Behind: "ns/x", Unknown: true}), pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, nil, "ready to start"},
+		"back to it":     {scenario(waiting, at(v1alpha1.StagePreparing), behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "written nothing"},
+		"and on from it": {scenario(waiting, at(v1alpha1.StageQueued)), v1alpha1.StagePreparing, nil, "No other run"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := later
+			if strings.HasPrefix(name, "not asked") {
+				now = t0
+			}
+			d := Decide(tc.seen, now)
+			if d.Stage != tc.stage || !strings.Contains(d.Message, tc.says) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
+				t.Errorf("wanted stage %s, a message of %q and nothing done, found %+v", tc.stage, tc.says, d)
+			}
+			if diff := cmp.Diff(tc.queue, d.Queue); diff != "" {
+				t.Errorf("queue (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// at has status state a stage.
+func at(stage string) change {
+	return func(o *Observed) {
+		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionFalse, Reason: stage})
+	}
+}
+
+func TestTheTurnIsKeptBeforePodsHearOfIt(t *testing.T) {
+	now := t0.Add(time.Minute)
+	d := Decide(scenario(waiting), now)
+	if d.Admission == nil || d.Admission.ConfirmedAt == nil || !d.Admission.ConfirmedAt.Time.Equal(now) || len(d.Actions) > 0 {
+		t.Fatalf("wanted the turn to be kept, and nothing else, found %+v", d)
+	}
+	o := scenario(waiting, func(o *Observed) { o.Run.Status.Admission = d.Admission }, pod(0, func(p *Pod) { p.Turn = true }))
+	d = Decide(o, now)
+	if len(d.Actions) != 1 || d.Actions[0].Pod != "b" || d.Actions[0].Annotations[plan.AnnotationTurn] != "true" {
+		t.Errorf("wanted the pod that has not heard to be told, found %+v", d.Actions)
+	}
+}
+
+// Timeouts count from when the run left the queue.
+func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
+	left := t0.Add(10 * time.Hour)
+	direct := func(o *Observed) { o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left)} }
+	confirmed := func(o *Observed) {
+		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0), AmongOthers: true, ConfirmedAt: new(metav1.NewMicroTime(left))}
+	}
+	tests := map[string]struct {
+		seen Observed
+		at   time.Time
+		want string
+	}{
+		"a long queue":              {scenario(told(t0), direct), left.Add(199 * time.Second), ""},
+		"and then a long run":       {scenario(told(t0), direct), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"a long wait for a turn":    {scenario(told(t0), confirmed), left.Add(199 * time.Second), ""},
+		"and a long run after it":   {scenario(told(t0), confirmed), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"not ready after the turn":  {scenario(running, confirmed, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
+		"nearly ready after it":     {scenario(running, confirmed, pod(1, func(p *Pod) { p.Ready = false })), left.Add(59 * time.Second), ""},
+		"stopped while it waits":    {scenario(resolved, behind(Place{Behind: "x"}), func(o *Observed) { o.Run.Spec.Stop = true }), left, v1alpha1.ReasonStopped},
+		"of an operator before it":  {scenario(told(t0), func(o *Observed) { o.Run.Status.Admission = nil }), t0.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"a pod fails while waiting": {scenario(waiting, behind(Place{Behind: "x", SameCluster: true}), pod(1, fails(&results.Failure{Reason: results.FailureTLSFailed}))), left, v1alpha1.ReasonTLSFailed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if d := Decide(tc.seen, tc.at); d.Ending != nil {
+				got = d.Ending.Reason
+			}
+			if got != tc.want {
+				t.Errorf("wanted it to end as %q, found %q", tc.want, got)
+			}
+		})
+	}
+}
+
+// crowd is a number of runs on some addresses, taken further in any order. Each
+// asks for its place alone, as the operator sees to.
+type crowd struct {
+	t    *testing.T
+	rand *rand.Rand
+	now  time.Time
+	runs []v1alpha1.EtcdBenchmark
+	// clusters are what addresses lead to.
+	clusters map[string]string
+	order    []string
+}
+
+func newCrowd(t *testing.T, seed uint64) *crowd {
+	c := &crowd{t: t, rand: rand.New(rand.NewPCG(seed, 9)), now: t0, clusters: map[string]string{"a:1": "A", "b:1": "A", "c:1": "A", "d:1": "D"}}
+	for i := range 2 + c.rand.IntN(5) {
+		all := []string{"a:1", "b:1", "c:1"}
+		addresses := all[c.rand.IntN(3):]
+		if c.rand.IntN(4) == 0 {
+			addresses = []string{"d:1"}
+		}
+		run := onTarget(fmt.Sprint("run-", i), c.rand.IntN(4), addresses...)
+		if c.rand.IntN(5) == 0 {
+			allows(&run)
+		}
+		c.runs = append(c.runs, run)
+	}
+	return c
+}
+
+// step takes one run, by chance, one step further.
+func (c *crowd) step() {
+	run := &c.runs[c.rand.IntN(len(c.runs))]
+	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
+	switch {
+	case isOver(run):
+	case AwaitsTurn(run):
+		c.ask(run)
+	case c.rand.IntN(3) == 0:
+		over(metav1.ConditionTrue)(run)
+	}
+}
+
+func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
+	if run.Status.Admission != nil {
+		// Its pods have looked at the target.
+		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
+	}
+	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now)}
+	d := firstOf(o, c.now, decideQueue, decideTurn, func(Observed, time.Time) *Decision { return &Decision{} })
+	if d.Admission == nil {
+		return
+	}
+	first := run.Status.Admission == nil
+	run.Status.Admission = d.Admission
+	if first {
+		c.order = append(c.order, run.Name)
+		c.checkOrder(run)
+	}
+	if !awaitsConfirmation(run) {
+		c.checkAlone(run)
+	}
+}
+
+// checkAlone: of the others that may write, none loads the same cluster, unless
+// this run does not mind.
+func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
+	for i := range c.runs {
+		other := &c.runs[i]
+		writes := other.UID != run.UID && holdsTarget(other, c.now) && !awaitsConfirmation(other)
+		same := c.clusters[other.Status.Target.Endpoints[0]] == c.clusters[run.Status.Target.Endpoints[0]]
+		// One that does not mind may have come later, though.
+		later := other.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow && admittedBefore(run, other)
+		if writes && same && !later && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow {
+			c.t.Fatalf("%s and %s load one cluster at a time", run.Name, other.Name)
+		}
+	}
+}
+
+// checkOrder: none that waits for one of these addresses was created before.
+func (c *crowd) checkOrder(run *v1alpha1.EtcdBenchmark) {
+	for i := range c.runs {
+		other := &c.runs[i]
+		if waits(other) && sharesAddress(run, other) && createdBefore(other, run) && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow {
+			c.t.Fatalf("%s was let in before %s", run.Name, other.Name)
+		}
+	}
+}
+
+// TestOneRunPerTarget takes crowds of runs through their queue in random order:
+// none that minds shares its cluster, each has its turn, in order.
+func TestOneRunPerTarget(t *testing.T) {
+	for seed := range uint64(2000) {
+		c := newCrowd(t, seed)
+		for range 2000 {
+			c.step()
+		}
+		if i := slices.IndexFunc(c.runs, func(run v1alpha1.EtcdBenchmark) bool { return !isOver(&run) }); i >= 0 {
+			t.Fatalf("seed %d: %s never had its turn, of %v", seed, c.runs[i].Name, c.order)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package clients
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// Names of the sides.
+const (
+	fast     = "Fast"
+	clientV3 = "ClientV3"
+	peer     = "benchmark"
+	inC      = "h2load"
+)
+
+// size says how much of each load there is; 0 is what the load has by itself.
+type size struct {
+	requests int64
+	seconds  int
+}
+
+func (z size) requestsOr(n int64) int64 {
+	if z.requests > 0 {
+		return z.requests
+	}
+	return n
+}
+
+func (z size) secondsOr(n int) int {
+	if z.seconds > 0 {
+		return z.seconds
+	}
+	return n
+}
+
+// ours is a side of this project, by one of its transports.
+func ours(transport string, l load) side {
+	l.transport = transport
+	return side{transport, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }}
+}
+
+// theirs is etcd's own tool with the same number of connections, clients and
+// requests.
+func theirs(l load, args ...string) side {
+	args = append(args, "--total="+strconv.FormatInt(l.total(), 10))
+	if l.rate > 0 {
+		args = append(args, "--rate="+strconv.FormatInt(l.rate, 10))
+	}
+	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
+		return a.benchmark(ctx, l.connections, l.clients, l.total(), args...)
+	}}
+}
+
+// reads are serializable ranges of one key.
+func reads() plan.Workload {
+	return plan.Workload{
+		Type: plan.WorkloadRange, Serializable: true, KeySize: keySize, ValueSize: valueSize, KeyCount: 1, KeyOrder: plan.KeyOrderSequential,
+	}
+}
+
+func theirReads(l load) side { return theirs(l, "range", peerKey, "--consistency=s") }
+
+func writes() plan.Workload {
+	return plan.Workload{Type: plan.WorkloadPut, KeySize: keySize, ValueSize: valueSize, KeyCount: 10_000, KeyOrder: plan.KeyOrderSequential}
+}
+
+func theirWrites(l load) side {
+	return theirs(l, "put", "--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize), "--key-space-size=10000", "--sequential-keys")
+}
+
+// contests are what `perf clients` measures, in the order of its table.
+func contests(z size) []contest {
+	return []contest{
+		rangeContest(z), putContest(z), h2loadContest(z), fewContest(z), oneContest(z),
+		openContest(z), defaultContest(z), latenessContest(z),
+		startedContest(z, clientV3), startedContest(z, fast), frozenContest(),
+	}
+}
+
+func cpuFigure(of, by string, b bound) figure {
+	return figure{what: "client CPU per request, " + of + " ÷ " + by, metric: clientCPU, of: of, by: by, bound: b}
+}
+
+func rateFigure(of, by string, b bound) figure {
+	return figure{what: "requests/s, " + of + " ÷ " + by, metric: rate, of: of, by: by, bound: b}
+}
+
+func rangeContest(z size) contest {
+	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(200_000)}
+	return contest{
+		name: "range", what: "serializable range of 256 B, closed loop, 100 connections, 1,000 clients",
+		sides: []side{ours(fast, l), ours(clientV3, l), theirReads(l)},
+		figures: []figure{
+			cpuFigure(fast, peer, atMost(0.15)), cpuFigure(clientV3, peer, atMost(1)),
+			rateFigure(fast, peer, atLeast(1.3)), rateFigure(clientV3, peer, reported()),
+		},
+	}
+}
+
+func putContest(z size) contest {
+	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(60_000)}
+	return contest{
+		name: "put", what: "put of 256 B, closed loop, 100 connections, 1,000 clients",
+		sides:   []side{ours(fast, l), ours(clientV3, l), theirWrites(l)},
+		figures: []figure{cpuFigure(fast, peer, atMost(0.2)), cpuFigure(clientV3, peer, atMost(1)), rateFigure(fast, peer, reported())},
+	}
+}
+
+func h2loadContest(z size) contest {
+	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(100_000)}
+	h2load := side{inC, func(ctx context.Context, a *arena) (sample, error) {
+		return a.h2load(ctx, l.connections, l.clients/l.connections, l.requests)
+	}}
+	return contest{
+		name: "h2load", what: "serializable range of 256 B, closed loop, 100 connections × 10 streams",
+		sides:   []side{ours(fast, l), h2load},
+		figures: []figure{cpuFigure(fast, inC, atMost(1)), rateFigure(fast, inC, reported())},
+	}
+}
+
+func fewContest(z size) contest {
+	l := load{workload: reads(), connections: 100, clients: 100, requests: z.requestsOr(60_000)}
+	return contest{
+		name: "range-100x1", what: "serializable range of 256 B, closed loop, 100 connections × 1",
+		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.3))},
+	}
+}
+
+func oneContest(z size) contest {
+	l := load{workload: reads(), connections: 1, clients: 1, requests: z.requestsOr(40_000)}
+	return contest{
+		name: "range-1x1", what: "serializable range of 256 B, closed loop, 1 connection × 1",
+		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.3))},
+	}
+}
+
+// open is an open loop of reads.
+func open(perSecond int64, seconds int) load {
+	return load{workload: reads(), connections: 100, clients: 1000, rate: perSecond, seconds: seconds}
+}
+
+func openContest(z size) contest {
+	l := open(10_000, z.secondsOr(4))
+	return contest{
+		name: "open-10000", what: "serializable range of 256 B, open loop, 10,000/s",
+		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.6))},
+	}
+}
+
+// latenessFigures are of one side.
+func latenessFigures(of string) []figure {
+	return []figure{
+		{what: "lateness p50, µs, " + of, metric: latenessP50, of: of, bound: atMost(150)},
+		{what: "lateness p99, µs, " + of, metric: latenessP99, of: of, bound: atMost(250)},
+	}
+}
+
+// defaultContest decides whether Fast may be the default transport, and shows
+// the lateness at its rate.
+func defaultContest(z size) contest {
+	l := open(2_000, z.secondsOr(4))
+	figures := []figure{
+		{what: "service time p50, Fast ÷ ClientV3", metric: serviceP50, of: fast, by: clientV3, bound: atMost(1)},
+		{what: "service time p99, Fast ÷ ClientV3", metric: serviceP99, of: fast, by: clientV3, bound: atMost(1)},
+		{what: "server CPU per request, Fast ÷ ClientV3", metric: serverCPU, of: fast, by: clientV3, bound: within(0.05, 1)},
+	}
+	return contest{
+		name: "open-2000", what: "serializable range of 256 B, open loop, 2,000/s", sides: []side{ours(fast, l), ours(clientV3, l)},
+		figures: append(figures, append(latenessFigures(clientV3), latenessFigures(fast)...)...),
+	}
+}
+
+func latenessContest(z size) contest {
+	l := open(5_000, z.secondsOr(4))
+	return contest{
+		name: "open-5000", what: "serializable range of 256 B, open loop, 5,000/s", sides: []side{ours(fast, l), ours(clientV3, l)},
+		figures: append(latenessFigures(clientV3), latenessFigures(fast)...),
+	}
+}
+
+func startedContest(z size, transport string) contest {
+	name := map[string]string{fast: "started-fast", clientV3: "started-clientv3"}[transport]
+	return contest{
+		name: name, what: "serializable range of 256 B, open loop, 20,000/s for 10 s, " + transport,
+		sides:   []side{ours(transport, open(20_000, z.secondsOr(10)))},
+		figures: []figure{{what: "started ÷ scheduled", metric: started, of: transport, bound: within(0.005, 1)}},
+	}
+}
+
+// frozenContest stops etcd for a tenth of a run: the requests that were due
+// then waited from 1 s down to nothing, so that the 95th percentile of all is
+// half a second, and the 99th nine tenths of it.
+func frozenContest() contest {
+	l := load{transport: clientV3, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
+	return contest{
+		name: "frozen", what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, ClientV3",
+		sides: []side{{clientV3, func(ctx context.Context, a *arena) (sample, error) { return a.frozen(ctx, l) }}},
+		figures: []figure{
+			{what: "latency p95, µs", metric: latencyP95, of: clientV3, bound: within(0.15, 500_000)},
+			{what: "latency p99, µs", metric: latencyP99, of: clientV3, bound: within(0.15, 900_000)},
+			{what: "requests lost", metric: lost, of: clientV3, bound: exactly(0)},
+		},
+	}
+}
+
+func (a *arena) frozen(ctx context.Context, l load) (sample, error) {
+	start := time.Now().Add(patientStart)
+	frozen := make(chan error, 1)
+	go func() {
+		from := start.Add(4 * time.Second)
+		frozen <- a.server.freeze(ctx, from, from.Add(time.Second))
+	}()
+	s, err := a.loadgenAt(ctx, l, start)
+	// It always comes: freeze ends with the time, or with ctx.
+	if ferr := <-frozen; err == nil {
+		err = ferr
+	}
+	return s, err
+}

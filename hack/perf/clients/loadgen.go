@@ -1,0 +1,164 @@
+package clients
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// What all sides send. A key of ours has its prefix before it, so those of
+// others are that much longer.
+const (
+	keySize    = 8
+	prefixSize = len("etcdbench/00000000/")
+	wireKey    = prefixSize + keySize
+	valueSize  = 256
+	// peerKey is what others read: as long as ours on the wire.
+	peerKey = "etcdbench/others00/00000000"
+
+	timeoutSeconds        = 1200
+	requestTimeoutSeconds = 30
+	// patientStart is how long before a common start loadgen is started, where
+	// others must know when that is.
+	patientStart = 2 * time.Second
+)
+
+// load is a load in the terms of a plan.
+type load struct {
+	transport string
+	workload  plan.Workload
+	// connections carry clients.
+	connections, clients int
+	// requests bound it, or seconds do.
+	requests int64
+	seconds  int
+	// rate of an open loop; 0 is a closed one.
+	rate int64
+}
+
+// total is how many requests it has, as far as that is settled before.
+func (l load) total() int64 {
+	if l.requests > 0 {
+		return l.requests
+	}
+	return l.rate * int64(l.seconds)
+}
+
+func (l load) plan(endpoint string) plan.Plan {
+	uid := rand.Text()
+	p := plan.Plan{
+		Version: plan.Version, RunUID: uid, Name: "perf/" + l.transport, Pods: 1, Prefix: "etcdbench/" + uid[:8] + "/",
+		Target:   plan.Target{Endpoints: []string{endpoint}, Members: plan.MembersAll},
+		Workload: l.workload,
+		Load: plan.Load{
+			Transport: l.transport, Connections: l.connections, Clients: l.clients,
+			Requests: l.requests, DurationSeconds: l.seconds, RatePerSecond: l.rate, RequestTimeoutSeconds: requestTimeoutSeconds, Seed: 1,
+		},
+		TimeoutSeconds: timeoutSeconds,
+	}
+	if p.UsesLeases() {
+		p.FirstLease = plan.LeaseIDs
+	}
+	return p
+}
+
+// loadgen runs a load by the client pod's own program, without a cluster: the
+// files of a pod, a start that has passed, and a scrape at its end.
+func (a *arena) loadgen(ctx context.Context, l load) (sample, error) {
+	return a.loadgenAt(ctx, l, time.Now())
+}
+
+func (a *arena) loadgenAt(ctx context.Context, l load, start time.Time) (sample, error) {
+	dir, err := os.MkdirTemp("", "etcdbench-perf-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := writePod(dir, l.plan(a.server.endpoint), start); err != nil {
+		return nil, err
+	}
+	c := collector{ctx: ctx, dir: dir}
+	_, used, err := runWatched(ctx, c.hear, a.programs.loadgen, "--index=0", "--plan-dir="+dir, "--control-dir="+dir,
+		"--termination-file="+filepath.Join(dir, "termination"), "--metrics-address=127.0.0.1:0")
+	if err := errors.Join(err, c.err); err != nil {
+		return nil, err
+	}
+	if c.snapshot == nil {
+		return nil, errors.New("loadgen: wanted its metrics, found that it ended before they could be read")
+	}
+	return ourSample(l, used, results.Summarize([]*results.Snapshot{c.snapshot}))
+}
+
+func writePod(dir string, p plan.Plan, start time.Time) error {
+	text, err := p.Encode()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, plan.File), text, 0o600),
+		os.WriteFile(filepath.Join(dir, plan.StartAtFile), []byte(start.UTC().Format(time.RFC3339Nano)), 0o600),
+	)
+}
+
+// collector takes the place of the operator: it reads a pod's metrics once,
+// when all is done, and lets it go. A termination message would be coarser.
+type collector struct {
+	ctx context.Context
+	dir string
+	// address of the metrics.
+	address  string
+	snapshot *results.Snapshot
+	err      error
+}
+
+// hear takes a line of the pod's log.
+func (c *collector) hear(line []byte) {
+	var said struct{ Msg, Address string }
+	if json.Unmarshal(line, &said) != nil {
+		return
+	}
+	switch said.Msg {
+	case "serving metrics":
+		c.address = said.Address
+	case "done":
+		c.snapshot, c.err = c.scrape()
+		c.err = errors.Join(c.err, os.WriteFile(filepath.Join(c.dir, plan.CollectedFile), []byte("true"), 0o600))
+	}
+}
+
+func (c *collector) scrape() (*results.Snapshot, error) {
+	request, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+c.address+plan.MetricsPath, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", results.ScrapeAccept)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return results.Read(response.Body, response.Header.Get("Content-Type"))
+}
+
+func ourSample(l load, used usage, s results.Summary) (sample, error) {
+	measured := int64(s.Succeeded + s.Failed + s.Censored)
+	if s.Failed > 0 || measured == 0 {
+		return nil, fmt.Errorf("loadgen: wanted no failed request, found %d of %d", s.Failed, measured)
+	}
+	out := sample{}
+	out.add(s)
+	out.charge(used, measured)
+	out[lost] = float64(l.total() - measured)
+	out[started] = float64(s.Started) / float64(l.total())
+	out[perConnection] = float64(used.memoryBytes) / 1024 / float64(l.connections)
+	return out, nil
+}

@@ -1,0 +1,103 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	manyConnections = 10_000
+	pageKB          = 4
+	// lookEvery is how often the kernel is asked for its memory.
+	lookEvery = 100 * time.Millisecond
+)
+
+// memoryContests are what `perf memory` measures. A round takes minutes.
+func memoryContests(z size) []contest {
+	return []contest{flatContest(z, fast, 64), flatContest(z, clientV3, 160), connectionsContest(z)}
+}
+
+// flatContest compares the memory of ten million requests with that of one.
+func flatContest(z size, transport string, highestMB float64) contest {
+	l := load{transport: transport, workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(1_000_000)}
+	tenfold := l
+	tenfold.requests *= 10
+	name := map[string]string{fast: "memory-fast", clientV3: "memory-clientv3"}[transport]
+	one, ten := "1 M requests", "10 M requests"
+	return contest{
+		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 100, the default)",
+		sides: []side{
+			{one, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }},
+			{ten, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, tenfold) }},
+		},
+		figures: []figure{
+			{what: "peak memory, 10 M ÷ 1 M requests", metric: memory, of: ten, by: one, bound: atMost(1.05)},
+			{what: "peak memory, MB", metric: memory, of: ten, bound: atMost(highestMB)},
+		},
+	}
+}
+
+// connectionsContest gives each of many clients a connection of its own.
+func connectionsContest(z size) contest {
+	w := reads()
+	w.ValueSize = 512
+	l := load{transport: fast, workload: w, connections: manyConnections, clients: manyConnections, requests: z.requestsOr(200_000)}
+	return contest{
+		name: "connections", what: "10,000 clients on 10,000 plain connections, replies of 512 B, Fast",
+		sides: []side{{fast, func(ctx context.Context, a *arena) (sample, error) { return a.watched(ctx, l) }}},
+		figures: []figure{
+			{what: "client memory per connection, KB", metric: perConnection, of: fast, bound: atMost(40)},
+			{what: "kernel memory for both ends of a connection, KB", metric: kernelMemory, of: fast, bound: reported()},
+		},
+	}
+}
+
+// watched runs a load and looks at what the kernel's sockets take meanwhile.
+func (a *arena) watched(ctx context.Context, l load) (sample, error) {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	highest := make(chan float64, 1)
+	go func() { highest <- highestSocketMemory(watching) }()
+	s, err := a.loadgen(ctx, l)
+	cancel()
+	kilobytes := <-highest
+	if err == nil {
+		s[kernelMemory] = kilobytes / float64(l.connections)
+	}
+	return s, err
+}
+
+// highestSocketMemory looks until ctx ends.
+func highestSocketMemory(ctx context.Context) (highest float64) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		if text, err := os.ReadFile("/proc/net/sockstat"); err == nil {
+			if kilobytes, err := socketMemory(string(text)); err == nil {
+				highest = max(highest, kilobytes)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return highest
+		case <-tick.C:
+		}
+	}
+}
+
+// socketMemory reads the memory of all TCP sockets, in KB.
+func socketMemory(sockstat string) (float64, error) {
+	for line := range strings.Lines(sockstat) {
+		if !strings.HasPrefix(line, "TCP:") {
+			continue
+		}
+		_, after, _ := strings.Cut(line, " mem ")
+		pages, err := strconv.ParseFloat(strings.TrimSpace(after), 64)
+		return pages * pageKB, err
+	}
+	return 0, fmt.Errorf("/proc/net/sockstat: wanted a line of TCP, found %.100q", sockstat)
+}

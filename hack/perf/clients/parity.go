@@ -1,0 +1,117 @@
+package clients
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+const (
+	// throughputParity and latencyParity are how far the two may be apart.
+	throughputParity = 0.10
+	latencyParity    = 0.15
+	// txnKeys is the key space of transactions, txnOps how many one writes.
+	txnKeys = 10_000
+	txnOps  = 10
+)
+
+// parityContests are what `perf parity` measures: the loads of etcd's tool, by
+// it and by ClientV3.
+func parityContests(z size) []contest {
+	return []contest{
+		parity("put", "put of 256 B", writes(), 50_000, z, theirWrites),
+		parity("range", "serializable range of 256 B", reads(), 100_000, z, theirReads),
+		parity("txn-put", "transaction of 10 puts of 256 B", transactions(), 20_000, z, theirTransactions),
+		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B; benchmark wraps each in a transaction", mixture(), 50_000, z, theirMixture)),
+		stmParity("stm", plan.LockerNone, 20_000, z), stmParity("stm-lock-client", plan.LockerClient, 2_000, z), stmParity("stm-lock-rpc", plan.LockerRPC, 2_000, z),
+		watchParity(z),
+		parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals),
+	}
+}
+
+// parity puts a load on etcd by 100 clients on 10 connections.
+func parity(name, what string, w plan.Workload, requests int64, z size, others func(load) side) contest {
+	l := load{workload: w, connections: 10, clients: 100, requests: z.requestsOr(requests)}
+	return contest{
+		name: name, what: what + ", closed loop, 10 connections, 100 clients",
+		sides: []side{ours(clientV3, l), others(l)},
+		figures: []figure{
+			rateFigure(clientV3, peer, within(throughputParity, 1)),
+			{what: "latency p50, ClientV3 ÷ benchmark", metric: latencyP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
+		},
+	}
+}
+
+// withWrites tells the writes apart.
+func withWrites(c contest) contest {
+	c.figures = append(c.figures, figure{what: "latency p50 of puts, ClientV3 ÷ benchmark", metric: writeP50, of: clientV3, by: peer, bound: within(latencyParity, 1)})
+	return c
+}
+
+func transactions() plan.Workload {
+	w := writes()
+	w.Type, w.KeyCount, w.Txn = plan.WorkloadTxn, txnKeys, &plan.Txn{Puts: txnOps}
+	return w
+}
+
+func theirTransactions(l load) side {
+	return theirs(l, "txn-put", "--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize),
+		"--key-space-size="+strconv.Itoa(txnKeys), "--txn-ops="+strconv.Itoa(txnOps))
+}
+
+func mixture() plan.Workload {
+	w := writes()
+	w.Type, w.ReadsPerHundred, w.KeyCount = plan.WorkloadMixed, 50, 100
+	return w
+}
+
+// theirMixture reads one key of all: the tool knows no other range.
+func theirMixture(l load) side {
+	return theirs(l, "txn-mixed", "--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize),
+		"--key-space-size=100", "--limit=1", "--rw-ratio=1")
+}
+
+// renewals are of as many leases as there are clients, as in etcd's tool.
+func renewals() plan.Workload {
+	return plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseKeepAlive, TTLSeconds: 100, Count: 100}}
+}
+
+func theirRenewals(l load) side { return theirs(l, "lease-keepalive") }
+
+// stmParity is of transactions that read four keys and write two.
+func stmParity(name string, locker plan.Locker, requests int64, z size) contest {
+	w := writes()
+	w.Type, w.KeyCount, w.KeyOrder = plan.WorkloadSTM, 1_000, plan.KeyOrderUniform
+	w.STM = &plan.STM{Isolation: plan.IsolationRepeatableReads, Keys: 4, WritePercent: 50, Locker: locker}
+	theirLocker := map[plan.Locker]string{plan.LockerNone: "stm", plan.LockerClient: "lock-client", plan.LockerRPC: "lock-rpc"}[locker]
+	return parity(name, "software transaction of 4 reads and 2 writes, repeatable reads, locker "+theirLocker, w, requests, z, func(l load) side {
+		return theirs(l, "stm", "--isolation=r", "--keys=1000", "--keys-per-txn=4", "--txn-wr-percent=50",
+			"--val-size="+strconv.Itoa(valueSize), "--stm-locker="+theirLocker)
+	})
+}
+
+// watchParity puts to a key that a hundred watchers watch.
+func watchParity(z size) contest {
+	w := writes()
+	w.Type, w.KeyCount, w.Watch = plan.WorkloadWatch, 1, &plan.Watch{Streams: 10, WatchersPerStream: 10}
+	l := load{workload: w, connections: 10, clients: 10, rate: 200, seconds: z.secondsOr(5)}
+	return contest{
+		name: "watch-latency", what: "events of puts at 200/s to one key, at 100 watchers on 10 streams, 10 connections",
+		sides:   []side{ours(clientV3, l), theirWatch(l)},
+		figures: []figure{{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)}},
+	}
+}
+
+// theirWatch has one client that puts; the tool reports puts, then events.
+func theirWatch(l load) side {
+	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
+		s, err := a.benchmark(ctx, l.connections, l.clients, l.total(), "watch-latency", "--streams=10", "--watchers-per-stream=10",
+			"--put-total="+strconv.FormatInt(l.total(), 10), "--put-rate="+strconv.FormatInt(l.rate, 10),
+			"--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize))
+		if err == nil {
+			s[eventP50] = s[writeP50]
+		}
+		return s, err
+	}}
+}

@@ -1,0 +1,115 @@
+package clients
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/protobuf/proto"
+)
+
+// benchmark runs etcd's own tool, with as many connections and clients, and
+// charges it for a number of requests.
+func (a *arena) benchmark(ctx context.Context, connections, clients int, requests int64, args ...string) (sample, error) {
+	all := append([]string{
+		"--endpoints=" + a.server.endpoint, "--conns=" + strconv.Itoa(connections), "--clients=" + strconv.Itoa(clients), "--precise",
+	}, args...)
+	text, used, err := runProcess(ctx, a.programs.benchmark, all...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseBenchmark(string(text))
+	if err != nil {
+		return nil, err
+	}
+	s.charge(used, requests)
+	return s, nil
+}
+
+var (
+	benchmarkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.e+-]+)`)
+	benchmarkP50    = regexp.MustCompile(`\n\s+50% in ([0-9.e+-]+) secs`)
+	benchmarkP99    = regexp.MustCompile(`\n\s+99% in ([0-9.e+-]+) secs`)
+	benchmarkErrors = regexp.MustCompile(`(?s)Error distribution:.*`)
+)
+
+// parseBenchmark reads a report; txn-mixed writes one of its reads and one of
+// its writes.
+func parseBenchmark(text string) (sample, error) {
+	if found := benchmarkErrors.FindString(text); found != "" {
+		return nil, fmt.Errorf("benchmark: wanted no errors, found %.500s", found)
+	}
+	rates, p50s, p99s := numbers(benchmarkRate, text), numbers(benchmarkP50, text), numbers(benchmarkP99, text)
+	if len(rates) == 0 || len(p50s) != len(rates) || len(p99s) != len(rates) {
+		return nil, fmt.Errorf("benchmark: wanted rates and percentiles, found %.500s", text)
+	}
+	s := sample{latencyP50: 1e6 * p50s[0], latencyP99: 1e6 * p99s[0], writeP50: 1e6 * p50s[len(p50s)-1]}
+	for _, r := range rates {
+		s[rate] += r
+	}
+	return s, nil
+}
+
+func numbers(pattern *regexp.Regexp, text string) (all []float64) {
+	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.ParseFloat(match[1], 64); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// h2load posts the bytes of a range request over plain HTTP/2, many streams to
+// a connection.
+func (a *arena) h2load(ctx context.Context, connections, streams int, requests int64) (sample, error) {
+	program, err := exec.LookPath("h2load")
+	if err != nil {
+		return nil, fmt.Errorf("h2load is not installed: on Debian, apt-get install nghttp2-client: %w", err)
+	}
+	body := filepath.Join(a.server.dir, "range.bin")
+	if err := os.WriteFile(body, rangeFrame(), 0o600); err != nil {
+		return nil, err
+	}
+	text, used, err := runProcess(ctx, program, "-n", strconv.FormatInt(requests, 10), "-c", strconv.Itoa(connections), "-m", strconv.Itoa(streams),
+		"-d", body, "-H", "content-type: application/grpc", "-H", "te: trailers", "http://"+a.server.endpoint+"/etcdserverpb.KV/Range")
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseH2load(string(text), requests, valueSize)
+	if err != nil {
+		return nil, err
+	}
+	s.charge(used, requests)
+	return s, nil
+}
+
+// rangeFrame is a serializable range of the peers' key as one message of gRPC:
+// not compressed, its length, its bytes.
+func rangeFrame() []byte {
+	// A message without required fields does not fail.
+	message, _ := proto.Marshal(&etcdserverpb.RangeRequest{Key: []byte(peerKey), Serializable: true})
+	frame := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))
+	return append(frame, message...)
+}
+
+var (
+	h2loadRate = regexp.MustCompile(`finished in [^,]+, ([0-9.]+) req/s`)
+	h2loadDone = regexp.MustCompile(`(\d+) succeeded, `)
+	h2loadData = regexp.MustCompile(`\((\d+)\) data`)
+)
+
+// parseH2load wants each reply to hold at least so many bytes: h2load does not
+// know gRPC, whose errors are successes of HTTP.
+func parseH2load(text string, requests, bytes int64) (sample, error) {
+	rates, done, data := numbers(h2loadRate, text), numbers(h2loadDone, text), numbers(h2loadData, text)
+	if len(rates) != 1 || len(done) != 1 || len(data) != 1 || int64(done[0]) != requests || int64(data[0]) < requests*bytes {
+		return nil, fmt.Errorf("h2load: wanted %d requests to succeed, each with %d B and more, found %.1000s", requests, bytes, text)
+	}
+	return sample{rate: rates[0]}, nil
+}

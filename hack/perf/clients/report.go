@@ -1,0 +1,133 @@
+package clients
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// table writes the contests as Markdown: of each figure the median of what it
+// was in the rounds, its spread, what it must reach, and whether it does.
+func table(all []contest, kept records) string {
+	var out strings.Builder
+	out.WriteString("| load (`-rows`) | figure | median | least – most | sides, median | must reach | reached |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range all {
+		for i, f := range c.figures {
+			load := ""
+			if i == 0 {
+				load = fmt.Sprintf("%s (`%s`)", c.what, c.name)
+			}
+			fmt.Fprintf(&out, "| %s | %s | %s |\n", load, f.what, strings.Join(f.cells(kept[c.name].Rounds), " | "))
+		}
+	}
+	out.WriteString("\n" + machines(all, kept))
+	return out.String()
+}
+
+// cells are those of a figure behind its name.
+func (f figure) cells(rounds []round) []string {
+	if len(rounds) == 0 {
+		return []string{"not measured", "", "", f.bound.text, ""}
+	}
+	values := f.values(rounds)
+	slices.Sort(values)
+	if math.IsNaN(values[0]) {
+		return []string{"unknown in a round", "", "", f.bound.text, ""}
+	}
+	middle := median(values)
+	return []string{
+		threeDigits(middle), threeDigits(values[0]) + " – " + threeDigits(values[len(values)-1]), f.sides(rounds), f.bound.text, f.verdict(middle),
+	}
+}
+
+func (f figure) verdict(v float64) string {
+	switch {
+	case f.bound == reported():
+		return ""
+	case f.bound.holds(v):
+		return "yes"
+	}
+	return "**no**"
+}
+
+// sides are the medians of both sides of a ratio.
+func (f figure) sides(rounds []round) string {
+	if f.by == "" {
+		return ""
+	}
+	of, by := figure{metric: f.metric, of: f.of}.values(rounds), figure{metric: f.metric, of: f.by}.values(rounds)
+	slices.Sort(of)
+	slices.Sort(by)
+	return threeDigits(median(of)) + " ÷ " + threeDigits(median(by)) + unitOf(f.metric)
+}
+
+func unitOf(m metric) string {
+	switch name := string(m); {
+	case strings.HasSuffix(name, "Micros"):
+		return " µs"
+	case strings.HasSuffix(name, "PerSecond"):
+		return "/s"
+	case strings.HasSuffix(name, "MB"):
+		return " MB"
+	}
+	return ""
+}
+
+// machines says where the contests were held, each place once.
+func machines(all []contest, kept records) string {
+	byMachine := map[string][]string{}
+	var order []string
+	for _, c := range all {
+		r, measured := kept[c.name]
+		if !measured {
+			continue
+		}
+		place := fmt.Sprintf("%d rounds; %s", len(r.Rounds), r.Machine)
+		if byMachine[place] == nil {
+			order = append(order, place)
+		}
+		byMachine[place] = append(byMachine[place], "`"+c.name+"`")
+	}
+	var out strings.Builder
+	for _, place := range order {
+		fmt.Fprintf(&out, "- %s: %s\n", strings.Join(byMachine[place], ", "), place)
+	}
+	return out.String()
+}
+
+// median of sorted values.
+func median(sorted []float64) float64 {
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// threeDigits keeps three significant digits, and all before the point.
+func threeDigits(v float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if err != nil || v >= 1000 || v <= -1000 {
+		rounded = v
+		return strconv.FormatFloat(rounded, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// replaceSection puts text between the marks of a section of a document.
+func replaceSection(path, section, text string) error {
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- perf:"+section+":begin -->\n", "<!-- perf:"+section+":end -->"
+	before, rest, begins := strings.Cut(string(document), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		return fmt.Errorf("%s: wanted the lines %q and %q, between which the table goes", path, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
+}

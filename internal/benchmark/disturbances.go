@@ -1,0 +1,92 @@
+package benchmark
+
+import (
+	"slices"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// disturbanceSummaries are what came of the disturbances that b asks for. One
+// that never was is told, too.
+func disturbanceSummaries(b *v1alpha1.EtcdBenchmark, all map[results.DisturbanceKind]*results.Disturbance) []v1alpha1.DisturbanceSummary {
+	var out []v1alpha1.DisturbanceSummary
+	for _, wanted := range b.Spec.Disturbances {
+		summary := v1alpha1.DisturbanceSummary{Type: wanted.Type}
+		if d := all[results.DisturbanceKind(wanted.Type)]; d != nil && d.Count > 0 {
+			summary = disturbanceSummary(wanted.Type, d)
+		}
+		out = append(out, summary)
+	}
+	return out
+}
+
+func disturbanceSummary(t v1alpha1.DisturbanceType, d *results.Disturbance) v1alpha1.DisturbanceSummary {
+	out := v1alpha1.DisturbanceSummary{
+		Type: t, Count: int64(d.Count), Failed: int64(d.Failed), Problem: bounded(d.Problem, maxMessage),
+		MeanMicroseconds: toMicros(d.Took / time.Duration(d.Count)), MaxMicroseconds: toMicros(d.Longest),
+	}
+	for _, m := range d.Marks {
+		out.Marks = append(out.Marks, v1alpha1.DisturbanceMark{
+			AfterMicroseconds: toMicros(m.After), TookMicroseconds: toMicros(m.Took), Member: bounded(m.Member, maxMarkMember),
+		})
+	}
+	return out
+}
+
+// maxMarkMember is what the schema of status admits at most.
+const maxMarkMember = 64
+
+// disturbances prints what was done beside the load.
+func (t *table) disturbances() {
+	all := t.b.Status.Summary.Disturbances
+	if len(all) == 0 {
+		return
+	}
+	g := grid{left: 1}
+	g.add("DISTURBANCE", "COUNT", "FAILED", "MEAN", "LONGEST")
+	for _, d := range all {
+		mean, longest := none, none
+		if d.Count > 0 {
+			mean, longest = Micros(d.MeanMicroseconds), Micros(d.MaxMicroseconds)
+		}
+		g.add(string(d.Type), Grouped(d.Count), Grouped(d.Failed), mean, longest)
+	}
+	t.section(g)
+	for _, d := range all {
+		if d.Problem != "" {
+			t.sentence("  "+string(d.Type)+": ", d.Problem)
+		}
+	}
+}
+
+const (
+	noMark    = '·'
+	lastsMark = '─'
+)
+
+// markRow draws when the disturbances of one type were, in intervals of this
+// length: their first letter where one began, and a line while it went on. It
+// is empty if none was.
+func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals int) string {
+	row := slices.Repeat([]rune{noMark}, intervals)
+	drawn := false
+	draw := func(at int, r rune) {
+		if at < intervals {
+			row[at], drawn = r, true
+		}
+	}
+	for _, m := range d.Marks {
+		began := time.Duration(m.AfterMicroseconds) * time.Microsecond
+		ended := began + time.Duration(m.TookMicroseconds)*time.Microsecond
+		for at := int(began/interval) + 1; at <= int(ended/interval); at++ {
+			draw(at, lastsMark)
+		}
+		draw(int(began/interval), []rune(d.Type)[0])
+	}
+	if !drawn {
+		return ""
+	}
+	return string(row)
+}

@@ -1,0 +1,90 @@
+package benchmark
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func disturbed(b *v1alpha1.EtcdBenchmark) {
+	b.Spec.Guard = &v1alpha1.Guard{AllowStoreWide: true}
+	b.Spec.Disturbances = []v1alpha1.Disturbance{
+		{Type: v1alpha1.DisturbanceCompact, EverySeconds: 3, Compact: &v1alpha1.CompactSettings{KeepRevisions: 0}},
+		{Type: v1alpha1.DisturbanceDefragment, EverySeconds: 4},
+	}
+}
+
+func TestPlanOfDisturbances(t *testing.T) {
+	p, err := Plan(putRun(disturbed), []string{"etcd:2379"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 3}, {Kind: plan.DisturbanceDefragment, EverySeconds: 4}}
+	if diff := cmp.Diff(want, p.Disturbances); diff != "" || !p.Guard.AllowStoreWide {
+		t.Errorf("allowed %t, disturbances (-want +got):\n%s", p.Guard.AllowStoreWide, diff)
+	}
+	p, err = Plan(putRun(disturbed, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Disturbances[0].Compact = nil }), []string{"etcd:2379"})
+	if err != nil || p.Disturbances[0].KeepRevisions != v1alpha1.DefaultKeepRevisions {
+		t.Errorf("without settings the plan is %+v (%v)", p.Disturbances, err)
+	}
+}
+
+func compacted(at ...time.Duration) map[results.DisturbanceKind]*results.Disturbance {
+	d := &results.Disturbance{}
+	for _, after := range at {
+		d.Record(results.Mark{After: after, Took: 2 * time.Second}, "")
+	}
+	d.Problem, d.Failed = "no leader", 1
+	return map[results.DisturbanceKind]*results.Disturbance{results.DisturbanceCompact: d}
+}
+
+// What was asked for and never was, is told, too.
+func TestDisturbancesAreSummarized(t *testing.T) {
+	got := Summary(putRun(disturbed), results.Summary{Disturbances: compacted(3*time.Second, 6*time.Second)}).Disturbances
+	want := []v1alpha1.DisturbanceSummary{
+		{
+			Type: v1alpha1.DisturbanceCompact, Count: 2, Failed: 1, Problem: "no leader", MeanMicroseconds: 2_000_000, MaxMicroseconds: 2_000_000,
+			Marks: []v1alpha1.DisturbanceMark{
+				{AfterMicroseconds: 3_000_000, TookMicroseconds: 2_000_000}, {AfterMicroseconds: 6_000_000, TookMicroseconds: 2_000_000},
+			},
+		},
+		{Type: v1alpha1.DisturbanceDefragment},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("disturbances (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheTableShowsDisturbances(t *testing.T) {
+	timeline := &Timeline{IntervalSeconds: 1}
+	for range 10 {
+		timeline.Points = append(timeline.Points, TimelinePoint{Succeeded: 100, MaxLatencyMicroseconds: 2000})
+	}
+	run := finished([]*results.Snapshot{measured(0, 10)}, disturbed)
+	run.Status.Summary.DurationMicroseconds = 10_000_000
+	run.Status.Summary.Disturbances = disturbanceSummaries(run, compacted(3100*time.Millisecond, 9900*time.Millisecond))
+	var out strings.Builder
+	if err := WriteTable(&out, run, timeline); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"compact          ···C──···C\n",
+		"DISTURBANCE  COUNT  FAILED  MEAN  LONGEST\n",
+		"Compact          2       1    2s       2s\n",
+		"Defragment       0       0  none     none\n",
+		"Compact: no leader\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "defragment  ") {
+		t.Errorf("what never was is drawn:\n%s", out.String())
+	}
+}

@@ -1,0 +1,319 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// contest is a workload in which clients contend, and its operations.
+type contest struct {
+	workload             plan.WorkloadType
+	win, giveUp, handOff results.Operation
+}
+
+var contests = map[string]contest{
+	"locks":     {plan.WorkloadLock, results.OperationLockAcquire, results.OperationLockRelease, results.OperationLockHandOff},
+	"elections": {plan.WorkloadElection, results.OperationElectionCampaign, results.OperationElectionResign, results.OperationElectionHandOff},
+}
+
+func (c contest) plan(names, holdMilliseconds int) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Workload = plan.Workload{Type: c.workload, Contest: &plan.Contest{Names: names, HoldMilliseconds: holdMilliseconds}}
+		p.FirstLease, p.Load.Requests = 7*plan.LeaseIDs, 300
+	}
+}
+
+// tenure is the life of one key of a lock: from when a client asked for it until
+// it gave it back.
+type tenure struct {
+	client            int
+	created, released int64
+}
+
+// tenuresSince returns the tenures of each name since a revision, in the order in
+// which clients asked for it, until the run gave its prefix up.
+func tenuresSince(t *testing.T, client *clientv3.Client, p plan.Plan, revision int64) map[string][]tenure {
+	t.Helper()
+	open, out := map[string]tenure{}, map[string][]tenure{}
+	for response := range client.Watch(withTimeout(t), p.Prefix, clientv3.WithPrefix(), clientv3.WithRev(revision)) {
+		for _, e := range response.Events {
+			key := string(e.Kv.Key)
+			name, lease, isLock := cutLock(p, key)
+			switch {
+			case e.Type == clientv3.EventTypeDelete && key == p.Prefix+".owner":
+				return out
+			case !isLock:
+			case e.Type == clientv3.EventTypePut:
+				open[key] = tenure{client: int(lease - p.LeaseID(plan.LeaseOfClient, 0)), created: e.Kv.ModRevision}
+			default:
+				ended := open[key]
+				ended.released = e.Kv.ModRevision
+				out[name] = append(out[name], ended)
+				delete(open, key)
+			}
+		}
+	}
+	t.Fatal("the history of the run does not end with its marker")
+	return nil
+}
+
+func cutLock(p plan.Plan, key string) (name string, lease int64, ok bool) {
+	rest, ok := strings.CutPrefix(key, p.LockPrefix())
+	name, digits, found := strings.Cut(rest, "/")
+	lease, err := strconv.ParseInt(digits, 16, 64)
+	return name, lease, ok && found && err == nil
+}
+
+// podOf is the pod of a client.
+func podOf(p plan.Plan, client int) int {
+	for index := range p.Pods {
+		part, _ := p.Part(index)
+		if c := client % p.Load.Connections; c >= part.FirstConnection && c < part.FirstConnection+part.Connections {
+			return index
+		}
+	}
+	return -1
+}
+
+// The store's history of each name: every request asked for it once and gave it
+// back once, in the order in which they asked, and who contended was one of its
+// clients. Leases and keys are gone.
+func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
+	cluster, client := oneMember(t)
+	for name, c := range contests {
+		for _, names := range []int{1, 5} {
+			t.Run(fmt.Sprintf("%s of %d names", name, names), func(t *testing.T) {
+				start, err := client.Get(t.Context(), "-")
+				if err != nil {
+					t.Fatal(err)
+				}
+				before := lessor(t, cluster)
+				p := planFor(cluster.Endpoints, c.plan(names, 5), func(p *plan.Plan) { p.Pods = 2 })
+				s := tell(t, cluster, client, p)
+				c.wantCounts(t, s, 300)
+				tenures := tenuresSince(t, client, p, start.Header.Revision+1)
+				if all := slices.Concat(slices.Collect(maps.Values(tenures))...); len(all) != 300 || len(tenures) != names {
+					t.Errorf("etcd has %d tenures of %d names, wanted 300 of %d", len(all), len(tenures), names)
+				}
+				near := 0
+				for name, of := range tenures {
+					wantTurns(t, p, name, of)
+					near += successions(p, of)
+				}
+				// Who got in line just before the release may not have had to wait.
+				if h := s.operation(t, c.handOff).Latency.Count(); h > uint64(near) || h < uint64(near)/2 {
+					t.Errorf("%d hand-offs were measured, etcd has %d from one client of a pod to the next", h, near)
+				}
+				wantSessionsEnded(t, cluster, client, before)
+			})
+		}
+	}
+}
+
+func (c contest) wantCounts(t *testing.T, s story, requests uint64) {
+	t.Helper()
+	won, given := s.operation(t, c.win), s.operation(t, c.giveUp)
+	if won.Latency.Count() != requests || given.Latency.Count() != requests {
+		t.Errorf("%d won and %d given up, wanted %d of each", won.Latency.Count(), given.Latency.Count(), requests)
+	}
+	if waits := s.merged.Requests[results.RPCWatch][results.PhaseMeasured]; waits == 0 {
+		t.Error("no watch was counted, of clients that waited for each other")
+	}
+}
+
+// wantTurns wants tenures to end in the order in which they began, and none while
+// the one before it lasted.
+func wantTurns(t *testing.T, p plan.Plan, name string, tenures []tenure) {
+	t.Helper()
+	for i, own := range tenures {
+		if p.ContestName(own.client) != p.LockPrefix()+name {
+			t.Errorf("client %d contended for %s, wanted %s", own.client, name, p.ContestName(own.client))
+		}
+		if i > 0 && (own.created <= tenures[i-1].created || own.released <= tenures[i-1].released) {
+			t.Errorf("%s: %+v follows %+v, wanted its revisions to follow too", name, own, tenures[i-1])
+		}
+	}
+}
+
+// successions counts the tenures that were asked for before the one in front of
+// them ended, where both were of one pod.
+func successions(p plan.Plan, tenures []tenure) (n int) {
+	for i := 1; i < len(tenures); i++ {
+		former, next := tenures[i-1], tenures[i]
+		if next.created < former.released && podOf(p, next.client) == podOf(p, former.client) {
+			n++
+		}
+	}
+	return n
+}
+
+func wantSessionsEnded(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, before leaseCounts) {
+	t.Helper()
+	after := lessor(t, cluster)
+	if granted, revoked := after.granted-before.granted, after.revoked-before.revoked; granted != 12 || revoked != 12 {
+		t.Errorf("%d leases were granted and %d revoked for 12 clients", granted, revoked)
+	}
+	if left := listed(t, client); len(left) > 0 {
+		t.Errorf("leases are left: %x", left)
+	}
+}
+
+// Clients of two pods: never do two of them hold a name at once, and who holds it
+// later has a higher revision, by which a resource could tell them apart.
+func TestNoTwoClientsHoldANameAtOnce(t *testing.T) {
+	cluster, client := oneMember(t)
+	for name, c := range contests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, c.plan(2, 0), func(p *plan.Plan) { p.Pods = 2 })
+			var guarded [2]struct {
+				holders atomic.Int64
+				token   int64
+			}
+			var contending sync.WaitGroup
+			for _, own := range competitors(t, p) {
+				contending.Go(func() {
+					name := &guarded[own.number]
+					for range 20 {
+						do(t, own.conn, load.Request{Operation: c.win, Timeout: 30 * time.Second})
+						if n := name.holders.Add(1); n != 1 {
+							t.Errorf("%d clients hold a name at once", n)
+						}
+						got, err := client.Get(t.Context(), own.conn.(*competitor).key)
+						if err != nil || len(got.Kvs) != 1 || got.Kvs[0].CreateRevision <= name.token {
+							t.Errorf("the key of who holds the name: %v (%v), wanted a revision above %d", got, err, name.token)
+						} else {
+							name.token = got.Kvs[0].CreateRevision
+						}
+						name.holders.Add(-1)
+						do(t, own.conn, load.Request{Operation: c.giveUp, Timeout: 30 * time.Second})
+					}
+				})
+			}
+			contending.Wait()
+		})
+	}
+}
+
+// numbered is a client, and the number of its name.
+type numbered struct {
+	conn   load.Conn
+	number int
+}
+
+// competitors are all clients of a plan's pods.
+func competitors(t *testing.T, p plan.Plan) (all []numbered) {
+	t.Helper()
+	for index := range p.Pods {
+		part, err := p.Part(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDriver(t, p, index)
+		if _, err := d.Preflight(withTimeout(t)); err != nil {
+			t.Fatal(err)
+		}
+		for connection := part.FirstConnection; connection < part.FirstConnection+part.Connections; connection++ {
+			conn := connect(t, d, connection)
+			for client := connection; client < p.Load.Clients; client += p.Load.Connections {
+				own, err := conn.Client(withTimeout(t), client)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, numbered{own, client % p.Workload.Contest.Names})
+			}
+		}
+		t.Cleanup(func() { d.endSessions(context.WithoutCancel(t.Context()), d.control) })
+	}
+	return all
+}
+
+// A hand-off is between two clients of a pod, the second of which has waited for
+// the first.
+func TestAHandOffIsFromTheOneInFront(t *testing.T) {
+	cluster, _ := oneMember(t)
+	for name, c := range contests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 4 })
+			// Clients 0 and 2 are of the first pod, 1 of the second.
+			all := competitors(t, p)
+			first, second, foreign := all[0].conn.(*competitor), all[1].conn.(*competitor), all[2].conn.(*competitor)
+			win := load.Request{Operation: c.win, Timeout: 30 * time.Second}
+			giveUp := load.Request{Operation: c.giveUp, Timeout: 30 * time.Second}
+			succeed := func(former, next *competitor) (won, freed load.Response) {
+				do(t, former, win)
+				var waiting sync.WaitGroup
+				waiting.Go(func() { won = do(t, next, win) })
+				awaitWatcher(t, cluster)
+				freed = do(t, former, giveUp)
+				waiting.Wait()
+				do(t, next, giveUp)
+				return won, freed
+			}
+			if won, freed := succeed(first, second); won.Freed != min(freed.Received, won.Received) && won.Freed != won.Received {
+				t.Errorf("the next had the name at %d, which was free at %d; it says %d", won.Received, freed.Received, won.Freed)
+			}
+			if won, _ := succeed(first, foreign); won.Freed != 0 {
+				t.Errorf("a hand-off from another pod at %d", won.Freed)
+			}
+			if won := do(t, second, win); won.Freed != 0 {
+				t.Errorf("a hand-off at %d to who did not wait", won.Freed)
+			}
+			do(t, second, giveUp)
+		})
+	}
+}
+
+// watchers is how many watches etcd has.
+func watchers(t *testing.T, cluster *etcdtest.Cluster) float64 {
+	t.Helper()
+	return metricsOf(t, cluster)["etcd_debugging_mvcc_watcher_total"].GetMetric()[0].GetGauge().GetValue()
+}
+
+// awaitWatcher waits until a client watches the key in front of its own.
+func awaitWatcher(t *testing.T, cluster *etcdtest.Cluster) {
+	t.Helper()
+	ctx := withTimeout(t)
+	for watchers(t, cluster) == 0 {
+		if ctx.Err() != nil {
+			t.Fatal("nobody waits for who is in front")
+		}
+	}
+}
+
+func TestWhoDoesNotWinInTimeLeavesTheQueue(t *testing.T) {
+	cluster, client := oneMember(t)
+	for name, c := range contests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, c.plan(1, 0))
+			own := competitors(t, p)[0].conn.(*competitor)
+			put(t, client, own.name+"/0", "")
+			request, response := load.Request{Operation: c.win, Timeout: 200 * time.Millisecond}, load.Response{}
+			own.Do(t.Context(), &request, &response)
+			if took := response.Received.Sub(response.Sent); response.Code != load.CodeDeadlineExceeded || took > 2*time.Second {
+				t.Errorf("got %+v after %v, wanted %s", response, took, load.CodeDeadlineExceeded)
+			}
+			if keys := keysUnder(t, client, p.LockPrefix()); len(keys) != 1 {
+				t.Errorf("the queue is %v, wanted the foreign key alone", keys)
+			}
+			if _, err := client.Delete(t.Context(), own.name+"/0"); err != nil {
+				t.Fatal(err)
+			}
+			do(t, own, load.Request{Operation: c.win, Timeout: 5 * time.Second})
+		})
+	}
+}

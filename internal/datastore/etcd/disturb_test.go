@@ -1,0 +1,139 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// disturb makes a disturbance once and returns its steps.
+func disturb(t *testing.T, d *Driver, p plan.Disturbance) (steps []load.Step) {
+	t.Helper()
+	d.Disturb(withTimeout(t), p, func(s load.Step) { steps = append(steps, s) })
+	return steps
+}
+
+func TestACompactionLeavesTheNewestRevisions(t *testing.T) {
+	cluster, client := oneMember(t)
+	d := connected(t, planFor(cluster.Endpoints))
+	var newest int64
+	for range 50 {
+		out, err := client.Put(t.Context(), "k", "v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest = out.Header.Revision
+	}
+	keepTen := plan.Disturbance{Kind: plan.DisturbanceCompact, KeepRevisions: 10}
+	if steps := disturb(t, d, keepTen); len(steps) != 1 || steps[0].Err != nil || steps[0].Member != "" {
+		t.Fatalf("wanted one step that succeeds, got %+v", steps)
+	}
+	for revision, want := range map[int64]error{newest - 11: rpctypes.ErrCompacted, newest - 10: nil} {
+		if _, err := client.Get(t.Context(), "k", clientv3.WithRev(revision)); !errors.Is(err, want) {
+			t.Errorf("revision %d of %d: got %v, wanted %v", revision, newest, err, want)
+		}
+	}
+	if steps := disturb(t, d, keepTen); !errors.Is(steps[0].Err, errNothingToCompact) {
+		t.Errorf("without another write, the second one ended with %v", steps[0].Err)
+	}
+	put(t, client, "k", "v")
+	if steps := disturb(t, d, keepTen); steps[0].Err != nil {
+		t.Errorf("after another write, the next one ended with %v", steps[0].Err)
+	}
+}
+
+func TestADefragmentationFreesSpaceOfEachMember(t *testing.T) {
+	cluster := etcdtest.Start(t, 3, nil)
+	client := cluster.Client(t, "", "")
+	// An address that comes twice is one member.
+	d := connected(t, planFor(append(slices.Clone(cluster.Endpoints), cluster.Endpoints[0])))
+	for range 200 {
+		put(t, client, "k", string(make([]byte, 50_000)))
+	}
+	disturb(t, d, plan.Disturbance{Kind: plan.DisturbanceCompact})
+	before := databaseSizes(t, client, cluster)
+	steps := disturb(t, d, plan.Disturbance{Kind: plan.DisturbanceDefragment})
+	after := databaseSizes(t, client, cluster)
+	var members []string
+	for _, s := range steps {
+		members = append(members, s.Member)
+		if s.Err != nil || s.Began == 0 {
+			t.Errorf("the step %+v failed", s)
+		}
+	}
+	if slices.Sort(members); len(members) != 3 || len(slices.Compact(members)) != 3 {
+		t.Errorf("wanted each of three members once, got %v", members)
+	}
+	status, err := client.Status(t.Context(), cluster.Endpoints[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := steps[len(steps)-1].Member; last != hexID(status.Leader) {
+		t.Errorf("the last was %s, wanted the leader %x", last, status.Leader)
+	}
+	for endpoint, size := range after {
+		if size >= before[endpoint]/2 {
+			t.Errorf("the database of %s went from %d to %d bytes", endpoint, before[endpoint], size)
+		}
+	}
+}
+
+func databaseSizes(t *testing.T, client *clientv3.Client, cluster *etcdtest.Cluster) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	for _, endpoint := range cluster.Endpoints {
+		status, err := client.Status(t.Context(), endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[endpoint] = status.DbSize
+	}
+	return out
+}
+
+func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
+	cluster, _ := oneMember(t)
+	d := connected(t, planFor(cluster.Endpoints))
+	cluster.Stop(0)
+	for _, kind := range []plan.DisturbanceKind{plan.DisturbanceCompact, plan.DisturbanceDefragment} {
+		var steps []load.Step
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		d.Disturb(ctx, plan.Disturbance{Kind: kind}, func(s load.Step) { steps = append(steps, s) })
+		cancel()
+		if len(steps) != 1 || steps[0].Err == nil {
+			t.Errorf("%s of an etcd that is gone: %+v", kind, steps)
+		}
+	}
+}
+
+// A run accounts for what it has done to the whole store, and says when.
+func TestARunDisturbsItsTarget(t *testing.T) {
+	cluster, client := oneMember(t)
+	s := tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 3, 300
+		p.Guard.AllowStoreWide = true
+		p.Disturbances = []plan.Disturbance{
+			{Kind: plan.DisturbanceCompact, EverySeconds: 1, KeepRevisions: 100_000_000}, {Kind: plan.DisturbanceDefragment, EverySeconds: 1},
+		}
+	}))
+	compact, defragment := s.merged.Disturbances[results.DisturbanceCompact], s.merged.Disturbances[results.DisturbanceDefragment]
+	if compact == nil || compact.Failed != compact.Count || compact.Problem != errNothingToCompact.Error() {
+		t.Errorf("wanted compactions that find nothing, got %+v", compact)
+	}
+	if defragment == nil || defragment.Failed != 0 || len(defragment.Marks) == 0 || defragment.Marks[0].Took <= 0 || defragment.Marks[0].Member == "" {
+		t.Fatalf("wanted defragmentations, got %+v", defragment)
+	}
+	if sent := s.merged.Requests[results.RPCDefragment][results.PhaseControl]; sent != defragment.Count {
+		t.Errorf("%d defragmentations were sent, the result has %d", sent, defragment.Count)
+	}
+}

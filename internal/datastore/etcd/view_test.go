@@ -1,0 +1,134 @@
+package etcd
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// viewed is a driver that has seen its target.
+func viewed(t *testing.T, endpoints []string) *Driver {
+	t.Helper()
+	d := newDriver(t, planFor(endpoints), 0)
+	if _, err := d.Preflight(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// awaitView looks until a view is as wanted.
+func awaitView(t *testing.T, d *Driver, is func(members.View) bool) members.View {
+	t.Helper()
+	ctx := withTimeout(t)
+	for {
+		v := d.View(ctx)
+		if is(v) {
+			return v
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("the view never became as wanted; the last is %+v", v)
+		}
+	}
+}
+
+func TestViewOfThreeMembers(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	d := viewed(t, cluster.Endpoints)
+	before := d.View(withTimeout(t))
+	leader, term := before.Election()
+	if len(before.Members) != 3 || len(before.Voters) != 3 || !slices.Equal(before.IDs(), before.Voters) || leader == "" || term == 0 {
+		t.Fatalf("view %+v, wanted three members, all voters, and their leader", before)
+	}
+	for id, m := range before.Members {
+		if m.Problem != "" || m.Version == "" || m.DatabaseBytes == 0 || m.Alarm != "" {
+			t.Errorf("%s says %+v", id, m)
+		}
+	}
+	to := (cluster.Leader(t) + 1) % 3
+	cluster.MoveLeader(t, to)
+	wanted := hexID(uint64(cluster.Members[to].Server.MemberID()))
+	awaitView(t, d, func(v members.View) bool {
+		now, newer := v.Election()
+		return now == wanted && newer > term
+	})
+	cluster.Stop(to)
+	v := awaitView(t, d, func(v members.View) bool { return v.Members[wanted].Problem != "" })
+	if len(v.Members) != 3 {
+		t.Errorf("view %+v, wanted the member that is gone in it, with its problem", v)
+	}
+}
+
+func TestViewShowsAlarms(t *testing.T) {
+	t.Parallel()
+	cluster, client := oneMember(t)
+	d := viewed(t, cluster.Endpoints)
+	raise(t, cluster, client)
+	awaitView(t, d, func(v members.View) bool { return v.Members[v.IDs()[0]].Alarm == "NOSPACE" })
+}
+
+// raise has a member raise NOSPACE, as if its quota were used up.
+func raise(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client) {
+	t.Helper()
+	_, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Alarm(withTimeout(t), &etcdserverpb.AlarmRequest{
+		Action: etcdserverpb.AlarmRequest_ACTIVATE, Alarm: etcdserverpb.AlarmType_NOSPACE, MemberID: uint64(cluster.Members[0].Server.MemberID()),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database that outgrows its limit ends the load, which deletes its keys.
+func TestAGrownDatabaseEndsTheLoad(t *testing.T) {
+	t.Parallel()
+	cluster, client := oneMember(t)
+	status, err := client.Status(withTimeout(t), cluster.Endpoints[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := status.DbSize + 1<<20
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 500
+		p.Workload.ValueSize, p.Workload.KeyCount = 10_000, 100_000
+		p.Guard.StopOn.MaxDatabaseBytes = limit
+	})
+	began := time.Now()
+	s := runAll(t, p)[0]
+	if s.Fired == nil || s.Fired.Rule != results.GuardDatabaseSize || s.Fired.Got <= s.Fired.Limit || s.Fired.Limit != float64(limit) {
+		t.Fatalf("%+v fired, wanted the size of the database over %d", s.Fired, limit)
+	}
+	if took := time.Since(began); took > 30*time.Second || !s.Stopped {
+		t.Errorf("it took %v, stopped %v: wanted the load to end early", took, s.Stopped)
+	}
+	wantClean(t, cluster, []*results.Snapshot{s})
+}
+
+// An election in the load is told, and no rule makes it end the load.
+func TestAnElectionInTheLoadIsTold(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 50
+	})
+	ctx, cancel := context.WithCancel(withTimeout(t))
+	defer cancel()
+	client := cluster.Client(t, "", "")
+	written := client.Watch(ctx, p.Prefix, clientv3.WithPrefix(), clientv3.WithFilterDelete())
+	ended := make(chan *results.Snapshot, 1)
+	go func() { ended <- runAll(t, p)[0] }()
+	<-written
+	cluster.MoveLeader(t, (cluster.Leader(t)+1)%3)
+	s := <-ended
+	if len(s.Target.Changes) == 0 || s.Target.Changes[0].Aspect != results.AspectLeader || s.Fired != nil || s.Stopped {
+		t.Errorf("changes %+v, fired %+v, stopped %v: wanted the election, and the whole load", s.Target.Changes, s.Fired, s.Stopped)
+	}
+}

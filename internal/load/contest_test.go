@@ -1,0 +1,129 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func contestOf(holdMilliseconds int) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Workload = plan.Workload{Type: plan.WorkloadLock, Contest: &plan.Contest{Names: 4, HoldMilliseconds: holdMilliseconds}}
+		p.FirstLease, p.Load.Requests = plan.LeaseIDs, 200
+	}
+}
+
+// What a client wins, it holds for as long as the plan says, and gives up.
+func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
+	const hold = 20 * time.Millisecond
+	var mutex sync.Mutex
+	held := map[*Response]Instant{}
+	var tooSoon atomic.Int64
+	d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		// Each client has a response of its own.
+		switch req.Operation {
+		case results.OperationLockAcquire:
+			held[resp] = Now()
+		case results.OperationLockRelease:
+			if won, ok := held[resp]; !ok || resp.Sent.Sub(won) < hold {
+				tooSoon.Add(1)
+			}
+			delete(held, resp)
+		}
+	}}
+	s := run(t, planOf(contestOf(20)), d)
+	acquired, released := s.Operations[results.OperationLockAcquire], s.Operations[results.OperationLockRelease]
+	if acquired.Latency.Count() != 200 || released.Latency.Count() != 200 || len(held) > 0 || tooSoon.Load() > 0 {
+		t.Errorf("%d acquired, %d released, %d of them before their time, %d still held; wanted 200, none early, none held",
+			acquired.Latency.Count(), released.Latency.Count(), tooSoon.Load(), len(held))
+	}
+	if m := released.Latency.Mean(); m >= hold {
+		t.Errorf("a release took %v on average: the hold is no part of it", m)
+	}
+	sum := results.Summarize([]*results.Snapshot{s})
+	if sum.Succeeded != 200 || sum.Failed != 0 {
+		t.Errorf("%d requests succeeded, %d failed, wanted 200: a release is no request of its own", sum.Succeeded, sum.Failed)
+	}
+	var points uint64
+	for _, p := range s.Timeline.Points {
+		points += p.Succeeded
+	}
+	if points != 200 {
+		t.Errorf("the timeline has %d successes, wanted 200", points)
+	}
+}
+
+// Who has not won has nothing to give up, and a release that fails is a failure
+// of the run.
+func TestFailuresOfEitherStepAreCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fails                           results.Operation
+		succeeded, failed, wantReleases uint64
+	}{
+		"the first":  {results.OperationLockAcquire, 0, 200, 0},
+		"the second": {results.OperationLockRelease, 200, 200, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
+				if req.Operation == tc.fails {
+					resp.Code = CodeDeadlineExceeded
+				}
+			}}
+			s := run(t, planOf(contestOf(0)), d)
+			sum := results.Summarize([]*results.Snapshot{s})
+			if sum.Succeeded != tc.succeeded || sum.Failed != tc.failed {
+				t.Errorf("%d succeeded, %d failed, wanted %d and %d", sum.Succeeded, sum.Failed, tc.succeeded, tc.failed)
+			}
+			releases := s.Requests[results.RPC(results.OperationLockRelease)][results.PhaseMeasured]
+			if got := s.Operations[tc.fails].Errors[CodeDeadlineExceeded]; got != 200 || releases != tc.wantReleases {
+				t.Errorf("%d errors of %s, %d releases; wanted 200 and %d", got, tc.fails, releases, tc.wantReleases)
+			}
+		})
+	}
+}
+
+// The time from when one client heard that it has released to when the next had
+// the lock is counted, where that is known.
+func TestHandOffsAreCountedWhereTheyAreKnown(t *testing.T) {
+	const lag = 3 * time.Millisecond
+	var n atomic.Int64
+	d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
+		if req.Operation == results.OperationLockAcquire && n.Add(1)%4 == 0 {
+			resp.Freed = Now().Add(-lag)
+		}
+	}}
+	s := run(t, planOf(contestOf(0)), d)
+	h := s.Operations[results.OperationLockHandOff]
+	if h.Latency.Count() != 50 || h.CompletedInWindow != 50 || h.Latency.Min() < lag || h.Service.Count() != 0 {
+		t.Errorf("%d hand-offs of at least %v, wanted 50 of %v", h.Latency.Count(), h.Latency.Min(), lag)
+	}
+}
+
+// A load that is cut off while a lock is held gives it up without the rest of
+// the hold.
+func TestAHoldEndsWithTheLoad(t *testing.T) {
+	p := planOf(contestOf(3_600_000))
+	part, err := p.Part(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cut := context.WithCancel(WithPhase(t.Context(), results.PhaseMeasured))
+	d := &fakeDriver{answer: func(context.Context, *Request, *Response) { cut() }}
+	w := workload.New(p)
+	c := newClient(0, &fakeConn{d}, w, p)
+	e := newEngine(p, w, []*client{c}, newRecorder())
+	e.prepare(part, Now())
+	defer e.close()
+	e.send(ctx, c, e.measured, 0, Now())
+	if n := d.Requests()[results.RPC(results.OperationLockRelease)][results.PhaseMeasured]; n != 1 {
+		t.Errorf("%d locks were released, wanted 1", n)
+	}
+}

@@ -1,0 +1,98 @@
+package load
+
+import (
+	"context"
+	"sync"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Step is one thing that a disturbance has done.
+type Step struct {
+	Began Instant
+	// Member that it was done to, by the ID in results.Member; empty for the
+	// whole store.
+	Member string
+	// Err is why it failed; nil if it did not.
+	Err error
+}
+
+// disturber makes the plan's disturbances over a window, each in its own
+// intervals.
+type disturber struct {
+	driver Driver
+	plans  []plan.Disturbance
+	// cancel ends those that go on; nil before begin.
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mutex sync.Mutex
+	done  map[results.DisturbanceKind]*results.Disturbance
+}
+
+// begin starts the disturbances of a window.
+func (d *disturber) begin(ctx context.Context, window *stint) {
+	ctx, d.cancel = context.WithCancel(ctx)
+	for _, p := range d.plans {
+		d.running.Go(func() { d.repeat(ctx, p, window) })
+	}
+}
+
+// end ends them with the window, and waits until the last has.
+func (d *disturber) end() {
+	if d.cancel != nil {
+		d.cancel()
+		d.running.Wait()
+	}
+}
+
+// repeat makes one disturbance whenever it is due. What was due while the one
+// before went on is left out: it would come as a pair, which nobody asked for.
+func (d *disturber) repeat(ctx context.Context, p plan.Disturbance, window *stint) {
+	for due := window.start; ; {
+		for due = due.Add(p.Every()); due < Now(); {
+			due = due.Add(p.Every())
+		}
+		if window.over(due) || !waitFor(ctx, due, nil) {
+			return
+		}
+		d.driver.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Kind, window.start, s) })
+	}
+}
+
+const cutByTheWindow = "it still went on when the window ended"
+
+func (d *disturber) record(ctx context.Context, kind plan.DisturbanceKind, start Instant, s Step) {
+	problem := ""
+	switch {
+	case s.Err != nil && ctx.Err() != nil:
+		problem = cutByTheWindow
+	case s.Err != nil:
+		problem = s.Err.Error()
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.done == nil {
+		d.done = map[results.DisturbanceKind]*results.Disturbance{}
+	}
+	k := results.DisturbanceKind(kind)
+	if d.done[k] == nil {
+		d.done[k] = &results.Disturbance{}
+	}
+	d.done[k].Record(results.Mark{After: s.Began.Sub(start), Took: Now().Sub(s.Began), Member: s.Member}, problem)
+}
+
+// results returns what was done so far; nil if nothing was.
+func (d *disturber) results() map[results.DisturbanceKind]*results.Disturbance {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	var out map[results.DisturbanceKind]*results.Disturbance
+	for kind, done := range d.done {
+		if out == nil {
+			out = map[results.DisturbanceKind]*results.Disturbance{}
+		}
+		out[kind] = done.Clone()
+	}
+	return out
+}

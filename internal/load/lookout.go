@@ -1,0 +1,165 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/guard"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// lookEvery lies between two looks at the requests and at the members'
+	// status, which costs a member microseconds.
+	lookEvery = time.Second
+	// viewTimeout bounds one look at the members' status.
+	viewTimeout = time.Second
+)
+
+// lookout looks at the requests, and in pod 0 at the target, from before the
+// first write until the load is over, and ends the load once a rule of the
+// guard fires.
+type lookout struct {
+	driver   Driver
+	recorder *recorder
+	rules    plan.StopRules
+	// target: this pod looks at the target, too.
+	target bool
+	// sampling lies between two looks at the members' metrics.
+	sampling time.Duration
+
+	// stop ends the load.
+	stop    context.CancelFunc
+	ended   chan struct{}
+	looking sync.WaitGroup
+
+	mutex   sync.Mutex
+	guard   *guard.Guard
+	changes members.Changes
+	// over: the load is, so that nothing can fire any more.
+	over  bool
+	fired *results.Fired
+}
+
+func newLookout(c Config, r *recorder) *lookout {
+	rules, interval := c.Plan.Guard.StopOn, c.Plan.Target.SampleInterval()
+	if back := rules.WALFsync.For(); back > 0 {
+		interval = min(interval, back)
+	}
+	return &lookout{driver: c.Driver, recorder: r, rules: rules, target: c.Index == 0, sampling: interval}
+}
+
+// begin watches until end is called. stop ends the load.
+func (w *lookout) begin(ctx context.Context, target *results.Target, stop context.CancelFunc) {
+	name := nameIn(target)
+	w.mutex.Lock()
+	w.guard, w.changes.Name, w.stop = guard.New(w.rules, name), name, stop
+	w.mutex.Unlock()
+	w.ended = make(chan struct{})
+	// A look that was begun is finished: each request is to be counted on both
+	// sides.
+	ctx = context.WithoutCancel(ctx)
+	w.repeat(ctx, lookEvery, w.look)
+	if w.target && w.rules.WALFsync.ForSeconds > 0 {
+		w.repeat(ctx, w.sampling, w.sample)
+	}
+}
+
+// nameIn returns what people call a member of the target.
+func nameIn(target *results.Target) func(id string) string {
+	return func(id string) string {
+		for _, m := range target.Members {
+			if m.ID == id && m.Name != "" {
+				return m.Name
+			}
+		}
+		return id
+	}
+}
+
+// repeat does something now and in intervals, until the watch ends.
+func (w *lookout) repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
+	w.looking.Go(func() {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			do(ctx)
+			select {
+			case <-w.ended:
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+}
+
+// end ends the lookout, with a last look at how the target is now. It may be
+// called again.
+func (w *lookout) end(ctx context.Context) {
+	if w.ended == nil || isClosed(w.ended) {
+		return
+	}
+	w.mutex.Lock()
+	w.over = true
+	w.mutex.Unlock()
+	close(w.ended)
+	w.looking.Wait()
+	w.look(context.WithoutCancel(ctx))
+}
+
+func (w *lookout) look(ctx context.Context) {
+	ended, failed := w.recorder.tallied()
+	at := time.Now()
+	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesRequests(at, ended, failed) })
+	if !w.target {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, viewTimeout)
+	defer cancel()
+	view := w.driver.View(bounded)
+	w.judge(func(g *guard.Guard) *results.Fired {
+		w.changes.See(view)
+		return g.SeesView(view)
+	})
+}
+
+func (w *lookout) sample(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	samples := w.driver.Sample(bounded)
+	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesSamples(samples) })
+}
+
+// judge shows the guard something, and ends the load if a rule fires.
+func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	fired := show(w.guard)
+	if fired == nil || w.fired != nil || w.over {
+		return
+	}
+	w.fired = fired
+	w.stop()
+}
+
+// fill writes into a snapshot what was seen. A rule that fired is only told of
+// a load that it has ended.
+func (w *lookout) fill(snapshot *results.Snapshot) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.guard == nil {
+		return
+	}
+	if snapshot.Stopped {
+		snapshot.Fired = w.fired
+	}
+	if unwatched := w.guard.Unwatched(); len(unwatched) > 0 {
+		snapshot.Unwatched = unwatched
+	}
+	if snapshot.Target != nil {
+		snapshot.Target.Changes = w.changes.Found()
+	}
+}

@@ -1,0 +1,160 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// lasting is a load that would go on for longer than a test may take.
+func lasting(rules plan.StopRules) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.TimeoutSeconds = 0, 600, 1200
+		p.Guard.StopOn = rules
+		p.Target.SampleIntervalSeconds = 1
+	}
+}
+
+// onceMeasuring shows a view of a target that is well until the load measures,
+// and from then on another one.
+func onceMeasuring(d *fakeDriver, then members.State) {
+	var measuring atomic.Bool
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		answerAfter(time.Millisecond)(ctx, req, resp)
+		if PhaseOf(ctx) == results.PhaseMeasured {
+			measuring.Store(true)
+		}
+	}
+	d.view = func() members.View {
+		state := members.State{Leader: "a", Term: 1, Version: "3.7.3"}
+		if measuring.Load() {
+			state = then
+		}
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
+	}
+}
+
+func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
+	slow := func(n int64, s *members.Sample) {
+		s.Timers = map[results.Timer]members.Histogram{results.TimerWALFsync: {Count: float64(n), Seconds: float64(n)}}
+	}
+	tests := map[string]struct {
+		rules plan.StopRules
+		then  members.State
+		fails bool
+		want  results.GuardRule
+	}{
+		"alarm":       {plan.StopRules{Alarm: true}, members.State{Alarm: "NOSPACE"}, false, results.GuardAlarm},
+		"leader":      {plan.StopRules{LeaderChange: true}, members.State{Leader: "b", Term: 2}, false, results.GuardLeaderChange},
+		"database":    {plan.StopRules{MaxDatabaseBytes: 1}, members.State{DatabaseBytes: 2}, false, results.GuardDatabaseSize},
+		"errors":      {plan.StopRules{ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 1, ForSeconds: 1}}, members.State{}, true, results.GuardErrorRatio},
+		"log flushes": {plan.StopRules{WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}, members.State{}, false, results.GuardWALFsync},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &fakeDriver{memory: map[string]int64{"a": 1}, sample: slow}
+			onceMeasuring(d, tc.then)
+			if tc.fails {
+				d.answer = func(ctx context.Context, req *Request, resp *Response) {
+					answerAfter(time.Millisecond)(ctx, req, resp)
+					if PhaseOf(ctx) != results.PhasePreload {
+						resp.Code = CodeDeadlineExceeded
+					}
+				}
+			}
+			got := run(t, planOf(lasting(tc.rules)), d)
+			if got.Fired == nil || got.Fired.Rule != tc.want || got.Fired.At.IsZero() {
+				t.Fatalf("%+v fired, wanted %s", got.Fired, tc.want)
+			}
+			if e := endedOf(got); !got.Stopped || got.Cleaning != results.CleaningKeysDeleted || e.Succeeded+e.Failed == 0 || e.Censored > 0 {
+				t.Errorf("it ended stopped %v, with %s and %+v: wanted what was measured, and the keys deleted", got.Stopped, got.Cleaning, e)
+			}
+		})
+	}
+}
+
+func TestNothingFiresWithoutItsRule(t *testing.T) {
+	d := &fakeDriver{}
+	onceMeasuring(d, members.State{Alarm: "NOSPACE", Leader: "b", Term: 7, DatabaseBytes: 1 << 40})
+	if got := run(t, planOf(forOneSecond(0)), d); got.Fired != nil || got.Stopped || len(got.Unwatched) > 0 {
+		t.Errorf("%+v fired, stopped %v, unwatched %v: wanted the whole load", got.Fired, got.Stopped, got.Unwatched)
+	}
+}
+
+// A rule that fires while keys are written ends that.
+func TestAPreloadIsWatched(t *testing.T) {
+	d := &fakeDriver{view: func() members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Alarm: "NOSPACE"}}}
+	}}
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		if PhaseOf(ctx) == results.PhasePreload {
+			<-ctx.Done()
+			resp.Code = CodeCanceled
+		}
+	}
+	got := run(t, planOf(lasting(plan.StopRules{Alarm: true})), d)
+	if got.Fired == nil || !got.Stopped || !got.Window.Start.IsZero() || got.Failure != nil {
+		t.Errorf("%+v fired, stopped %v, failed %+v, window %+v: wanted it to end before a start", got.Fired, got.Stopped, got.Failure, got.Window)
+	}
+}
+
+func TestWhatCanNotBeWatchedIsTold(t *testing.T) {
+	d := &fakeDriver{memory: map[string]int64{"a": 1}}
+	d.view = func() members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
+	}
+	rules := plan.StopRules{Alarm: true, MaxDatabaseBytes: 1, WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
+	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = rules }), d)
+	if got.Fired != nil || got.Stopped {
+		t.Errorf("%+v fired on what nobody saw", got.Fired)
+	}
+	for _, rule := range []results.GuardRule{results.GuardAlarm, results.GuardDatabaseSize, results.GuardWALFsync} {
+		if got.Unwatched[rule] == "" {
+			t.Errorf("%s is not told of; unwatched are %v", rule, got.Unwatched)
+		}
+	}
+}
+
+// Whatever the rules are, a change of the target is told by pod 0.
+func TestChangesOfTheTargetAreTold(t *testing.T) {
+	d := &fakeDriver{}
+	onceMeasuring(d, members.State{Leader: "b", Term: 2, Version: "3.7.3"})
+	got := run(t, planOf(forOneSecond(0)), d)
+	if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || !strings.Contains(got.Target.Changes[0].Detail, "b") {
+		t.Errorf("changes are %+v, wanted that of the leader", got.Target.Changes)
+	}
+}
+
+// The other pods look at their own requests alone.
+func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
+	var looks atomic.Int32
+	drivers := []*fakeDriver{{}, {view: func() members.View {
+		looks.Add(1)
+		return members.View{}
+	}}}
+	runParts(t, planOf(func(p *plan.Plan) { p.Pods = 2 }), drivers)
+	if n := looks.Load(); n > 0 {
+		t.Errorf("pod 1 looked %d times at the target, wanted never", n)
+	}
+}
+
+func TestASessionThatFailsWatchesNoMore(t *testing.T) {
+	d := &fakeDriver{hook: func(_ context.Context, step string) error {
+		if step == "claim" {
+			return errors.New("no")
+		}
+		return nil
+	}}
+	s := newSession(t, planOf(), 0, d, newControl())
+	if err := s.Run(t.Context()); err == nil || !isClosed(s.lookout.ended) {
+		t.Errorf("error %v: wanted one, and the end of the watch", err)
+	}
+}

@@ -1,0 +1,134 @@
+package members
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// View is what the members said of their cluster at one moment.
+type View struct {
+	At time.Time
+	// Members have, by the ID in results.Member, what each said.
+	Members map[string]State
+	// Voters are the IDs of the voting members; nil if nobody said.
+	Voters []string
+}
+
+// State is what one member said of itself and of its cluster.
+type State struct {
+	// Alarm is NOSPACE or CORRUPT, of any member; empty if there is none.
+	Alarm string
+	// Leader is the ID of the member that leads, in its opinion, and Term the
+	// number of the election; empty while it knows none.
+	Leader        string
+	Term          uint64
+	Version       string
+	DatabaseBytes int64
+	// Problem is why it said nothing; empty if it did.
+	Problem string
+}
+
+// Election returns the newest leader that a member knows; empty if none does.
+func (v View) Election() (leader string, term uint64) {
+	for _, id := range v.IDs() {
+		if s := v.Members[id]; s.Leader != "" && s.Term > term {
+			leader, term = s.Leader, s.Term
+		}
+	}
+	return leader, term
+}
+
+// IDs are the members, in an order of their own.
+func (v View) IDs() []string {
+	var ids []string
+	for id := range v.Members {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Changes finds what changes from view to view. The zero value is ready.
+type Changes struct {
+	// Name returns what people call a member; nil is by its ID.
+	Name func(id string) string
+
+	leader   string
+	term     uint64
+	versions map[string]string
+	voters   []string
+	found    []results.Change
+}
+
+// Found are the changes, in the order of time.
+func (c *Changes) Found() []results.Change { return slices.Clone(c.found) }
+
+// See takes the next view. What a view does not know is as it was before.
+func (c *Changes) See(v View) {
+	c.seeLeader(v)
+	c.seeVersions(v)
+	c.seeVoters(v)
+}
+
+func (c *Changes) seeLeader(v View) {
+	leader, term := v.Election()
+	switch {
+	case leader == "":
+		return
+	case c.leader != "" && leader != c.leader:
+		c.add(v, results.AspectLeader, fmt.Sprintf("from %s to %s", c.name(c.leader), c.name(leader)))
+	case c.leader != "" && term > c.term:
+		c.add(v, results.AspectLeader, fmt.Sprintf("%s was elected again, in term %d", c.name(leader), term))
+	}
+	c.leader, c.term = leader, max(term, c.term)
+}
+
+func (c *Changes) seeVersions(v View) {
+	if c.versions == nil {
+		c.versions = map[string]string{}
+	}
+	for _, id := range v.IDs() {
+		before, now := c.versions[id], v.Members[id].Version
+		if before != "" && now != "" && before != now {
+			c.add(v, results.AspectVersion, fmt.Sprintf("%s from %s to %s", c.name(id), before, now))
+		}
+		c.versions[id] = cmp.Or(now, before)
+	}
+}
+
+func (c *Changes) seeVoters(v View) {
+	if v.Voters == nil {
+		return
+	}
+	now := slices.Sorted(slices.Values(v.Voters))
+	if c.voters != nil && !slices.Equal(c.voters, now) {
+		c.add(v, results.AspectMembers, fmt.Sprintf("from %s to %s", c.names(c.voters), c.names(now)))
+	}
+	c.voters = now
+}
+
+func (c *Changes) add(v View, aspect results.Aspect, detail string) {
+	if len(c.found) < results.MaxChanges {
+		c.found = append(c.found, results.Change{Aspect: aspect, Detail: detail, At: v.At})
+	}
+}
+
+func (c *Changes) name(id string) string {
+	if c.Name == nil {
+		return id
+	}
+	return c.Name(id)
+}
+
+func (c *Changes) names(ids []string) string {
+	var all []string
+	for _, id := range ids {
+		all = append(all, c.name(id))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,92 @@
+package load
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func awaitingTurn(p *plan.Plan) { p.AwaitTurn = true }
+
+// runWaiting runs a session until it waits for its turn, and returns what its
+// driver has done by then.
+func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended chan error) {
+	t.Helper()
+	ended = make(chan error, 1)
+	go func() { ended <- s.Run(t.Context()) }()
+	for s.Stage() != results.StageWaiting {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended (%v) instead of waiting for its turn", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return slices.Clone(d.steps), ended
+}
+
+// Before its turn a session has told of the target and done nothing to it; then
+// it looks at the target anew.
+func TestASessionAwaitsItsTurn(t *testing.T) {
+	d, control := &fakeDriver{}, newControl()
+	control.turn = make(chan struct{})
+	s := newSession(t, planOf(awaitingTurn), 0, d, control)
+	steps, ended := runWaiting(t, s, d)
+	if snapshot := s.Snapshot(); !slices.Equal(steps, []string{"preflight"}) || snapshot.Target == nil || snapshot.Cleaning != results.CleaningNothingWritten {
+		t.Errorf("before its turn it did %v, knows %+v and says %s: wanted it to know the target and no more", steps, snapshot.Target, snapshot.Cleaning)
+	}
+	if s.Ready() {
+		t.Error("it is ready before its turn")
+	}
+	close(control.turn)
+	if err := <-ended; err != nil || s.Stage() != results.StageDone {
+		t.Errorf("it ended with %v in %s", err, s.Stage())
+	}
+	if !slices.Equal(d.steps[:2], []string{"preflight", "preflight"}) || !slices.Contains(d.steps, "claim") {
+		t.Errorf("it did %v, wanted a second look before its claim", d.steps)
+	}
+}
+
+func TestAPlanWithoutOthersAwaitsNothing(t *testing.T) {
+	control := newControl()
+	control.turn = make(chan struct{})
+	s := newSession(t, planOf(), 0, &fakeDriver{}, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStopEndsTheWaitForATurn(t *testing.T) {
+	d, control := &fakeDriver{}, newControl()
+	control.turn = make(chan struct{})
+	s := newSession(t, planOf(awaitingTurn), 0, d, control)
+	_, ended := runWaiting(t, s, d)
+	close(control.stopped)
+	if err := <-ended; err != nil || !s.Snapshot().Stopped || s.Snapshot().Cleaning != results.CleaningNothingWritten || d.released.Load() {
+		t.Errorf("it ended with %v and %+v, released %v: wanted a stop that leaves no trace", err, s.Snapshot().Cleaning, d.released.Load())
+	}
+}
+
+// The wait is not the run's time.
+func TestTheWaitForATurnIsNotTimed(t *testing.T) {
+	d, control := &fakeDriver{}, newControl()
+	control.turn = make(chan struct{})
+	s := newSession(t, planOf(awaitingTurn, func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
+	_, ended := runWaiting(t, s, d)
+	wait, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended with %v while it waited", err)
+	case <-wait.Done():
+	}
+	close(control.turn)
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -1,0 +1,83 @@
+package results
+
+import "time"
+
+// DisturbanceKind is a kind of what a run does beside its load.
+type DisturbanceKind string
+
+// The kinds of disturbances.
+const (
+	DisturbanceCompact    DisturbanceKind = "Compact"
+	DisturbanceDefragment DisturbanceKind = "Defragment"
+)
+
+var disturbanceKinds = []DisturbanceKind{DisturbanceCompact, DisturbanceDefragment}
+
+// MaxMarks bounds the marks of one kind of disturbance.
+const MaxMarks = 64
+
+// Disturbance is what was done of one kind.
+type Disturbance struct {
+	// Count is how many were begun, Failed how many of these ended with an error
+	// or were cut off by the window's end.
+	Count, Failed uint64
+	// Took is the sum of how long they took, Longest the greatest.
+	Took, Longest time.Duration
+	// Problem is why the last one failed that did.
+	Problem string
+	// Marks are the first of them, in order.
+	Marks []Mark
+}
+
+// Mark is when one disturbance was.
+type Mark struct {
+	// After is from the start of the measured window to its start.
+	After, Took time.Duration
+	// Member that it was done to, by its ID; empty for the whole store.
+	Member string
+}
+
+// Record adds one that has ended. problem is empty if it did what it should.
+func (d *Disturbance) Record(m Mark, problem string) {
+	d.Count++
+	d.Took += m.Took
+	d.Longest = max(d.Longest, m.Took)
+	if problem != "" {
+		d.Failed++
+		d.Problem = problem
+	}
+	if len(d.Marks) < MaxMarks {
+		d.Marks = append(d.Marks, m)
+	}
+}
+
+// merge adds what another pod has done: one alone disturbs, so that marks need
+// no sorting.
+func (d *Disturbance) merge(other *Disturbance) {
+	d.Count += other.Count
+	d.Failed += other.Failed
+	d.Took += other.Took
+	d.Longest = max(d.Longest, other.Longest)
+	if other.Problem != "" {
+		d.Problem = other.Problem
+	}
+	d.Marks = append(d.Marks, other.Marks[:min(len(other.Marks), MaxMarks-len(d.Marks))]...)
+}
+
+// Clone returns a copy that shares nothing.
+func (d *Disturbance) Clone() *Disturbance {
+	out := &Disturbance{}
+	out.merge(d)
+	return out
+}
+
+// disturbance returns what is known of a kind, and makes room for it.
+func (s *Snapshot) disturbance(kind DisturbanceKind) *Disturbance {
+	if s.Disturbances == nil {
+		s.Disturbances = map[DisturbanceKind]*Disturbance{}
+	}
+	if s.Disturbances[kind] == nil {
+		s.Disturbances[kind] = &Disturbance{}
+	}
+	return s.Disturbances[kind]
+}
