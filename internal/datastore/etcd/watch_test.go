@@ -186,7 +186,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 	next(t, a.cancelled, "the watcher to be cancelled")
 	// It is open again some time after that: the event of one of these puts is
 	// the first that it sees.
-	ticker := time.NewTicker(10 * time.Millisecond)
+	patience, ticker := withTimeout(t), time.NewTicker(10*time.Millisecond)
 	defer ticker.Stop()
 	for {
 		put(t, client, ownPrefix+"1", "found")
@@ -196,7 +196,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 				t.Errorf("got the event %q", got)
 			}
 			return
-		case <-withTimeout(t).Done():
+		case <-patience.Done():
 			t.Fatal("the watcher was not opened again")
 		case <-ticker.C:
 		}
