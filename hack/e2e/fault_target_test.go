@@ -30,7 +30,10 @@ func targetFaults() map[string]fault {
 		"quorum lost":            {members: 3, strike: pauseMembers(majority), in: running},
 		"etcd leader moved":      {members: 3, strike: moveAway, in: running},
 		"etcd connections reset": {members: 3, strike: resetConnections, in: running},
-		"etcd quota filled":      {strike: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)}, in: running},
+		"etcd quota filled": {
+			strike: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)},
+			in: map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, partial: true}},
+		},
 	}
 }
 
