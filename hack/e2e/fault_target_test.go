@@ -32,7 +32,9 @@ func targetFaults() map[string]fault {
 		"etcd connections reset": {members: 3, strike: resetConnections, in: running},
 		"etcd quota filled": {
 			strike: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)},
-			in: map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, partial: true}},
+			// Long enough to be filled while it goes on.
+			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(12_000)) },
+			in:     map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, partial: true}},
 		},
 	}
 }
