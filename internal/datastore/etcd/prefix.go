@@ -9,21 +9,33 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
-// prefix; one key for each pod that may still write; locks, which belong to leases
-// of the run and go with them; and the load's keys, which begin with a digit.
+// prefix; one key for each pod that may still write; locks and the keys of storms,
+// which belong to leases of the run and go with them; and the load's keys, which
+// begin with a digit or, if they are objects, with registry/.
 
 func (d *Driver) markerKey() string { return d.plan.Prefix + ".owner" }
 
 func (d *Driver) podsPrefix() string { return d.plan.Prefix + ".pod/" }
 
+// stormPrefix lies before the keys of one storm, by its number from 0.
+func (d *Driver) stormPrefix(storm int64) string {
+	return fmt.Sprintf("%s.storm/%d/", d.plan.Prefix, storm)
+}
+
 func (d *Driver) podKey() string { return fmt.Sprintf("%s%06d", d.podsPrefix(), d.index) }
 
 // loadRange is the range of the load's keys: ':' follows '9'.
-func (d *Driver) loadRange() (from, to string) { return d.plan.Prefix + "0", d.plan.Prefix + ":" }
+func (d *Driver) loadRange() (from, to string) {
+	if d.plan.Workload.UsesRegistry() {
+		return workload.RegistryRange(d.plan.Prefix)
+	}
+	return d.plan.Prefix + "0", d.plan.Prefix + ":"
+}
 
 func (d *Driver) ownsPrefix() clientv3.Cmp {
 	return clientv3.Compare(clientv3.Value(d.markerKey()), "=", d.plan.RunUID)
@@ -164,7 +176,7 @@ func (d *Driver) patienceWith(writers int64) time.Duration {
 	if writers > 0 {
 		return patience
 	}
-	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount())*time.Second/deletedAtLeast
+	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount()+d.plan.StormKeys())*time.Second/deletedAtLeast
 }
 
 // lookAround says whether the run's marker is gone, and if it is not, how many
