@@ -54,8 +54,8 @@ func TestQueue(t *testing.T) {
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	if second.status().Queue != nil && second.status().Admission != nil {
-		t.Errorf("%+v is in the queue and was let in", second.status())
+	if status := second.status(); status.Queue != nil && status.Admission != nil {
+		t.Errorf("it is in the queue and was let in: %+v", status)
 	}
 	second.loadJob()
 	third.awaitQueued(1, second)

@@ -46,20 +46,14 @@ type QueueStatus struct {
 
 // Admission is when a run left the queue.
 type Admission struct {
-	// at is when it did. spec.timeoutSeconds counts from here, or from
-	// confirmedAt if the run had to wait for that.
+	// at is when it did; spec.timeoutSeconds counts from here. A run that had to
+	// queue once more, behind one on the same cluster, left it then.
 	//
 	// +required
 	At metav1.MicroTime `json:"at"`
 
-	// amongOthers is true if other runs went on then, whose addresses could
-	// lead to the same cluster. The client pods then write nothing before it is
-	// known that they do not.
-	//
-	// +optional
-	AmongOthers bool `json:"amongOthers,omitempty"`
-
-	// confirmedAt is when that was known.
+	// confirmedAt is when the client pods were let write: no other run, under
+	// whatever addresses, loaded the same cluster then. Absent: they write nothing.
 	//
 	// +optional
 	ConfirmedAt *metav1.MicroTime `json:"confirmedAt,omitempty"`

@@ -77,6 +77,8 @@ func TestOperator(t *testing.T) {
 		{name: "outage/API server", check: checkAPIServerOutage, slow: true, node: true},
 		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
 		{name: "endings", check: checkEndings},
+		{name: "queue", check: checkQueue},
+		{name: "guard", check: checkGuard},
 		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "samples", check: checkSamples, slow: true},

@@ -22,7 +22,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Load:           planLoad(b.Resolved().Load),
 		Guard:          planGuard(b.Spec.Guard),
 		Disturbances:   planDisturbances(b.Spec.Disturbances),
-		AwaitTurn:      b.Status.Admission != nil && b.Status.Admission.AmongOthers,
+		AwaitTurn:      b.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow,
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if b.UsesLeases() {

@@ -12,7 +12,7 @@ import (
 func TestPlan(t *testing.T) {
 	want := plan.Plan{
 		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "etcd/puts", Pods: 2,
-		Prefix: "etcdbench/11112222/", Guard: plan.Guard{MaxFreeQuotaPercent: 50, StopOn: plan.StopRules{Alarm: true}}, TimeoutSeconds: 600,
+		Prefix: "etcdbench/11112222/", Guard: plan.Guard{MaxFreeQuotaPercent: 50, StopOn: plan.StopRules{Alarm: true}}, AwaitTurn: true, TimeoutSeconds: 600,
 		Target: plan.Target{Endpoints: []string{"10.0.0.1:2379"}, Members: plan.MembersAll},
 		Workload: plan.Workload{
 			Type: plan.WorkloadPut, KeySize: 8, ValueSize: 256, KeyCount: 1000, KeyOrder: plan.KeyOrderSequential,

@@ -31,6 +31,8 @@ type lookout struct {
 	// sampling lies between two looks at the members' metrics.
 	sampling time.Duration
 
+	// life ends when the session must come to its end.
+	life context.Context
 	// stop ends the load.
 	stop    context.CancelFunc
 	ended   chan struct{}
@@ -52,19 +54,16 @@ func newLookout(c Config, r *recorder) *lookout {
 	return &lookout{driver: c.Driver, recorder: r, rules: rules, target: c.Index == 0, sampling: interval}
 }
 
-// begin watches until end is called. stop ends the load.
-func (w *lookout) begin(ctx context.Context, target *results.Target, stop context.CancelFunc) {
+// begin watches until end is called, or life ends. stop ends the load.
+func (w *lookout) begin(life context.Context, target *results.Target, stop context.CancelFunc) {
 	name := nameIn(target)
 	w.mutex.Lock()
-	w.guard, w.changes.Name, w.stop = guard.New(w.rules, name), name, stop
+	w.guard, w.changes.Name, w.life, w.stop = guard.New(w.rules, name), name, life, stop
 	w.mutex.Unlock()
 	w.ended = make(chan struct{})
-	// A look that was begun is finished: each request is to be counted on both
-	// sides.
-	ctx = context.WithoutCancel(ctx)
-	w.repeat(ctx, lookEvery, w.look)
+	w.repeat(lookEvery, w.look)
 	if w.target && w.rules.WALFsync.ForSeconds > 0 {
-		w.repeat(ctx, w.sampling, w.sample)
+		w.repeat(w.sampling, w.sample)
 	}
 }
 
@@ -81,14 +80,16 @@ func nameIn(target *results.Target) func(id string) string {
 }
 
 // repeat does something now and in intervals, until the watch ends.
-func (w *lookout) repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
+func (w *lookout) repeat(every time.Duration, do func()) {
 	w.looking.Go(func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
-			do(ctx)
+			do()
 			select {
 			case <-w.ended:
+				return
+			case <-w.life.Done():
 				return
 			case <-ticker.C:
 			}
@@ -98,7 +99,7 @@ func (w *lookout) repeat(ctx context.Context, every time.Duration, do func(conte
 
 // end ends the lookout, with a last look at how the target is now. It may be
 // called again.
-func (w *lookout) end(ctx context.Context) {
+func (w *lookout) end() {
 	if w.ended == nil || isClosed(w.ended) {
 		return
 	}
@@ -107,29 +108,40 @@ func (w *lookout) end(ctx context.Context) {
 	w.mutex.Unlock()
 	close(w.ended)
 	w.looking.Wait()
-	w.look(context.WithoutCancel(ctx))
+	if w.life.Err() == nil {
+		w.look()
+	}
 }
 
-func (w *lookout) look(ctx context.Context) {
+// look at the requests, and at the members' status. A look that was begun is
+// finished, for each request is to be counted on both sides, unless life ends.
+func (w *lookout) look() {
 	ended, failed := w.recorder.tallied()
 	at := time.Now()
 	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesRequests(at, ended, failed) })
 	if !w.target {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, viewTimeout)
+	bounded, cancel := context.WithTimeout(w.life, viewTimeout)
 	defer cancel()
 	view := w.driver.View(bounded)
+	if w.life.Err() != nil {
+		// What was cut off shows nothing of the target.
+		return
+	}
 	w.judge(func(g *guard.Guard) *results.Fired {
 		w.changes.See(view)
 		return g.SeesView(view)
 	})
 }
 
-func (w *lookout) sample(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, sampleTimeout)
+func (w *lookout) sample() {
+	bounded, cancel := context.WithTimeout(w.life, sampleTimeout)
 	defer cancel()
 	samples := w.driver.Sample(bounded)
+	if w.life.Err() != nil {
+		return
+	}
 	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesSamples(samples) })
 }
 

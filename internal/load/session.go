@@ -59,7 +59,8 @@ type Session struct {
 	meter     *process.Meter
 	state     state
 	lookout   *lookout
-	// lifetime ends the session at the plan's timeout.
+	// life is the context of Run; lifetime ends the session at the plan's timeout.
+	life     context.Context
 	lifetime *time.Timer
 	// ledger of the puts that are watched, nil if none are, and replays of a
 	// history, nil if there is none; endWatch ends the watchers.
@@ -111,11 +112,12 @@ var errTimedOut = errors.New("plan.timeoutSeconds have passed")
 // deletes and returns nil with a snapshot that says Stopped; requests that
 // fail are results, not errors. FailureOf explains an error.
 func (s *Session) Run(ctx context.Context) error {
+	s.life = ctx
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx, cancel))
 	s.endWatch()
-	s.lookout.end(ctx)
+	s.lookout.end()
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
@@ -174,7 +176,7 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	if err != nil {
 		return nil, err
 	}
-	s.lookout.begin(ctx, target, stop)
+	s.lookout.begin(s.life, target, stop)
 	if s.conns, err = s.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func resolved(o *Observed) {
 
 func admitted(o *Observed) {
 	resolved(o)
-	o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0)}
+	o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0), ConfirmedAt: new(metav1.NewMicroTime(t0))}
 }
 
 func created(o *Observed) {
@@ -49,7 +49,7 @@ func created(o *Observed) {
 func running(o *Observed) {
 	created(o)
 	for i, name := range []string{"a", "b"} {
-		o.Pods[i] = Pod{Index: i, Name: name, Node: "n", State: PodRunning, Started: true, Ready: true}
+		o.Pods[i] = Pod{Index: i, Name: name, Node: "n", State: PodRunning, Started: true, Ready: true, Turn: true}
 	}
 }
 
@@ -136,7 +136,7 @@ func TestStages(t *testing.T) {
 	}{
 		"target not there":          {scenario(func(o *Observed) { o.Target.Missing = "no Service" }), v1alpha1.StagePending, ""},
 		"target there":              {scenario(func(o *Observed) { o.Target.Endpoints = []string{"a:1"} }), v1alpha1.StagePending, ""},
-		"target kept":               {scenario(resolved), v1alpha1.StagePending, ""},
+		"target kept":               {scenario(resolved), v1alpha1.StagePreparing, ""},
 		"its turn":                  {scenario(admitted), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
 		"no pod yet":                {scenario(created), v1alpha1.StagePreparing, ""},
 		"one pod not ready":         {scenario(running, pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, ""},

@@ -264,8 +264,8 @@ func checkTarget(o Observed, now time.Time) *Problem {
 // preparedBy counts from the later of the Job's creation and the pods' turn.
 func preparedBy(o Observed) time.Time {
 	from := o.Job.Created
-	if a := o.status().Admission; a != nil && a.ConfirmedAt != nil && a.ConfirmedAt.After(from) {
-		from = a.ConfirmedAt.Time
+	if a := o.status().Admission; a != nil && a.At.After(from) {
+		from = a.At.Time
 	}
 	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }
@@ -274,12 +274,9 @@ func preparedBy(o Observed) time.Time {
 func timesOut(o Observed) time.Time {
 	from := o.started()
 	switch a := o.status().Admission; {
-	case a == nil && o.status().Job == nil, awaitsConfirmation(o.Run):
+	case a == nil && o.status().Job == nil, o.status().Queue != nil:
 		return time.Unix(1<<40, 0)
-	case a == nil:
-	case a.ConfirmedAt != nil:
-		from = a.ConfirmedAt.Time
-	default:
+	case a != nil:
 		from = a.At.Time
 	}
 	return from.Add(seconds(o.spec().TimeoutSeconds))

@@ -68,17 +68,12 @@ func (w *world) grow(p *Pod, hostile bool) {
 		p.Conclude(p.Live, nil)
 	case p.StartAt != "":
 		p.Live = &results.Snapshot{Stage: results.StageCleaning}
-	case awaitsTurn(w.run) && !p.Turn:
+	case !p.Turn:
 		p.Live = &results.Snapshot{Stage: results.StageWaiting, Cleaning: results.CleaningNothingWritten}
 		w.run.Status.Target.ClusterID = "c"
 	default:
 		p.Ready = true
 	}
-}
-
-// awaitsTurn says whether the plan of the run's pods has them wait.
-func awaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Status.Admission != nil && run.Status.Admission.AmongOthers
 }
 
 func (w *world) startOrStick(p *Pod, hostile bool) {

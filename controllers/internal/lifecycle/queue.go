@@ -23,8 +23,6 @@ type Place struct {
 	// SameCluster says that the run in front loads the same cluster under other
 	// addresses; Unknown, that this is not known yet.
 	SameCluster, Unknown bool
-	// Others says that runs go on that share no address with this one.
-	Others bool
 }
 
 // holdAfterEnd is how long a run that has ended may hold its target at most,
@@ -37,11 +35,19 @@ func AwaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
 	return isResolved(run) && !isOver(run) && (run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
 }
 
-// awaitsConfirmation says that the run was let in while others went on, and that
-// it is not yet known that their clusters are others.
+// awaitsConfirmation says that the run was let in, and that its pods may not
+// write yet.
 func awaitsConfirmation(run *v1alpha1.EtcdBenchmark) bool {
 	a := run.Status.Admission
-	return a != nil && a.AmongOthers && a.ConfirmedAt == nil
+	return a != nil && a.ConfirmedAt == nil
+}
+
+// mayWrite says that nobody asks the run's pods to wait. Those of an operator
+// that knew no queue never do.
+func mayWrite(run *v1alpha1.EtcdBenchmark) bool { return !awaitsConfirmation(run) }
+
+func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow
 }
 
 func isResolved(run *v1alpha1.EtcdBenchmark) bool {
@@ -57,7 +63,7 @@ func isOver(run *v1alpha1.EtcdBenchmark) bool {
 // see yet, both may be told that it is their turn: who acts on it must have asked
 // alone.
 func PlaceOf(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
-	if run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {
+	if allowsOthers(run) {
 		return Place{}
 	}
 	if awaitsConfirmation(run) {
@@ -73,14 +79,11 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 	var last *v1alpha1.EtcdBenchmark
 	for i := range all {
 		other := &all[i]
-		shares := other.UID != run.UID && sharesAddress(run, other)
 		switch {
-		case other.UID == run.UID:
-		case holdsTarget(other, now) && !shares:
-			p.Others = true
+		case other.UID == run.UID || !sharesAddress(run, other):
 		case holdsTarget(other, now):
 			p.Behind = cmp.Or(p.Behind, nameOf(other))
-		case shares && waits(other) && createdBefore(other, run):
+		case waits(other) && createdBefore(other, run):
 			p.Position++
 			if last == nil || createdBefore(last, other) {
 				last = other
@@ -96,19 +99,21 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 	return p
 }
 
-// placeInCluster: of the runs that were let in before, those are in front whose
-// cluster is the same, or is not known yet.
+// placeInCluster: in front is whoever may write, if the cluster is the same, or
+// that is not known yet; and whoever waits for the same cluster, and was let in
+// before. One that waits and has told no cluster is not: once it tells, it is
+// behind this run. So a run whose pods never come keeps nobody waiting.
 func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	var p Place
 	own := run.Status.Target.ClusterID
 	for i := range all {
 		other := &all[i]
-		if other.UID == run.UID || !holdsTarget(other, now) || !admittedBefore(other, run) {
-			continue
-		}
 		id := clusterOf(other)
 		known := own != "" && id != ""
-		if known && own != id {
+		switch {
+		case other.UID == run.UID || !holdsTarget(other, now) || known && own != id:
+			continue
+		case !mayWrite(other) && !(known && admittedBefore(other, run)):
 			continue
 		}
 		p.Position++
@@ -123,7 +128,7 @@ func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 
 // waits says whether a run stands in the queue, or will at its next step.
 func waits(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Status.Admission == nil && AwaitsTurn(run) && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow
+	return run.Status.Admission == nil && AwaitsTurn(run) && !allowsOthers(run)
 }
 
 // holdsTarget says whether a run loads its target, or is about to, or has yet to
@@ -193,39 +198,45 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return queued(o, now, fmt.Sprintf("%s, which shares an address with this run, is in front; this run is number %d of those that wait.",
 			o.Place.Behind, o.Place.Position))
 	}
+	a := &v1alpha1.Admission{At: microTime(now)}
+	if allowsOthers(o.Run) {
+		a.ConfirmedAt = &a.At
+	}
 	return &Decision{
-		Stage: v1alpha1.StagePending, Message: "No other run goes on at the target's addresses.",
-		Admission: &v1alpha1.Admission{At: microTime(now), AmongOthers: o.Place.Others},
-		Requeue:   time.Millisecond,
+		Stage: v1alpha1.StagePreparing, Message: "No other run that it would have to wait for goes on at the target's addresses.",
+		Admission: a, Requeue: time.Millisecond,
 	}
 }
 
-// decideTurn lets pods write that wait to hear whether others load the same
-// cluster under other addresses. Before they have told which cluster it is, what
-// keeps them from it is more worth telling.
+// decideTurn lets the pods write once nobody in front loads the same cluster.
+// While no other run may write, which cluster it is need not be known; but until
+// its first pod runs, the run leaves others the way.
 func decideTurn(o Observed, now time.Time) *Decision {
 	switch {
-	case !awaitsConfirmation(o.Run):
+	case !awaitsConfirmation(o.Run), o.Pods[0].State != PodRunning:
 		return nil
 	case o.Place.Behind == "":
-		a := *o.status().Admission
-		a.ConfirmedAt = new(microTime(now))
-		return &Decision{
-			Stage: v1alpha1.StagePreparing, Message: "No other run loads the same etcd cluster.",
-			Admission: &a, Requeue: time.Millisecond,
-		}
+		return confirm(o, now)
 	case o.Place.SameCluster:
 		return queued(o, now, fmt.Sprintf("%s, under other addresses, loads the same etcd cluster (%s); this run is number %d of those that wait, and has written nothing.",
 			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
-	case clusterOf(o.Run) == "":
-		return nil
 	}
-	d := &Decision{
-		Stage:   v1alpha1.StagePreparing,
-		Message: fmt.Sprintf("It is not known yet whether %s loads the same etcd cluster (%s).", o.Place.Behind, clusterOf(o.Run)),
-	}
-	d.wake(nextCheck(o, now), now)
+	d := queued(o, now, fmt.Sprintf("It is not known yet whether %s loads the same etcd cluster; until then this run writes nothing.", o.Place.Behind))
+	d.Stage = v1alpha1.StagePreparing
 	return d
+}
+
+// confirm restarts the clock of a run that had to queue.
+func confirm(o Observed, now time.Time) *Decision {
+	a := *o.status().Admission
+	a.ConfirmedAt = new(microTime(now))
+	if o.status().Queue != nil {
+		a.At = *a.ConfirmedAt
+	}
+	return &Decision{
+		Stage: v1alpha1.StagePreparing, Message: "No other run loads the same etcd cluster.",
+		Admission: &a, Requeue: time.Millisecond,
+	}
 }
 
 func queued(o Observed, now time.Time, message string) *Decision {
@@ -239,8 +250,7 @@ func queued(o Observed, now time.Time, message string) *Decision {
 
 // giveTurn tells the pods that may write by now that they may.
 func giveTurn(o Observed) (out []Action) {
-	a := o.status().Admission
-	if a == nil || a.ConfirmedAt == nil {
+	if o.status().Admission == nil || !mayWrite(o.Run) || allowsOthers(o.Run) {
 		return nil
 	}
 	for _, p := range o.Pods {

@@ -41,14 +41,16 @@ func allows(run *v1alpha1.EtcdBenchmark) {
 
 func admittedIn(second int) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
-		run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0.Add(time.Duration(second) * time.Second))}
+		at := metav1.NewMicroTime(t0.Add(time.Duration(second) * time.Second))
+		run.Status.Admission = &v1alpha1.Admission{At: at, ConfirmedAt: &at}
 	}
 }
 
-func amongOthers(second int) func(*v1alpha1.EtcdBenchmark) {
+// unconfirmed was let in, and may not write yet.
+func unconfirmed(second int) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		admittedIn(second)(run)
-		run.Status.Admission.AmongOthers = true
+		run.Status.Admission.ConfirmedAt = nil
 	}
 }
 
@@ -79,7 +81,7 @@ func TestPlaceOf(t *testing.T) {
 		"one goes on":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
 		"in other letters":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
 		"one of before queues":          {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1}},
-		"one goes on elsewhere":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Others: true}},
+		"one goes on elsewhere":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{}},
 		"one goes on that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1}},
 		"an older one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Behind: "ns/x", Position: 2}},
 		"a younger one waits":           {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
@@ -89,18 +91,21 @@ func TestPlaceOf(t *testing.T) {
 		"the last in front is told": {own, []v1alpha1.EtcdBenchmark{
 			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
 		}, Place{Behind: "ns/x", Position: 3}},
-		"one is over":            {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
-		"one has left its keys":  {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
-		"one deletes its keys":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1}},
-		"it allows whatever":     {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
-		"itself":                 {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
-		"no id yet, alone":       {with(own, amongOthers(10)), nil, Place{}},
-		"no id yet, not alone":   {with(own, amongOthers(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other has no id":    {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other is elsewhere": {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
-		"the other is here":      {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other came later":   {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), amongOthers(11), inCluster("1"))}, Place{}},
-		"one here, one unknown": {with(own, amongOthers(10), inCluster("1")), []v1alpha1.EtcdBenchmark{
+		"one is over":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
+		"one has left its keys":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
+		"one deletes its keys":     {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1}},
+		"it allows whatever":       {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
+		"itself":                   {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
+		"no id yet, alone":         {with(own, unconfirmed(10)), nil, Place{}},
+		"no id yet, not alone":     {with(own, unconfirmed(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other has no id":      {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other is elsewhere":   {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
+		"the other is here":        {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other waits, unknown": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1))}, Place{}},
+		"the other waits, here":    {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other went first":     {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(11), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other came later":     {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(11), inCluster("1"))}, Place{}},
+		"one here, one unknown": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{
 			with(onTarget("u", 1, "c:1"), admittedIn(1)), with(onTarget("x", 1, "d:1"), admittedIn(2), inCluster("1")),
 		}, Place{Behind: "ns/x", Position: 2, SameCluster: true}},
 	}
@@ -122,17 +127,17 @@ func TestARunThatIsCleanedForEverHoldsNothing(t *testing.T) {
 
 func behind(p Place) change { return func(o *Observed) { o.Place = p } }
 
-func amidOthers(o *Observed) {
+func unsure(o *Observed) {
 	admitted(o)
-	o.Run.Status.Admission.AmongOthers = true
+	o.Run.Status.Admission.ConfirmedAt = nil
 }
 
 func waiting(o *Observed) {
 	running(o)
-	amidOthers(o)
+	unsure(o)
 	o.Run.Status.Target.ClusterID = "c0ffee"
 	for i := range o.Pods {
-		o.Pods[i].Ready, o.Pods[i].Live = false, &results.Snapshot{Stage: results.StageWaiting}
+		o.Pods[i].Ready, o.Pods[i].Turn, o.Pods[i].Live = false, false, &results.Snapshot{Stage: results.StageWaiting}
 	}
 }
 
@@ -148,17 +153,18 @@ func TestQueue(t *testing.T) {
 	}{
 		"by address":     {scenario(resolved, behind(place)), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 3, Behind: "ns/x"}, "ns/x"},
 		"by cluster":     {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "c0ffee"},
-		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, nil, "not known yet"},
-		"not asked yet":  {scenario(running, amidOthers, behind(Place{Behind: "ns/x", Unknown: true}), pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, nil, "ready to start"},
+		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x"}, "not known yet"},
+		"not asked yet":  {scenario(running, unsure, behind(Place{Behind: "ns/x", Unknown: true}), pod(0, func(p *Pod) { p.State, p.Ready = PodWaiting, false })), v1alpha1.StagePreparing, nil, "ready to start"},
 		"back to it":     {scenario(waiting, at(v1alpha1.StagePreparing), behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "written nothing"},
 		"and on from it": {scenario(waiting, at(v1alpha1.StageQueued)), v1alpha1.StagePreparing, nil, "No other run"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			now := later
-			if strings.HasPrefix(name, "not asked") {
+			if tc.stage == v1alpha1.StagePreparing {
 				now = t0
 			}
+			tc.seen.Run.Status.Queue = tc.queue
 			d := Decide(tc.seen, now)
 			if d.Stage != tc.stage || !strings.Contains(d.Message, tc.says) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
 				t.Errorf("wanted stage %s, a message of %q and nothing done, found %+v", tc.stage, tc.says, d)
@@ -179,8 +185,8 @@ func at(stage string) change {
 
 func TestTheTurnIsKeptBeforePodsHearOfIt(t *testing.T) {
 	now := t0.Add(time.Minute)
-	d := Decide(scenario(waiting), now)
-	if d.Admission == nil || d.Admission.ConfirmedAt == nil || !d.Admission.ConfirmedAt.Time.Equal(now) || len(d.Actions) > 0 {
+	d := Decide(scenario(waiting, func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), now)
+	if d.Admission == nil || d.Admission.ConfirmedAt == nil || !d.Admission.ConfirmedAt.Time.Equal(now) || !d.Admission.At.Time.Equal(now) || len(d.Actions) > 0 {
 		t.Fatalf("wanted the turn to be kept, and nothing else, found %+v", d)
 	}
 	o := scenario(waiting, func(o *Observed) { o.Run.Status.Admission = d.Admission }, pod(0, func(p *Pod) { p.Turn = true }))
@@ -193,21 +199,22 @@ func TestTheTurnIsKeptBeforePodsHearOfIt(t *testing.T) {
 // Timeouts count from when the run left the queue.
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	left := t0.Add(10 * time.Hour)
-	direct := func(o *Observed) { o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left)} }
-	confirmed := func(o *Observed) {
-		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0), AmongOthers: true, ConfirmedAt: new(metav1.NewMicroTime(left))}
+	let := func(o *Observed) {
+		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left), ConfirmedAt: new(metav1.NewMicroTime(left))}
 	}
+	unlet := func(o *Observed) { o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left)} }
+	queues := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }
 	tests := map[string]struct {
 		seen Observed
 		at   time.Time
 		want string
 	}{
-		"a long queue":              {scenario(told(t0), direct), left.Add(199 * time.Second), ""},
-		"and then a long run":       {scenario(told(t0), direct), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
-		"a long wait for a turn":    {scenario(told(t0), confirmed), left.Add(199 * time.Second), ""},
-		"and a long run after it":   {scenario(told(t0), confirmed), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
-		"not ready after the turn":  {scenario(running, confirmed, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
-		"nearly ready after it":     {scenario(running, confirmed, pod(1, func(p *Pod) { p.Ready = false })), left.Add(59 * time.Second), ""},
+		"a long queue":              {scenario(told(t0), let), left.Add(199 * time.Second), ""},
+		"and then a long run":       {scenario(told(t0), let), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"a wait for a turn":         {scenario(waiting, unlet, queues), left.Add(1000 * time.Hour), ""},
+		"no pod for a turn":         {scenario(created, unlet), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
+		"not ready after the turn":  {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
+		"nearly ready after it":     {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(59 * time.Second), ""},
 		"stopped while it waits":    {scenario(resolved, behind(Place{Behind: "x"}), func(o *Observed) { o.Run.Spec.Stop = true }), left, v1alpha1.ReasonStopped},
 		"of an operator before it":  {scenario(told(t0), func(o *Observed) { o.Run.Status.Admission = nil }), t0.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
 		"a pod fails while waiting": {scenario(waiting, behind(Place{Behind: "x", SameCluster: true}), pod(1, fails(&results.Failure{Reason: results.FailureTLSFailed}))), left, v1alpha1.ReasonTLSFailed},
@@ -257,6 +264,10 @@ func newCrowd(t *testing.T, seed uint64) *crowd {
 // step takes one run, by chance, one step further.
 func (c *crowd) step() {
 	run := &c.runs[c.rand.IntN(len(c.runs))]
+	if run.Status.Admission != nil && c.rand.IntN(2) == 0 {
+		// Its pods have looked at the target.
+		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
+	}
 	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
 	switch {
 	case isOver(run):
@@ -268,11 +279,7 @@ func (c *crowd) step() {
 }
 
 func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
-	if run.Status.Admission != nil {
-		// Its pods have looked at the target.
-		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
-	}
-	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now)}
+	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now), Pods: []Pod{{State: PodRunning}}}
 	d := firstOf(o, c.now, decideQueue, decideTurn, func(Observed, time.Time) *Decision { return &Decision{} })
 	if d.Admission == nil {
 		return
@@ -293,7 +300,7 @@ func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
 func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
 	for i := range c.runs {
 		other := &c.runs[i]
-		writes := other.UID != run.UID && holdsTarget(other, c.now) && !awaitsConfirmation(other)
+		writes := other.UID != run.UID && holdsTarget(other, c.now) && mayWrite(other)
 		same := c.clusters[other.Status.Target.Endpoints[0]] == c.clusters[run.Status.Target.Endpoints[0]]
 		// One that does not mind may have come later, though.
 		later := other.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow && admittedBefore(run, other)

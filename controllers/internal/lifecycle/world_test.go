@@ -94,10 +94,8 @@ func (w *world) observe() Observed {
 func (w *world) place() Place {
 	switch {
 	case w.ahead > 0:
-		return Place{Behind: "ns/older", Position: 1, Others: w.rivals > 0}
-	case w.run.Status.Admission == nil:
-		return Place{Others: w.rivals > 0}
-	case w.rivals > 0:
+		return Place{Behind: "ns/older", Position: 1}
+	case w.run.Status.Admission != nil && w.rivals > 0:
 		known := clusterOf(w.run) != ""
 		return Place{Behind: "ns/other", Position: 1, SameCluster: known, Unknown: !known}
 	}
@@ -215,6 +213,7 @@ func (w *world) keep(o Observed, d Decision) {
 	if s.StartTime == nil {
 		s.StartTime = &metav1.Time{Time: w.now}
 	}
+	s.Queue = d.Queue
 	if len(d.Endpoints) > 0 {
 		s.Target = &v1alpha1.TargetStatus{Endpoints: d.Endpoints}
 	}

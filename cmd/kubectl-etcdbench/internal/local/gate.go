@@ -45,7 +45,7 @@ func (g *gate) StartAt(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// Turn implements load.Control: nobody queues without a cluster.
+// Turn implements load.Control.
 func (g *gate) Turn(context.Context) error { return nil }
 
 // Stopped implements load.Control.

@@ -66,6 +66,8 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	// Nobody queues without a cluster.
+	p.AwaitTurn = false
 	if o.EmbeddedMembers > 0 {
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}

@@ -1,0 +1,100 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// checkQueue creates three runs on one etcd: the second by the addresses of the
+// first, the third by others, so that only its pods see where it is. They take
+// turns, and the two that wait write nothing until then.
+func checkQueue(t *testing.T) {
+	ns := namespace(t, "queue")
+	first := newEndless(ns, "first")
+	second := newPutIn(ns, suite.side, "second", 500)
+	third := newPut(suite.side, "queue-third", 500)
+	third.Spec.Target = v1alpha1.Target{
+		Pods: &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": etcdName}}},
+	}
+	for _, b := range []*v1alpha1.EtcdBenchmark{first, second, third} {
+		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
+	}
+	first = awaitMeasuring(t, create(t, first))
+	awaitQueued(t, create(t, second), first, false)
+	awaitQueued(t, create(t, third), first, true)
+	for _, b := range []*v1alpha1.EtcdBenchmark{second, third} {
+		if left := mustStore(t, suite.side, b.KeyPrefix()); len(left) > 0 {
+			t.Errorf("%s has written %d keys while it waited", b.Name, len(left))
+		}
+	}
+	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
+	if err := suite.client.Patch(suite.ctx, first, stop); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*v1alpha1.EtcdBenchmark{second, third} {
+		b = awaitEnd(t, b)
+		requireCompleted(t, b)
+		if b.Status.Summary.WindowStart.Before(mustGet(t, first).Status.Summary.WindowEnd) {
+			t.Errorf("%s measured from %v on, before the first had ended", b.Name, b.Status.Summary.WindowStart)
+		}
+	}
+}
+
+func mustGet(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	found, err := get(suite.ctx, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func awaitQueued(t *testing.T, b, behind *v1alpha1.EtcdBenchmark, sameCluster bool) {
+	t.Helper()
+	eventually(t, 2*time.Minute, b.Name+" to wait for "+behind.Name, func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		if q := found.Status.Queue; q == nil || q.Behind != behind.Namespace+"/"+behind.Name || q.SameCluster != sameCluster {
+			return fmt.Errorf("status.queue is %+v", q)
+		}
+		return wantReason(found, v1alpha1.ConditionFinished, v1alpha1.StageQueued)
+	})
+}
+
+// checkGuard ends a run by a rule about its target.
+func checkGuard(t *testing.T) {
+	b := newEndless(namespace(t, "guard"), "guarded")
+	b.Spec.Workload.Put.ValueSize = 10_000
+	b.Spec.Guard = &v1alpha1.Guard{
+		MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true,
+		StopOn: &v1alpha1.StopRules{Alarm: true, DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: databaseOf(t, suite.side) + 5_000_000}},
+	}
+	b = runToEnd(t, b)
+	requireCutShort(t, b, v1alpha1.ReasonGuardStopped)
+	if g := b.Status.Guard; g == nil || g.Rule != "DatabaseSize" || g.Subject == "" {
+		t.Errorf("status.guard is %+v", g)
+	}
+}
+
+// databaseOf is the size of the largest database of the target's members, as a
+// run sees it, in bytes.
+func databaseOf(t *testing.T, c *etcdCluster) (largest int64) {
+	t.Helper()
+	b := runToEnd(t, newPut(c, "guard-size", 10))
+	requireCompleted(t, b)
+	for _, m := range b.Status.Target.Members {
+		largest = max(largest, m.DatabaseBytes)
+	}
+	return largest
+}
