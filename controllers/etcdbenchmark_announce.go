@@ -52,7 +52,7 @@ func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, re
 
 func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionFinished {
-		return c.Status == metav1.ConditionTrue && benchmark.CouldNotRun(c.Reason)
+		return c.Status == metav1.ConditionTrue && (benchmark.CouldNotRun(c.Reason) || c.Reason == v1alpha1.ReasonPartlyCompleted)
 	}
 	return c.Status != metav1.ConditionTrue
 }

@@ -117,6 +117,9 @@ func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left
 		s := scraped[p.Name]
 		p.Conclude(s.Live, cmp.Or(left[p.Name], s.Left))
 		p.Unreachable = s.Unreachable
+		if s.Clock != nil {
+			p.ClockOffset = new(s.Clock.Offset())
+		}
 	}
 }
 

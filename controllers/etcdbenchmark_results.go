@@ -116,6 +116,9 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	if s := p.Newest(); s != nil {
 		out = benchmark.Pod(s)
 	}
+	if out.ClockOffsetMicroseconds = before.ClockOffsetMicroseconds; p.ClockOffset != nil {
+		out.ClockOffsetMicroseconds = new(p.ClockOffset.Microseconds())
+	}
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
 	if final {
 		out.Road = cmp.Or(p.Road, v1alpha1.RoadNone)

@@ -1,9 +1,15 @@
 package controllers
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -55,6 +61,49 @@ func TestQueue(t *testing.T) {
 	third.awaitQueued(1, second)
 	second.playAll()
 	third.playAll()
+}
+
+// slowReader holds back its first list of runs, once it is read, until it may go.
+type slowReader struct {
+	client.Reader
+	first        *sync.Once
+	listed, goes chan struct{}
+}
+
+func (r slowReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := r.Reader.List(ctx, list, options...)
+	if _, ok := list.(*v1alpha1.EtcdBenchmarkList); ok {
+		r.first.Do(func() {
+			close(r.listed)
+			<-r.goes
+		})
+	}
+	return err
+}
+
+// TestRunsAskOneAfterTheOther: a run that is told that nobody is in front has its
+// turn before anybody else asks, even one that was created before and comes to
+// its addresses just then.
+func TestRunsAskOneAfterTheOther(t *testing.T) {
+	older := newStage(t, targets(byService(intstr.FromString("client"))))
+	older.awaitSeen()
+	reader := slowReader{first: &sync.Once{}, listed: make(chan struct{}), goes: make(chan struct{})}
+	older.restart(func(r *EtcdBenchmarkReconciler) {
+		reader.Reader = r.APIReader
+		r.APIReader = reader
+	})
+	younger := older.join("younger", targets(v1alpha1.Target{Endpoints: []string{"198.18.9.1:12379"}}))
+	<-reader.listed
+	older.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
+	older.awaitEndpoints("198.18.9.1:12379")
+	// Were it let in now, that would take less than this.
+	letIn := func(context.Context) (bool, error) { return older.status().Admission != nil, nil }
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Second, true, letIn); err == nil {
+		t.Error("the older run was let in while the younger one asked")
+	}
+	close(reader.goes)
+	younger.loadJob()
+	older.awaitQueued(1, younger)
 }
 
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {

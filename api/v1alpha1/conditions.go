@@ -84,6 +84,19 @@ const (
 	ReasonClientBound = "ClientBound"
 )
 
+// Reasons of Passed=Unknown that are about the run as a whole: its numbers are
+// not of what was asked for.
+const (
+	// ReasonTargetChanged: the leader, a version or the members of the target
+	// changed under the run.
+	ReasonTargetChanged = "TargetChanged"
+	// ReasonStartsApart: the client pods did not start together.
+	ReasonStartsApart = "StartsApart"
+	// ReasonClockOffset: the clock of a client pod is off, so that when it
+	// started and ended is not known.
+	ReasonClockOffset = "ClockOffset"
+)
+
 // Reasons of Cleaned.
 const (
 	// ReasonKeysDeleted: every client pod reported its keys deleted.

@@ -2,7 +2,7 @@ package v1alpha1
 
 // DisturbanceType is what happens beside the load.
 //
-// +kubebuilder:validation:Enum=Compact;Defragment
+// +kubebuilder:validation:Enum=Compact;Defragment;LeaseExpiry
 type DisturbanceType string
 
 const (
@@ -10,18 +10,22 @@ const (
 	DisturbanceCompact DisturbanceType = "Compact"
 	// DisturbanceDefragment defragments the databases of the members.
 	DisturbanceDefragment DisturbanceType = "Defragment"
+	// DisturbanceLeaseExpiry lets many leases expire at once.
+	DisturbanceLeaseExpiry DisturbanceType = "LeaseExpiry"
 )
 
 // Disturbance happens in intervals beside the load of the measured window. One
 // client pod makes it, and no more of them once the window has ended.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="compact can only be set where type is Compact: remove it"
+// +kubebuilder:validation:XValidation:rule="has(self.leaseExpiry) == (self.type == 'LeaseExpiry')",message="leaseExpiry must be set if, and only if, type is LeaseExpiry"
 type Disturbance struct {
 	// type is Compact (the history of all keys of the store is compacted, but
-	// for the newest revisions) or Defragment (the members' databases are
+	// for the newest revisions), Defragment (the members' databases are
 	// defragmented one after the other, the leader's last; meanwhile a member
-	// answers nothing). Both concern the whole store, not only the keys of the
-	// run, and need guard.allowStoreWide.
+	// answers nothing) or LeaseExpiry (many leases with keys of the run are
+	// granted, and expire together). The first two concern the whole store, not
+	// only the keys of the run, and need guard.allowStoreWide.
 	//
 	// +required
 	Type DisturbanceType `json:"type"`
@@ -39,6 +43,11 @@ type Disturbance struct {
 	//
 	// +optional
 	Compact *CompactSettings `json:"compact,omitempty"`
+
+	// leaseExpiry are the settings of type LeaseExpiry.
+	//
+	// +optional
+	LeaseExpiry *LeaseExpirySettings `json:"leaseExpiry,omitempty"`
 }
 
 // CompactSettings say what a compaction leaves.
@@ -51,6 +60,37 @@ type CompactSettings struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000000
 	KeepRevisions int64 `json:"keepRevisions"`
+}
+
+// LeaseExpirySettings say how many leases expire together.
+//
+// +kubebuilder:validation:XValidation:rule="self.leases * self.keysPerLease <= 1000000",message="leases times keysPerLease must be at most 1000000: lower one of them"
+type LeaseExpirySettings struct {
+	// leases that are granted and expire each time. Default 1,000.
+	//
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Leases int64 `json:"leases,omitempty"`
+
+	// keysPerLease is how many keys each of them has, which go with it. Default 1.
+	//
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	KeysPerLease int64 `json:"keysPerLease,omitempty"`
+
+	// ttlSeconds is the time to live of the leases, in seconds. etcd raises one
+	// that is shorter than one and a half times its election timeout: 2 unless
+	// that was changed. Default 5.
+	//
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	TTLSeconds int64 `json:"ttlSeconds,omitempty"`
 }
 
 // DefaultKeepRevisions is that of CompactSettings.

@@ -13,6 +13,8 @@ const (
 func TestAdmissionAcceptsDisturbances(t *testing.T) {
 	both := edit{"spec.disturbances", `[{type: Compact, everySeconds: 5, compact: {keepRevisions: 0}}, {type: Defragment, everySeconds: 9}]`}
 	for name, edits := range map[string][]edit{
+		"a storm":          {{"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 4, leaseExpiry: {}}]`}, {"spec.load", `{durationSeconds: 10}`}},
+		"a great storm":    {{"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 4, leaseExpiry: {leases: 100000, keysPerLease: 10, ttlSeconds: 3600}}]`}, {"spec.load", `{requests: 10}`}},
 		"beside requests":  {both, {"spec.guard", allowed}, {"spec.load", `{requests: 10}`}},
 		"beside a time":    {both, {"spec.guard", allowed}, {"spec.load", `{durationSeconds: 10}`}},
 		"beside a profile": {both, {"spec.guard", allowed}, {"spec.workload", ""}, {"spec.load", ""}, {"spec.objectives", ""}, {"spec.profile", "Small"}},
@@ -29,7 +31,11 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 		"after the window":          {`[{type: Compact, everySeconds: 10}]`, allowed, "or there would be no disturbance"},
 		"without a pause":           {`[{type: Compact, everySeconds: 0}]`, allowed, "greater than or equal to 1"},
 		"twice":                     {`[{type: Compact, everySeconds: 1}, {type: Compact, everySeconds: 2}]`, allowed, "Duplicate value"},
-		"an unknown type":           {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment"`},
+		"an unknown type":           {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment", "LeaseExpiry"`},
+		"a storm of nothing":        {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry must be set if, and only if"},
+		"a storm of another type":   {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry must be set if, and only if"},
+		"too great a storm":         {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease"},
+		"a storm that comes late":   {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "or no lease would expire"},
 		"settings of another type":  {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact can only be set"},
 		"less than nothing is kept": {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
 	} {
@@ -37,6 +43,11 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.disturbances", tc.disturbances}, edit{"spec.guard", tc.guard}, edit{"spec.load", `{durationSeconds: 10}`})
 		})
 	}
+}
+
+func TestDisturbancesBesideAProfileComeInTime(t *testing.T) {
+	wantRefused(t, "for which every profile loads the target", edit{"spec.disturbances", `[{type: Compact, everySeconds: 60}]`}, edit{"spec.guard", allowed},
+		edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""}, edit{"spec.profile", "Small"})
 }
 
 func TestDisturbancesAreImmutable(t *testing.T) {

@@ -61,6 +61,7 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.delete) || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 for workload.type Delete: a warm-up would delete keys that are to be measured, and the writing of the keys warms the connections up"
 // +kubebuilder:validation:XValidation:rule="!has(self.load) || has(self.load.rate) || !has(self.objectives) || !self.objectives.exists(o, o.type == 'AchievedRate')",message="an objective of type AchievedRate needs load.rate: a closed loop offers no rate of which a share could be reached"
 // +kubebuilder:validation:XValidation:rule="has(self.guard) == has(oldSelf.guard) && (!has(self.guard) || self.guard == oldSelf.guard)",message="spec.guard is immutable: create a new EtcdBenchmark for a new run"
+// +kubebuilder:validation:XValidation:rule="has(self.onPodLost) == has(oldSelf.onPodLost) && (!has(self.onPodLost) || self.onPodLost == oldSelf.onPodLost)",message="spec.onPodLost is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile)",message="spec.profile is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="has(self.profile) ? !has(self.workload) && !has(self.load) && !has(self.objectives) : has(self.workload) && has(self.load)",message="spec.workload and spec.load must both be set, or spec.profile without workload, load and objectives, for all of which it stands"
 // +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.timeoutSeconds > 60",message="spec.timeoutSeconds must be greater than 60, for which every profile loads the target: raise it"
@@ -77,6 +78,8 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.load) || !has(self.load.durationSeconds) || self.disturbances.all(d, d.everySeconds < self.load.durationSeconds)",message="spec.disturbances: everySeconds must be smaller than load.durationSeconds, or there would be no disturbance: lower it or raise durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.watch) || self.workload.watch.streams >= self.load.pods",message="workload.watch.streams must not be smaller than load.pods: each pod needs a stream to see its own puts; raise it"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.watchGet) || self.workload.watchGet.streams >= self.load.pods && self.workload.watchGet.keys.count >= self.load.pods",message="workload.watchGet.streams and workload.watchGet.keys.count must not be smaller than load.pods: each pod needs a stream, and a key for its history; raise them"
+// +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.load) || !has(self.load.durationSeconds) || self.disturbances.all(d, !has(d.leaseExpiry) || d.everySeconds + d.leaseExpiry.ttlSeconds < self.load.durationSeconds)",message="spec.disturbances: everySeconds and leaseExpiry.ttlSeconds together must be smaller than load.durationSeconds, or no lease would expire in the measured window: lower one of them or raise durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.profile) || self.disturbances.all(d, d.everySeconds < 60)",message="spec.disturbances: everySeconds must be smaller than 60, for which every profile loads the target, or there would be no disturbance: lower it"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
 type EtcdBenchmarkSpec struct {
 	// target is the etcd cluster to load.
@@ -131,6 +134,19 @@ type EtcdBenchmarkSpec struct {
 	//
 	// +optional
 	Pod *PodSettings `json:"pod,omitempty"`
+
+	// onPodLost is what becomes of the run if a client pod is lost after the
+	// start: evicted, killed for want of memory, crashed, or gone with its node.
+	// Fail ends the run as PodFailed; Continue lets the others go on, and the run
+	// finishes as PartlyCompleted. Either way the pods that live report what they
+	// measured, the result is partial, and the run can not pass. A pod that says
+	// itself why it can not go on ends the run, and so does, where
+	// spec.guard.stopOn has rules about the target, the loss of client pod 0,
+	// which watches them. Default Fail.
+	//
+	// +optional
+	// +kubebuilder:default=Fail
+	OnPodLost PodLossPolicy `json:"onPodLost,omitempty"`
 
 	// schedulingTimeoutSeconds is how long, in seconds, the client pods may
 	// take from the Job's creation until all are ready to start. Clusters that

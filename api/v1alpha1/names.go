@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,11 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // UsesLeases says whether the run may grant leases.
 func (b *EtcdBenchmark) UsesLeases() bool {
 	w := b.Resolved().Workload
-	return w.Lease != nil || w.usesSessions()
+	return w.Lease != nil || w.usesSessions() || b.letsLeasesExpire()
+}
+
+func (b *EtcdBenchmark) letsLeasesExpire() bool {
+	return slices.ContainsFunc(b.Spec.Disturbances, func(d Disturbance) bool { return d.LeaseExpiry != nil })
 }
 
 // usesSessions says whether each client keeps a lease for its locks.

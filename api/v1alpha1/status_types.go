@@ -334,6 +334,13 @@ type PodStatus struct {
 	// +optional
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds,omitempty"`
 
+	// clockOffsetMicroseconds is how far the pod's wall clock is at least ahead
+	// of the operator's, or, if it is less than 0, behind it. Absent: the pod
+	// could not be scraped.
+	//
+	// +optional
+	ClockOffsetMicroseconds *int64 `json:"clockOffsetMicroseconds,omitempty"`
+
 	// keysDeleted is true once the pod reported that its keys are gone.
 	//
 	// +optional

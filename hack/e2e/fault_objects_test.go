@@ -25,7 +25,7 @@ func objectFaults() map[string]fault {
 	return map[string]fault{
 		"stopped": {strike: stop, in: map[string]outcome{
 			v1alpha1.StagePreparing: stopped, v1alpha1.StageArmed: stopped,
-			v1alpha1.StageRunning: measured, v1alpha1.StageCollecting: measured,
+			v1alpha1.StageRunning: measured, v1alpha1.StageCollecting: stopped,
 		}},
 		"deleted in background": {strike: deleteRun(metav1.DeletePropagationBackground), in: gone},
 		"deleted in foreground": {strike: deleteRun(metav1.DeletePropagationForeground), in: gone},

@@ -64,7 +64,18 @@ func shortSample(t *testing.T, file, name string) *v1alpha1.EtcdBenchmark {
 		seconds := int32(sampleSeconds)
 		b.Spec.Load.DurationSeconds = &seconds
 	}
+	hasten(b.Spec.Disturbances)
 	return b
+}
+
+// hasten lets disturbances happen twice in the short window.
+func hasten(disturbances []v1alpha1.Disturbance) {
+	for i := range disturbances {
+		disturbances[i].EverySeconds = 2
+		if expiry := disturbances[i].LeaseExpiry; expiry != nil {
+			expiry.Leases, expiry.TTLSeconds = 100, 2
+		}
+	}
 }
 
 // leases returns the leases of the target, as etcdctl lists them.

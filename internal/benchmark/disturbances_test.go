@@ -35,6 +35,26 @@ func TestPlanOfDisturbances(t *testing.T) {
 	}
 }
 
+// A storm needs leases of the run's own, which whoever cleans up must know.
+func TestPlanOfAStorm(t *testing.T) {
+	run := putRun(func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Disturbances = []v1alpha1.Disturbance{{
+			Type: v1alpha1.DisturbanceLeaseExpiry, EverySeconds: 5, LeaseExpiry: &v1alpha1.LeaseExpirySettings{Leases: 9, KeysPerLease: 8, TTLSeconds: 7},
+		}}
+	})
+	p, err := Plan(run, []string{"etcd:2379"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.Disturbance{{Kind: plan.DisturbanceLeaseExpiry, EverySeconds: 5, Storm: &plan.Storm{Leases: 9, KeysPerLease: 8, TTLSeconds: 7}}}
+	if diff := cmp.Diff(want, p.Disturbances); diff != "" || p.FirstLease != run.FirstLease() || p.FirstLease == 0 {
+		t.Errorf("first lease %x, disturbances (-want +got):\n%s", p.FirstLease, diff)
+	}
+	if !strings.Contains(run.RemovalCommand(), "lease revoke") {
+		t.Errorf("the command to clean up forgets the leases: %s", run.RemovalCommand())
+	}
+}
+
 func compacted(at ...time.Duration) map[results.DisturbanceKind]*results.Disturbance {
 	d := &results.Disturbance{}
 	for _, after := range at {

@@ -47,10 +47,13 @@ func planStopRules(r *v1alpha1.StopRules) plan.StopRules {
 	return out
 }
 
-// WatchesTarget says whether a rule of the run's guard is about its target, and
-// not about requests alone. Client pod 0 watches those.
+// WatchesTarget says whether somebody asked for a rule about the run's target,
+// and not about requests alone. Client pod 0 watches those.
 func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
-	rules := planGuard(b.Spec.Guard).StopOn
+	if b.Spec.Guard == nil || b.Spec.Guard.StopOn == nil {
+		return false
+	}
+	rules := planStopRules(b.Spec.Guard.StopOn)
 	rules.ErrorRatio = plan.ErrorRatioRule{}
 	return rules != plan.StopRules{}
 }

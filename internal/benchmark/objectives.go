@@ -53,7 +53,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 			Message: bounded(v.message, maxMessage),
 		})
 	}
-	return out, capped(doubtClients(passed(out), s), s, reason)
+	return out, capped(doubtRun(doubtClients(passed(out), s), b, s), s, reason)
 }
 
 func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
@@ -66,9 +66,14 @@ func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Cond
 }
 
 // CouldNotRun says whether a run that ended for this reason was kept from what
-// it was asked to do. Being stopped is what somebody asked for.
+// it was asked to do. Being stopped, or going on without a pod, is what somebody
+// asked for.
 func CouldNotRun(reason string) bool {
-	return reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonStopped
+	switch reason {
+	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonPartlyCompleted:
+		return false
+	}
+	return true
 }
 
 // judge judges one objective of a run with this load.

@@ -53,8 +53,19 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
+// perfdashNames are the names of etcd's own benchmark for what it measures, too,
+// where they are not those of the operations in capitals.
+var perfdashNames = map[v1alpha1.Operation]string{
+	v1alpha1.OperationTxn:            "TXN-PUT",
+	v1alpha1.OperationLeaseKeepAlive: "LEASE-KEEPALIVE",
+}
+
 func perfdashLabels(op v1alpha1.OperationSummary, partial bool) map[string]string {
-	labels := map[string]string{"Operation": strings.ToUpper(string(op.Operation))}
+	name := strings.ToUpper(string(op.Operation))
+	if etcds := perfdashNames[op.Operation]; etcds != "" {
+		name = etcds
+	}
+	labels := map[string]string{"Operation": name}
 	if partial {
 		labels["Partial"] = "true"
 	}

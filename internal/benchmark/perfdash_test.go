@@ -34,6 +34,12 @@ func TestPerfdash(t *testing.T) {
 			finished([]*results.Snapshot{measured(0, 0, failing(5, "Unavailable", time.Second))}),
 			[]labels{{"Operation": "PUT", "Metric": "Throughput"}},
 		},
+		"transactions": {
+			finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+				b.Status.Summary.Operations[0].Operation = v1alpha1.OperationTxn
+			}),
+			[]labels{{"Operation": "TXN-PUT"}, {"Operation": "TXN-PUT", "Metric": "Throughput"}},
+		},
 		"nothing measured": {putRun(), nil},
 	}
 	for name, tc := range cases {

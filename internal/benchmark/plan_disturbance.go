@@ -14,6 +14,8 @@ func planDisturbances(all []v1alpha1.Disturbance) []plan.Disturbance {
 			planned.KeepRevisions = d.Compact.KeepRevisions
 		case d.Type == v1alpha1.DisturbanceCompact:
 			planned.KeepRevisions = v1alpha1.DefaultKeepRevisions
+		case d.LeaseExpiry != nil:
+			planned.Storm = &plan.Storm{Leases: d.LeaseExpiry.Leases, KeysPerLease: d.LeaseExpiry.KeysPerLease, TTLSeconds: d.LeaseExpiry.TTLSeconds}
 		}
 		out = append(out, planned)
 	}

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"time"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -12,6 +14,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		Operations: map[results.Operation]*results.OperationResult{},
 		Requests:   s.driver.Requests(),
 		KeyBytes:   s.workload.KeyBytes(),
+		Clock:      time.Now(),
 	}
 	s.state.fill(snapshot)
 	if s.ledger != nil {

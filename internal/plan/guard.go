@@ -24,6 +24,8 @@ const (
 	// entryOverhead is what lies beside key and value: the revision, the
 	// fields of their message, and their place in the page.
 	entryOverhead = 64
+	// stormKeyBytes is about the length of a storm's key after the prefix.
+	stormKeyBytes = 24
 )
 
 // WriteEstimate returns how many bytes the run is expected to add to each
@@ -44,7 +46,10 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 		// What a deletion leaves has no value.
 		estimate = preloaded*entryBytes(key+p.Workload.ValueSize) + writes*entryBytes(key)
 	}
-	return int64(min(estimate, math.MaxInt64/2)), true
+	storms, ok := p.storms()
+	// A key of a storm is written, and deleted when its lease expires.
+	estimate += float64(storms*p.StormKeys()) * 2 * entryBytes(len(p.Prefix)+stormKeyBytes)
+	return int64(min(estimate, math.MaxInt64/2)), ok
 }
 
 // writes are those of the preload and those of the load.

@@ -68,7 +68,16 @@ func (p Plan) OwnsLease(id int64) bool {
 }
 
 // UsesLeases says whether the run may grant leases.
-func (p Plan) UsesLeases() bool { return p.Workload.Type == WorkloadLease || p.UsesSessions() }
+func (p Plan) UsesLeases() bool {
+	return p.Workload.Type == WorkloadLease || p.UsesSessions() || p.Storm() != nil
+}
+
+// StormLeaseID returns the ID of the n-th lease of all storms, from 0: they have
+// the IDs that leases of LeasePreloaded leave, for of these there are MaxLeases
+// at most. After two million, IDs come again.
+func (p Plan) StormLeaseID(n int64) int64 {
+	return p.LeaseID(LeasePreloaded, leasesOfAKind/2+n%(leasesOfAKind/2))
+}
 
 // LeaseCount is how many leases the run has at most, as far as its plan tells.
 func (p Plan) LeaseCount() int64 {

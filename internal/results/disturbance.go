@@ -7,11 +7,12 @@ type DisturbanceKind string
 
 // The kinds of disturbances.
 const (
-	DisturbanceCompact    DisturbanceKind = "Compact"
-	DisturbanceDefragment DisturbanceKind = "Defragment"
+	DisturbanceCompact     DisturbanceKind = "Compact"
+	DisturbanceDefragment  DisturbanceKind = "Defragment"
+	DisturbanceLeaseExpiry DisturbanceKind = "LeaseExpiry"
 )
 
-var disturbanceKinds = []DisturbanceKind{DisturbanceCompact, DisturbanceDefragment}
+var disturbanceKinds = []DisturbanceKind{DisturbanceCompact, DisturbanceDefragment, DisturbanceLeaseExpiry}
 
 // MaxMarks bounds the marks of one kind of disturbance.
 const MaxMarks = 64

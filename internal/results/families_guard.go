@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 )
@@ -11,6 +12,8 @@ import (
 // guardFamilies are what the pod saw of the target while it loaded it.
 func guardFamilies() []family {
 	return []family{
+		scalar("etcdbench_clock_timestamp_seconds", "What the wall clock of the client pod shows.",
+			timestamps, func(s *Snapshot) *time.Time { return &s.Clock }),
 		firedFamily(),
 		firedNumberFamily("etcdbench_guard_fired_value", "What broke the rule of the guard.", func(f *Fired) *float64 { return &f.Got }),
 		firedNumberFamily("etcdbench_guard_fired_limit", "Limit of the rule of the guard that fired.", func(f *Fired) *float64 { return &f.Limit }),

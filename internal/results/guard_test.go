@@ -18,6 +18,9 @@ func randomGuard(r *rand.Rand, s *Snapshot) {
 	if r.IntN(3) == 0 {
 		s.Unwatched = map[GuardRule]string{GuardWALFsync: "etcd-1: 404", GuardDatabaseSize: "silent"}
 	}
+	if r.IntN(2) == 0 {
+		s.Clock = at()
+	}
 	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Changes = []Change{{AspectLeader, "from a to b", testStart}, {AspectVersion, "a from 3.6.0 to 3.7.3", testStart.Add(time.Second)}}
 	}
@@ -25,6 +28,7 @@ func randomGuard(r *rand.Rand, s *Snapshot) {
 
 // guarded adds all that a guard can have seen.
 func guarded(s *Snapshot) *Snapshot {
+	s.Clock = testStart
 	s.Fired = &Fired{Rule: GuardDatabaseSize, Subject: "etcd-1", Got: 2, Limit: 1, At: testStart}
 	s.Unwatched = map[GuardRule]string{GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []Change{{AspectLeader, "from a to b", testStart}}

@@ -118,6 +118,8 @@ type Snapshot struct {
 	// Stopped says that the load ended before its bound because the run was
 	// told to stop or the process got SIGTERM.
 	Stopped bool
+	// Clock is what the pod's wall clock showed when the snapshot was taken.
+	Clock time.Time
 	// Fired is the rule of the guard that ended the load, nil if none did.
 	// Unwatched says, of each rule that could not be watched all the time, why.
 	Fired     *Fired

@@ -149,7 +149,10 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		warn(true, "%s told no quota (etcd does from 3.6 on, if it has one): whether the %d MB that the run was expected to write fit in was not looked at",
 			strings.Join(names, ", "), merged.Target.WriteEstimateBytes/1_000_000)
 	}
-	warn(elections(merged.Target) > 0, "the leader changed in the measured window (%d times, as a member saw it): the numbers are of more than one state of the target",
+	for _, c := range merged.changes() {
+		warn(true, "the target changed under the run, at %s (%s: %s): the numbers are of more than one state of it", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
+	}
+	warn(elections(merged.Target) > 0 && len(merged.changes()) == 0, "the leader changed in the measured window (%d times, as a member saw it): the numbers are of more than one state of the target",
 		elections(merged.Target))
 	for _, rule := range sortedKeys(merged.Unwatched) {
 		warn(true, "the rule %s of guard.stopOn was not watched all the time: %s", rule, merged.Unwatched[rule])

@@ -56,6 +56,8 @@ type Result struct {
 	Live *results.Snapshot
 	// Left is what the pod's termination message said; nil if none was seen.
 	Left *results.Snapshot
+	// Clock is how far the pod's clock is off; nil if no scrape told.
+	Clock *Clock
 	// Unreachable says that scrapes have failed for 10 s.
 	Unreachable bool
 }

@@ -94,7 +94,7 @@ func TestDistrust(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, tc.handler)
 			got := c.scraper.scrapeAll(t.Context(), uid, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}})
-			if (got["p"] != nil) != tc.want {
+			if (got["p"].snapshot != nil) != tc.want {
 				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
 			}
 		})
@@ -129,7 +129,7 @@ func TestDue(t *testing.T) {
 			r.watch([]Pod{{Name: "p"}}, begin)
 			r.pods["p"].live = tc.before
 			r.publish(begin)
-			r.take(map[string]*results.Snapshot{"p": tc.after}, begin)
+			r.take(map[string]answer{"p": {snapshot: tc.after}}, begin)
 			if got := r.due(begin.Add(tc.since)); got != tc.want {
 				t.Errorf("wanted due: %v, found %v", tc.want, got)
 			}
@@ -141,12 +141,12 @@ func TestUnreachable(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "silent"}, {Name: "talks"}}, begin)
-	r.take(map[string]*results.Snapshot{"talks": snapshot(0, results.StageReady)}, begin.Add(9*time.Second))
+	r.take(map[string]answer{"talks": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(9*time.Second))
 	r.take(nil, begin.Add(10*time.Second))
 	if !r.pods["silent"].unreachable || r.pods["talks"].unreachable {
 		t.Errorf("wanted the silent pod to be unreachable after 10 s, and only that, found %+v", r.pods)
 	}
-	r.take(map[string]*results.Snapshot{"silent": snapshot(0, results.StageReady)}, begin.Add(11*time.Second))
+	r.take(map[string]answer{"silent": {snapshot: snapshot(0, results.StageReady)}}, begin.Add(11*time.Second))
 	if r.pods["silent"].unreachable {
 		t.Error("wanted a pod that answers to be reachable")
 	}
@@ -156,7 +156,7 @@ func TestUnreachable(t *testing.T) {
 func TestDoneIsNotScrapedAgain(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "p"}}, time.Time{})
-	r.take(map[string]*results.Snapshot{"p": snapshot(0, results.StageDone)}, time.Time{})
+	r.take(map[string]answer{"p": {snapshot: snapshot(0, results.StageDone)}}, time.Time{})
 	if pods := r.toScrape(); len(pods) != 0 {
 		t.Errorf("wanted nothing to scrape, found %v", pods)
 	}

@@ -26,6 +26,8 @@ type run struct {
 type watched struct {
 	Pod
 	live *results.Snapshot
+	// clock is the best reading of the pod's clock, nil before the first.
+	clock *Clock
 	// answered is when the pod answered last, at first when it was seen.
 	answered    time.Time
 	unreachable bool
@@ -64,10 +66,10 @@ func (r *run) toScrape() []Pod {
 }
 
 // take keeps the answers; a pod that did not answer has none.
-func (r *run) take(answers map[string]*results.Snapshot, now time.Time) {
+func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
-		if s := answers[name]; s != nil {
-			w.live, w.answered = s, now
+		if a, ok := answers[name]; ok {
+			w.live, w.answered, w.clock = a.snapshot, now, better(w.clock, a.clock)
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
 		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
@@ -107,7 +109,7 @@ var awaited = map[results.Stage]bool{
 
 func (r *run) publish(now time.Time) {
 	for name, w := range r.pods {
-		r.published[name] = Result{Live: w.live, Unreachable: w.unreachable}
+		r.published[name] = Result{Live: w.live, Clock: w.clock, Unreachable: w.unreachable}
 	}
 	r.publishedAt = now
 }

@@ -48,24 +48,26 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 	}
 }
 
-// scrapeAll returns the snapshots of the pods that answered rightly, by name.
+// scrapeAll returns the answers of the pods that answered rightly, by name.
 // Why one did not is of no use to anybody: it is tried again in a second, and
 // its absence is reported.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[string]*results.Snapshot {
+func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[string]answer {
 	var (
 		mu      sync.Mutex
 		busy    sync.WaitGroup
 		room    = make(chan struct{}, parallelScrapes)
-		answers = make(map[string]*results.Snapshot, len(pods))
+		answers = make(map[string]answer, len(pods))
 	)
 	for _, p := range pods {
 		room <- struct{}{}
 		busy.Go(func() {
 			defer func() { <-room }()
+			asked := time.Now()
 			if snapshot, err := s.scrape(ctx, run, p); err == nil {
+				read := answer{snapshot, readClock(snapshot.Clock, asked, time.Now())}
 				mu.Lock()
 				defer mu.Unlock()
-				answers[p.Name] = snapshot
+				answers[p.Name] = read
 			}
 		})
 	}

@@ -18,7 +18,7 @@ type step func(Observed, time.Time) *Decision
 // anything is looked for that could end it early: a stop that comes after the
 // last result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
-	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decideEnding,
+	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decidePartlyCompleted, decideEnding,
 		decideResolve, decideQueue, decideCreate, decideTurn, decideGather, decideArm, decideStart, decideRun)
 }
 
@@ -148,7 +148,7 @@ func runStage(o Observed, now time.Time) (stage, message string) {
 	case measured == len(o.Pods):
 		return v1alpha1.StageCollecting, fmt.Sprintf("%d of %d client pods have reported.", o.countPods(Pod.isFinal), len(o.Pods))
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.", len(o.Pods)-measured, len(o.Pods))
+	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.%s", len(o.Pods)-measured, len(o.Pods), without(o, now))
 }
 
 // dismiss ends pods that take no part in the run.

@@ -153,11 +153,8 @@ func checkJob(o Observed, _ time.Time) *Problem {
 
 func checkLost(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
-		if t := trouble(p); t != nil {
+		if t := lossOf(p, now); t != nil && !o.goesOnWithout(p, now) {
 			return t
-		}
-		if p.isAbandoned(now) {
-			return lost(p, "was deleted, and its node does not say that it ended")
 		}
 		if p.State == PodEnded && o.status().StartAt == nil {
 			return lost(p, cmp.Or(p.Exit, "ended")+" before the start")

@@ -61,6 +61,9 @@ type Pod struct {
 	Final *results.Snapshot
 	// Road is how the pod's measured numbers came; empty until they have.
 	Road v1alpha1.ResultRoad
+	// ClockOffset is how far the pod's clock is at least ahead of the operator's,
+	// or, less than 0, behind it; nil if that is not known.
+	ClockOffset *time.Duration
 	// Unreachable says that scrapes of the running pod keep failing.
 	Unreachable bool
 }

@@ -45,6 +45,9 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	r := rand.New(rand.NewPCG(seed, 7))
 	run := newRun(int32(1 + r.IntN(4)))
+	if r.IntN(3) == 0 {
+		run.Spec.OnPodLost = v1alpha1.PodLossContinue
+	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}}
 }
@@ -54,6 +57,7 @@ func newRun(pods int32) *v1alpha1.EtcdBenchmark {
 	run.Spec.Load.Pods = pods
 	run.Spec.SchedulingTimeoutSeconds = 60
 	run.Spec.TimeoutSeconds = 200
+	run.Spec.OnPodLost = v1alpha1.PodLossFail
 	return run
 }
 

@@ -24,6 +24,8 @@ func (d *Driver) Disturb(ctx context.Context, p plan.Disturbance, tell func(load
 		tell(load.Step{Began: began, Err: d.compact(ctx, client, p.KeepRevisions)})
 	case p.Kind == plan.DisturbanceDefragment:
 		d.defragment(ctx, client, tell)
+	case p.Kind == plan.DisturbanceLeaseExpiry:
+		tell(d.storm(ctx, client, *p.Storm))
 	}
 }
 

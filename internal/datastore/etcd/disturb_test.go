@@ -137,3 +137,77 @@ func TestARunDisturbsItsTarget(t *testing.T) {
 		t.Errorf("%d defragmentations were sent, the result has %d", sent, defragment.Count)
 	}
 }
+
+// storms is a plan with a storm of leases every second.
+func storms(leases, keysPerLease, ttl int64) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.FirstLease = 7 * plan.LeaseIDs
+		p.Disturbances = []plan.Disturbance{{
+			Kind: plan.DisturbanceLeaseExpiry, EverySeconds: 1,
+			Storm: &plan.Storm{Leases: leases, KeysPerLease: keysPerLease, TTLSeconds: ttl},
+		}}
+	}
+}
+
+func TestAStormLetsItsLeasesExpire(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, storms(50, 130, 2))
+	d := connected(t, p)
+	for range 2 {
+		start, err := client.Get(t.Context(), "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := load.Now()
+		steps := disturb(t, d, p.Disturbances[0])
+		if len(steps) != 1 || steps[0].Err != nil || steps[0].Began.Sub(began) < 2*time.Second {
+			t.Fatalf("wanted one step that succeeds once leases of two seconds expire, got %+v, begun at %d", steps, began)
+		}
+		if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) > 0 {
+			t.Errorf("%d leases are left (%v)", len(left.Leases), err)
+		}
+		puts, deletions := countEvents(t, client, start.Header.Revision+1, 2*50*130)
+		if puts != 50*130 || deletions != 50*130 {
+			t.Errorf("%d keys were put and %d deleted, wanted 6,500", puts, deletions)
+		}
+	}
+}
+
+// countEvents counts what happened to the keys of a run from a revision on,
+// until there were so many events.
+func countEvents(t *testing.T, client *clientv3.Client, revision int64, events int) (puts, deletions int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(withTimeout(t))
+	defer cancel()
+	for response := range client.Watch(ctx, ownPrefix, clientv3.WithPrefix(), clientv3.WithRev(revision)) {
+		for _, e := range response.Events {
+			if e.Type == clientv3.EventTypePut {
+				puts++
+			} else {
+				deletions++
+			}
+		}
+		if puts+deletions >= events {
+			break
+		}
+	}
+	return puts, deletions
+}
+
+// What a storm has left when the window ends goes with the run.
+func TestARunLeavesNothingOfAStorm(t *testing.T) {
+	cluster, client := oneMember(t)
+	s := tell(t, cluster, client, planFor(cluster.Endpoints, storms(100, 2, 3600), func(p *plan.Plan) {
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 4, 100
+	}))
+	storm := s.merged.Disturbances[results.DisturbanceLeaseExpiry]
+	if storm == nil || storm.Count != 1 || storm.Failed != 1 {
+		t.Errorf("wanted one storm that the window cut off, got %+v", storm)
+	}
+	if granted := s.merged.Requests[results.RPCLeaseGrant][results.PhaseControl]; granted == 0 || granted > 100 {
+		t.Errorf("%d leases were granted, wanted up to 100", granted)
+	}
+	if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) > 0 {
+		t.Errorf("%d leases are left (%v)", len(left.Leases), err)
+	}
+}

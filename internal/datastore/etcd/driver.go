@@ -22,6 +22,8 @@ type Driver struct {
 	requests load.RequestCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
+	// storms is how many storms of leases there were.
+	storms atomic.Int64
 
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)

@@ -13,12 +13,18 @@ import (
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
-// prefix; one key for each pod that may still write; locks, which belong to leases
-// of the run and go with them; and the load's keys, which begin with a digit.
+// prefix; one key for each pod that may still write; locks and the keys of storms,
+// which belong to leases of the run and go with them; and the load's keys, which
+// begin with a digit.
 
 func (d *Driver) markerKey() string { return d.plan.Prefix + ".owner" }
 
 func (d *Driver) podsPrefix() string { return d.plan.Prefix + ".pod/" }
+
+// stormPrefix lies before the keys of one storm, by its number from 0.
+func (d *Driver) stormPrefix(storm int64) string {
+	return fmt.Sprintf("%s.storm/%d/", d.plan.Prefix, storm)
+}
 
 func (d *Driver) podKey() string { return fmt.Sprintf("%s%06d", d.podsPrefix(), d.index) }
 
@@ -164,7 +170,7 @@ func (d *Driver) patienceWith(writers int64) time.Duration {
 	if writers > 0 {
 		return patience
 	}
-	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount())*time.Second/deletedAtLeast
+	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount()+d.plan.StormKeys())*time.Second/deletedAtLeast
 }
 
 // lookAround says whether the run's marker is gone, and if it is not, how many

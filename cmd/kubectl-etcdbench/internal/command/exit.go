@@ -31,7 +31,7 @@ const exitHelp = `Exit status:
   2  the run could not be run (bad manifest, target out of reach, …), or ended
      before its work was done, as TimedOut for example
   3  the run could not be judged, its client was itself a limit, it ended as
-     Stopped, or was left before its result was known`
+     Stopped or PartlyCompleted, or was left before its result was known`
 
 // exitError is an exit status with, perhaps, something to say beside it.
 type exitError struct {
@@ -76,10 +76,12 @@ func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	}
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	switch {
+	case passed != nil && passed.Status == metav1.ConditionFalse:
+		return exitMissed
+	case finished.Reason == v1alpha1.ReasonPartlyCompleted:
+		return exitUnknown
 	case passed == nil || passed.Status == metav1.ConditionTrue:
 		return exitDone
-	case passed.Status == metav1.ConditionFalse:
-		return exitMissed
 	}
 	return exitUnknown
 }

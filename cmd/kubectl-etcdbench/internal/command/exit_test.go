@@ -22,6 +22,10 @@ func TestStatusOfRun(t *testing.T) {
 		"stopped without objectives":   {v1alpha1.ReasonStopped, "", 3},
 		"stopped and missed":           {v1alpha1.ReasonStopped, metav1.ConditionFalse, 3},
 		"stopped and not judged":       {v1alpha1.ReasonStopped, metav1.ConditionUnknown, 3},
+		"partly completed":             {v1alpha1.ReasonPartlyCompleted, "", 3},
+		"partly, and not judged":       {v1alpha1.ReasonPartlyCompleted, metav1.ConditionUnknown, 3},
+		"partly, and missed":           {v1alpha1.ReasonPartlyCompleted, metav1.ConditionFalse, 1},
+		"ended by the guard":           {v1alpha1.ReasonGuardStopped, metav1.ConditionUnknown, 2},
 		"timed out":                    {v1alpha1.ReasonTimedOut, metav1.ConditionUnknown, 2},
 		"failed, and missed":           {v1alpha1.ReasonPodFailed, metav1.ConditionFalse, 2},
 	}

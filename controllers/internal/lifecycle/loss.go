@@ -1,0 +1,72 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+)
+
+// lossOf says how a pod was lost, nil if it was not.
+func lossOf(p Pod, now time.Time) *Problem {
+	if t := trouble(p); t != nil {
+		return t
+	}
+	if p.isAbandoned(now) {
+		return lost(p, "was deleted, and its node does not say that it ended")
+	}
+	return nil
+}
+
+// goesOnWithout says whether a pod is lost and the others go on, as
+// spec.onPodLost wants. A pod that says why it failed says it of all of them, and
+// without client pod 0 nobody watches the target.
+func (o Observed) goesOnWithout(p Pod, now time.Time) bool {
+	if o.spec().OnPodLost != v1alpha1.PodLossContinue || o.status().StartAt == nil || lossOf(p, now) == nil {
+		return false
+	}
+	s := p.Newest()
+	says := s != nil && s.Failure != nil
+	watches := p.Index == 0 && benchmark.WatchesTarget(o.Run) && !(s != nil && s.HasMeasured())
+	return !says && !watches && slices.ContainsFunc(o.Pods, func(other Pod) bool { return lossOf(other, now) == nil })
+}
+
+// without says which pods the run goes on without; empty if it has all.
+func without(o Observed, now time.Time) string {
+	var losses []string
+	for _, p := range o.Pods {
+		if o.goesOnWithout(p, now) {
+			losses = append(losses, lossOf(p, now).Message)
+		}
+	}
+	if len(losses) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The run went on without %d of them (spec.onPodLost): %s.", len(losses), strings.Join(losses, "; "))
+}
+
+// decidePartlyCompleted finishes a run whose pods have all done their part, but
+// for those that were lost.
+func decidePartlyCompleted(o Observed, now time.Time) *Decision {
+	if o.status().Ending != nil || o.status().StartAt == nil {
+		return nil
+	}
+	did, ended := 0, true
+	for _, p := range o.Pods {
+		switch {
+		case o.goesOnWithout(p, now):
+		case !p.HasWholeResult():
+			return nil
+		default:
+			did, ended = did+1, ended && p.isFinal()
+		}
+	}
+	if did == 0 || did == len(o.Pods) || !ended && now.Before(timesOut(o)) {
+		return nil
+	}
+	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s", did, len(o.Pods), without(o, now))
+	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, Shorten(message, maxMessage)})
+}

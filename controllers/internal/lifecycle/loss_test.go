@@ -1,0 +1,96 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func goesOn(o *Observed) { o.Run.Spec.OnPodLost = v1alpha1.PodLossContinue }
+
+func watched(o *Observed) {
+	o.Run.Spec.Guard = &v1alpha1.Guard{StopOn: &v1alpha1.StopRules{LeaderChange: true}}
+}
+
+func killed(p *Pod) {
+	p.State, p.Exit, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", nil, nil, ""
+}
+
+func evicted(p *Pod) {
+	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
+}
+
+func gave(stage results.Stage) func(*Pod) {
+	return func(p *Pod) { p.Conclude(&results.Snapshot{Stage: stage, Cleaning: results.CleaningKeysDeleted}, nil) }
+}
+
+func TestAPodThatIsLost(t *testing.T) {
+	soon := t0.Add(10 * time.Second)
+	failed := func(p *Pod) {
+		p.Conclude(&results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "expired"}}, nil)
+	}
+	abandoned := func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }
+	tests := map[string]struct {
+		seen Observed
+		// ends is the reason of Ending or of Finish, empty if the run goes on.
+		ends string
+	}{
+		"fail":                      {scenario(told(t0), pod(1, killed)), v1alpha1.ReasonPodFailed},
+		"continue":                  {scenario(told(t0), goesOn, pod(1, killed)), ""},
+		"evicted":                   {scenario(told(t0), goesOn, pod(1, evicted)), ""},
+		"gone":                      {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.State = PodGone })), ""},
+		"on a node that is silent":  {scenario(told(t0), goesOn, pod(1, abandoned)), ""},
+		"before the start":          {scenario(running, goesOn, pod(1, killed)), v1alpha1.ReasonPodFailed},
+		"it says why":               {scenario(told(t0), goesOn, pod(1, failed)), v1alpha1.ReasonTLSFailed},
+		"all of them":               {scenario(told(t0), goesOn, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
+		"that watches":              {scenario(told(t0), goesOn, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
+		"that watched to the end":   {scenario(told(t0), goesOn, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
+		"that does not watch":       {scenario(told(t0), goesOn, watched, pod(1, killed)), ""},
+		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
+		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
+		"the others delete keys":    {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageCleaning))), ""},
+		"stopped without it":        {scenario(told(t0), goesOn, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
+		"none was":                  {scenario(done, goesOn), v1alpha1.ReasonCompleted},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, soon)
+			got := ""
+			switch {
+			case d.Finish != nil:
+				got = d.Finish.Reason
+			case d.Ending != nil:
+				got = d.Ending.Reason
+			}
+			if got != tc.ends {
+				t.Errorf("wanted it to end as %q, found %q: %+v", tc.ends, got, d)
+			}
+			if strings.Contains(acts(d), "stop") && tc.ends == "" {
+				t.Errorf("a pod that lives was told to stop: %s", acts(d))
+			}
+		})
+	}
+}
+
+// What is lost is told while the run goes on, and at its end.
+func TestALossIsTold(t *testing.T) {
+	soon := t0.Add(10 * time.Second)
+	if d := Decide(scenario(told(t0), goesOn, pod(1, killed)), soon); !strings.Contains(d.Message, "OOMKilled") {
+		t.Errorf("the message of the run is %q", d.Message)
+	}
+	d := Decide(scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), soon)
+	if !strings.Contains(d.Finish.Message, "OOMKilled") || !strings.Contains(d.Finish.Message, "1 of 2") || d.Cleaned.Status != "Unknown" {
+		t.Errorf("it finished with %+v and %+v, wanted the loss, and its keys looked after", d.Finish, d.Cleaned)
+	}
+}
+
+// Keys that take longer to delete than the run has time hold up nothing.
+func TestPartlyCompletedAtTheTimeout(t *testing.T) {
+	o := scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageCleaning)))
+	if d := Decide(o, t0.Add(200*time.Second)); d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonPartlyCompleted {
+		t.Errorf("wanted PartlyCompleted, found %+v", d)
+	}
+}

@@ -1,0 +1,116 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// stormParallel is how many leases of a storm are granted at a time: the more,
+// the nearer to each other they expire.
+const stormParallel = 64
+
+// storm grants leases with keys, lets them expire, and waits until etcd has
+// deleted the last key. What it tells begins when the first lease was due to
+// expire.
+func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s plan.Storm) load.Step {
+	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1}
+	due, err := g.grantAll(ctx)
+	if err == nil {
+		err = pause(ctx, due.Sub(load.Now()))
+	}
+	if err == nil {
+		err = d.awaitExpired(ctx, client, d.stormPrefix(g.number))
+	}
+	// A storm that was cut off may not have got as far as that.
+	return load.Step{Began: min(due, load.Now()), Err: err}
+}
+
+// granter grants the leases of one storm.
+type granter struct {
+	driver *Driver
+	client *clientv3.Client
+	storm  plan.Storm
+	number int64
+	next   atomic.Int64
+
+	mutex sync.Mutex
+	// due is when the first lease expires; 0 before there is one.
+	due load.Instant
+}
+
+// grantAll returns when the first lease expires, now if none was granted, and
+// the first error.
+func (g *granter) grantAll(ctx context.Context) (due load.Instant, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var granting sync.WaitGroup
+	for range min(stormParallel, g.storm.Leases) {
+		granting.Go(func() {
+			for i := g.next.Add(1) - 1; i < g.storm.Leases && ctx.Err() == nil; i = g.next.Add(1) - 1 {
+				if err := g.grant(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	granting.Wait()
+	if g.due == 0 {
+		g.due = load.Now()
+	}
+	return g.due, context.Cause(ctx)
+}
+
+// grant grants the lease with this number in the storm, and attaches its keys.
+func (g *granter) grant(ctx context.Context, i int64) error {
+	id := g.driver.plan.StormLeaseID(g.number*g.storm.Leases + i)
+	granted, err := leases(g.client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: id, TTL: g.storm.TTLSeconds})
+	if err != nil {
+		return fmt.Errorf("granting lease %016x: %w", id, err)
+	}
+	g.note(load.Now().Add(time.Duration(granted.TTL) * time.Second))
+	for from := int64(0); from < g.storm.KeysPerLease; from += plan.MaxTxnOperations {
+		var puts []clientv3.Op
+		for k := from; k < min(from+plan.MaxTxnOperations, g.storm.KeysPerLease); k++ {
+			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%d/%d", g.driver.stormPrefix(g.number), i, k), "", clientv3.WithLease(clientv3.LeaseID(id))))
+		}
+		if _, err := g.client.Txn(ctx).Then(puts...).Commit(); err != nil {
+			return fmt.Errorf("attaching keys to lease %016x: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (g *granter) note(due load.Instant) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.due == 0 || due < g.due {
+		g.due = due
+	}
+}
+
+// awaitExpired waits until there is no key under a prefix any more. It looks
+// seldom, for etcd counts all keys that there are each time.
+func (d *Driver) awaitExpired(ctx context.Context, client *clientv3.Client, prefix string) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		left, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+		if err != nil || len(left.Kvs) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
