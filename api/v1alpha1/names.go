@@ -63,7 +63,7 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // UsesLeases says whether the run may grant leases.
 func (b *EtcdBenchmark) UsesLeases() bool {
 	w := b.Resolved().Workload
-	return w.Lease != nil || w.usesSessions() || b.letsLeasesExpire()
+	return w.Lease != nil || w.Kubernetes != nil || w.usesSessions() || b.letsLeasesExpire()
 }
 
 func (b *EtcdBenchmark) letsLeasesExpire() bool {

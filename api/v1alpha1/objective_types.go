@@ -17,7 +17,7 @@ const (
 // Operation is a kind of request that is measured, or of event that follows
 // from one.
 //
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
 type Operation string
 
 const (
@@ -55,6 +55,15 @@ const (
 	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
 	// OperationLeaseRevoke is etcd's Lease/LeaseRevoke.
 	OperationLeaseRevoke Operation = "LeaseRevoke"
+	// OperationOptimisticPut creates or changes an object of a Kubernetes registry
+	// in a transaction, if nobody was faster.
+	OperationOptimisticPut Operation = "OptimisticPut"
+	// OperationOptimisticDelete deletes one.
+	OperationOptimisticDelete Operation = "OptimisticDelete"
+	// OperationListBy500 reads all pods of a Kubernetes registry in pages of 500.
+	OperationListBy500 Operation = "ListBy500"
+	// OperationListBy10000 reads them in pages of 10,000.
+	OperationListBy10000 Operation = "ListBy10000"
 	// OperationWatchEvent is the arrival of an event at a watcher, from when its
 	// put was due.
 	OperationWatchEvent Operation = "WatchEvent"

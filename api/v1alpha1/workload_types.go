@@ -2,7 +2,7 @@ package v1alpha1
 
 // WorkloadType is what one request does.
 //
-// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes
 type WorkloadType string
 
 const (
@@ -28,6 +28,8 @@ const (
 	WorkloadWatch WorkloadType = "Watch"
 	// WorkloadWatchGet reads one key with each request while watchers read the past.
 	WorkloadWatchGet WorkloadType = "WatchGet"
+	// WorkloadKubernetes sends what the API servers of a Kubernetes cluster send.
+	WorkloadKubernetes WorkloadType = "Kubernetes"
 )
 
 // Consistency of reads, in etcd's terms.
@@ -55,6 +57,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.lease) == (self.type == 'Lease')",message="workload.lease must be set if, and only if, workload.type is Lease"
 // +kubebuilder:validation:XValidation:rule="has(self.watch) == (self.type == 'Watch')",message="workload.watch must be set if, and only if, workload.type is Watch"
 // +kubebuilder:validation:XValidation:rule="has(self.watchGet) == (self.type == 'WatchGet')",message="workload.watchGet must be set if, and only if, workload.type is WatchGet"
+// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) == (self.type == 'Kubernetes')",message="workload.kubernetes must be set if, and only if, workload.type is Kubernetes"
 // +union
 type Workload struct {
 	// type is Put (each request writes one key), Range (each request reads
@@ -64,8 +67,9 @@ type Workload struct {
 	// request runs a software transaction until it commits), Lock (each request
 	// acquires a lock, holds it and releases it), Election (each request campaigns,
 	// leads and resigns), Lease (each request grants, renews or revokes a lease),
-	// Watch (each request writes one key that is watched) or WatchGet (each request
-	// reads one key while watchers read the past).
+	// Watch (each request writes one key that is watched), WatchGet (each request
+	// reads one key while watchers read the past) or Kubernetes (each request is
+	// one of an API server).
 	//
 	// +required
 	// +unionDiscriminator
@@ -120,6 +124,11 @@ type Workload struct {
 	//
 	// +optional
 	WatchGet *WatchGetWorkload `json:"watchGet,omitempty"`
+
+	// kubernetes is the workload of type Kubernetes.
+	//
+	// +optional
+	Kubernetes *KubernetesWorkload `json:"kubernetes,omitempty"`
 
 	// delete is the workload of type Delete.
 	//

@@ -104,10 +104,10 @@ func (f fault) check(t *testing.T, name, stage string) {
 	} else {
 		requireOutcome(t, v, want)
 	}
-	v.requireCleaned(t, want.reason == "")
 	if want.counted {
 		requireSameCounts(t, v.run, mustCounters(t, v.target).since(before))
 	}
+	v.requireCleaned(t, want.reason == "")
 	requireStore(t, v.target, store)
 	v.requireNothingLeft(t)
 	reliability.add(t, name, stage, v.run)

@@ -90,6 +90,8 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = planWatch(w.Watch)
 	case w.WatchGet != nil:
 		out = planWatchGet(w.WatchGet)
+	case w.Kubernetes != nil:
+		out = planKubernetes(w.Kubernetes)
 	}
 	out.Type = plan.WorkloadType(w.Type)
 	return out

@@ -57,6 +57,17 @@ func TestPlanOfWorkloads(t *testing.T) {
 				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, AllKeys: true, PrevKV: true}
 			},
 		},
+		"an API server": {
+			v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: v1alpha1.KubernetesMedium}},
+			func(w *plan.Workload) {
+				*w = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 4096, Kubernetes: &plan.Kubernetes{
+					Nodes: 250, Pods: 7500, LeaseBytes: 512, PodBytes: 4096, EventBytes: 1024,
+					PerMinute: plan.KubernetesMinute{
+						LeaseUpdates: 1500, PodCreates: 63, PodUpdates: 252, Events: 315, ListsBy500: 6, ListsBy10000: 1,
+					},
+				}}
+			},
+		},
 		"gets beside watches": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
 				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys,

@@ -78,6 +78,8 @@ func (c *client) prepare(op workload.Operation) {
 		c.preparePairs(op)
 	case op.OnLease():
 		c.request.Lease = op.Lease
+	case op.OnObject():
+		c.prepareObject(op)
 	case op.OnName():
 		// Which name that is, the client's connection knows.
 	default:
@@ -94,6 +96,20 @@ func (c *client) prepareKey(op workload.Operation) {
 	case results.OperationRange:
 		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
 		c.request.End = c.end
+	}
+}
+
+// prepareObject makes a request on an object, or on all of a resource.
+func (c *client) prepareObject(op workload.Operation) {
+	c.request.Create, c.request.Expires, c.request.Limit = op.Create, op.Resource == workload.Events, op.PageSize()
+	c.request.Value = nil
+	if c.request.Limit > 0 {
+		c.key = c.workload.AppendResource(c.key[:0], op.Resource)
+	} else {
+		c.key = c.workload.AppendObject(c.key[:0], op.Resource, op.Key)
+	}
+	if c.request.Key = c.key; op.Kind == results.OperationOptimisticPut {
+		c.request.Value = c.valueOf(op)
 	}
 }
 

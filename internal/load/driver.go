@@ -76,6 +76,9 @@ type Request struct {
 	// Lease is the ID of the lease of an operation on one, and TTLSeconds the
 	// time to live of one that is granted.
 	Lease, TTLSeconds int64
+	// Create says of an object that it is not there yet, and Expires that it
+	// disappears after a while.
+	Create, Expires bool
 	// End is the key before which a read of several keys ends; empty for one key.
 	End []byte
 	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves

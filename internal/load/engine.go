@@ -174,8 +174,11 @@ func (e *engine) follow(l *ledger) {
 
 // announce tells the ledger of a measured put before it can have an event.
 func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
-	if e.ledger != nil && s == e.measured {
-		e.ledger.announce(op.Key, op.Value, due)
+	if e.ledger == nil || s != e.measured {
+		return
+	}
+	if what, watched := op.Watched(); watched {
+		e.ledger.announce(what, op.Value, due)
 	}
 }
 
@@ -190,8 +193,8 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	if s != e.measured {
 		return
 	}
-	if e.ledger != nil {
-		e.ledger.settle(op.Key, op.Value, &c.response)
+	if what, watched := op.Watched(); watched && e.ledger != nil {
+		e.ledger.settle(what, op.Value, &c.response)
 	}
 	if isCut {
 		e.recorder.censor(c.shard, op.Kind, cut-due)

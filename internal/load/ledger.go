@@ -131,13 +131,13 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	p := l.page(sequence)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	put := p.puts[sequence]
+	put, wrote := p.puts[sequence], response.Succeeded() && !response.Lost
 	switch {
-	case put == nil && response.Succeeded():
+	case put == nil && wrote:
 		// Nobody watches it, or there was no room to follow it.
 		l.giveUp(l.fanOut(key))
 	case put == nil:
-	case response.Succeeded():
+	case wrote:
 		l.acknowledge(p, sequence, put, response.Received)
 	default:
 		l.forget(p, sequence, put)

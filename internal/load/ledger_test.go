@@ -87,6 +87,18 @@ func TestOnlyOwnMeasuredPutsAreTimed(t *testing.T) {
 	}
 }
 
+// A put that another client was faster than has changed nothing.
+func TestALostPutOwesNoEvents(t *testing.T) {
+	l := bookkeeping(t)
+	l.announce(1, 5, 100)
+	l.settle(1, 5, &Response{Received: 200, Lost: true})
+	// So has one that there was no room to follow.
+	l.settle(1, 6, &Response{Received: 200, Lost: true})
+	if want := (results.Watch{Watchers: 3}); l.results() != want || l.outstanding.Load() != 0 {
+		t.Errorf("got %+v, and %d events are waited for, wanted %+v", l.results(), l.outstanding.Load(), want)
+	}
+}
+
 // What a put that failed has made, if it has made anything, is not expected.
 func TestAFailedPutOwesNoEvents(t *testing.T) {
 	l := bookkeeping(t)

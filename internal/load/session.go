@@ -93,7 +93,7 @@ func NewSession(c Config) (*Session, error) {
 		endWatch:  func() {},
 	}
 	s.lookout = newLookout(c, s.recorder)
-	if c.Plan.Workload.Watch != nil {
+	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
 	}
 	if w := c.Plan.Workload.WatchGet; w != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -27,6 +28,10 @@ type Watcher struct {
 	Key, End []byte
 	// PrevKV asks for the previous value with each event.
 	PrevKV bool
+	// Reflect lets the watcher begin with a list of what there is, ask to be told
+	// of progress, and be cancelled while there is no leader, as those of API
+	// servers do.
+	Reflect bool
 }
 
 // Audience is told what watchers see. Many watchers call it at once, and each of
@@ -54,12 +59,12 @@ func (s *Session) watch(ctx context.Context) error {
 	s.endWatch = end
 	interrupt := context.AfterFunc(ctx, end)
 	defer interrupt()
-	for i, numbers := range s.workload.Watchers(s.part) {
+	for i, watchers := range s.streams() {
 		conn, ok := s.conns[i%len(s.conns)].(WatchConn)
 		if !ok {
 			return noWatches(s.plan)
 		}
-		if err := conn.Watch(lasting, s.watchers(numbers), s.ledger); err != nil {
+		if err := conn.Watch(lasting, watchers, s.ledger); err != nil {
 			return err
 		}
 	}
@@ -68,6 +73,28 @@ func (s *Session) watch(ctx context.Context) error {
 
 func noWatches(p plan.Plan) error {
 	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write ClientV3", p.Load.Transport)
+}
+
+// streams returns the pod's watchers, by the streams that carry them. An API
+// server has one watcher of each resource.
+func (s *Session) streams() (all [][]Watcher) {
+	if s.plan.Workload.Watch == nil {
+		return [][]Watcher{s.reflectors()}
+	}
+	for _, numbers := range s.workload.Watchers(s.part) {
+		all = append(all, s.watchers(numbers))
+	}
+	return all
+}
+
+func (s *Session) reflectors() (all []Watcher) {
+	for _, resource := range workload.Resources {
+		key := s.workload.AppendResource(nil, resource)
+		// The key after all that begin like it: its last byte is a slash.
+		end := append(key[:len(key)-1:len(key)-1], '/'+1)
+		all = append(all, Watcher{Number: s.ledger.open(int64(resource), true), Key: key, End: end, PrevKV: true, Reflect: true})
+	}
+	return all
 }
 
 // watchers returns those with these numbers among the watchers of all pods, and

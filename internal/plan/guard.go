@@ -46,6 +46,9 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 		// What a deletion leaves has no value.
 		estimate = preloaded*entryBytes(key+p.Workload.ValueSize) + writes*entryBytes(key)
 	}
+	if k := p.Workload.Kubernetes; k != nil {
+		estimate = k.writeEstimate(len(p.Prefix), writes)
+	}
 	storms, ok := p.storms()
 	// A key of a storm is written, and deleted when its lease expires.
 	estimate += float64(storms*p.StormKeys()) * 2 * entryBytes(len(p.Prefix)+stormKeyBytes)
@@ -61,6 +64,8 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 		return 0, requests, ok
 	case WorkloadRange:
 		return keys, 0, true
+	case WorkloadKubernetes:
+		return 0, requests, ok
 	case WorkloadWatchGet:
 		return keys + float64(p.Pods*p.Workload.WatchGet.Events), 0, true
 	case WorkloadDelete, WorkloadWatch:

@@ -27,7 +27,7 @@ type Demand struct {
 }
 
 func (w Workload) validateKeys() error {
-	if w.Type == WorkloadLease || w.isContest() {
+	if w.Type == WorkloadLease || w.UsesRegistry() || w.isContest() {
 		return nil
 	}
 	errs := []error{

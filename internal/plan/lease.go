@@ -69,7 +69,7 @@ func (p Plan) OwnsLease(id int64) bool {
 
 // UsesLeases says whether the run may grant leases.
 func (p Plan) UsesLeases() bool {
-	return p.Workload.Type == WorkloadLease || p.UsesSessions() || p.Storm() != nil
+	return p.Workload.Type == WorkloadLease || p.Workload.UsesRegistry() || p.UsesSessions() || p.Storm() != nil
 }
 
 // StormLeaseID returns the ID of the n-th lease of all storms, from 0: they have

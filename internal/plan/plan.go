@@ -140,12 +140,14 @@ type Workload struct {
 	Watch *Watch `json:"watch,omitempty"`
 	// WatchGet is set for WorkloadWatchGet alone.
 	WatchGet *WatchGet `json:"watchGet,omitempty"`
+	// Kubernetes is set for WorkloadKubernetes alone, which has no KeyCount.
+	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
 }
 
 // PreloadsKeys says whether the key space is written before the load starts.
 func (w Workload) PreloadsKeys() bool {
 	switch w.Type {
-	case WorkloadPut, WorkloadLease, WorkloadLock, WorkloadElection:
+	case WorkloadPut, WorkloadLease, WorkloadLock, WorkloadElection, WorkloadKubernetes:
 		return false
 	case WorkloadTxn:
 		return w.Txn.CompareAndSwap()

@@ -29,6 +29,7 @@ func (p Plan) Validate() error {
 		p.validateDelete(),
 		p.validateWatch(),
 		p.validateWatchGet(),
+		p.validateKubernetes(),
 		p.validateDisturbances(),
 	)
 }
@@ -50,7 +51,7 @@ func (t Target) validate() error {
 
 var workloadTypes = []WorkloadType{
 	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection,
-	WorkloadLease, WorkloadWatch, WorkloadWatchGet,
+	WorkloadLease, WorkloadWatch, WorkloadWatchGet, WorkloadKubernetes,
 }
 
 func (w Workload) validate() error {
@@ -73,6 +74,7 @@ func (w Workload) validateUnion() error {
 		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
 		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
 		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
+		validateMember(w, WorkloadKubernetes, "workload.kubernetes", w.Kubernetes, (*Kubernetes).validate),
 	)
 }
 

@@ -32,6 +32,14 @@ const (
 	OperationLeaseGrant       Operation = "LeaseGrant"
 	OperationLeaseKeepAlive   Operation = "LeaseKeepAlive"
 	OperationLeaseRevoke      Operation = "LeaseRevoke"
+	// OperationOptimisticPut creates or changes an object of a Kubernetes registry,
+	// and OperationOptimisticDelete deletes one, if nobody was faster.
+	OperationOptimisticPut    Operation = "OptimisticPut"
+	OperationOptimisticDelete Operation = "OptimisticDelete"
+	// OperationListBy500 and OperationListBy10000 read all objects of a kind, in
+	// pages of that many.
+	OperationListBy500   Operation = "ListBy500"
+	OperationListBy10000 Operation = "ListBy10000"
 	// OperationWatchEvent is the arrival of an event at a watcher, from when its
 	// put was due, and OperationWatchDelivery the same from when the put was
 	// answered.
@@ -45,6 +53,7 @@ var operations = [...]Operation{
 	OperationElectionCampaign, OperationElectionResign, OperationElectionHandOff,
 	OperationLeaseGrant, OperationLeaseKeepAlive, OperationLeaseRevoke,
 	OperationWatchEvent, OperationWatchDelivery,
+	OperationOptimisticPut, OperationOptimisticDelete, OperationListBy500, OperationListBy10000,
 }
 
 // ErrorMissed is the code under which an event counts as failed that was not

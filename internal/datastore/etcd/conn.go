@@ -102,6 +102,8 @@ func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response
 	case results.OperationSTM:
 		resp.Sent = load.Now()
 		finish(resp, newTransaction(c.driver.plan.Workload.STM, req).run(ctx, client, resp))
+	case results.OperationOptimisticPut, results.OperationOptimisticDelete, results.OperationListBy500, results.OperationListBy10000:
+		c.driver.doObject(ctx, client, req, resp)
 	case results.OperationLeaseGrant, results.OperationLeaseRevoke:
 		doLease(ctx, client, req, resp)
 	case results.OperationLeaseKeepAlive:

@@ -25,6 +25,8 @@ type Driver struct {
 	// storms is how many storms of leases there were.
 	storms atomic.Int64
 
+	// registry is what the driver knows of the objects of a Kubernetes registry.
+	registry *registry
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)
 
@@ -54,7 +56,7 @@ var _ load.Driver = (*Driver)(nil)
 // New returns the driver of the pod with this index. It reads nothing and
 // connects to nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	return &Driver{plan: p, index: index, secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) })}
+	return &Driver{plan: p, index: index, registry: newRegistry(p, index), secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) })}
 }
 
 // Requests implements load.Driver.

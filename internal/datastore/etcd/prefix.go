@@ -9,13 +9,14 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
 // prefix; one key for each pod that may still write; locks and the keys of storms,
 // which belong to leases of the run and go with them; and the load's keys, which
-// begin with a digit.
+// begin with a digit or, if they are objects, with registry/.
 
 func (d *Driver) markerKey() string { return d.plan.Prefix + ".owner" }
 
@@ -29,7 +30,12 @@ func (d *Driver) stormPrefix(storm int64) string {
 func (d *Driver) podKey() string { return fmt.Sprintf("%s%06d", d.podsPrefix(), d.index) }
 
 // loadRange is the range of the load's keys: ':' follows '9'.
-func (d *Driver) loadRange() (from, to string) { return d.plan.Prefix + "0", d.plan.Prefix + ":" }
+func (d *Driver) loadRange() (from, to string) {
+	if d.plan.Workload.UsesRegistry() {
+		return workload.RegistryRange(d.plan.Prefix)
+	}
+	return d.plan.Prefix + "0", d.plan.Prefix + ":"
+}
 
 func (d *Driver) ownsPrefix() clientv3.Cmp {
 	return clientv3.Compare(clientv3.Value(d.markerKey()), "=", d.plan.RunUID)

@@ -20,9 +20,9 @@ func TestReadsBesideWatchersOfThePast(t *testing.T) {
 		p.Workload.Type, p.Workload.Serializable, p.Workload.KeyCount = plan.WorkloadWatchGet, true, 10
 		p.Workload.WatchGet = &plan.WatchGet{Streams: 2, WatchersPerStream: 10, Events: 8}
 	})
-	before := sentEvents(t, cluster)
+	before := sumOf(t, cluster, "etcd_debugging_mvcc_events_total")
 	s := tell(t, cluster, client, p)
-	sent := sentEvents(t, cluster) - before
+	sent := sumOf(t, cluster, "etcd_debugging_mvcc_events_total") - before
 	w := s.merged.Watch
 	want := results.Watch{Watchers: 20, Replays: w.Replays, Expected: 8 * w.Replays}
 	if w != want || w.Replays < 20 || sent < float64(w.Expected) {
@@ -37,10 +37,10 @@ func TestReadsBesideWatchersOfThePast(t *testing.T) {
 	}
 }
 
-func sentEvents(t *testing.T, cluster *etcdtest.Cluster) float64 {
+// sumOf adds up one of etcd's counters, over its labels.
+func sumOf(t *testing.T, cluster *etcdtest.Cluster, name string) (sum float64) {
 	t.Helper()
-	sum := 0.0
-	for _, m := range metricsOf(t, cluster)["etcd_debugging_mvcc_events_total"].GetMetric() {
+	for _, m := range metricsOf(t, cluster)[name].GetMetric() {
 		sum += m.GetCounter().GetValue()
 	}
 	return sum

@@ -65,8 +65,7 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 		return err
 	}
 	for range sweepAttempts {
-		s := sweeper{driver: d, client: client, keys: workload.KeysOf(d.plan), sight: sweepSight}
-		if err := s.walk(ctx); err != nil {
+		if err := d.deleteLoad(ctx, client); err != nil {
 			return err
 		}
 		swept, err := d.deleteMarker(ctx, client)
@@ -75,6 +74,14 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 		}
 	}
 	return fmt.Errorf("there are keys under %s that the run did not write; they were left alone, and so was the marker %s", d.plan.Prefix, d.markerKey())
+}
+
+func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client) error {
+	if d.plan.Workload.UsesRegistry() {
+		return d.deleteObjects(ctx, client)
+	}
+	s := sweeper{driver: d, client: client, keys: workload.KeysOf(d.plan), sight: sweepSight}
+	return s.walk(ctx)
 }
 
 // deleteMarker gives the prefix up if none of the load's keys is left. Locks went

@@ -1,13 +1,17 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
@@ -83,36 +87,68 @@ type streamWatcher struct {
 	events clientv3.WatchChan
 	// from is the revision to open it at; 0 is the present.
 	from int64
-	// last is the revision of the last event, or the one at which the watcher was
-	// created first.
-	last int64
-	// first is that last one.
-	first int64
+	// first is the revision at which it was created for the first time, and last
+	// that of its last event, or first while there is none.
+	first, last int64
+	// stop ends the watcher as it is open now.
+	stop context.CancelCauseFunc
 }
 
-var errWatchClosed = errors.New("the watcher was closed before it was created")
+var errClosed = errors.New("etcd has closed it without a word")
 
 // open returns once etcd has created the watcher.
 func (w *streamWatcher) open(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
-	late := time.AfterFunc(controlTimeout, func() { cancel(context.DeadlineExceeded) })
+	ctx, w.stop = context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
+	err := w.create(ctx)
+	if err != nil {
+		w.stop(nil)
+	}
+	return err
+}
+
+func (w *streamWatcher) create(ctx context.Context) error {
+	late := time.AfterFunc(controlTimeout, func() { w.stop(context.DeadlineExceeded) })
 	defer late.Stop()
+	if w.what.Reflect {
+		ctx = clientv3.WithRequireLeader(ctx)
+		if err := w.list(ctx); err != nil {
+			return err
+		}
+	}
 	w.stream.opened.Add(1)
 	w.events = w.stream.over().Watch(ctx, string(w.what.Key), w.options()...)
 	response, ok := <-w.events
 	if !ok || response.Err() != nil {
-		err := errors.Join(response.Err(), context.Cause(ctx))
-		cancel(nil)
-		if err == nil {
-			err = errWatchClosed
-		}
-		return err
+		return fmt.Errorf("a watcher was not created: %w", cmp.Or(response.Err(), context.Cause(ctx), errClosed))
 	}
 	if w.first == 0 {
-		w.first, w.last = response.Header.Revision, response.Header.Revision
+		w.first = response.Header.Revision
+		if w.from > 0 {
+			w.first = w.from - 1
+		}
+		w.last = w.first
 	}
 	return nil
 }
+
+// list begins a watch of objects, once and again after a compaction: with what
+// there is, read as an API server fills its cache, and the revision after that.
+func (w *streamWatcher) list(ctx context.Context) error {
+	if w.from > 0 {
+		return nil
+	}
+	r := w.stream.conn.driver.registry
+	revision, err := list(ctx, kubernetes.Client{Client: w.stream.conn.client.Load()}, string(w.what.Key), cachePage, func(kv *mvccpb.KeyValue) {
+		r.learnFound(string(kv.Key), kv, kv.ModRevision)
+	})
+	if err == nil {
+		w.from = revision + 1
+	}
+	return err
+}
+
+// cachePage is how many objects an API server asks etcd for at once.
+const cachePage = 10_000
 
 func (w *streamWatcher) options() []clientv3.OpOption {
 	options := []clientv3.OpOption{clientv3.WithCreatedNotify(), clientv3.WithRev(w.from)}
@@ -121,6 +157,9 @@ func (w *streamWatcher) options() []clientv3.OpOption {
 	}
 	if w.what.PrevKV {
 		options = append(options, clientv3.WithPrevKV())
+	}
+	if w.what.Reflect {
+		options = append(options, clientv3.WithProgressNotify())
 	}
 	return options
 }
@@ -133,6 +172,7 @@ func (w *streamWatcher) run(ctx context.Context) {
 			w.see(response, load.Now())
 			last = response
 		}
+		w.stop(nil)
 		if ctx.Err() != nil {
 			return
 		}
@@ -150,6 +190,9 @@ func (w *streamWatcher) run(ctx context.Context) {
 func (w *streamWatcher) see(response clientv3.WatchResponse, at load.Instant) {
 	for _, e := range response.Events {
 		revision := e.Kv.ModRevision
+		if w.what.Reflect {
+			w.stream.conn.driver.registry.learn(string(e.Kv.Key), revision, e.Type == clientv3.EventTypeDelete)
+		}
 		switch {
 		case e.Type != clientv3.EventTypePut || revision <= w.first:
 		case revision <= w.last:

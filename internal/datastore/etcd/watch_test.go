@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -185,7 +186,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 	next(t, a.cancelled, "the watcher to be cancelled")
 	// It is open again some time after that: the event of one of these puts is
 	// the first that it sees.
-	ticker := time.NewTicker(10 * time.Millisecond)
+	patience, ticker := withTimeout(t), time.NewTicker(10*time.Millisecond)
 	defer ticker.Stop()
 	for {
 		put(t, client, ownPrefix+"1", "found")
@@ -195,7 +196,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 				t.Errorf("got the event %q", got)
 			}
 			return
-		case <-withTimeout(t).Done():
+		case <-patience.Done():
 			t.Fatal("the watcher was not opened again")
 		case <-ticker.C:
 		}
@@ -235,5 +236,71 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	}
 	if put.Latency.Count() < 200 || w.Expected != 6*put.Latency.Count() || event.Latency.Count() != w.Expected {
 		t.Errorf("%d puts were acknowledged, %d events expected, %d seen", put.Latency.Count(), w.Expected, event.Latency.Count())
+	}
+}
+
+// With each event comes the value before: etcd sends twice as much.
+func TestPreviousValuesAreSent(t *testing.T) {
+	cluster, _ := oneMember(t)
+	sent := func(prevKV bool) float64 {
+		p := planFor(cluster.Endpoints, watchPlan(plan.Watch{Streams: 1, WatchersPerStream: 5, PrevKV: prevKV}, 1), func(p *plan.Plan) {
+			p.Workload.ValueSize = 1000
+		})
+		before := sumOf(t, cluster, "etcd_network_client_grpc_sent_bytes_total")
+		runAll(t, p)
+		return sumOf(t, cluster, "etcd_network_client_grpc_sent_bytes_total") - before
+	}
+	without, with := sent(false), sent(true)
+	// 400 puts of 1,000 bytes, each to five watchers.
+	if without < 2e6 || with-without < 1.9e6 {
+		t.Errorf("etcd has sent %.0f bytes, and %.0f with previous values", without, with)
+	}
+}
+
+// While there is no leader, a watcher as API servers have it is cancelled, and
+// another one hears nothing.
+func TestAWatcherOfObjectsWantsALeader(t *testing.T) {
+	cluster := etcdtest.Start(t, 3, nil)
+	c := connect(t, connected(t, planFor(cluster.Endpoints[:1])), 0)
+	objects, keys := newAudience(), newAudience()
+	objectRange := load.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0")}
+	if err := c.Watch(t.Context(), []load.Watcher{objectRange}, keys); err != nil {
+		t.Fatal(err)
+	}
+	objectRange.Reflect = true
+	if err := c.Watch(t.Context(), []load.Watcher{objectRange}, objects); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Stop(1)
+	cluster.Stop(2)
+	next(t, objects.cancelled, "the watcher of objects to be cancelled")
+	if len(keys.cancelled) > 0 {
+		t.Error("the other watcher was cancelled, too")
+	}
+}
+
+// An API server knows what was there before its watch, and what others write.
+func TestAWatcherOfObjectsTeachesTheirRevisions(t *testing.T) {
+	cluster, client := oneMember(t)
+	key := ownPrefix + "registry/pods/a"
+	put(t, client, key, "there before")
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	a := newAudience()
+	w := load.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0"), Reflect: true}
+	if err := c.Watch(t.Context(), []load.Watcher{w}, a); err != nil {
+		t.Fatal(err)
+	}
+	if do(t, c, object(results.OperationOptimisticPut, "a", false)).Lost {
+		t.Error("a change of what was there before was lost")
+	}
+	put(t, client, key, "somebody else's")
+	for next(t, a.events, "the event of somebody else's put") != "somebody else's" {
+		continue
+	}
+	if do(t, c, object(results.OperationOptimisticPut, "a", false)).Lost {
+		t.Error("a change of what the watch has told was lost")
+	}
+	if got := c.driver.Requests()[results.RPCRange]; got[results.PhaseMeasured] > 0 {
+		t.Errorf("the revision was read before a change, though it was known: %v", got)
 	}
 }

@@ -15,6 +15,11 @@ func (w *Workload) Operations() []results.Operation {
 		return []results.Operation{c.win, c.giveUp, c.win.HandOff()}
 	case plan.WorkloadWatch:
 		return []results.Operation{results.OperationPut, results.OperationWatchEvent, results.OperationWatchDelivery}
+	case plan.WorkloadKubernetes:
+		return []results.Operation{
+			results.OperationOptimisticPut, results.OperationOptimisticDelete, results.OperationListBy500, results.OperationListBy10000,
+			results.OperationWatchEvent, results.OperationWatchDelivery,
+		}
 	default:
 		return []results.Operation{w.At(Measured, 0).Kind}
 	}
@@ -32,6 +37,8 @@ func (w *Workload) PreloadCount() int64 {
 	switch {
 	case w.plan.Lease != nil:
 		return w.preloadedLeases()
+	case w.registry != nil:
+		return w.registry.Nodes + w.registry.Kubernetes.Pods
 	case w.plan.PreloadsKeys():
 		return w.plan.KeyCount
 	default:
@@ -43,6 +50,9 @@ func (w *Workload) PreloadCount() int64 {
 func (w *Workload) Preload(number int64) Operation {
 	if w.plan.Lease != nil {
 		return Operation{Kind: results.OperationLeaseGrant, Lease: w.run.LeaseID(plan.LeasePreloaded, number)}
+	}
+	if w.registry != nil {
+		return w.registry.preload(number)
 	}
 	return Operation{Kind: results.OperationPut, Key: number, Value: number}
 }

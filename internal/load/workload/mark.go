@@ -20,7 +20,11 @@ type Mark struct {
 // the mark of the pod that puts it.
 func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
 	at := len(dst)
-	dst = append(dst, w.Value(op.Value)...)
+	value := w.Value(op.Value)
+	if op.OnObject() {
+		value = value[:w.registry.size(op.Resource)]
+	}
+	dst = append(dst, value...)
 	binary.BigEndian.PutUint32(dst[at:], uint32(pod))
 	binary.BigEndian.PutUint32(dst[at+4:], uint32(op.Stream))
 	binary.BigEndian.PutUint64(dst[at+8:], uint64(op.Value))
@@ -28,7 +32,7 @@ func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
 }
 
 // Marked says whether the values of the workload carry marks.
-func (w *Workload) Marked() bool { return w.plan.Watch != nil }
+func (w *Workload) Marked() bool { return w.plan.Watch != nil || w.registry != nil }
 
 // MarkOf reads the mark of a value; false if it can have none.
 func MarkOf(value []byte) (Mark, bool) {

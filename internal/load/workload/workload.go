@@ -21,6 +21,10 @@ type Operation struct {
 	Kind results.Operation
 	// Stream that the operation is of; 0 for one that comes before the load.
 	Stream Stream
+	// Resource is that of an operation on objects of a Kubernetes registry, by
+	// their number in Key. Create says that the object is not there yet.
+	Resource Resource
+	Create   bool
 	// Key is the number of the key, or of the first one, from 0 to the plan's
 	// keyCount - 1.
 	Key int64
@@ -42,6 +46,8 @@ type Workload struct {
 	plan   plan.Workload
 	seed   uint64
 	choice choice
+	// registry is set where keys are those of a Kubernetes registry.
+	registry *registry
 }
 
 // New returns the workload of a plan.
@@ -50,6 +56,7 @@ func New(p plan.Plan) *Workload {
 	return &Workload{
 		Keys: KeysOf(p), values: newValues(p.Workload, seed),
 		run: p, plan: p.Workload, seed: seed, choice: newChoice(p.Workload, seed),
+		registry: newRegistry(p.Workload.Kubernetes, seed),
 	}
 }
 
@@ -60,6 +67,9 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 		return w.lease(stream, n)
 	case w.plan.Contest != nil:
 		return Operation{Kind: contests[w.plan.Type].win}
+	}
+	if w.registry != nil {
+		return w.registry.at(n)
 	}
 	kind := w.kind(stream, n)
 	if isOnSeveral(kind) {
@@ -93,9 +103,11 @@ func (w *Workload) key(stream Stream, n int64) int64 {
 }
 
 // KeyBytes is the length of every key, with the run's prefix; 0 where there are
-// none.
+// none. Of a registry it is that of a pod's key.
 func (w *Workload) KeyBytes() int {
 	switch {
+	case w.registry != nil:
+		return len(w.AppendObject(nil, Pods, 0))
 	case w.plan.Contest != nil:
 		return len(w.run.ContestKey(0))
 	case w.plan.KeyCount == 0:

@@ -1,0 +1,29 @@
+package v1alpha1
+
+// KubernetesProfile is a size of a Kubernetes cluster.
+//
+// +kubebuilder:validation:Enum=Small;Medium;Large
+type KubernetesProfile string
+
+const (
+	// KubernetesSmall is a cluster of 50 nodes.
+	KubernetesSmall KubernetesProfile = "Small"
+	// KubernetesMedium is a cluster of 250 nodes.
+	KubernetesMedium KubernetesProfile = "Medium"
+	// KubernetesLarge is a cluster of 1,000 nodes.
+	KubernetesLarge KubernetesProfile = "Large"
+)
+
+// KubernetesWorkload sends what the API servers of a Kubernetes cluster send, each
+// client pod as one of them: optimistic writes of node leases, pods and events,
+// optimistic deletions of pods, listings of all pods, and one watch of each
+// resource. The leases and the pods are written before the run starts.
+type KubernetesWorkload struct {
+	// profile is Small (50 nodes), Medium (250) or Large (1,000). It says how many
+	// objects there are, how long they are, and in which proportion the requests
+	// are mixed. At a rate of 8, 37 or 146 requests a second, the mixture goes as
+	// fast as in such a cluster, where each node renews its lease every 10 s.
+	//
+	// +required
+	Profile KubernetesProfile `json:"profile"`
+}

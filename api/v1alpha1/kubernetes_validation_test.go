@@ -1,0 +1,34 @@
+package v1alpha1_test
+
+import "testing"
+
+func TestAdmissionAcceptsKubernetes(t *testing.T) {
+	for _, profile := range []string{"Small", "Medium", "Large"} {
+		t.Run(profile, func(t *testing.T) {
+			wantTaken(t, edit{"spec.workload", `{type: Kubernetes, kubernetes: {profile: ` + profile + `}}`},
+				edit{"spec.load.warmupSeconds", `0`},
+				edit{"spec.objectives", `[
+					{name: a, type: Latency, latency: {operation: OptimisticPut, statistic: P99, maxMicroseconds: 1}},
+					{name: b, type: Latency, latency: {operation: OptimisticDelete, statistic: P99, maxMicroseconds: 1}},
+					{name: c, type: Latency, latency: {operation: ListBy500, statistic: P99, maxMicroseconds: 1}},
+					{name: d, type: Latency, latency: {operation: ListBy10000, statistic: P99, maxMicroseconds: 1}}]`})
+		})
+	}
+}
+
+func TestAdmissionRejectsKubernetes(t *testing.T) {
+	const small = `{type: Kubernetes, kubernetes: {profile: Small}}`
+	for name, tc := range map[string]struct {
+		want  string
+		edits []edit
+	}{
+		"no field":           {"workload.kubernetes must be set", []edit{{"spec.workload", `{type: Kubernetes}`}}},
+		"another's field":    {"workload.kubernetes must be set", []edit{{"spec.workload", `{type: Put, put: {}, kubernetes: {profile: Small}}`}}},
+		"no profile":         {"profile", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {}}`}}},
+		"an unknown profile": {`supported values: "Small", "Medium", "Large"`, []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: XLarge}}`}}},
+		"a warm-up":          {"load.warmupSeconds must be 0", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `1`}}},
+		"over Fast":          {"write ClientV3", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `0`}, {"spec.load.transport", `Fast`}}},
+	} {
+		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, tc.edits...) })
+	}
+}

@@ -1,0 +1,40 @@
+package benchmark
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// What each profile consists of; docs/workloads.md says where each number is from.
+const (
+	podsPerNode           = 30
+	leaseUpdatesPerNode   = 6 // a minute
+	nodesPerPodCreate     = 4 // a minute, rounded up
+	updatesPerPod         = 4
+	eventsPerPod          = 5
+	listsBy500PerMinute   = 6
+	listsBy10000PerMinute = 1
+
+	leaseBytes = 512
+	podBytes   = 4096
+	eventBytes = 1024
+)
+
+// profileNodes is how many nodes a cluster of each profile has.
+var profileNodes = map[v1alpha1.KubernetesProfile]int64{
+	v1alpha1.KubernetesSmall: 50, v1alpha1.KubernetesMedium: 250, v1alpha1.KubernetesLarge: 1000,
+}
+
+func planKubernetes(w *v1alpha1.KubernetesWorkload) plan.Workload {
+	nodes := profileNodes[w.Profile]
+	creates := (nodes + nodesPerPodCreate - 1) / nodesPerPodCreate
+	return plan.Workload{ValueSize: podBytes, Kubernetes: &plan.Kubernetes{
+		Nodes: nodes, Pods: nodes * podsPerNode,
+		PerMinute: plan.KubernetesMinute{
+			LeaseUpdates: nodes * leaseUpdatesPerNode,
+			PodCreates:   creates, PodUpdates: creates * updatesPerPod, Events: creates * eventsPerPod,
+			ListsBy500: listsBy500PerMinute, ListsBy10000: listsBy10000PerMinute,
+		},
+		LeaseBytes: leaseBytes, PodBytes: podBytes, EventBytes: eventBytes,
+	}}
+}

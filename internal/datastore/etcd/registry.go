@@ -1,0 +1,164 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// registry is what an API server keeps of its objects: their revisions, as its
+// watches and its own requests tell them, and the lease of its events.
+type registry struct {
+	lease eventLease
+
+	mutex     sync.Mutex
+	revisions map[string]int64
+}
+
+func newRegistry(p plan.Plan, index int) *registry {
+	return &registry{revisions: map[string]int64{}, lease: eventLease{plan: p, next: int64(index)}}
+}
+
+// learn takes note of an object's revision, or with gone of its end at one. What
+// is older than what is known comes late.
+func (r *registry) learn(key string, revision int64, gone bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	switch {
+	case revision < r.revisions[key]:
+	case gone:
+		delete(r.revisions, key)
+	default:
+		r.revisions[key] = revision
+	}
+}
+
+// learnFound takes note of what was found at a revision; nil is nothing.
+func (r *registry) learnFound(key string, found *mvccpb.KeyValue, at int64) {
+	if found == nil {
+		r.learn(key, at, true)
+		return
+	}
+	r.learn(key, found.ModRevision, false)
+}
+
+// expected returns the revision that an object is expected to have: the known
+// one, or the one that it is read at.
+func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string) (int64, error) {
+	r.mutex.Lock()
+	revision, known := r.revisions[key]
+	r.mutex.Unlock()
+	if known {
+		return revision, nil
+	}
+	got, err := k.Get(ctx, key, kubernetes.GetOptions{})
+	switch {
+	case err != nil:
+		return 0, err
+	case got.KV == nil:
+		return 0, errNoObject
+	}
+	r.learnFound(key, got.KV, got.Revision)
+	return got.KV.ModRevision, nil
+}
+
+var errNoObject = status.Error(codes.NotFound, "the object is not there")
+
+// doObject sends a request on objects in the forms of clientv3/kubernetes, which
+// API servers use.
+func (d *Driver) doObject(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	k := kubernetes.Client{Client: client}
+	resp.Sent = load.Now()
+	var err error
+	switch req.Operation {
+	case results.OperationOptimisticPut:
+		err = d.registry.put(ctx, k, req, resp)
+	case results.OperationOptimisticDelete:
+		err = d.registry.delete(ctx, k, req, resp)
+	default:
+		_, err = list(ctx, k, string(req.Key), req.Limit, func(*mvccpb.KeyValue) {})
+	}
+	finish(resp, err)
+}
+
+// put creates an object, or changes it if it is still the known one. A put that
+// is lost learns, as the API server does to try again, what it lost against.
+func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) (err error) {
+	key, expected, options := string(req.Key), int64(0), kubernetes.PutOptions{GetOnFailure: !req.Create}
+	if !req.Create {
+		if expected, err = r.expected(ctx, k, key); err != nil {
+			return err
+		}
+	}
+	if req.Expires {
+		if options.LeaseID, err = r.lease.get(ctx, k.Client); err != nil {
+			return err
+		}
+	}
+	out, err := k.OptimisticPut(ctx, key, req.Value, expected, options)
+	switch {
+	case err != nil:
+		return err
+	case out.Succeeded:
+		r.learn(key, out.Revision, false)
+	case options.GetOnFailure:
+		r.learnFound(key, out.KV, out.Revision)
+	}
+	resp.Lost = !out.Succeeded
+	return nil
+}
+
+func (r *registry) delete(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) error {
+	key := string(req.Key)
+	expected, err := r.expected(ctx, k, key)
+	if err != nil {
+		return err
+	}
+	out, err := k.OptimisticDelete(ctx, key, expected, kubernetes.DeleteOptions{GetOnFailure: true})
+	if err != nil {
+		return err
+	}
+	if out.Succeeded {
+		r.learn(key, out.Revision, true)
+	} else {
+		r.learnFound(key, out.KV, out.Revision)
+	}
+	resp.Lost = !out.Succeeded
+	return nil
+}
+
+// list reads all keys under a prefix, in pages at the revision of the first, and
+// returns that. Fewer than etcd has counted there are an error.
+func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, see func(*mvccpb.KeyValue)) (revision int64, err error) {
+	options, left := kubernetes.ListOptions{Limit: limit}, int64(0)
+	for page := 0; page == 0 || left > 0; page++ {
+		out, err := k.List(ctx, prefix, options)
+		if err != nil {
+			return 0, err
+		}
+		if page == 0 {
+			options.Revision, left = out.Revision, out.Count
+		}
+		for _, kv := range out.Kvs {
+			see(kv)
+		}
+		left -= int64(len(out.Kvs))
+		if len(out.Kvs) == 0 && left > 0 {
+			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %d objects that were counted", left))
+		}
+		if left > 0 {
+			options.Continue = string(out.Kvs[len(out.Kvs)-1].Key) + "\x00"
+		}
+	}
+	return options.Revision, nil
+}

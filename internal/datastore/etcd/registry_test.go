@@ -1,0 +1,180 @@
+package etcd
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/kubernetes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// registryPlan is three minutes of the life of a small cluster.
+func registryPlan(p *plan.Plan) {
+	p.FirstLease, p.Pods, p.Load.Requests = plan.LeaseIDs, 2, 3*131
+	p.Workload = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 100, Kubernetes: &plan.Kubernetes{
+		Nodes: 60, Pods: 1200, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
+		PerMinute: plan.KubernetesMinute{LeaseUpdates: 60, PodCreates: 6, PodUpdates: 24, Events: 30, ListsBy500: 3, ListsBy10000: 2},
+	}}
+}
+
+// What the run reports is what etcd has seen: each request that was not lost made
+// one change, of the kind and in the number that the cluster's minutes have.
+func TestARunAsKubernetes(t *testing.T) {
+	cluster, client := oneMember(t)
+	start, err := client.Get(t.Context(), "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged := tell(t, cluster, client, planFor(cluster.Endpoints, registryPlan)).merged
+	for operation, want := range map[results.Operation]uint64{
+		results.OperationOptimisticPut: 3 * (60 + 6 + 24 + 30), results.OperationOptimisticDelete: 18,
+		results.OperationListBy500: 9, results.OperationListBy10000: 6,
+	} {
+		r := merged.Operations[operation]
+		if r.Latency.Count() != want || r.Failed.Count() > 0 {
+			t.Errorf("%s: %d succeeded, failed: %v; wanted %d", operation, r.Latency.Count(), r.Errors, want)
+		}
+	}
+	lost := merged.Operations[results.OperationOptimisticPut].Lost
+	w := merged.Watch
+	if want := (results.Watch{Watchers: 6, Expected: 360 - lost}); w != want || merged.Operations[results.OperationWatchEvent].Latency.Count() != want.Expected {
+		t.Errorf("got %+v, wanted %+v, and as many events timed", w, want)
+	}
+	puts, deletions, leased := objectChanges(t, client, start.Header.Revision+1)
+	if got, want := puts["leases"]+puts["pods"]+puts["events"], int(60+1200+360-lost); got != want || puts["events"] != 90 {
+		t.Errorf("etcd has %d puts, %v, wanted %d with 90 events", got, puts, want)
+	}
+	if deletions != 18-int(merged.Operations[results.OperationOptimisticDelete].Lost) || lost > 36 {
+		t.Errorf("etcd has %d deletions; %d puts were lost", deletions, lost)
+	}
+	// Each pod shares a lease among its events, and nothing else has one.
+	if leased["events"] != 2 || leased["pods"]+leased["leases"] > 0 {
+		t.Errorf("the objects of each resource have %v different leases", leased)
+	}
+	if all, err := client.Leases(t.Context()); err != nil || len(all.Leases) > 0 {
+		t.Errorf("leases are left: %v (%v)", all.Leases, err)
+	}
+}
+
+// objectChanges returns how often objects of each resource were put, and were deleted
+// one by one, until the run gave its prefix up, and how many leases each has.
+func objectChanges(t *testing.T, client *clientv3.Client, revision int64) (puts map[string]int, deletions int, leased map[string]int) {
+	t.Helper()
+	puts, leased = map[string]int{}, map[string]int{}
+	seen := map[int64]bool{}
+	for response := range client.Watch(withTimeout(t), ownPrefix, clientv3.WithPrefix(), clientv3.WithRev(revision)) {
+		at := map[int64]int{}
+		for _, e := range response.Events {
+			at[e.Kv.ModRevision]++
+		}
+		for _, e := range response.Events {
+			key := strings.TrimPrefix(string(e.Kv.Key), ownPrefix)
+			resource, _, _ := strings.Cut(strings.TrimPrefix(key, "registry/"), "/")
+			switch {
+			case key == ".owner" && e.Type == mvccpb.DELETE:
+				return puts, deletions, leased
+			case !strings.HasPrefix(key, "registry/"):
+			case e.Type == mvccpb.DELETE:
+				// The sweep deletes many at one revision.
+				if resource == "pods" && at[e.Kv.ModRevision] == 1 {
+					deletions++
+				}
+			default:
+				puts[resource]++
+				if e.Kv.Lease != 0 && !seen[e.Kv.Lease] {
+					seen[e.Kv.Lease] = true
+					leased[resource]++
+				}
+			}
+		}
+	}
+	t.Fatal("the history of the run does not end with its marker")
+	return nil, 0, nil
+}
+
+// object makes a request on the object of a key.
+func object(operation results.Operation, key string, create bool) load.Request {
+	return load.Request{Operation: operation, Key: []byte(ownPrefix + "registry/pods/" + key), Value: []byte("v"), Create: create, Timeout: 5 * time.Second}
+}
+
+// A request that another API server was faster than changes nothing, and knows
+// better afterwards.
+func TestOptimisticRequestsAreLostOnce(t *testing.T) {
+	cluster, client := oneMember(t)
+	c := connect(t, connected(t, planFor(cluster.Endpoints, registryPlan)), 0)
+	try := func(what string, request load.Request, wantLost bool) {
+		t.Helper()
+		if got := do(t, c, request).Lost; got != wantLost {
+			t.Errorf("%s: lost is %v, wanted %v", what, got, wantLost)
+		}
+	}
+	change, remove := object(results.OperationOptimisticPut, "a", false), object(results.OperationOptimisticDelete, "a", false)
+	try("a creation", object(results.OperationOptimisticPut, "a", true), false)
+	try("another creation", object(results.OperationOptimisticPut, "a", true), true)
+	try("a change", change, false)
+	put(t, client, string(change.Key), "somebody else's")
+	try("a change that is late", change, true)
+	if got := keysUnder(t, client, string(change.Key))[string(change.Key)]; got != "somebody else's" {
+		t.Errorf("the lost change has written %q", got)
+	}
+	try("the next one", change, false)
+	put(t, client, string(change.Key), "once more")
+	try("a deletion that is late", remove, true)
+	try("the next deletion", remove, false)
+	for what, request := range map[string]load.Request{"change": change, "deletion": remove} {
+		var response load.Response
+		if c.Do(t.Context(), &request, &response); response.Code != load.CodeNotFound {
+			t.Errorf("the %s of what is gone: got %+v", what, response)
+		}
+	}
+}
+
+func TestAListHasEveryObjectOnce(t *testing.T) {
+	_, client := oneMember(t)
+	for i := range 23 {
+		put(t, client, ownPrefix+"registry/pods/"+string(rune('a'+i)), "v")
+	}
+	put(t, client, ownPrefix+"registry/podsecurity/x", "v")
+	for _, limit := range []int64{1, 5, 23, 24} {
+		var seen []string
+		revision, err := list(t.Context(), kubernetes.Client{Client: client}, ownPrefix+"registry/pods/", limit, func(kv *mvccpb.KeyValue) {
+			seen = append(seen, string(kv.Key[len(kv.Key)-1:]))
+		})
+		if err != nil || revision == 0 || strings.Join(seen, "") != "abcdefghijklmnopqrstuvw" {
+			t.Errorf("in pages of %d: got %v at revision %d (%v)", limit, seen, revision, err)
+		}
+	}
+}
+
+// Events share a lease for a minute, or until a thousand have it.
+func TestEventsShareALease(t *testing.T) {
+	cluster, client := oneMember(t)
+	l := &eventLease{plan: planFor(cluster.Endpoints, registryPlan), next: 1}
+	first, err := l.get(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range eventsPerLease - 1 {
+		if id, err := l.get(t.Context(), client); err != nil || id != first {
+			t.Fatalf("got the lease %x (%v), wanted %x", id, err, first)
+		}
+	}
+	second, err := l.get(t.Context(), client)
+	if err != nil || second != first+2 {
+		t.Errorf("after a thousand events: got the lease %x (%v), wanted another one", second, err)
+	}
+	l.granted = l.granted.Add(-eventLeaseReuse)
+	if third, err := l.get(t.Context(), client); err != nil || third != second+2 {
+		t.Errorf("after a minute: got the lease %x (%v), wanted another one", third, err)
+	}
+	left, err := client.TimeToLive(t.Context(), first)
+	if err != nil || left.GrantedTTL != 3660 {
+		t.Errorf("the lease lasts %d s (%v), wanted an hour and a minute", left.GrantedTTL, err)
+	}
+}
