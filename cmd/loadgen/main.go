@@ -22,6 +22,7 @@ const (
 )
 
 func main() {
+	relaxCollector()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

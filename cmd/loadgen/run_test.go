@@ -97,7 +97,7 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 		}
 	}
 	for i, p := range pods {
-		// Both roads say the same.
+		// Both roads say the same, each by the clock as it was then.
 		same := cmp.Options{cmpopts.IgnoreFields(results.Snapshot{}, "Operations", "Omitted", "Clock"), cmpopts.EquateApproxTime(time.Microsecond)}
 		if diff := cmp.Diff(scraped[i], p.lastWords(), same); diff != "" {
 			t.Errorf("pod %d: the termination message differs (-scraped +message):\n%s", i, diff)

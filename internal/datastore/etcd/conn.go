@@ -83,6 +83,11 @@ func (d *Driver) endpointOf(connection int) string {
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
 	defer cancel()
+	c.carry(ctx, req, resp)
+}
+
+// carry sends a request that ends with ctx at the latest.
+func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response) {
 	client := c.client.Load()
 	*resp = load.Response{}
 	switch req.Operation {
@@ -116,7 +121,7 @@ func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
 	case p.UsesSessions():
 		return c.newLockedSTM(ctx, client)
 	default:
-		return c, nil
+		return &caller{conn: c, limit: newTimeLimit()}, nil
 	}
 }
 
