@@ -27,20 +27,22 @@ func podFaults() map[string]fault {
 		}
 	}
 	hung := outcome{reason: v1alpha1.ReasonTimedOut, partial: true}
+	// It has measured all and said so: only keys are left.
+	whole := outcome{reason: v1alpha1.ReasonCompleted}
 	return map[string]fault{
 		// Its process gets no chance to report.
 		"client pod killed": {strike: signalPod(syscall.SIGKILL), in: everywhere(lost, lost, lost, lost)},
 		// SIGQUIT makes a Go program end with its stacks.
 		"client pod crashed": {strike: signalPod(syscall.SIGQUIT), in: everywhere(lost, lost, lost, lost)},
 		// It drains and reports before it goes.
-		"client pod deleted": {strike: deletePod, in: everywhere(lost, lost, early, lost)},
-		"client pod evicted": {strike: evictPod, in: everywhere(lost, lost, early, lost)},
+		"client pod deleted": {strike: deletePod, in: everywhere(lost, lost, early, whole)},
+		"client pod evicted": {strike: evictPod, in: everywhere(lost, lost, early, whole)},
 		"client pod hung": {
-			strike: signalPod(syscall.SIGSTOP), in: everywhere(hung, hung, hung, hung),
+			strike: signalPod(syscall.SIGSTOP), in: everywhere(hung, hung, hung, whole),
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
 		},
 		"client pod out of memory": {
-			strike: awaitOOM, change: needTooMuch,
+			start: func(t *testing.T, v victim) { create(t, v.run) }, strike: awaitOOM, change: needTooMuch,
 			in: map[string]outcome{v1alpha1.StageRunning: lost},
 		},
 	}

@@ -37,6 +37,9 @@ type victim struct {
 
 // fault is one thing that happens to runs.
 type fault struct {
+	// start, if set, creates the run, which then brings the fault about by
+	// itself; else the run is held in the stage.
+	start func(*testing.T, victim)
 	// strike makes it happen, and returns when it has.
 	strike func(*testing.T, victim)
 	// in are the stages in which it happens, with what must come of the run.
@@ -94,6 +97,9 @@ func (f fault) check(t *testing.T, name, stage string) {
 		before = mustCounters(t, v.target)
 	}
 	held := stages()[stage]
+	if f.start != nil {
+		held = heldStage{start: f.start}
+	}
 	held.start(t, v)
 	f.strike(t, v)
 	if held.letGo != nil {
@@ -133,8 +139,15 @@ func (f fault) prepare(t *testing.T, name string) victim {
 // requireOutcome waits for the run's end and holds it against what is wanted.
 func requireOutcome(t *testing.T, v victim, want outcome) {
 	t.Helper()
-	awaitEnd(t, v.run).DeepCopyInto(v.run)
 	b := v.run
+	eventually(t, finishWithin, "the run to end", func(ctx context.Context) error {
+		found, err := get(ctx, b)
+		if err != nil {
+			return err
+		}
+		found.DeepCopyInto(b)
+		return finishedOrWhyNot(b)
+	})
 	requireReason(t, b, want.reason)
 	limit := b.CreationTimestamp.Add(time.Duration(b.Spec.TimeoutSeconds)*time.Second + endsAfterTimeout)
 	if finished := b.Status.CompletionTime; finished == nil || finished.After(limit) {
@@ -147,6 +160,13 @@ func requireOutcome(t *testing.T, v victim, want outcome) {
 	if want.measured > 0 && (b.Status.Summary == nil || b.Status.Summary.MeasuredRequests != want.measured) {
 		t.Errorf("wanted %d requests accounted for, found %+v", want.measured, b.Status.Summary)
 	}
+}
+
+func finishedOrWhyNot(b *v1alpha1.EtcdBenchmark) error {
+	if ended(b) {
+		return nil
+	}
+	return wantReason(b, v1alpha1.ConditionFinished, "True")
 }
 
 // requireCleaned wants the run's keys to go, by its own pods or by the cleanup

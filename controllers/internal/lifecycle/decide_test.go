@@ -268,6 +268,26 @@ func TestEndingWaitsForReports(t *testing.T) {
 	}
 }
 
+// TestFinishedAMinuteAfterTheTimeout: whenever a run began to end, pods that
+// say nothing hold it up no longer.
+func TestFinishedAMinuteAfterTheTimeout(t *testing.T) {
+	over := timesOut(scenario(told(t0)))
+	for _, reason := range []string{v1alpha1.ReasonTimedOut, v1alpha1.ReasonStopped, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPodFailed} {
+		for _, before := range []time.Duration{0, time.Second, 30 * time.Second, time.Minute} {
+			since := func(o *Observed) {
+				o.Run.Status.Ending = &v1alpha1.Ending{Reason: reason, Message: "m", Since: metav1.NewTime(over.Add(-before))}
+			}
+			o := scenario(told(t0), since)
+			if d := Decide(o, over.Add(-before)); d.Finish != nil {
+				t.Errorf("%s %s before the timeout: wanted the pods to get time, found %+v", reason, before, d.Finish)
+			}
+			if d := Decide(o, over.Add(time.Minute)); d.Finish == nil || d.Finish.Reason != reason {
+				t.Errorf("%s %s before the timeout: wanted the end a minute after it, found %+v", reason, before, d)
+			}
+		}
+	}
+}
+
 // TestTimeOverWhileKeysAreDeleted: a run of which no number is missing has not
 // timed out.
 func TestTimeOverWhileKeysAreDeleted(t *testing.T) {

@@ -56,7 +56,7 @@ func Refuse(o Observed, p Problem, now time.Time) Decision {
 }
 
 func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
-	deadline := e.Since.Add(endingGrace(e.Reason))
+	deadline := reportedBy(o, e)
 	if o.everyPod(Pod.isSettled) || !now.Before(deadline) {
 		d := finish(o, Problem{e.Reason, e.Message})
 		d.Ending = &e
@@ -71,6 +71,24 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 	d.wake(now.Add(heartbeat), now)
 	tellToStop(o, d, now)
 	return d
+}
+
+// reportedBy is until when the living pods may report. A minute after its
+// timeout a run is finished, whatever its pods do; only an operator that was
+// away gives them longer.
+func reportedBy(o Observed, e v1alpha1.Ending) time.Time {
+	by, limit := e.Since.Add(endingGrace(e.Reason)), timesOut(o).Add(timeoutGrace)
+	if by.Before(limit) {
+		return by
+	}
+	return latest(limit, e.Since.Add(min(timeoutGrace, endingGrace(e.Reason))))
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // tellToStop waits until status holds why: a pod that stops early would

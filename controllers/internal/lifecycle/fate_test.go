@@ -168,7 +168,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		w := newWorld(t, seed)
 		hostile := seed%3 > 0
 		queueing := time.Duration(w.ahead+max(w.rivals, 0)+2) * heartbeat
-		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + stopGrace + 3*heartbeat
+		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + time.Minute
 		w.until(hostile, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 		reason := w.finished()
 		reasons[reason]++

@@ -22,8 +22,11 @@ const (
 	// before the keys are deleted.
 	failureGrace = 50 * time.Second
 	// stopGrace is what they get to drain, delete keys and report after a stop
-	// or a timeout.
+	// or the rule of a guard.
 	stopGrace = 90 * time.Second
+	// timeoutGrace is what they get where stopGrace would end later than a
+	// minute after spec.timeoutSeconds, by which every run is finished.
+	timeoutGrace = 50 * time.Second
 	// abandonedAfter is how long after its grace a deleted pod may yet report.
 	abandonedAfter = 20 * time.Second
 	// releaseGrace is when pods that outlive their finished run are deleted.
