@@ -135,7 +135,7 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	switch {
 	case put == nil && wrote:
 		// Nobody watches it, or there was no room to follow it.
-		l.giveUp(l.fanOut(key))
+		l.giveUp(uint64(l.fanOut(key)))
 	case put == nil:
 	case wrote:
 		l.acknowledge(p, sequence, put, response.Received)
@@ -144,12 +144,10 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	}
 }
 
-func (l *ledger) giveUp(events int) {
-	l.expected.Add(uint64(events))
-	l.missed.Add(uint64(events))
-	for range events {
-		l.recorder.miss(0, 0)
-	}
+func (l *ledger) giveUp(events uint64) {
+	l.expected.Add(events)
+	l.missed.Add(events)
+	l.recorder.miss(events, 0, 0)
 }
 
 func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, received Instant) {
@@ -245,7 +243,8 @@ func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
 }
 
 // close ends the wait for all events. Those that had their time are missed, and
-// the others are censored.
+// the others are censored. Nothing interrupts it: it takes one step for each put
+// that is followed, a fraction of a second for all that there is room for.
 func (l *ledger) close(hadTime bool) {
 	l.closed.Store(true)
 	now := Now()
@@ -261,15 +260,13 @@ func (l *ledger) close(hadTime bool) {
 }
 
 func (l *ledger) leave(put *watchedPut, now Instant, hadTime bool) {
-	for range put.left {
-		if hadTime {
-			l.missed.Add(1)
-			l.recorder.miss(now-put.due, now-put.received)
-		} else {
-			l.recorder.censor(0, results.OperationWatchEvent, now-put.due)
-			l.recorder.censor(0, results.OperationWatchDelivery, now-put.received)
-		}
+	events, waited, delivery := uint64(put.left), now-put.due, now-put.received
+	if !hadTime {
+		l.recorder.censorEvents(events, waited, delivery)
+		return
 	}
+	l.missed.Add(events)
+	l.recorder.miss(events, waited, delivery)
 }
 
 // results are the counts so far. What was missed is read before what it is a

@@ -165,6 +165,39 @@ func TestTheLedgerIsBounded(t *testing.T) {
 	}
 }
 
+// So many that nobody could count them one by one.
+const crowd = 1 << 40
+
+func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
+	tests := map[string]struct {
+		hadTime                    bool
+		expected, missed, censored uint64
+	}{
+		"had their time": {true, 2 * crowd, 2 * crowd, 0},
+		"were cut off":   {false, 2 * crowd, crowd, crowd},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(0, newRecorder())
+			l.everywhere = crowd
+			l.announce(0, 1, 100)
+			l.settle(0, 1, &Response{Received: 200})
+			// This one there was no room to follow.
+			l.settle(0, 2, &Response{Received: 200})
+			l.close(tc.hadTime)
+			if want := (results.Watch{Expected: tc.expected, Missed: tc.missed}); l.results() != want {
+				t.Errorf("got %+v, wanted %+v", l.results(), want)
+			}
+			for _, operation := range []results.Operation{results.OperationWatchEvent, results.OperationWatchDelivery} {
+				o := l.recorder.results(operation)
+				if o.Failed.Count() != tc.missed || o.Errors[results.ErrorMissed] != tc.missed || o.Censored.Count() != tc.censored {
+					t.Errorf("%s: %d failed, errors %v, %d censored", operation, o.Failed.Count(), o.Errors, o.Censored.Count())
+				}
+			}
+		})
+	}
+}
+
 func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
 	l := bookkeeping(t)
 	w, value := workload.New(watchedPlan()), []byte(nil)
