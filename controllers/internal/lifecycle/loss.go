@@ -22,14 +22,15 @@ func lossOf(p Pod, now time.Time) *Problem {
 }
 
 // goesOnWithout says whether a pod is lost and the others go on, as
-// spec.onPodLost wants. A pod that says why it failed says it of all of them, and
-// without client pod 0 nobody watches the target.
+// spec.onPodLost wants. A pod that says why it ended, by a failure or by the rule
+// of a guard, says it of all of them, and without client pod 0 nobody watches the
+// target.
 func (o Observed) goesOnWithout(p Pod, now time.Time) bool {
 	if o.spec().OnPodLost != v1alpha1.PodLossContinue || o.status().StartAt == nil || lossOf(p, now) == nil {
 		return false
 	}
 	s := p.Newest()
-	says := s != nil && s.Failure != nil
+	says := s != nil && (s.Failure != nil || s.Fired != nil)
 	watches := p.Index == 0 && benchmark.WatchesTarget(o.Run) && !(s != nil && s.HasMeasured())
 	return !says && !watches && slices.ContainsFunc(o.Pods, func(other Pod) bool { return lossOf(other, now) == nil })
 }

@@ -45,6 +45,7 @@ func TestAPodThatIsLost(t *testing.T) {
 		"on a node that is silent":  {scenario(told(t0), goesOn, pod(1, abandoned)), ""},
 		"before the start":          {scenario(running, goesOn, pod(1, killed)), v1alpha1.ReasonPodFailed},
 		"it says why":               {scenario(told(t0), goesOn, pod(1, failed)), v1alpha1.ReasonTLSFailed},
+		"its guard has fired":       {scenario(told(t0), goesOn, pod(1, fired), pod(0, gave(results.StageDone))), v1alpha1.ReasonGuardStopped},
 		"all of them":               {scenario(told(t0), goesOn, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
 		"that watches":              {scenario(told(t0), goesOn, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
 		"that watched to the end":   {scenario(told(t0), goesOn, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
