@@ -141,9 +141,11 @@ type EtcdBenchmarkSpec struct {
 	// Fail ends the run as PodFailed; Continue lets the others go on, and the run
 	// finishes as PartlyCompleted. Either way the pods that live report what they
 	// measured, the result is partial, and the run can not pass. A pod that says
-	// itself why it can not go on ends the run, and so does, where
-	// spec.guard.stopOn has rules about the target, the loss of client pod 0,
-	// which watches them. Default Fail.
+	// itself why it can not go on ends the run. Client pod 0 alone looks at the
+	// target and makes the disturbances: its loss ends the run where
+	// spec.guard.stopOn has rules about the target, or spec.disturbances are set;
+	// else the run goes on, and says that nobody looked at the members, or for
+	// changes of the target, from then on. Default Fail.
 	//
 	// +optional
 	// +kubebuilder:default=Fail
@@ -160,9 +162,8 @@ type EtcdBenchmarkSpec struct {
 	SchedulingTimeoutSeconds int32 `json:"schedulingTimeoutSeconds,omitempty"`
 
 	// timeoutSeconds bounds the whole run, in seconds, from when it left the
-	// queue of its target. A run
-	// that reaches it is ended, keeps its numbers, and finishes as
-	// TimedOut; one that has only keys to delete any more finishes as
+	// queue of its target. A run that reaches it is ended, keeps its numbers, and
+	// finishes as TimedOut; one that has only keys to delete any more finishes as
 	// Completed, and condition Cleaned tells how the deletion went. Default 600.
 	//
 	// +optional
