@@ -46,14 +46,19 @@ const (
 	// pageLimit is how many puts a page follows at once, so that watchers that
 	// hang cost some 40 MB at most: the events of further puts count as missed.
 	pageLimit = 8192
+	// earlyKept is the largest room for early events, 16 KB of them, that is kept
+	// for another put. There are no more such rooms than puts that were without an
+	// answer at once, and so than clients.
+	earlyKept = 1024
 )
 
 // ledgerPage has a part of the puts, by their sequence.
 type ledgerPage struct {
 	mutex sync.Mutex
 	puts  map[int64]*watchedPut
-	// free are puts to be used again.
-	free []*watchedPut
+	// free are puts to be used again, and rooms those for early events.
+	free  []*watchedPut
+	rooms [][]earlyEvent
 }
 
 // watchedPut is a put of which not all events have been seen.
@@ -62,7 +67,7 @@ type watchedPut struct {
 	acknowledged  bool
 	// left is how many events are to come.
 	left int
-	// early are the events that came before the answer.
+	// early are the events that came before the answer, until that comes.
 	early []earlyEvent
 }
 
@@ -122,8 +127,24 @@ func (p *ledgerPage) take() *watchedPut {
 	last := len(p.free) - 1
 	put := p.free[last]
 	p.free = p.free[:last]
-	*put = watchedPut{early: put.early[:0]}
+	*put = watchedPut{}
 	return put
+}
+
+// keep keeps an event that came before the answer.
+func (p *ledgerPage) keep(put *watchedPut, e earlyEvent) {
+	if last := len(p.rooms) - 1; put.early == nil && last >= 0 {
+		put.early, p.rooms = p.rooms[last], p.rooms[:last]
+	}
+	put.early = append(put.early, e)
+}
+
+// vacate gives up a put's room for early events.
+func (p *ledgerPage) vacate(put *watchedPut) {
+	if room := cap(put.early); room > 0 && room <= earlyKept {
+		p.rooms = append(p.rooms, put.early[:0])
+	}
+	put.early = nil
 }
 
 // settle takes note of how a put has ended, which settles what of its events.
@@ -156,6 +177,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 	for _, e := range put.early {
 		l.time(put, e.watcher, e.at)
 	}
+	p.vacate(put)
 	if put.left == 0 {
 		l.forget(p, sequence, put)
 	}
@@ -164,6 +186,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 // forget ends the wait for the events of a put.
 func (l *ledger) forget(p *ledgerPage, sequence int64, put *watchedPut) {
 	delete(p.puts, sequence)
+	p.vacate(put)
 	p.free = append(p.free, put)
 	l.seen(put.left)
 }
@@ -199,7 +222,7 @@ func (l *ledger) Event(watcher int, at Instant, value []byte) {
 	put.left--
 	l.seen(1)
 	if !put.acknowledged {
-		put.early = append(put.early, earlyEvent{watcher, at})
+		p.keep(put, earlyEvent{watcher, at})
 		return
 	}
 	l.time(put, watcher, at)

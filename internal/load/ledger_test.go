@@ -198,6 +198,49 @@ func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
 	}
 }
 
+// Many watchers that are faster than the answer must not take memory for ever,
+// whether others of the same put hang or not.
+func TestEarlyEventsAreNotKept(t *testing.T) {
+	const watchers = 100 * earlyKept
+	for name, hang := range map[string]int{"all came": 0, "one hangs": 1} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(3, newRecorder())
+			l.inWindow = func(Instant) bool { return true }
+			l.everywhere = watchers + hang
+			for n := range int64(4) {
+				value := valueOf(workload.Measured, 3, n)
+				l.announce(0, n, 100)
+				for w := range watchers {
+					l.Event(w, 150, value)
+				}
+				l.settle(0, n, &Response{Received: 200})
+			}
+			if got := timesOf(l, results.OperationWatchEvent)[0]; got != 4*watchers {
+				t.Errorf("%d events were timed, wanted %d", got, 4*watchers)
+			}
+			if got := roomForEarly(l); got > earlyKept {
+				t.Errorf("there is room for %d early events, wanted at most %d", got, earlyKept)
+			}
+		})
+	}
+}
+
+// roomForEarly is for how many early events a ledger has memory.
+func roomForEarly(l *ledger) (room int) {
+	for i := range l.pages {
+		for _, put := range l.pages[i].puts {
+			room += cap(put.early)
+		}
+		for _, put := range l.pages[i].free {
+			room += cap(put.early)
+		}
+		for _, early := range l.pages[i].rooms {
+			room += cap(early)
+		}
+	}
+	return room
+}
+
 func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
 	l := bookkeeping(t)
 	w, value := workload.New(watchedPlan()), []byte(nil)
