@@ -153,7 +153,8 @@ type EtcdBenchmarkSpec struct {
 
 	// schedulingTimeoutSeconds is how long, in seconds, the client pods may
 	// take from the Job's creation until all are ready to start. Clusters that
-	// add nodes on demand need minutes. Default 300.
+	// add nodes on demand need minutes. Runs that queue for the same addresses
+	// wait for as long. Default 300.
 	//
 	// +optional
 	// +kubebuilder:default=300
