@@ -30,8 +30,9 @@ const exitHelp = `Exit status:
   1  the run finished and missed an objective
   2  the run could not be run (bad manifest, target out of reach, …), or ended
      before its work was done, as TimedOut for example
-  3  the run could not be judged, its client was itself a limit, it ended as
-     Stopped or PartlyCompleted, or was left before its result was known`
+  3  the run's objectives could not be judged, for example because its client
+     was itself the limit; or it ended as Stopped or PartlyCompleted, or was
+     left before its result was known`
 
 // exitError is an exit status with, perhaps, something to say beside it.
 type exitError struct {
