@@ -130,7 +130,7 @@ func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1
 // dropResults keeps a run from hanging on numbers that its status cannot hold,
 // which no client pod of this version sends.
 func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
-	s.Progress, s.Summary, s.Objectives, s.Display = nil, nil, nil, nil
+	s.Progress, s.Summary, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil
 	if s.Target != nil {
 		s.Target.Members = nil
 	}
@@ -138,7 +138,7 @@ func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 		s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, Node: p.Node, KeysDeleted: p.KeysDeleted}
 	}
 	for i, c := range s.Conditions {
-		if c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonCompleted {
+		if c.Status == metav1.ConditionTrue && (c.Reason == v1alpha1.ReasonCompleted || c.Reason == v1alpha1.ReasonPartlyCompleted) {
 			s.Conditions[i].Reason = v1alpha1.ReasonInvalidPlan
 			s.Conditions[i].Message = lifecycle.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), maxPodMessage)
 		}

@@ -274,18 +274,38 @@ func TestForeignJob(t *testing.T) {
 }
 
 // TestResultsThatStatusCannotHold: what a pod sends must not be able to keep
-// its run from finishing.
+// its run from finishing, nor count as a success.
 func TestResultsThatStatusCannotHold(t *testing.T) {
-	s := newStage(t, targets(byService(intstr.FromString("client"))))
-	s.awaitSeen()
-	s.end()
-	run := &v1alpha1.EtcdBenchmark{}
-	s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(s.run), run))
-	status := run.Status.DeepCopy()
-	status.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", maxPodMessage+1)}}
-	status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, LastTransitionTime: metav1.Now()}}
-	r := &EtcdBenchmarkReconciler{Client: s.api}
-	s.must(r.writeStatus(t.Context(), run, status))
-	s.awaitFinished(v1alpha1.ReasonInvalidPlan)
-	s.checkMessage("status.pods[0].message")
+	message := func(s *v1alpha1.EtcdBenchmarkStatus) {
+		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", maxPodMessage+1)}}
+	}
+	guard := func(s *v1alpha1.EtcdBenchmarkStatus) { s.Guard = &v1alpha1.GuardStatus{Rule: "Unheard"} }
+	tests := map[string]struct {
+		ended  string
+		result func(*v1alpha1.EtcdBenchmarkStatus)
+		want   string
+		about  string
+	}{
+		"of all":          {v1alpha1.ReasonCompleted, message, v1alpha1.ReasonInvalidPlan, "status.pods[0].message"},
+		"of some":         {v1alpha1.ReasonPartlyCompleted, message, v1alpha1.ReasonInvalidPlan, "status.pods[0].message"},
+		"an unknown rule": {v1alpha1.ReasonGuardStopped, guard, v1alpha1.ReasonGuardStopped, "what a guard saw"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, targets(byService(intstr.FromString("client"))))
+			s.awaitSeen()
+			s.end()
+			run := &v1alpha1.EtcdBenchmark{}
+			s.must(s.api.Get(t.Context(), client.ObjectKeyFromObject(s.run), run))
+			status := run.Status.DeepCopy()
+			tc.result(status)
+			status.Conditions = []metav1.Condition{{
+				Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: tc.ended, Message: "what a guard saw", LastTransitionTime: metav1.Now(),
+			}}
+			r := &EtcdBenchmarkReconciler{Client: s.api}
+			s.must(r.writeStatus(t.Context(), run, status))
+			s.awaitFinished(tc.want)
+			s.checkMessage(tc.about)
+		})
+	}
 }

@@ -71,8 +71,8 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lease) || self.workload.lease.operation != 'Revoke' || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 where workload.lease.operation is Revoke: a warm-up would use up the leases to revoke"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lock) || self.workload.lock.names <= self.load.clients",message="workload.lock.names must not be greater than load.clients: each client contends for one lock, so the others would have nobody; lower names or raise clients"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.election) || self.workload.election.names <= self.load.clients",message="workload.election.names must not be greater than load.clients: each client stands in one election, so the others would have nobody; lower names or raise clients"
-// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lock) || has(self.load.rate) || self.load.clients / self.workload.lock.names * self.workload.lock.holdMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.lock.names clients wait for each lock, each for lock.holdMilliseconds of all others: that is more than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or holdMilliseconds, or raise names or requestTimeoutSeconds"
-// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.election) || has(self.load.rate) || self.load.clients / self.workload.election.names * self.workload.election.leadMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.election.names clients stand in each election, each for election.leadMilliseconds of all others: that is more than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or leadMilliseconds, or raise names or requestTimeoutSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.lock) || has(self.load.rate) || (self.load.clients - 1) / self.workload.lock.names * self.workload.lock.holdMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.lock.names clients contend for each lock, and the last of them waits for lock.holdMilliseconds of all others: that is not less than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or holdMilliseconds, or raise names or requestTimeoutSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.election) || has(self.load.rate) || (self.load.clients - 1) / self.workload.election.names * self.workload.election.leadMilliseconds < self.load.requestTimeoutSeconds * 1000",message="load.clients divided by workload.election.names clients stand in each election, and the last of them waits for election.leadMilliseconds of all others: that is not less than load.requestTimeoutSeconds, so requests would time out in the queue; lower clients or leadMilliseconds, or raise names or requestTimeoutSeconds"
 // +kubebuilder:validation:XValidation:rule="has(self.disturbances) == has(oldSelf.disturbances) && (!has(self.disturbances) || self.disturbances == oldSelf.disturbances)",message="spec.disturbances is immutable: create a new EtcdBenchmark for a new run"
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || has(self.guard) && self.guard.allowStoreWide || !self.disturbances.exists(d, d.type in ['Compact', 'Defragment'])",message="spec.disturbances of type Compact and Defragment concern everybody who uses the store, not only the keys of the run: remove them, or set spec.guard.allowStoreWide if the whole store may be disturbed"
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.load) || !has(self.load.durationSeconds) || self.disturbances.all(d, d.everySeconds < self.load.durationSeconds)",message="spec.disturbances: everySeconds must be smaller than load.durationSeconds, or there would be no disturbance: lower it or raise durationSeconds"
@@ -80,6 +80,7 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.watchGet) || self.workload.watchGet.streams >= self.load.pods && self.workload.watchGet.keys.count >= self.load.pods",message="workload.watchGet.streams and workload.watchGet.keys.count must not be smaller than load.pods: each pod needs a stream, and a key for its history; raise them"
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.load) || !has(self.load.durationSeconds) || self.disturbances.all(d, !has(d.leaseExpiry) || d.everySeconds + d.leaseExpiry.ttlSeconds < self.load.durationSeconds)",message="spec.disturbances: everySeconds and leaseExpiry.ttlSeconds together must be smaller than load.durationSeconds, or no lease would expire in the measured window: lower one of them or raise durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.profile) || self.disturbances.all(d, d.everySeconds < 60)",message="spec.disturbances: everySeconds must be smaller than 60, for which every profile loads the target, or there would be no disturbance: lower it"
+// +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.workload) || !has(self.workload.watchGet) || !self.disturbances.exists(d, d.type == 'Compact')",message="spec.disturbances of type Compact would remove the history which the watchers of WatchGet read over and over: remove it, or choose another workload.type"
 // +kubebuilder:validation:XValidation:rule="!has(self.workload) || !has(self.load) || !has(self.workload.kubernetes) || self.load.warmupSeconds == 0",message="load.warmupSeconds must be 0 for workload.type Kubernetes: a warm-up would create and delete the pods of the window, and the writing of the objects warms the connections up"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="spec.stop can only go from false to true: create a new EtcdBenchmark to run again"
 type EtcdBenchmarkSpec struct {
@@ -141,9 +142,11 @@ type EtcdBenchmarkSpec struct {
 	// Fail ends the run as PodFailed; Continue lets the others go on, and the run
 	// finishes as PartlyCompleted. Either way the pods that live report what they
 	// measured, the result is partial, and the run can not pass. A pod that says
-	// itself why it can not go on ends the run, and so does, where
-	// spec.guard.stopOn has rules about the target, the loss of client pod 0,
-	// which watches them. Default Fail.
+	// itself why it can not go on ends the run. Client pod 0 alone looks at the
+	// target and makes the disturbances: its loss ends the run where
+	// spec.guard.stopOn has rules about the target, or spec.disturbances are set;
+	// else the run goes on, and says that nobody looked at the members, or for
+	// changes of the target, from then on. Default Fail.
 	//
 	// +optional
 	// +kubebuilder:default=Fail
@@ -151,7 +154,8 @@ type EtcdBenchmarkSpec struct {
 
 	// schedulingTimeoutSeconds is how long, in seconds, the client pods may
 	// take from the Job's creation until all are ready to start. Clusters that
-	// add nodes on demand need minutes. Default 300.
+	// add nodes on demand need minutes. Runs that queue for the same addresses
+	// wait for as long. Default 300.
 	//
 	// +optional
 	// +kubebuilder:default=300
@@ -160,9 +164,8 @@ type EtcdBenchmarkSpec struct {
 	SchedulingTimeoutSeconds int32 `json:"schedulingTimeoutSeconds,omitempty"`
 
 	// timeoutSeconds bounds the whole run, in seconds, from when it left the
-	// queue of its target. A run
-	// that reaches it is ended, keeps its numbers, and finishes as
-	// TimedOut; one that has only keys to delete any more finishes as
+	// queue of its target. A run that reaches it is ended, keeps its numbers, and
+	// finishes as TimedOut; one that has only keys to delete any more finishes as
 	// Completed, and condition Cleaned tells how the deletion went. Default 600.
 	//
 	// +optional

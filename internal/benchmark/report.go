@@ -54,9 +54,9 @@ type reportHistogram struct {
 }
 
 // Report returns the merged histograms of a run with its summary and what came
-// when, as JSON of at most MaxReportBytes. merged is the merge of all pods' final snapshots. Where
-// they would not fit, the histograms have half the resolution, as often as is
-// needed, and their schema says so.
+// when, as JSON of at most MaxReportBytes. merged is the merge of all pods'
+// final snapshots. Where they would not fit, the histograms have half the
+// resolution, as often as is needed, and their schema says so.
 func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summary) ([]byte, error) {
 	r := report{
 		Version:   ReportVersion,

@@ -63,8 +63,9 @@ type SharedConn interface {
 	Client(ctx context.Context, client int) (Conn, error)
 }
 
-// Request is one operation, on one key, on several that follow each other or are
-// named, on a lease, or on the name for which its client contends. A driver must not change what its fields point to.
+// Request is one operation, on one key, on several that follow each other or
+// are named, on a lease, or on the name for which its client contends. A driver
+// must not change what its fields point to.
 type Request struct {
 	Operation results.Operation
 	// Key is that of an operation on one key; Value is set if it writes.

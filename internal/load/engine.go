@@ -194,6 +194,7 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 		e.recorder.tally(c.shard, c.response.Succeeded())
 	}
 	if s != e.measured {
+		e.carry(c, op)
 		return
 	}
 	if what, watched := op.Watched(); watched && e.ledger != nil {
@@ -206,6 +207,15 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	e.recorder.record(c.shard, op.Kind, outcome{
 		start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
 	})
+}
+
+// carry counts the answer to a request of the warm-up that came in a window of
+// some duration: for throughput it stands for one that the window's end cuts off.
+func (e *engine) carry(c *client, op workload.Operation) {
+	r := &c.response
+	if e.plan.Load.Requests == 0 && r.Succeeded() && r.Received >= e.measured.start && e.inWindow(r.Received) {
+		e.recorder.carry(c.shard, op.Kind)
+	}
 }
 
 // inWindow says whether a response came in the window. A window that requests

@@ -88,6 +88,14 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	}
 }
 
+// carry counts a success in the window of a request of shard n that was due
+// before it, and of which nothing else is measured.
+func (r *recorder) carry(n int, operation results.Operation) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	s.counts[operation.Index()].completed.Add(1)
+}
+
 // handedOff counts how long what the request has won was nobody's.
 func (c *operationCounts) handedOff(o outcome) {
 	c.latency.record(o.response.Received - o.response.Freed)

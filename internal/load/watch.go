@@ -14,8 +14,9 @@ type WatchConn interface {
 	Conn
 	// Watch opens a stream with these watchers and returns once the target has
 	// created all of them. They last until ctx ends, which must be before the
-	// driver is closed, and are opened again where they were if their stream breaks; one that the target cancels is opened
-	// again, too, and sees what comes from then on.
+	// driver is closed, and are opened again where they were if their stream
+	// breaks; one that the target cancels is opened again, too, and sees what
+	// comes from then on.
 	Watch(ctx context.Context, watchers []Watcher, audience Audience) error
 }
 

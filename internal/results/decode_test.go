@@ -74,7 +74,6 @@ func TestDecodeRefuses(t *testing.T) {
 			second.Label[0].Value = proto.String("7")
 			mf.Metric = append(mf.Metric, second)
 		}},
-		"more successes than answers":    {"etcdbench_requests_completed_in_window_total", value(1e6)},
 		"more errors than failures":      {"etcdbench_request_errors_total", value(1e6)},
 		"more lost than answered":        {"etcdbench_requests_lost_total", value(1e6)},
 		"fewer attempts than successes":  {"etcdbench_request_attempts_total", value(1)},

@@ -187,7 +187,8 @@ type OperationResult struct {
 	// Errors counts failed requests by gRPC status code, for example "Unavailable",
 	// and events under ErrorMissed.
 	Errors map[string]uint64
-	// CompletedInWindow counts successes whose response came before W1.
+	// CompletedInWindow counts successes whose response came in [W0, W1). Those
+	// of requests that were due in the warm-up are among them, and in nothing else.
 	CompletedInWindow uint64
 	// Lost counts the successes that changed nothing: compare-and-swaps that
 	// found the key changed by another client.

@@ -44,8 +44,9 @@ type Summary struct {
 	// Bound by requests: successes ÷ Length.
 	Throughput float64
 	// SteadyThroughput, only of a run bound by requests, is the rate from the
-	// last pod's start to the first pod's last response, while all had work. It is taken from the timelines, to the length of an interval; a
-	// pod without one is taken to have gone at an even rate.
+	// last pod's start to the first pod's last response, while all had work. It
+	// is taken from the timelines, to the length of an interval; a pod without
+	// one is taken to have gone at an even rate.
 	SteadyThroughput float64
 	// Tail, only of a run bound by requests, is the time from the first pod's
 	// last response to the last pod's.

@@ -22,30 +22,46 @@ func lossOf(p Pod, now time.Time) *Problem {
 }
 
 // goesOnWithout says whether a pod is lost and the others go on, as
-// spec.onPodLost wants. A pod that says why it failed says it of all of them, and
-// without client pod 0 nobody watches the target.
+// spec.onPodLost wants. A pod that says why it ended, by a failure or by the rule
+// of a guard, says it of all of them; and nobody takes over what the spec asks of
+// client pod 0 alone.
 func (o Observed) goesOnWithout(p Pod, now time.Time) bool {
 	if o.spec().OnPodLost != v1alpha1.PodLossContinue || o.status().StartAt == nil || lossOf(p, now) == nil {
 		return false
 	}
 	s := p.Newest()
-	says := s != nil && s.Failure != nil
-	watches := p.Index == 0 && benchmark.WatchesTarget(o.Run) && !(s != nil && s.HasMeasured())
-	return !says && !watches && slices.ContainsFunc(o.Pods, func(other Pod) bool { return lossOf(other, now) == nil })
+	says := s != nil && (s.Failure != nil || s.Fired != nil)
+	asked := benchmark.WatchesTarget(o.Run) || len(o.spec().Disturbances) > 0
+	return !says && !(asked && leavesTarget(p)) && slices.ContainsFunc(o.Pods, func(other Pod) bool { return lossOf(other, now) == nil })
 }
+
+// leavesTarget says of a pod that is lost whether it is client pod 0, which alone
+// looks at the target and disturbs it, and had not done so to the window's end.
+func leavesTarget(p Pod) bool {
+	s := p.Newest()
+	return p.Index == 0 && !(s != nil && s.HasMeasured())
+}
+
+// unwatched is what is said of a run that client pod 0 has left.
+const unwatched = ", and without a look at what the members do and whether the target changes, which client pod 0 alone takes"
 
 // without says which pods the run goes on without; empty if it has all.
 func without(o Observed, now time.Time) string {
 	var losses []string
+	note := ""
 	for _, p := range o.Pods {
-		if o.goesOnWithout(p, now) {
-			losses = append(losses, lossOf(p, now).Message)
+		if !o.goesOnWithout(p, now) {
+			continue
+		}
+		losses = append(losses, lossOf(p, now).Message)
+		if leavesTarget(p) {
+			note = unwatched
 		}
 	}
 	if len(losses) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The run went on without %d of them (spec.onPodLost): %s.", len(losses), strings.Join(losses, "; "))
+	return fmt.Sprintf(" The run went on without %d of them (spec.onPodLost)%s: %s.", len(losses), note, strings.Join(losses, "; "))
 }
 
 // decidePartlyCompleted finishes a run whose pods have all done their part, but

@@ -15,6 +15,10 @@ func watched(o *Observed) {
 	o.Run.Spec.Guard = &v1alpha1.Guard{StopOn: &v1alpha1.StopRules{LeaderChange: true}}
 }
 
+func disturbed(o *Observed) {
+	o.Run.Spec.Disturbances = []v1alpha1.Disturbance{{Type: v1alpha1.DisturbanceCompact, EverySeconds: 5}}
+}
+
 func killed(p *Pod) {
 	p.State, p.Exit, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", nil, nil, ""
 }
@@ -45,10 +49,14 @@ func TestAPodThatIsLost(t *testing.T) {
 		"on a node that is silent":  {scenario(told(t0), goesOn, pod(1, abandoned)), ""},
 		"before the start":          {scenario(running, goesOn, pod(1, killed)), v1alpha1.ReasonPodFailed},
 		"it says why":               {scenario(told(t0), goesOn, pod(1, failed)), v1alpha1.ReasonTLSFailed},
+		"its guard has fired":       {scenario(told(t0), goesOn, pod(1, fired), pod(0, gave(results.StageDone))), v1alpha1.ReasonGuardStopped},
 		"all of them":               {scenario(told(t0), goesOn, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
 		"that watches":              {scenario(told(t0), goesOn, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
 		"that watched to the end":   {scenario(told(t0), goesOn, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
 		"that does not watch":       {scenario(told(t0), goesOn, watched, pod(1, killed)), ""},
+		"that disturbs":             {scenario(told(t0), goesOn, disturbed, pod(0, killed)), v1alpha1.ReasonPodFailed},
+		"that disturbed to the end": {scenario(told(t0), goesOn, disturbed, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
+		"that does not disturb":     {scenario(told(t0), goesOn, disturbed, pod(1, killed)), ""},
 		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
 		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
 		"the others delete keys":    {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageCleaning))), ""},
@@ -84,6 +92,32 @@ func TestALossIsTold(t *testing.T) {
 	d := Decide(scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), soon)
 	if !strings.Contains(d.Finish.Message, "OOMKilled") || !strings.Contains(d.Finish.Message, "1 of 2") || d.Cleaned.Status != "Unknown" {
 		t.Errorf("it finished with %+v and %+v, wanted the loss, and its keys looked after", d.Finish, d.Cleaned)
+	}
+}
+
+// What client pod 0 alone sees is told to be missing with it, and not without.
+func TestTheLossOfTheTargetsWatcherIsTold(t *testing.T) {
+	soon := t0.Add(10 * time.Second)
+	tests := map[string]struct {
+		seen Observed
+		want bool
+	}{
+		"pod 0":                   {scenario(told(t0), goesOn, pod(0, killed)), true},
+		"pod 0 after its window":  {scenario(told(t0), goesOn, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), false},
+		"another":                 {scenario(told(t0), goesOn, pod(1, killed)), false},
+		"pod 0, and all is ended": {scenario(told(t0), goesOn, pod(0, killed), pod(1, gave(results.StageDone))), true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, soon)
+			message := d.Message
+			if d.Finish != nil {
+				message = d.Finish.Message
+			}
+			if got := strings.Contains(message, unwatched); got != tc.want {
+				t.Errorf("wanted that the target was not watched to be told: %v, found %q", tc.want, message)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,21 @@ type Place struct {
 	// SameCluster says that the run in front loads the same cluster under other
 	// addresses; Unknown, that this is not known yet.
 	SameCluster, Unknown bool
+	// Holder is namespace/name of a run that holds one of the run's addresses, and
+	// Holding what it does there; empty if none does, or once the run has been let in.
+	Holder  string
+	Holding Holding
 }
+
+// Holding is what a run does that holds its target, in the words of a message.
+type Holding string
+
+// What holders do.
+const (
+	HoldingLoads   Holding = "goes on"
+	HoldingWaits   Holding = "was let in before, and has written nothing yet"
+	HoldingDeletes Holding = "has yet to delete its keys"
+)
 
 // holdAfterEnd is how long a run that has ended may hold its target at most,
 // while keys that it left are deleted.
@@ -82,7 +96,9 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 		switch {
 		case other.UID == run.UID || !sharesAddress(run, other):
 		case holdsTarget(other, now):
-			p.Behind = cmp.Or(p.Behind, nameOf(other))
+			if p.Holder == "" {
+				p.Holder, p.Holding = nameOf(other), holding(other)
+			}
 		case waits(other) && createdBefore(other, run):
 			p.Position++
 			if last == nil || createdBefore(last, other) {
@@ -90,6 +106,7 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 			}
 		}
 	}
+	p.Behind = p.Holder
 	if last != nil {
 		p.Behind = nameOf(last)
 	}
@@ -102,7 +119,8 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 // placeInCluster: in front is whoever may write, if the cluster is the same, or
 // that is not known yet; and whoever waits for the same cluster, and was let in
 // before. One that waits and has told no cluster is not: once it tells, it is
-// behind this run. So a run whose pods never come keeps nobody waiting.
+// behind this run. So one whose pods never come keeps nobody at other addresses
+// waiting; at its own, the order of creation holds until it ends.
 func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	var p Place
 	own := run.Status.Target.ClusterID
@@ -143,6 +161,17 @@ func holdsTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	}
 	cleaned := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleaned)
 	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown && now.Before(s.CompletionTime.Add(holdAfterEnd))
+}
+
+// holding says what a run does that holds its target.
+func holding(run *v1alpha1.EtcdBenchmark) Holding {
+	switch {
+	case isOver(run):
+		return HoldingDeletes
+	case !mayWrite(run):
+		return HoldingWaits
+	}
+	return HoldingLoads
 }
 
 func sharesAddress(a, b *v1alpha1.EtcdBenchmark) bool {
@@ -195,8 +224,8 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return nil
 	}
 	if o.Place.Behind != "" {
-		return queued(o, now, fmt.Sprintf("%s, which shares an address with this run, is in front; this run is number %d of those that wait.",
-			o.Place.Behind, o.Place.Position))
+		return queued(o, now, fmt.Sprintf("%s; this run is number %d of those that wait. One with target.concurrentRuns: Allow waits for nobody.",
+			inFront(o.Place), o.Place.Position))
 	}
 	a := &v1alpha1.Admission{At: microTime(now)}
 	if allowsOthers(o.Run) {
@@ -206,6 +235,18 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		Stage: v1alpha1.StagePreparing, Message: "No other run that it would have to wait for goes on at the target's addresses.",
 		Admission: a, Requeue: time.Millisecond,
 	}
+}
+
+// inFront says who keeps a run waiting at its addresses, and what they do.
+func inFront(p Place) string {
+	if p.Behind == p.Holder {
+		return fmt.Sprintf("%s, which shares an address with this run, %s", p.Holder, p.Holding)
+	}
+	waits := fmt.Sprintf("%s, which shares an address with this run, waits too", p.Behind)
+	if p.Holder == "" {
+		return waits
+	}
+	return fmt.Sprintf("%s, and %s, which holds one of its addresses, %s", waits, p.Holder, p.Holding)
 }
 
 // decideTurn lets the pods write once nobody in front loads the same cluster.

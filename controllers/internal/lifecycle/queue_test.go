@@ -78,11 +78,12 @@ func TestPlaceOf(t *testing.T) {
 		want   Place
 	}{
 		"alone":                         {own, nil, Place{}},
-		"one goes on":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
-		"in other letters":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1}},
-		"one of before queues":          {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1}},
+		"one goes on":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
+		"in other letters":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
+		"one of before queues":          {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1, Holder: "ns/old", Holding: HoldingLoads}},
+		"one was let in":                {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), unconfirmed(1))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}},
 		"one goes on elsewhere":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{}},
-		"one goes on that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1}},
+		"one goes on that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
 		"an older one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Behind: "ns/x", Position: 2}},
 		"a younger one waits":           {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
 		"of the same second, by name":   {own, []v1alpha1.EtcdBenchmark{onTarget("a", 10, "b:1"), onTarget("z", 10, "b:1")}, Place{Behind: "ns/a", Position: 2}},
@@ -90,10 +91,10 @@ func TestPlaceOf(t *testing.T) {
 		"an older one without a target": {own, []v1alpha1.EtcdBenchmark{unresolved}, Place{}},
 		"the last in front is told": {own, []v1alpha1.EtcdBenchmark{
 			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
-		}, Place{Behind: "ns/x", Position: 3}},
+		}, Place{Behind: "ns/x", Position: 3, Holder: "ns/y", Holding: HoldingLoads}},
 		"one is over":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
 		"one has left its keys":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
-		"one deletes its keys":     {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1}},
+		"one deletes its keys":     {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}},
 		"it allows whatever":       {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
 		"itself":                   {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
 		"no id yet, alone":         {with(own, unconfirmed(10)), nil, Place{}},
@@ -171,6 +172,35 @@ func TestQueue(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.queue, d.Queue); diff != "" {
 				t.Errorf("queue (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Who waits at an address is told who is in front, what that run does, who holds
+// the target, and how not to wait.
+func TestWhoIsInFrontIsTold(t *testing.T) {
+	tests := map[string]struct {
+		place         Place
+		says, saysNot string
+	}{
+		"it goes on":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}, "goes on", "waits too"},
+		"it deletes":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}, "has yet to delete its keys", "goes on"},
+		"it was let in":          {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}, "written nothing yet", "goes on"},
+		"it waits":               {Place{Behind: "ns/x", Position: 2}, "waits too", "goes on"},
+		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "ns/y, which holds one of its addresses, goes on", "delete"},
+		"it waits for a cleanup": {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingDeletes}, "has yet to delete its keys", "goes on"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Decide(scenario(resolved, behind(tc.place)), t0).Message
+			for _, want := range []string{"ns/x", tc.says, "target.concurrentRuns: Allow"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("wanted %q in the message, found %q", want, got)
+				}
+			}
+			if strings.Contains(got, tc.saysNot) {
+				t.Errorf("wanted no %q in the message, found %q", tc.saysNot, got)
 			}
 		})
 	}

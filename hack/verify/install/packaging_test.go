@@ -95,6 +95,11 @@ func TestValuesAreChecked(t *testing.T) {
 		"out of range":       "replicas=-1",
 		"less than none":     "limits.podsPerRun=-1",
 		"two hosts in one":   "limits.endpoints={a b}",
+		"a host with a port": "limits.endpoints={etcd:2379}",
+		"an address's port":  "limits.endpoints={10.0.0.1:2379}",
+		"an IPv6 port":       "limits.endpoints={[fd00::1]:2379}",
+		"a URL of endpoints": "limits.endpoints={https://etcd}",
+		"a path":             "limits.endpoints={etcd/24}",
 		"invalid namespace":  "namespaces={Not_A_Name}",
 		"unknown pullPolicy": "image.pullPolicy=Sometimes",
 	}
@@ -110,7 +115,7 @@ func TestValuesAreChecked(t *testing.T) {
 func TestEveryOptionRenders(t *testing.T) {
 	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "networkPolicy.enabled=true",
 		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
-		"limits.endpoints={10.0.0.0/8,*.etcd.svc}", "limits.podsPerRun=3", "limits.runsPerNamespace=2", "limits.requestsPerSecondPerRun=1000000",
+		"limits.endpoints={10.0.0.0/8,192.0.2.1,*.etcd.svc,fd00::/8,::1,::ffff:192.0.2.0/120}", "limits.podsPerRun=3", "limits.runsPerNamespace=2", "limits.requestsPerSecondPerRun=1000000",
 		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
 	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "NetworkPolicy"} {
 		if len(ofKind(objects, kind)) != 1 {

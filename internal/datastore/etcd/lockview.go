@@ -12,12 +12,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// lockView is a connection as clientv3's concurrency package sees it. It differs
-// from the connection's own client in four things. It follows the connection
-// when that moves, where sessions are bound to a client for good. Its watches
-// count by the phase in which they send, and tell for whom a request waits. And its own context has ended: with
-// it, a lock that is given up would wait, however long, to delete its key; here
-// that fails at once, and the contender does it after the clock was read.
+// lockView is a connection as clientv3's concurrency package sees it. It
+// differs from the connection's own client in four things. It follows the
+// connection when that moves, where sessions are bound to a client for good.
+// Its watches count by the phase in which they send, and tell for whom a
+// request waits. And its own context has ended: with it, a lock that is given
+// up would wait, however long, to delete its key; here that fails at once, and
+// the contender does it after the clock was read.
 type lockView struct {
 	once   sync.Once
 	client *clientv3.Client

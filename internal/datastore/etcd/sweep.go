@@ -27,9 +27,9 @@ const (
 // errNotAlone: the prefix is no longer the run's, or a pod may write.
 var errNotAlone = errors.New("the prefix changed hands while its keys were deleted")
 
-// Clean deletes the keys, and revokes the leases, of a run whose pods are gone. It fails if the prefix
-// belongs to another run, and does nothing if the run left nothing. One member
-// that answers is enough.
+// Clean deletes the keys, and revokes the leases, of a run whose pods are gone.
+// It fails if the prefix belongs to another run, and does nothing if the run
+// left nothing. One member that answers is enough.
 func (d *Driver) Clean(ctx context.Context) error {
 	client, err := d.controlClient(ctx)
 	if err == nil {
@@ -57,9 +57,9 @@ func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
 // sweepAttempts: a put that was given up can reach etcd behind the sweep.
 const sweepAttempts = 3
 
-// sweep revokes the run's leases, deletes the load's keys, block after block, and
-// last the marker that permits it. Every transaction is guarded by the marker, and by no pod being
-// left that may write.
+// sweep revokes the run's leases, deletes the load's keys, block after block,
+// and last the marker that permits it. Every transaction is guarded by the
+// marker, and by no pod being left that may write.
 func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 	if err := d.revokeLeases(ctx, client); err != nil {
 		return err

@@ -30,8 +30,9 @@ const (
 )
 
 // Run runs an admitted EtcdBenchmark to its end, fills in its status, and
-// returns what came when, nil if nothing did. It returns an error, and leaves the status alone, where the run could not even
-// be tried. When ctx ends it returns ErrLeft at once.
+// returns what came when, nil if nothing did. It returns an error, and leaves
+// the status alone, where the run could not even be tried. When ctx ends it
+// returns ErrLeft at once.
 func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline *benchmark.Timeline, err error) {
 	if err := o.Validate(run); err != nil {
 		return nil, err

@@ -1,0 +1,50 @@
+package load
+
+import (
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// The answers that come in the window to requests of the warm-up make up for
+// those that its end cuts off: without them throughput would be too low by what
+// is in flight.
+func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
+	duration := func(p *plan.Plan) { forOneSecond(0)(p); p.Load.WarmupSeconds = 1 }
+	requests := func(p *plan.Plan) { p.Load.Requests, p.Load.WarmupSeconds = 100, 1 }
+	for name, tc := range map[string]struct {
+		change func(*plan.Plan)
+		// after is when the answer came, from the start of the window.
+		after Instant
+		code  string
+		want  uint64
+	}{
+		"before the window":         {duration, -1, "", 0},
+		"at its start":              {duration, 0, "", 1},
+		"at its end":                {duration, Instant(time.Second), "", 0},
+		"a failure":                 {duration, 1, CodeCanceled, 0},
+		"a window of some requests": {requests, 1, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planOf(tc.change)
+			w := workload.New(p)
+			c := newClient(0, nullConn{}, w, p)
+			e := newEngine(p, w, []*client{c}, newRecorder())
+			part, err := p.Part(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.prepare(part, Now())
+			defer e.close()
+			c.response = Response{Sent: 1, Received: e.measured.start + tc.after, Code: tc.code}
+			e.account(c, e.warmup, w.At(e.warmup.stream, 0), 1)
+			got := e.recorder.results(results.OperationPut)
+			if got.CompletedInWindow != tc.want || got.Latency.Count() > 0 || got.Failed.Count() > 0 {
+				t.Errorf("got %+v, wanted %d completed and nothing else", got, tc.want)
+			}
+		})
+	}
+}
