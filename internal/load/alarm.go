@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 )
@@ -14,6 +15,31 @@ type alarm interface {
 	interrupt()
 	// close frees the alarm; nobody may wait any more.
 	close()
+}
+
+// boundAlarm is an alarm that the end of a context interrupts.
+type boundAlarm struct {
+	alarm
+	unbind      func() bool
+	interrupted chan struct{}
+}
+
+func newBoundAlarm(ctx context.Context) *boundAlarm {
+	a := &boundAlarm{alarm: newAlarm(), interrupted: make(chan struct{})}
+	a.unbind = context.AfterFunc(ctx, func() {
+		a.interrupt()
+		close(a.interrupted)
+	})
+	return a
+}
+
+// close frees the alarm once nobody is about to interrupt it: by then, its file
+// descriptor might be another's.
+func (a *boundAlarm) close() {
+	if !a.unbind() {
+		<-a.interrupted
+	}
+	a.alarm.close()
 }
 
 // timerAlarm is an alarm on Go's own timers, for systems that have nothing

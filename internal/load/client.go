@@ -28,6 +28,8 @@ type client struct {
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
+	// alarm is for how long the client holds what it has won; nil until it does.
+	alarm *boundAlarm
 }
 
 // newClient returns the client with this number in the pod, from 0.
@@ -127,6 +129,24 @@ func (c *client) preparePairs(op workload.Operation) {
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
 		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))
+	}
+}
+
+// hold waits until an instant, or for the end of the load, which is that of ctx.
+func (c *client) hold(ctx context.Context, until Instant) {
+	if until <= Now() {
+		return
+	}
+	if c.alarm == nil {
+		c.alarm = newBoundAlarm(ctx)
+	}
+	c.alarm.wait(until)
+}
+
+// close frees what the client holds, once it sends no more.
+func (c *client) close() {
+	if c.alarm != nil {
+		c.alarm.close()
 	}
 }
 

@@ -82,6 +82,9 @@ func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
 func (e *engine) close() {
 	e.warmup.close()
 	e.measured.close()
+	for _, c := range e.clients {
+		c.close()
+	}
 }
 
 // stop ends the load now: nothing new is sent.
@@ -160,7 +163,7 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, d
 	}
 	due = c.response.Received.Add(hold)
 	// What was won is given up even if the load was cut off meanwhile.
-	_ = sleepUntil(ctx, due)
+	c.hold(ctx, due)
 	c.do(ctx, next)
 	e.account(c, s, next, due)
 }

@@ -159,12 +159,9 @@ func waitFor(ctx context.Context, until Instant, done <-chan struct{}) bool {
 // sleepUntil waits for an instant, exactly, or for the end of ctx.
 func sleepUntil(ctx context.Context, until Instant) error {
 	if ctx.Err() == nil && until > Now() {
-		a := newAlarm()
-		interrupt := context.AfterFunc(ctx, a.interrupt)
+		a := newBoundAlarm(ctx)
+		defer a.close()
 		a.wait(until)
-		if interrupt() {
-			a.close()
-		}
 	}
 	return ctx.Err()
 }
