@@ -4,13 +4,15 @@ import "testing"
 
 func TestAdmissionAcceptsContests(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, load string }{
-		"a lock for all":               {`{type: Lock, lock: {}}`, `{requests: 1}`},
-		"a lock for each":              {`{type: Lock, lock: {names: 20, holdMilliseconds: 9999}}`, `{requests: 1, clients: 20}`},
-		"a long queue":                 {`{type: Lock, lock: {holdMilliseconds: 99}}`, `{requests: 1, clients: 100}`},
-		"a queue that the rate shapes": {`{type: Lock, lock: {holdMilliseconds: 60000}}`, `{requests: 1, clients: 100, rate: {perSecond: 1}}`},
-		"an election for all":          {`{type: Election, election: {}}`, `{durationSeconds: 1}`},
-		"elections":                    {`{type: Election, election: {names: 5, leadMilliseconds: 100}}`, `{requests: 1, clients: 20}`},
-		"as long as the time-out lets": {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, requestTimeoutSeconds: 61}`},
+		"a lock for all":                 {`{type: Lock, lock: {}}`, `{requests: 1}`},
+		"a lock for each":                {`{type: Lock, lock: {names: 20, holdMilliseconds: 9999}}`, `{requests: 1, clients: 20}`},
+		"a lock for each, for long":      {`{type: Lock, lock: {names: 10, holdMilliseconds: 60000}}`, `{requests: 1, clients: 10}`},
+		"a long queue":                   {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 100}`},
+		"a queue that the rate shapes":   {`{type: Lock, lock: {holdMilliseconds: 60000}}`, `{requests: 1, clients: 100, rate: {perSecond: 1}}`},
+		"an election for all":            {`{type: Election, election: {}}`, `{durationSeconds: 1}`},
+		"elections":                      {`{type: Election, election: {names: 5, leadMilliseconds: 100}}`, `{requests: 1, clients: 20}`},
+		"one that nobody else stands in": {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 1}`},
+		"as long as the time-out lets":   {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 2, requestTimeoutSeconds: 61}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantTaken(t, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
@@ -38,8 +40,9 @@ func TestAdmissionRejectsContests(t *testing.T) {
 		"too long a lead":         {`{type: Election, election: {leadMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
 		"locks for nobody":        {`{type: Lock, lock: {names: 21}}`, `{requests: 1, clients: 20}`, "lock.names must not be greater than load.clients"},
 		"elections for nobody":    {`{type: Election, election: {names: 21}}`, `{requests: 1, clients: 20}`, "election.names must not be greater than load.clients"},
-		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 100}`, "requests would time out in the queue"},
-		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 100}`, "requests would time out in the queue"},
+		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
+		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
+		"one too many for it":     {`{type: Lock, lock: {names: 10, holdMilliseconds: 10000}}`, `{requests: 1, clients: 11}`, "requests would time out in the queue"},
 		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
 		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
 	} {

@@ -50,6 +50,12 @@ func TestDisturbancesBesideAProfileComeInTime(t *testing.T) {
 		edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""}, edit{"spec.profile", "Small"})
 }
 
+func TestWatchersOfThePastBesideDisturbances(t *testing.T) {
+	reads, load := edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load", `{durationSeconds: 10}`}
+	wantRefused(t, "which the watchers of WatchGet read", reads, load, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
+	wantTaken(t, reads, load, edit{"spec.disturbances", `[{type: Defragment, everySeconds: 5}]`}, edit{"spec.guard", allowed})
+}
+
 func TestDisturbancesAreImmutable(t *testing.T) {
 	o := object(t, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
 	if err := create(t, o); err != nil {

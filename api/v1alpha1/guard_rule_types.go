@@ -6,7 +6,7 @@ import (
 
 // StopRules end a run that goes on, as spec.stop would: what is in flight is
 // awaited, the keys are deleted, what was measured is kept. They hold from
-// before the first write until the last response.
+// before the first write until the measured window ends.
 type StopRules struct {
 	// alarm ends the run once a member has raised NOSPACE or CORRUPT. Default true.
 	//

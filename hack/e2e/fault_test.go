@@ -25,6 +25,9 @@ const (
 	endsAfterTimeout = 60 * time.Second
 	// goneWithin bounds the deletion of an object, with room for the test's own waiting.
 	goneWithin = 2*time.Minute + 15*time.Second
+	// cleanedWithin: a pod that hangs is deleted two minutes after the end, and
+	// killed when its grace is over; only then its keys can go for good.
+	cleanedWithin = 6 * time.Minute
 	// faultsAtOnce is as many etcd clusters under load as a small machine takes.
 	faultsAtOnce = 5
 )
@@ -173,7 +176,7 @@ func finishedOrWhyNot(b *v1alpha1.EtcdBenchmark) error {
 // Job, which goes on after the end.
 func (v victim) requireCleaned(t *testing.T, gone bool) {
 	t.Helper()
-	eventually(t, 3*time.Minute, "the keys to be gone", func(ctx context.Context) error {
+	eventually(t, cleanedWithin, "the keys to be gone", func(ctx context.Context) error {
 		left, err := v.target.store(v.run.KeyPrefix())
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("%d keys are left under %s", len(left), v.run.KeyPrefix())
@@ -183,7 +186,7 @@ func (v victim) requireCleaned(t *testing.T, gone bool) {
 	if gone {
 		return
 	}
-	eventually(t, 3*time.Minute, "Cleaned to be True", func(ctx context.Context) error {
+	eventually(t, cleanedWithin, "Cleaned to be True", func(ctx context.Context) error {
 		found, err := get(ctx, v.run)
 		if err != nil {
 			return err

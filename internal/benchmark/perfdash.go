@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // perfdashVersion is that of the format which Kubernetes's perfdash reads.
@@ -36,7 +37,8 @@ var perfdashPercentiles = []struct {
 
 // Perfdash returns the latency, in milliseconds, and the throughput of each kind
 // of request of b in the form that Kubernetes's perfdash reads, labelled as
-// etcd's own benchmark does. A result that is not whole has a label of its own,
+// etcd's own benchmark does. Events have latencies alone: their rate is none of
+// requests. A result that is not whole has a label of its own,
 // so that no graph takes it for one that is; so has a latency of which some
 // percentile is only a lower bound. A run without numbers has no items.
 func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
@@ -46,7 +48,9 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 			if l := op.Latency; l != nil && l.ErrorBoundPartsPerMillion > 0 {
 				r.DataItems = append(r.DataItems, perfdashLatency(l, perfdashLabels(op, s.Partial)))
 			}
-			r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(op, s.Partial)))
+			if !results.Operation(op.Operation).IsEvent() {
+				r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(op, s.Partial)))
+			}
 		}
 	}
 	data, err := json.MarshalIndent(r, "", "  ")

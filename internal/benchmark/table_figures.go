@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
@@ -16,12 +17,15 @@ const (
 	none = "none"
 )
 
-// performance prints the columns of etcd's performance page.
+// performance prints the columns of etcd's performance page. Events are no
+// requests, and have no row.
 func (t *table) performance() {
 	g := grid{left: 1}
 	g.add(t.performanceHeader()...)
 	for _, op := range t.b.Status.Summary.Operations {
-		g.add(t.performanceRow(op)...)
+		if !results.Operation(op.Operation).IsEvent() {
+			g.add(t.performanceRow(op)...)
+		}
 	}
 	t.section(g)
 }

@@ -1,6 +1,8 @@
 package benchmark
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +66,31 @@ func TestAnObjectiveOfEventsRanksMissedOnesLast(t *testing.T) {
 				t.Errorf("got %+v, wanted %s", got[0], tc.want)
 			}
 		})
+	}
+}
+
+// What follows from requests is none: it has latencies, and no rate that could be
+// taken for one of requests.
+func TestEventsHaveLatenciesAndNoRates(t *testing.T) {
+	run := finished([]*results.Snapshot{measured(0, 1000, withEvents(5))})
+	latency, rate := false, false
+	for _, item := range readPerfdash(t, run).DataItems {
+		if item.Labels["Operation"] == "WATCHEVENT" {
+			rate = rate || item.Labels["Metric"] == "Throughput"
+			latency = latency || item.Unit == "ms"
+		}
+	}
+	if !latency || rate {
+		t.Errorf("perfdash has a latency of events: %v, a throughput of them: %v; wanted the first alone", latency, rate)
+	}
+	_, lines := cells(t, run)
+	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "WatchEvent latency ") }); i < 0 {
+		t.Errorf("no latency of events in:\n%s", strings.Join(lines, "\n"))
+	}
+	if i := slices.IndexFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "WatchEvent 1") || strings.HasPrefix(l, "WatchEvent 9")
+	}); i >= 0 {
+		t.Errorf("events are among the requests: %s", lines[i])
 	}
 }
 

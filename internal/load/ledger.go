@@ -46,14 +46,19 @@ const (
 	// pageLimit is how many puts a page follows at once, so that watchers that
 	// hang cost some 40 MB at most: the events of further puts count as missed.
 	pageLimit = 8192
+	// earlyKept is the largest room for early events, 16 KB of them, that is kept
+	// for another put. There are no more such rooms than puts that were without an
+	// answer at once, and so than clients.
+	earlyKept = 1024
 )
 
 // ledgerPage has a part of the puts, by their sequence.
 type ledgerPage struct {
 	mutex sync.Mutex
 	puts  map[int64]*watchedPut
-	// free are puts to be used again.
-	free []*watchedPut
+	// free are puts to be used again, and rooms those for early events.
+	free  []*watchedPut
+	rooms [][]earlyEvent
 }
 
 // watchedPut is a put of which not all events have been seen.
@@ -62,7 +67,7 @@ type watchedPut struct {
 	acknowledged  bool
 	// left is how many events are to come.
 	left int
-	// early are the events that came before the answer.
+	// early are the events that came before the answer, until that comes.
 	early []earlyEvent
 }
 
@@ -122,8 +127,24 @@ func (p *ledgerPage) take() *watchedPut {
 	last := len(p.free) - 1
 	put := p.free[last]
 	p.free = p.free[:last]
-	*put = watchedPut{early: put.early[:0]}
+	*put = watchedPut{}
 	return put
+}
+
+// keep keeps an event that came before the answer.
+func (p *ledgerPage) keep(put *watchedPut, e earlyEvent) {
+	if last := len(p.rooms) - 1; put.early == nil && last >= 0 {
+		put.early, p.rooms = p.rooms[last], p.rooms[:last]
+	}
+	put.early = append(put.early, e)
+}
+
+// vacate gives up a put's room for early events.
+func (p *ledgerPage) vacate(put *watchedPut) {
+	if room := cap(put.early); room > 0 && room <= earlyKept {
+		p.rooms = append(p.rooms, put.early[:0])
+	}
+	put.early = nil
 }
 
 // settle takes note of how a put has ended, which settles what of its events.
@@ -135,7 +156,7 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	switch {
 	case put == nil && wrote:
 		// Nobody watches it, or there was no room to follow it.
-		l.giveUp(l.fanOut(key))
+		l.giveUp(uint64(l.fanOut(key)))
 	case put == nil:
 	case wrote:
 		l.acknowledge(p, sequence, put, response.Received)
@@ -144,12 +165,10 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	}
 }
 
-func (l *ledger) giveUp(events int) {
-	l.expected.Add(uint64(events))
-	l.missed.Add(uint64(events))
-	for range events {
-		l.recorder.miss(0, 0)
-	}
+func (l *ledger) giveUp(events uint64) {
+	l.expected.Add(events)
+	l.missed.Add(events)
+	l.recorder.miss(events, 0, 0)
 }
 
 func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, received Instant) {
@@ -158,6 +177,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 	for _, e := range put.early {
 		l.time(put, e.watcher, e.at)
 	}
+	p.vacate(put)
 	if put.left == 0 {
 		l.forget(p, sequence, put)
 	}
@@ -166,6 +186,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 // forget ends the wait for the events of a put.
 func (l *ledger) forget(p *ledgerPage, sequence int64, put *watchedPut) {
 	delete(p.puts, sequence)
+	p.vacate(put)
 	p.free = append(p.free, put)
 	l.seen(put.left)
 }
@@ -201,7 +222,7 @@ func (l *ledger) Event(watcher int, at Instant, value []byte) {
 	put.left--
 	l.seen(1)
 	if !put.acknowledged {
-		put.early = append(put.early, earlyEvent{watcher, at})
+		p.keep(put, earlyEvent{watcher, at})
 		return
 	}
 	l.time(put, watcher, at)
@@ -245,7 +266,8 @@ func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
 }
 
 // close ends the wait for all events. Those that had their time are missed, and
-// the others are censored.
+// the others are censored. Nothing interrupts it: it takes one step for each put
+// that is followed, a fraction of a second for all that there is room for.
 func (l *ledger) close(hadTime bool) {
 	l.closed.Store(true)
 	now := Now()
@@ -261,15 +283,13 @@ func (l *ledger) close(hadTime bool) {
 }
 
 func (l *ledger) leave(put *watchedPut, now Instant, hadTime bool) {
-	for range put.left {
-		if hadTime {
-			l.missed.Add(1)
-			l.recorder.miss(now-put.due, now-put.received)
-		} else {
-			l.recorder.censor(0, results.OperationWatchEvent, now-put.due)
-			l.recorder.censor(0, results.OperationWatchDelivery, now-put.received)
-		}
+	events, waited, delivery := uint64(put.left), now-put.due, now-put.received
+	if !hadTime {
+		l.recorder.censorEvents(events, waited, delivery)
+		return
 	}
+	l.missed.Add(events)
+	l.recorder.miss(events, waited, delivery)
 }
 
 // results are the counts so far. What was missed is read before what it is a

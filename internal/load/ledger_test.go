@@ -165,6 +165,82 @@ func TestTheLedgerIsBounded(t *testing.T) {
 	}
 }
 
+// So many that nobody could count them one by one.
+const crowd = 1 << 40
+
+func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
+	tests := map[string]struct {
+		hadTime                    bool
+		expected, missed, censored uint64
+	}{
+		"had their time": {true, 2 * crowd, 2 * crowd, 0},
+		"were cut off":   {false, 2 * crowd, crowd, crowd},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(0, newRecorder())
+			l.everywhere = crowd
+			l.announce(0, 1, 100)
+			l.settle(0, 1, &Response{Received: 200})
+			// This one there was no room to follow.
+			l.settle(0, 2, &Response{Received: 200})
+			l.close(tc.hadTime)
+			if want := (results.Watch{Expected: tc.expected, Missed: tc.missed}); l.results() != want {
+				t.Errorf("got %+v, wanted %+v", l.results(), want)
+			}
+			for _, operation := range []results.Operation{results.OperationWatchEvent, results.OperationWatchDelivery} {
+				o := l.recorder.results(operation)
+				if o.Failed.Count() != tc.missed || o.Errors[results.ErrorMissed] != tc.missed || o.Censored.Count() != tc.censored {
+					t.Errorf("%s: %d failed, errors %v, %d censored", operation, o.Failed.Count(), o.Errors, o.Censored.Count())
+				}
+			}
+		})
+	}
+}
+
+// Many watchers that are faster than the answer must not take memory for ever,
+// whether others of the same put hang or not.
+func TestEarlyEventsAreNotKept(t *testing.T) {
+	const watchers = 100 * earlyKept
+	for name, hang := range map[string]int{"all came": 0, "one hangs": 1} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(3, newRecorder())
+			l.inWindow = func(Instant) bool { return true }
+			l.everywhere = watchers + hang
+			for n := range int64(4) {
+				value := valueOf(workload.Measured, 3, n)
+				l.announce(0, n, 100)
+				for w := range watchers {
+					l.Event(w, 150, value)
+				}
+				l.settle(0, n, &Response{Received: 200})
+			}
+			if got := timesOf(l, results.OperationWatchEvent)[0]; got != 4*watchers {
+				t.Errorf("%d events were timed, wanted %d", got, 4*watchers)
+			}
+			if got := roomForEarly(l); got > earlyKept {
+				t.Errorf("there is room for %d early events, wanted at most %d", got, earlyKept)
+			}
+		})
+	}
+}
+
+// roomForEarly is for how many early events a ledger has memory.
+func roomForEarly(l *ledger) (room int) {
+	for i := range l.pages {
+		for _, put := range l.pages[i].puts {
+			room += cap(put.early)
+		}
+		for _, put := range l.pages[i].free {
+			room += cap(put.early)
+		}
+		for _, early := range l.pages[i].rooms {
+			room += cap(early)
+		}
+	}
+	return room
+}
+
 func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
 	l := bookkeeping(t)
 	w, value := workload.New(watchedPlan()), []byte(nil)

@@ -20,8 +20,8 @@ const (
 )
 
 // lookout looks at the requests, and in pod 0 at the target, from before the
-// first write until the load is over, and ends the load once a rule of the
-// guard fires.
+// first write until the pod's part of the load is over, and ends the load once a
+// rule of the guard fires before its window has ended.
 type lookout struct {
 	driver   Driver
 	recorder *recorder
@@ -41,7 +41,7 @@ type lookout struct {
 	mutex   sync.Mutex
 	guard   *guard.Guard
 	changes members.Changes
-	// over: the load is, so that nothing can fire any more.
+	// over: the window or the session is, so that nothing can fire any more.
 	over  bool
 	fired *results.Fired
 }
@@ -103,14 +103,21 @@ func (w *lookout) end() {
 	if w.ended == nil || isClosed(w.ended) {
 		return
 	}
-	w.mutex.Lock()
-	w.over = true
-	w.mutex.Unlock()
+	w.rest()
 	close(w.ended)
 	w.looking.Wait()
 	if w.life.Err() == nil {
 		w.look()
 	}
+}
+
+// rest lets no rule fire from now on, and says whether one has fired. The target
+// is looked at until the end all the same, for its changes.
+func (w *lookout) rest() (hasFired bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.over = true
+	return w.fired != nil
 }
 
 // look at the requests, and at the members' status. A look that was begun is

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/guard"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -76,6 +77,64 @@ func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
 			}
 			if e := endedOf(got); !got.Stopped || got.Cleaning != results.CleaningKeysDeleted || e.Succeeded+e.Failed == 0 || e.Censored > 0 {
 				t.Errorf("it ended stopped %v, with %s and %+v: wanted what was measured, and the keys deleted", got.Stopped, got.Cleaning, e)
+			}
+		})
+	}
+}
+
+// What is in flight when the window ends has its time, whatever is seen then.
+func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
+	t.Parallel()
+	var session atomic.Pointer[Session]
+	var inFlight, alarms atomic.Int32
+	judged := make(chan struct{})
+	d := &fakeDriver{view: func() members.View {
+		state := members.State{Leader: "a", Term: 1}
+		if session.Load().Stage() == results.StageDraining {
+			state.Alarm = "NOSPACE"
+			// The first alarm was judged before the second is seen.
+			if alarms.Add(1) == 2 {
+				close(judged)
+			}
+		}
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
+	}}
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		answerAfter(time.Millisecond)(ctx, req, resp)
+		if PhaseOf(ctx) == results.PhaseMeasured && inFlight.Add(1) == 1 {
+			<-judged
+		}
+	}
+	s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }), 0, d, newControl())
+	session.Store(s)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Snapshot(); s.lookout.fired != nil || got.Stopped {
+		t.Errorf("%+v fired, stopped %v: wanted it to end by itself", s.lookout.fired, got.Stopped)
+	}
+}
+
+// One that fires in the last moment of the window is told.
+func TestTheLookoutRests(t *testing.T) {
+	alarm := &results.Fired{Rule: results.GuardAlarm}
+	tests := map[string]struct {
+		before, after *results.Fired
+		want          *results.Fired
+	}{
+		"nothing fires":  {nil, nil, nil},
+		"before it does": {alarm, nil, alarm},
+		"after it did":   {nil, alarm, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			stops := 0
+			w := &lookout{stop: func() { stops++ }}
+			w.judge(func(*guard.Guard) *results.Fired { return tc.before })
+			hadFired := w.rest()
+			w.judge(func(*guard.Guard) *results.Fired { return tc.after })
+			if stopped := tc.want != nil; hadFired != stopped || (stops > 0) != stopped || w.fired != tc.want {
+				t.Errorf("had fired: %v, stopped %d times, keeps %+v; wanted %v", hadFired, stops, w.fired, stopped)
 			}
 		})
 	}

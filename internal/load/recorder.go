@@ -68,7 +68,7 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 	}
 	c := &s.counts[operation.Index()]
 	if !o.response.Succeeded() {
-		c.fail(o.response.Code, o.response.Received-o.due)
+		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
 	}
 	c.latency.record(o.response.Received - o.due)
@@ -119,12 +119,27 @@ func (c *operationCounts) arrive(waited Instant, inWindow bool) {
 	}
 }
 
-// miss counts an event that did not come.
-func (r *recorder) miss(waited, delivery Instant) {
+// miss counts events of one put that did not come, however many, in one step.
+func (r *recorder) miss(events uint64, waited, delivery Instant) {
+	if events == 0 {
+		return
+	}
 	s := r.hold(0)
 	defer s.writing.Unlock()
-	s.counts[watchEvent].fail(results.ErrorMissed, waited)
-	s.counts[watchDelivery].fail(results.ErrorMissed, delivery)
+	s.counts[watchEvent].fail(results.ErrorMissed, waited, events)
+	s.counts[watchDelivery].fail(results.ErrorMissed, delivery, events)
+}
+
+// censorEvents counts events of one put, however many, of which nobody knows
+// whether they would have come, in one step.
+func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
+	if events == 0 {
+		return
+	}
+	s := r.hold(0)
+	defer s.writing.Unlock()
+	s.counts[watchEvent].censored.recordAlike(waited, events)
+	s.counts[watchDelivery].censored.recordAlike(delivery, events)
 }
 
 // censor counts a request of shard n that had no answer when the run
@@ -146,13 +161,14 @@ func (r *recorder) hold(n int) *shard {
 	return s
 }
 
-func (c *operationCounts) fail(code string, waited Instant) {
-	c.failed.record(waited)
+// fail counts failures of one code that all have waited this long.
+func (c *operationCounts) fail(code string, waited Instant, failures uint64) {
+	c.failed.recordAlike(waited, failures)
 	n, ok := c.errors.Load(code)
 	if !ok {
 		n, _ = c.errors.LoadOrStore(code, new(atomic.Uint64))
 	}
-	n.(*atomic.Uint64).Add(1)
+	n.(*atomic.Uint64).Add(failures)
 }
 
 // tally counts a request of shard n that has ended, measured or not.
@@ -227,13 +243,15 @@ type lazyRecorder struct {
 	made atomic.Pointer[results.Recorder]
 }
 
-func (l *lazyRecorder) record(waited Instant) {
+func (l *lazyRecorder) record(waited Instant) { l.recordAlike(waited, 1) }
+
+func (l *lazyRecorder) recordAlike(waited Instant, n uint64) {
 	made := l.made.Load()
 	if made == nil {
 		made = new(results.Recorder)
 		l.made.Store(made)
 	}
-	made.Record(int64(waited))
+	made.RecordAlike(int64(waited), n)
 }
 
 func (l *lazyRecorder) addTo(h *results.Histogram) {

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -31,6 +32,8 @@ type ReplayAudience interface {
 	Replayed(events, duplicate int)
 	// Cancelled tells that the target has ended a watcher before the history's end.
 	Cancelled()
+	// Compacted tells that the history is gone, so that the watcher reads no more.
+	Compacted()
 }
 
 // replays counts what this pod's watchers read of its history in the measured
@@ -41,9 +44,13 @@ type replays struct {
 	events int
 	// inWindow says whether the window lasts.
 	inWindow func() bool
+	// sinceStart is the time since the start of the window, below 0 before it.
+	sinceStart func() time.Duration
 
 	watchers                                int
 	read, missed, duplicate, cancelledTimes atomic.Uint64
+	// compactedAfter is that of results.Watch.
+	compactedAfter atomic.Int64
 }
 
 var _ ReplayAudience = (*replays)(nil)
@@ -66,11 +73,21 @@ func (r *replays) Cancelled() {
 	}
 }
 
+// Compacted implements ReplayAudience. A history that was gone before the window
+// is one that was gone when it began.
+func (r *replays) Compacted() {
+	after := r.sinceStart()
+	if after <= 0 || r.inWindow() {
+		r.compactedAfter.CompareAndSwap(0, int64(max(after, time.Millisecond)))
+	}
+}
+
 func (r *replays) results() results.Watch {
 	missed, read := r.missed.Load(), r.read.Load()
 	return results.Watch{
 		Watchers: uint64(r.watchers), Replays: read, Expected: max(read*uint64(r.events), missed), Missed: missed,
 		Duplicate: r.duplicate.Load(), Cancelled: r.cancelledTimes.Load(),
+		CompactedAfter: time.Duration(r.compactedAfter.Load()),
 	}
 }
 
@@ -107,6 +124,7 @@ func (s *Session) replay(ctx context.Context, e *engine) {
 	}
 	settings := s.plan.Workload.WatchGet
 	s.replays.inWindow = func() bool { now := Now(); return now >= e.measured.start && e.inWindow(now) }
+	s.replays.sinceStart = func() time.Duration { return Now().Sub(e.measured.start) }
 	ctx, s.endWatch = context.WithCancel(context.WithoutCancel(ctx))
 	for i := range s.part.Streams(settings.Streams) {
 		conn := s.conns[i%len(s.conns)].(ReplayConn)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -97,6 +98,49 @@ func TestReplaysOfTheWarmUpDoNotCount(t *testing.T) {
 	r.Cancelled()
 	if want := (results.Watch{Replays: 1, Expected: 2, Cancelled: 1}); r.results() != want {
 		t.Errorf("got %+v, wanted %+v", r.results(), want)
+	}
+}
+
+func TestAHistoryIsGoneSinceItWasFirstFoundGone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		found []time.Duration
+		want  time.Duration
+	}{
+		"never":             {nil, 0},
+		"before the window": {[]time.Duration{-time.Second, 3 * time.Second}, time.Millisecond},
+		"in it":             {[]time.Duration{2 * time.Second, 3 * time.Second}, 2 * time.Second},
+		"after it":          {[]time.Duration{11 * time.Second}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Duration(0)
+			r := &replays{inWindow: func() bool { return now >= 0 && now < 10*time.Second }, sinceStart: func() time.Duration { return now }}
+			for _, now = range tc.found {
+				r.Compacted()
+			}
+			if got := r.results().CompactedAfter; got != tc.want {
+				t.Errorf("gone since %v, wanted %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestASessionTellsThatItsHistoryIsGone(t *testing.T) {
+	d := newReplayDriver()
+	answer := d.answer
+	d.answer = func(ctx context.Context, req *Request, resp *Response) {
+		if answer(ctx, req, resp); req.Operation != results.OperationPut {
+			d.audience.Compacted()
+		}
+	}
+	s, err := NewSession(Config{Plan: planOf(replayPlan), Driver: d, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Snapshot().Watch.CompactedAfter; got < time.Millisecond || got > time.Minute {
+		t.Errorf("gone since %v, wanted a time in the window", got)
 	}
 }
 

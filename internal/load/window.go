@@ -116,7 +116,8 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		}
 		waitFor(ctx, Instant(e.measured.end.Load()), done)
 	}
-	if ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
+	// Asked first: what fires after this must not cut the drain short.
+	if s.lookout.rest() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
 		e.stop()
 	}

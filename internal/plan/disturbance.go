@@ -101,6 +101,7 @@ func (p Plan) validateDisturbances() error {
 			check(d.KeepRevisions >= 0 && (d.KeepRevisions == 0 || d.Kind == DisturbanceCompact), "disturbances.keepRevisions", "at least 0, and 0 beside Compact", d.KeepRevisions),
 			check((d.Storm != nil) == (d.Kind == DisturbanceLeaseExpiry), "disturbances.storm", "to be set for LeaseExpiry, and for nothing else", d.Storm),
 			d.Storm.validate(),
+			check(d.Kind != DisturbanceCompact || p.Workload.WatchGet == nil, "disturbances.kind", "no Compact beside WatchGet, whose watchers read the history", d.Kind),
 			check(!d.storeWide() || p.Guard.AllowStoreWide, "guard.allowStoreWide", fmt.Sprintf("true for %s, which concerns the whole store", d.Kind), false),
 		)
 		seen = append(seen, d.Kind)

@@ -44,7 +44,10 @@ func TestValidateRefusesAWatchGet(t *testing.T) {
 		"with reads by quorum":    {replaying(func(p *Plan) { p.Workload.Serializable = false }), "workload.serializable"},
 		"with a pod of no stream": {replaying(func(p *Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 5, 5, 5 }), "workload.watchGet.streams"},
 		"with a pod of no key":    {replaying(func(p *Plan) { p.Pods, p.Workload.KeyCount, p.Load.Connections, p.Load.Clients = 2, 1, 5, 5 }), "workload.keyCount"},
-		"over Fast":               {replaying(func(p *Plan) { p.Load.Transport = TransportFast }), "load.transport"},
+		"that is compacted": {replaying(func(p *Plan) {
+			p.Guard.AllowStoreWide, p.Disturbances = true, []Disturbance{{Kind: DisturbanceCompact, EverySeconds: 1}}
+		}), "Compact beside WatchGet"},
+		"over Fast": {replaying(func(p *Plan) { p.Load.Transport = TransportFast }), "load.transport"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,7 @@ func typicalSnapshot() *Snapshot {
 			Planned: time.Minute, PlannedRequests: 1000,
 		},
 		Operations: map[Operation]*OperationResult{OperationPut: typicalResult(), OperationRange: typicalResult()},
-		Watch:      Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1},
+		Watch:      Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1, CompactedAfter: time.Second},
 		Started:    1000,
 		Timeline:   typicalTimeline(),
 		Disturbances: map[DisturbanceKind]*Disturbance{

@@ -21,6 +21,20 @@ func TestRecorderRecordsWhatAHistogramDoes(t *testing.T) {
 	requireSame(t, want, got)
 }
 
+func TestRecorderCountsDurationsThatAreAlike(t *testing.T) {
+	var alike, single Recorder
+	for n, ns := range []int64{5e6, 3e9, -1, 5e6} {
+		alike.RecordAlike(ns, uint64(n))
+		for range n {
+			single.Record(ns)
+		}
+	}
+	var want, got Histogram
+	single.AddTo(&want)
+	alike.AddTo(&got)
+	requireSame(t, want, got)
+}
+
 func TestRecorderOfNothing(t *testing.T) {
 	var r Recorder
 	h := recorded(1e6)

@@ -169,11 +169,15 @@ func busy(snapshots []*Snapshot) *Reason {
 	}
 }
 
-// bearableDelay is what latency can bear: that of the fastest operation. It is
-// false where percentiles are not known.
+// bearableDelay is what latency can bear: that of the fastest operation, but for
+// events, which may take next to no time. It is false where percentiles are not
+// known.
 func bearableDelay(operations []OperationSummary) (time.Duration, bool) {
 	least, known := time.Duration(0), false
 	for _, o := range operations {
+		if o.Operation.IsEvent() {
+			continue
+		}
 		if p99, ok := o.Latency.Values[StatisticP99]; ok && (!known || p99.Duration < least) {
 			least, known = p99.Duration, true
 		}

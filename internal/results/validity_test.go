@@ -48,6 +48,8 @@ func TestValidity(t *testing.T) {
 	lost := served(idle(), ms, 100*us)
 	lost.Operations[OperationPut].Lateness.dropBuckets()
 	mute := served(idle(), ms, 0)
+	watched := served(idle(with(ProcessGoroutineDelaySeconds, 300e-6)), 4*ms, 0)
+	watched.Operations[OperationWatchDelivery] = served(idle(), us, 0).Operations[OperationPut]
 	mute.Operations = map[Operation]*OperationResult{}
 	tests := map[string]struct {
 		pods []*Snapshot
@@ -66,6 +68,7 @@ func TestValidity(t *testing.T) {
 		"most of the machine":     {[]*Snapshot{served(idle(with(ProcessCPUSeconds, 17.2)), ms, 0)}, VerdictClientBound, "Busy", "86 %"},
 		"goroutines wait":         {[]*Snapshot{served(idle(with(ProcessGoroutineDelaySeconds, 300e-6)), ms, 0)}, VerdictClientBound, "Delayed", "300µs (p99) for a thread"},
 		"latency bears the wait":  {[]*Snapshot{served(idle(with(ProcessGoroutineDelaySeconds, 300e-6)), 4*ms, 0)}, VerdictValid, "", ""},
+		"no event bears a wait":   {[]*Snapshot{watched}, VerdictValid, "", ""},
 		"threads wait":            {[]*Snapshot{served(idle(with(ProcessThreadDelaySeconds, 300e-6)), ms, 0)}, VerdictClientBound, "Delayed", "300µs for a processor"},
 		"late":                    {[]*Snapshot{served(idle(), ms, 300*us)}, VerdictClientBound, "Late", "Put requests were sent up to 300µs"},
 		"latency bears lateness":  {[]*Snapshot{served(idle(), 4*ms, 300*us)}, VerdictValid, "", ""},

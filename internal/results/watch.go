@@ -1,6 +1,9 @@
 package results
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Watch is what became of a pod's watchers, and of the events that they were to
 // see. The zero Watch is that of a run without watchers.
@@ -17,10 +20,17 @@ type Watch struct {
 	// Cancelled counts how often etcd ended a watcher, and Resumed how often one
 	// was opened anew, where it had been, after its stream had broken.
 	Cancelled, Resumed uint64
+	// CompactedAfter is the time from the start of the window, at least a
+	// millisecond, to when the history that watchers read was found compacted; 0 if
+	// it was not. From then on the pod replays nothing.
+	CompactedAfter time.Duration
 }
 
-// add adds what another pod has counted.
+// add adds what another pod has counted, and keeps when a history was gone first.
 func (w *Watch) add(other Watch) {
+	if w.CompactedAfter == 0 || other.CompactedAfter > 0 && other.CompactedAfter < w.CompactedAfter {
+		w.CompactedAfter = other.CompactedAfter
+	}
 	for i, n := range other.counts() {
 		*w.counts()[i] += *n
 	}
@@ -43,6 +53,8 @@ func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) 
 	warn(w.Missed > 0, "watchers missed %d of %d events that etcd owed them", w.Missed, w.Expected)
 	warn(w.Cancelled > 0, "etcd cancelled watchers %d times: what was written until they were opened anew is missed", w.Cancelled)
 	warn(w.Resumed > 0, "watchers were resumed %d times because their stream had broken: events waited for that", w.Resumed)
+	warn(w.CompactedAfter > 0, "the history that watchers read was compacted: since %v after the start of the window it is replayed no more; turn the target's auto-compaction off, or let it keep more than the run lasts",
+		w.CompactedAfter.Round(time.Millisecond))
 	warn(w.Duplicate > 0, "watchers were given %d events twice", w.Duplicate)
 }
 
@@ -61,5 +73,7 @@ func watchFamilies() []family {
 		gauge("etcdbench_watch_resumed_watchers", "How often a watcher was opened anew because its stream had broken.",
 			func(w *Watch) *uint64 { return &w.Resumed }),
 		gauge("etcdbench_watch_replays", "How often a watcher has read its history to the end.", func(w *Watch) *uint64 { return &w.Replays }),
+		scalar("etcdbench_watch_compacted_after_seconds", "Time from the start of the window to when the history that watchers read was found compacted.",
+			durations, func(s *Snapshot) *time.Duration { return &s.Watch.CompactedAfter }),
 	}
 }

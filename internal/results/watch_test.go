@@ -14,6 +14,7 @@ func randomWatch(r *rand.Rand) (w Watch) {
 		*n = r.Uint64N(1 << 40)
 	}
 	w.Missed = r.Uint64N(w.Expected + 1)
+	w.CompactedAfter = time.Duration(r.Int64N(int64(time.Hour)))
 	return w
 }
 
@@ -73,6 +74,7 @@ func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
 		"duplicate": {Watch{Duplicate: 3}, []string{"3 events twice"}},
 		"cancelled": {Watch{Cancelled: 2}, []string{"cancelled watchers 2 times"}},
 		"resumed":   {Watch{Resumed: 7}, []string{"resumed 7 times"}},
+		"compacted": {Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"since 2.5s after the start of the window"}},
 		"replayed":  {Watch{Replays: 7}, nil},
 	}
 	for name, tc := range tests {
@@ -92,6 +94,17 @@ func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
 	}
 	if got := Summarize([]*Snapshot{watched(100, 5)}).Warnings; len(got) != 1 {
 		t.Errorf("missed events gave the warnings %q, wanted one", got)
+	}
+}
+
+func TestAHistoryIsGoneSinceTheFirstPodFoundItGone(t *testing.T) {
+	pods := make([]*Snapshot, 4)
+	for i, after := range []time.Duration{0, 5 * time.Second, 2 * time.Second, 0} {
+		pods[i] = at(i, pod(0, 10*time.Second, 10))
+		pods[i].Watch.CompactedAfter = after
+	}
+	if got := Summarize(pods).Watch.CompactedAfter; got != 2*time.Second {
+		t.Errorf("gone since %v, wanted 2s", got)
 	}
 }
 

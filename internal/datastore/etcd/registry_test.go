@@ -50,7 +50,8 @@ func TestARunAsKubernetes(t *testing.T) {
 	if got, want := puts["leases"]+puts["pods"]+puts["events"], int(60+1200+360-lost); got != want || puts["events"] != 90 {
 		t.Errorf("etcd has %d puts, %v, wanted %d with 90 events", got, puts, want)
 	}
-	if deletions != 18-int(merged.Operations[results.OperationOptimisticDelete].Lost) || lost > 36 {
+	// How many are lost depends on how the two pods meet; most are not.
+	if deletions != 18-int(merged.Operations[results.OperationOptimisticDelete].Lost) || lost > 180 {
 		t.Errorf("etcd has %d deletions; %d puts were lost", deletions, lost)
 	}
 	// Each pod shares a lease among its events, and nothing else has one.

@@ -20,13 +20,27 @@ func (c *conn) Replay(ctx context.Context, watchers int, history load.History, a
 	}
 }
 
-// replayOver reads the history again and again.
+// outcome is how one reading of a history ended.
+type outcome int
+
+const (
+	// outcomeCut: before the end, for another reason than compaction.
+	outcomeCut outcome = iota
+	outcomeWhole
+	// outcomeCompacted: the target has no such history any more.
+	outcomeCompacted
+)
+
+// replayOver reads the history again and again, as long as there is one.
 func (s *watchStream) replayOver(ctx context.Context, history load.History, audience load.ReplayAudience) {
 	for ctx.Err() == nil {
-		events, duplicate, whole := s.replay(ctx, history)
+		events, duplicate, ended := s.replay(ctx, history)
 		switch {
-		case whole:
+		case ended == outcomeWhole:
 			audience.Replayed(events, duplicate)
+		case ended == outcomeCompacted:
+			audience.Compacted()
+			return
 		case ctx.Err() == nil:
 			audience.Cancelled()
 			// Who is sent away at once must not come back as fast as it can.
@@ -36,11 +50,14 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 }
 
 // replay reads the history once, with a watcher of its own.
-func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, whole bool) {
+func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, ended outcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	last := int64(0)
 	for response := range s.over().Watch(ctx, string(history.Key), clientv3.WithRev(history.First)) {
+		if response.CompactRevision > 0 {
+			return events, duplicate, outcomeCompacted
+		}
 		for _, e := range response.Events {
 			if e.Kv.ModRevision <= last {
 				duplicate++
@@ -50,8 +67,8 @@ func (s *watchStream) replay(ctx context.Context, history load.History) (events,
 			events++
 		}
 		if last >= history.Last {
-			return events, duplicate, true
+			return events, duplicate, outcomeWhole
 		}
 	}
-	return events, duplicate, false
+	return events, duplicate, outcomeCut
 }

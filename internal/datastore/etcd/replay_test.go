@@ -49,7 +49,7 @@ func sumOf(t *testing.T, cluster *etcdtest.Cluster, name string) (sum float64) {
 // replayAudience has what one replay has read.
 type replayAudience struct {
 	replayed  chan [2]int
-	cancelled chan struct{}
+	compacted chan struct{}
 }
 
 func (a *replayAudience) Replayed(events, duplicate int) {
@@ -59,12 +59,9 @@ func (a *replayAudience) Replayed(events, duplicate int) {
 	}
 }
 
-func (a *replayAudience) Cancelled() {
-	select {
-	case a.cancelled <- struct{}{}:
-	default:
-	}
-}
+func (a *replayAudience) Cancelled() {}
+
+func (a *replayAudience) Compacted() { a.compacted <- struct{}{} }
 
 func TestAReplayReadsAllOfItsHistoryAndNoMore(t *testing.T) {
 	cluster, client := oneMember(t)
@@ -92,8 +89,8 @@ func TestAReplayReadsAllOfItsHistoryAndNoMore(t *testing.T) {
 	}
 }
 
-// A history that is compacted while it is read ends its watchers.
-func TestAReplayOfWhatIsCompactedIsCancelled(t *testing.T) {
+// A history that is compacted ends its watchers, for good: each tells it once.
+func TestAReplayOfWhatIsCompactedEnds(t *testing.T) {
 	cluster, client := oneMember(t)
 	key := ownPrefix + "1"
 	for range 3 {
@@ -109,6 +106,8 @@ func TestAReplayOfWhatIsCompactedIsCancelled(t *testing.T) {
 	}
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
 	a := &replayAudience{make(chan [2]int, 1), make(chan struct{}, 1)}
-	c.Replay(t.Context(), 1, history, a)
-	next(t, a.cancelled, "the watcher to be cancelled")
+	c.Replay(t.Context(), 3, history, a)
+	for range 3 {
+		next(t, a.compacted, "a watcher to find its history compacted")
+	}
 }

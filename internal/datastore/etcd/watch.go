@@ -98,17 +98,20 @@ var errClosed = errors.New("etcd has closed it without a word")
 
 // open returns once etcd has created the watcher.
 func (w *streamWatcher) open(ctx context.Context) error {
-	ctx, w.stop = context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
+	ctx, stop := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
+	w.stop = stop
+	// It may fire just when the watcher was created, and be at work after Stop:
+	// it must end no other opening than its own.
+	late := time.AfterFunc(controlTimeout, func() { stop(context.DeadlineExceeded) })
+	defer late.Stop()
 	err := w.create(ctx)
 	if err != nil {
-		w.stop(nil)
+		stop(nil)
 	}
 	return err
 }
 
 func (w *streamWatcher) create(ctx context.Context) error {
-	late := time.AfterFunc(controlTimeout, func() { w.stop(context.DeadlineExceeded) })
-	defer late.Stop()
 	if w.what.Reflect {
 		ctx = clientv3.WithRequireLeader(ctx)
 		if err := w.list(ctx); err != nil {

@@ -82,12 +82,12 @@ func (g *Guard) seesAlarm(v members.View) *results.Fired {
 func (g *Guard) seesLeader(v members.View) *results.Fired {
 	leader, term := v.Election()
 	switch {
-	case !g.rules.LeaderChange || leader == "":
+	case !g.rules.LeaderChange || leader == "" || term < g.term:
 		return nil
 	case g.leader == "":
 		g.leader, g.term = leader, term
 		return nil
-	case leader == g.leader && term <= g.term:
+	case leader == g.leader && term == g.term:
 		return nil
 	}
 	detail := "an election, which " + g.name(leader) + " won"

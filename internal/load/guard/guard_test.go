@@ -69,6 +69,17 @@ func TestSeesView(t *testing.T) {
 	}
 }
 
+// While the others are silent, one that lags behind tells of an older election.
+func TestAnOlderElectionIsNoChange(t *testing.T) {
+	g, silent := of(every), members.State{Problem: "no answer"}
+	now := members.State{Leader: "a", Term: 4}
+	for _, v := range []members.View{said(now, now), said(silent, members.State{Leader: "b", Term: 3}), said(now, now)} {
+		if fired := g.SeesView(v); fired != nil {
+			t.Errorf("%+v fired", fired)
+		}
+	}
+}
+
 // Of the database only the member itself can tell; of alarms and the leader any.
 func TestUnwatched(t *testing.T) {
 	silent, well := members.State{Problem: "no answer"}, members.State{Leader: "a", Term: 1}

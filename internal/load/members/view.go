@@ -78,14 +78,15 @@ func (c *Changes) See(v View) {
 func (c *Changes) seeLeader(v View) {
 	leader, term := v.Election()
 	switch {
-	case leader == "":
+	case leader == "", term < c.term:
+		// Nobody who knows the newest election has said anything.
 		return
 	case c.leader != "" && leader != c.leader:
 		c.add(v, results.AspectLeader, fmt.Sprintf("from %s to %s", c.name(c.leader), c.name(leader)))
 	case c.leader != "" && term > c.term:
 		c.add(v, results.AspectLeader, fmt.Sprintf("%s was elected again, in term %d", c.name(leader), term))
 	}
-	c.leader, c.term = leader, max(term, c.term)
+	c.leader, c.term = leader, term
 }
 
 func (c *Changes) seeVersions(v View) {

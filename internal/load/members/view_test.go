@@ -39,6 +39,7 @@ func TestChanges(t *testing.T) {
 		"another leader":        {[]View{before, view("b", 3, "3.6.1", "a", "b")}, at(1, results.AspectLeader, "from etcd-a to etcd-b")},
 		"elected again":         {[]View{before, view("a", 4, "3.6.1", "a", "b")}, at(1, results.AspectLeader, "etcd-a was elected again, in term 4")},
 		"after no leader":       {[]View{before, view("", 3, "3.6.1", "a", "b"), view("b", 3, "3.6.1", "a", "b")}, at(2, results.AspectLeader, "from etcd-a to etcd-b")},
+		"an older election":     {[]View{before, view("b", 1, "3.6.1", "a", "b"), before}, nil},
 		"another version":       {[]View{before, silent, view("a", 2, "3.7.3", "a", "b")}, at(2, results.AspectVersion, "etcd-a from 3.6.1 to 3.7.3")},
 		"a member less":         {[]View{before, view("a", 2, "3.6.1", "a")}, at(1, results.AspectMembers, "from etcd-a, etcd-b to etcd-a")},
 		"voters in other order": {[]View{before, view("a", 2, "3.6.1", "b", "a")}, nil},

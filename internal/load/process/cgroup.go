@@ -13,11 +13,24 @@ import (
 // group is what the control groups of this process allow it and did to it. A
 // group and those around it, as far as a container sees them, all bind.
 type group struct {
-	// throttled is for how long it was kept from running, added up over the
-	// processors: of the group around it for which that is the most.
-	throttled time.Duration
+	throttled throttling
 	// quota is the least, in processors; 0 is none.
 	quota float64
+}
+
+// throttling is for how long each group, by its directory, was kept from running
+// since it was made, added up over the processors.
+type throttling map[string]time.Duration
+
+// since is how much it rose, in the group in which it rose the most. The sums
+// themselves are not comparable: that of an old group hides that of a new one.
+func (t throttling) since(before throttling) (most time.Duration) {
+	for dir, throttled := range t {
+		if then, known := before[dir]; known {
+			most = max(most, throttled-then)
+		}
+	}
+	return most
 }
 
 // version is one of the two interfaces of control groups.
@@ -40,15 +53,15 @@ func readGroup(root string) (group, error) {
 	if err != nil {
 		return group{}, err
 	}
-	var all group
+	all := group{throttled: throttling{}}
 	for dir := place.dir; ; dir = filepath.Dir(dir) {
-		g, err := place.version.read(dir)
+		throttled, quota, err := place.version.read(dir)
 		if err != nil {
 			return group{}, err
 		}
-		all.throttled = max(all.throttled, g.throttled)
-		if g.quota > 0 && (all.quota == 0 || g.quota < all.quota) {
-			all.quota = g.quota
+		all.throttled[dir] = throttled
+		if quota > 0 && (all.quota == 0 || quota < all.quota) {
+			all.quota = quota
 		}
 		if dir == place.top || !strings.HasPrefix(dir, place.top) {
 			return all, nil
@@ -58,22 +71,22 @@ func readGroup(root string) (group, error) {
 
 // read reads one group. The outermost group of version 2 has no quota and
 // counts no throttling.
-func (v version) read(dir string) (g group, err error) {
+func (v version) read(dir string) (throttled time.Duration, quota float64, err error) {
 	stat, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
 	if err != nil {
-		return g, err
+		return 0, 0, err
 	}
 	for line := range strings.Lines(string(stat)) {
 		if key, value, _ := strings.Cut(strings.TrimSpace(line), " "); key == v.throttledKey {
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
-				return g, fmt.Errorf("cpu.stat: wanted a number for %s, found %.64q", key, value)
+				return 0, 0, fmt.Errorf("cpu.stat: wanted a number for %s, found %.64q", key, value)
 			}
-			g.throttled = time.Duration(n) * v.unit
+			throttled = time.Duration(n) * v.unit
 		}
 	}
-	g.quota, err = v.readQuota(dir)
-	return g, err
+	quota, err = v.readQuota(dir)
+	return throttled, quota, err
 }
 
 func quotaOfVersion1(dir string) (float64, error) {

@@ -63,7 +63,7 @@ func between(a, b reading) *results.ProcessWindow {
 	if err := firstOf(a.groupErr, b.groupErr); err != nil {
 		unknown = append(unknown, fmt.Sprintf("its control group could not be read (%v)", err))
 	} else {
-		set(results.ProcessThrottledSeconds, max(b.group.throttled-a.group.throttled, 0).Seconds())
+		set(results.ProcessThrottledSeconds, b.group.throttled.since(a.group.throttled).Seconds())
 		if b.group.quota > 0 {
 			set(results.ProcessQuotaProcessors, b.group.quota)
 		}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,20 +12,61 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
+// The groups of nested-version2, of which the outer one has a quota.
+const (
+	outerGroup = "sys/fs/cgroup/batch.slice"
+	innerGroup = outerGroup + "/load.service"
+)
+
 // The files of pod-version1 and host-version1 were recorded in a pod and beside
 // one; those of version 2 follow the kernel's documentation.
 func TestReadGroup(t *testing.T) {
 	tests := map[string]group{
-		"pod-version1":    {throttled: 1_358_909_590, quota: 0.5},
-		"host-version1":   {},
-		"pod-version2":    {throttled: 3_480_121 * time.Microsecond, quota: 2},
-		"nested-version2": {throttled: 1_250_000 * time.Microsecond, quota: 0.5},
+		"pod-version1":    {throttled: throttling{"sys/fs/cgroup/cpu": 1_358_909_590}, quota: 0.5},
+		"host-version1":   {throttled: throttling{"sys/fs/cgroup/cpu": 0}},
+		"pod-version2":    {throttled: throttling{"sys/fs/cgroup": 3_480_121 * time.Microsecond}, quota: 2},
+		"nested-version2": {throttled: throttling{"sys/fs/cgroup": 0, innerGroup: 0, outerGroup: 1_250_000 * time.Microsecond}, quota: 0.5},
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := readGroup(filepath.Join("testdata", name))
-			if err != nil || got != want {
+			root := filepath.Join("testdata", name)
+			got, err := readGroup(root)
+			wantThrottled := throttling{}
+			for dir, throttled := range want.throttled {
+				wantThrottled[filepath.Join(root, dir)] = throttled
+			}
+			if err != nil || got.quota != want.quota || !maps.Equal(got.throttled, wantThrottled) {
 				t.Errorf("got %+v and the error %v, wanted %+v", got, err, want)
+			}
+		})
+	}
+}
+
+// Where a group has been throttled for long before, and rests now, that of a
+// group inside counts all the same.
+func TestThrottlingIsThatOfTheGroupInWhichItRoseTheMost(t *testing.T) {
+	throttled := func(outer, inner string) map[string]string {
+		return map[string]string{
+			outerGroup + "/cpu.stat": "throttled_usec " + outer + "\n",
+			innerGroup + "/cpu.stat": "throttled_usec " + inner + "\n",
+		}
+	}
+	for name, tc := range map[string]struct {
+		outer, inner string
+		want         float64
+	}{
+		"inside":  {"9000000", "2500000", 2},
+		"around":  {"9250000", "500000", 0.25},
+		"both":    {"9250000", "1000000", 0.5},
+		"neither": {"9000000", "500000", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := Meter{root: copyOf(t, "nested-version2", throttled("9000000", "500000"))}
+			m.Begin()
+			change(t, m.root, throttled(tc.outer, tc.inner))
+			m.End()
+			if got, known := m.Window().Value(results.ProcessThrottledSeconds); !known || got != tc.want {
+				t.Errorf("throttled for %v s (%v), wanted %v s", got, known, tc.want)
 			}
 		})
 	}
@@ -37,6 +79,12 @@ func copyOf(t *testing.T, recorded string, changes map[string]string) string {
 	if err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", recorded))); err != nil {
 		t.Fatal(err)
 	}
+	change(t, root, changes)
+	return root
+}
+
+func change(t *testing.T, root string, changes map[string]string) {
+	t.Helper()
 	for path, text := range changes {
 		path = filepath.Join(root, path)
 		err := os.WriteFile(path, []byte(text), 0o600)
@@ -47,7 +95,6 @@ func copyOf(t *testing.T, recorded string, changes map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	return root
 }
 
 func TestWhatCanNotBeReadIsAnError(t *testing.T) {

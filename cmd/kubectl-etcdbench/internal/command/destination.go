@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,6 +45,8 @@ func parseDestinations(outputs []string) (destinations, error) {
 			return nil, fmt.Errorf("--output: wanted a file after %q, found nothing", output)
 		case !named:
 			toStandardOutput++
+		case all.has(path):
+			return nil, fmt.Errorf("--output: wanted another file for %s, found %s once more: what is written to one file twice cannot be read", form, path)
 		}
 		all = append(all, &destination{form: form, path: path})
 	}
@@ -54,6 +57,22 @@ func parseDestinations(outputs []string) (destinations, error) {
 		all = append(all, &destination{form: outputTable})
 	}
 	return all, nil
+}
+
+// has says whether one of them is the file.
+func (all destinations) has(path string) bool {
+	return slices.ContainsFunc(all, func(d *destination) bool { return d.path != "" && isSameFile(d.path, path) })
+}
+
+// isSameFile says whether two paths lead to one file, which need not be there
+// yet.
+func isSameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // printed is the form that goes to standard output.

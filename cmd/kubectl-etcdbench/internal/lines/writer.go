@@ -15,11 +15,18 @@ type Writer struct {
 	now      func() time.Time
 
 	before line
-	err    error
+	// next is when a line is due unless something changes before.
+	next time.Time
+	err  error
 }
 
-// New returns a writer that leaves at least interval between two lines, unless
-// the run's state or phase changes.
+// maxEarly is how much earlier than it is due a line may come, at most a quarter of
+// the interval: states of the run come in intervals, too, and one that is a little
+// early must not put the line off to the one after it.
+const maxEarly = 250 * time.Millisecond
+
+// New returns a writer that writes a line in each interval, and one whenever the
+// run's state or phase changes.
 func New(out io.Writer, interval time.Duration) *Writer {
 	return &Writer{out: out, interval: interval, now: time.Now}
 }
@@ -31,6 +38,7 @@ func (w *Writer) Show(run *v1alpha1.EtcdBenchmark) {
 	if w.err != nil || w.before.Final || !w.due(l) {
 		return
 	}
+	w.schedule(l)
 	l.follow(w.before)
 	w.before = l
 	data, err := json.Marshal(l)
@@ -42,7 +50,21 @@ func (w *Writer) Show(run *v1alpha1.EtcdBenchmark) {
 }
 
 func (w *Writer) due(l line) bool {
-	return l.Final || l.State != w.before.State || l.Phase != w.before.Phase || l.Time.Sub(w.before.Time) >= w.interval
+	early := min(w.interval/4, maxEarly)
+	return l.Final || w.changed(l) || !l.Time.Before(w.next.Add(-early))
+}
+
+func (w *Writer) changed(l line) bool {
+	return l.State != w.before.State || l.Phase != w.before.Phase
+}
+
+// schedule keeps the pace: what is early or late does not move what follows,
+// unless it is late by a whole interval.
+func (w *Writer) schedule(l line) {
+	w.next = w.next.Add(w.interval)
+	if w.changed(l) || !w.next.After(l.Time) {
+		w.next = l.Time.Add(w.interval)
+	}
 }
 
 // Err is the first error of writing.

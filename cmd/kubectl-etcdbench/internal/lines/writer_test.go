@@ -91,6 +91,24 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 	}
 }
 
+// A look that comes a little early, or late, neither puts a line off to the look
+// after it nor moves those that follow.
+func TestLinesKeepTheirPace(t *testing.T) {
+	w := newTrial(time.Second)
+	begin, last := w.at, 0
+	for _, look := range []int{0, 501, 1000, 1501, 1999, 2499, 3001, 3500, 3999, 4600, 5100, 5500, 5998} {
+		w.after(time.Duration(look-last)*time.Millisecond, measuring(int64(look), 0))
+		last = look
+	}
+	var got []int64
+	for _, l := range w.lines(t) {
+		got = append(got, l.Time.Sub(begin).Milliseconds())
+	}
+	if diff := cmp.Diff([]int64{0, 1000, 1999, 3001, 3999, 5100, 5998}, got); diff != "" {
+		t.Errorf("times of lines, in ms (-want +got):\n%s", diff)
+	}
+}
+
 func TestTheLastLineHasTheResult(t *testing.T) {
 	for partial, wantPercent := range map[bool]int32{false: 100, true: 0} {
 		w := newTrial(time.Hour)

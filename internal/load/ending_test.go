@@ -1,0 +1,174 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Whatever the context interrupts, Run ends soon, without an error, and gives
+// up what it has claimed.
+func TestAnInterruptionAtEachStage(t *testing.T) {
+	endless := answerAfter(time.Minute)
+	tests := map[string]struct {
+		at      results.Stage
+		step    string
+		answer  func(context.Context, *Request, *Response)
+		silent  bool
+		release bool
+	}{
+		"preflight":  {step: "preflight"},
+		"connect":    {step: "connect"},
+		"claim":      {step: "claim", release: true},
+		"preloading": {at: results.StagePreloading, answer: endless, release: true},
+		"waiting":    {at: results.StageReady, silent: true, release: true},
+		"warming up": {at: results.StageWarmingUp, release: true},
+		"measuring":  {at: results.StageMeasuring, release: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			d := &fakeDriver{answer: tc.answer, hook: func(ctx context.Context, step string) error {
+				if step != tc.step {
+					return nil
+				}
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			}}
+			control := newControl()
+			control.silent = tc.silent
+			s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 2, 20 }), 0, d, control)
+			go cancelAt(ctx, cancel, s, tc.at)
+			began := time.Now()
+			if err := s.Run(ctx); err != nil {
+				t.Errorf("got error %v, wanted none", err)
+			}
+			got := s.Snapshot()
+			if !got.Stopped || got.Stage != results.StageDone || d.released.Load() != tc.release || !d.closed.Load() {
+				t.Errorf("stopped %v, stage %s, released %v, closed %v", got.Stopped, got.Stage, d.released.Load(), d.closed.Load())
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// cancelAt cancels once the session has reached a stage.
+func cancelAt(ctx context.Context, cancel context.CancelFunc, s *Session, stage results.Stage) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for s.Stage() != stage {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+	cancel()
+}
+
+func TestAStopKeepsWhatWasMeasured(t *testing.T) {
+	control := newControl()
+	var sent atomic.Int32
+	d := &fakeDriver{answer: func(ctx context.Context, req *Request, resp *Response) {
+		answerAfter(time.Millisecond)(ctx, req, resp)
+		if PhaseOf(ctx) == results.PhaseMeasured && sent.Add(1) == 500 {
+			close(control.stopped)
+		}
+	}}
+	s := newSession(t, planOf(func(p *plan.Plan) { p.Load.Requests = 1_000_000 }), 0, d, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Snapshot()
+	e := endedOf(got)
+	if !got.Stopped || e.Succeeded < 500 || e.Succeeded != sentIn(got, results.PhaseMeasured) || e.Failed+e.Censored > 0 {
+		t.Errorf("stopped %v with %+v of %d sent", got.Stopped, e, sentIn(got, results.PhaseMeasured))
+	}
+	if got.Window.End.Before(got.Window.Start) || !got.Window.End.Equal(got.Window.LastResponse) {
+		t.Errorf("window %+v, wanted its end at the last response", got.Window)
+	}
+}
+
+func TestAnEndOfTheLoadIsNoStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	d := &fakeDriver{hook: func(_ context.Context, step string) error {
+		if step == "release" {
+			cancel()
+		}
+		return nil
+	}}
+	s := newSession(t, planOf(), 0, d, newControl())
+	if err := s.Run(ctx); err != nil || s.Snapshot().Stopped {
+		t.Errorf("error %v, stopped %v: wanted neither after a full window", err, s.Snapshot().Stopped)
+	}
+}
+
+func TestFailuresKeepTheirReason(t *testing.T) {
+	refused := Errorf(results.FailurePrefixNotEmpty, "the prefix holds keys")
+	unreachable := Errorf(results.FailureTargetUnreachable, "nobody there")
+	tests := map[string]struct {
+		step     string
+		err      error
+		reason   results.FailureReason
+		released bool
+	}{
+		"unreachable":            {"preflight", unreachable, results.FailureTargetUnreachable, false},
+		"no connection":          {"connect", unreachable, results.FailureTargetUnreachable, false},
+		"a prefix of others":     {"claim", refused, results.FailurePrefixNotEmpty, false},
+		"a claim of unknown end": {"claim", unreachable, results.FailureTargetUnreachable, true},
+		"an error with no name":  {"preflight", errors.New("boom"), results.FailurePodFailed, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := &fakeDriver{hook: func(_ context.Context, step string) error {
+				if step == tc.step {
+					return tc.err
+				}
+				return nil
+			}}
+			s := newSession(t, planOf(), 0, d, newControl())
+			err := s.Run(t.Context())
+			got := s.Snapshot()
+			if !errors.Is(err, tc.err) || got.Failure == nil || got.Failure.Reason != tc.reason || got.Stopped {
+				t.Errorf("got error %v, failure %+v, stopped %v; wanted the reason %s", err, got.Failure, got.Stopped, tc.reason)
+			}
+			if d.released.Load() != tc.released {
+				t.Errorf("released %v, wanted %v", d.released.Load(), tc.released)
+			}
+		})
+	}
+}
+
+func TestAStartThatNeverComesEndsAtThePlansTimeout(t *testing.T) {
+	control := newControl()
+	control.silent = true
+	d := &fakeDriver{}
+	s := newSession(t, planOf(func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
+	f := FailureOf(s.Run(t.Context()))
+	if f == nil || f.Reason != results.FailurePodFailed || !d.released.Load() {
+		t.Errorf("got failure %+v, released %v", f, d.released.Load())
+	}
+}
+
+func TestKeysThatStayAreTold(t *testing.T) {
+	d := &fakeDriver{hook: func(_ context.Context, step string) error {
+		if step == "release" {
+			return errors.New("gone")
+		}
+		return nil
+	}}
+	if got := run(t, planOf(), d); got.Cleaning != results.CleaningKeysLeft {
+		t.Errorf("the session reports %s, wanted %s", got.Cleaning, results.CleaningKeysLeft)
+	}
+}
