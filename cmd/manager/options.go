@@ -78,7 +78,7 @@ func (o *options) registerCaps(flags *flag.FlagSet) {
 	flags.Func("allowed-endpoints", "comma-separated hosts that runs may load: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", o.setEndpoints)
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "how many client pods a run may have; 0 is any number")
 	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "how many runs of a namespace may go on or wait at a time; 0 is any number")
-	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "how many requests per second a run may make, which refuses closed loops; 0 is any number")
+	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "highest load.rate of a run, in requests per second, which refuses closed loops; writing keys before the load and disturbances do not count, and a request can be several calls to etcd; 0 is any number")
 }
 
 func (o *options) setEndpoints(value string) error {

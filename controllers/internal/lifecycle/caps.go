@@ -16,8 +16,9 @@ import (
 type Caps struct {
 	// Endpoints has the hosts that may be loaded; empty is any.
 	Endpoints []HostPattern
-	// PodsPerRun, RunsPerNamespace, which go on or wait, and RatePerRun, in
-	// requests per second, are the highest that may be; 0 is any.
+	// PodsPerRun, RunsPerNamespace, which go on or wait, and RatePerRun, of
+	// load.rate and in requests per second, are the highest that may be; 0 is any.
+	// No rate bounds a preload or a disturbance.
 	PodsPerRun, RunsPerNamespace, RatePerRun int64
 }
 
