@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // requireReason ends the test unless the run finished with this reason.
@@ -79,15 +80,23 @@ func requireMeasured(t *testing.T, b *v1alpha1.EtcdBenchmark, want int64) {
 func requireOrderedPercentiles(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for _, o := range b.Status.Summary.Operations {
-		for name, l := range map[string]*v1alpha1.LatencySummary{"latency": o.Latency, "service time": o.ServiceTime} {
-			if l == nil || l.Count != o.Succeeded || l.MinMicroseconds <= 0 {
-				t.Errorf("%s: %s of %s: wanted %d durations over zero, found %+v", b.Name, name, o.Operation, o.Succeeded, l)
-				continue
-			}
-			ranks := []int64{l.MinMicroseconds, l.P50Microseconds, l.P90Microseconds, l.P95Microseconds, l.P99Microseconds, l.P999Microseconds, l.MaxMicroseconds}
-			if !slices.IsSorted(ranks) {
-				t.Errorf("%s: %s of %s: min, percentiles and max are not in order: %v", b.Name, name, o.Operation, ranks)
-			}
+		// An event has no service time, and may come before what it is timed from.
+		isEvent := results.Operation(o.Operation).IsEvent()
+		requireOrdered(t, b.Name+": latency of "+string(o.Operation), o.Latency, o.Succeeded, !isEvent)
+		if !isEvent {
+			requireOrdered(t, b.Name+": service time of "+string(o.Operation), o.ServiceTime, o.Succeeded, true)
 		}
+	}
+}
+
+func requireOrdered(t *testing.T, what string, l *v1alpha1.LatencySummary, count int64, overZero bool) {
+	t.Helper()
+	if l == nil || l.Count != count || overZero && l.MinMicroseconds <= 0 {
+		t.Errorf("%s: wanted %d durations, over zero: %t; found %+v", what, count, overZero, l)
+		return
+	}
+	ranks := []int64{l.MinMicroseconds, l.P50Microseconds, l.P90Microseconds, l.P95Microseconds, l.P99Microseconds, l.P999Microseconds, l.MaxMicroseconds}
+	if !slices.IsSorted(ranks) {
+		t.Errorf("%s: min, percentiles and max are not in order: %v", what, ranks)
 	}
 }
