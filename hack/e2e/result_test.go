@@ -44,8 +44,8 @@ func requireCompleted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 
 func requireAllPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
-	if got := len(b.Status.Pods); got != int(b.Spec.Load.Pods) {
-		t.Errorf("%s: wanted %d pods in status, found %d", b.Name, b.Spec.Load.Pods, got)
+	if got := len(b.Status.Pods); got != int(b.Resolved().Load.Pods) {
+		t.Errorf("%s: wanted %d pods in status, found %d", b.Name, b.Resolved().Load.Pods, got)
 	}
 	for _, pod := range b.Status.Pods {
 		if pod.Partial || pod.Road == v1alpha1.RoadNone || pod.Road == "" {
