@@ -199,8 +199,8 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	return clients, s.watch(ctx)
 }
 
-// preflight looks at the target, and waits for this session's turn at it. What
-// was seen before the wait is then out of date.
+// preflight looks at the target, and waits for the run's turn at it. What was
+// seen before the wait is then out of date.
 func (s *Session) preflight(ctx context.Context) (*results.Target, error) {
 	target, err := s.look(ctx)
 	if err != nil || !s.plan.AwaitTurn {

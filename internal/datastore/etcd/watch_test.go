@@ -99,15 +99,14 @@ func (a *audience) Cancelled()                                { a.cancelled <- s
 func (a *audience) Resumed()                                  { a.resumed <- struct{}{} }
 
 // next waits for what comes on a channel.
-func next[T any](t *testing.T, from <-chan T, what string) T {
+func next[T any](t *testing.T, from <-chan T, what string) (got T) {
 	t.Helper()
 	select {
-	case got := <-from:
-		return got
+	case got = <-from:
 	case <-time.After(30 * time.Second):
 		t.Fatalf("waited in vain for %s", what)
-		panic("unreachable")
 	}
+	return got
 }
 
 // watchOver opens a watcher of all keys over a link to an etcd.
