@@ -119,7 +119,7 @@ verify: generate manifests reference lint ## Fail if anything generated is out o
 	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }
 
 .PHONY: test-tools
-test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-helm tools-kustomize
+test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-etcd-slow tools-helm tools-kustomize
 
 .PHONY: tools-%
 tools-%:
