@@ -165,9 +165,16 @@ func (t *table) course(timeline *Timeline) {
 // requests accounts for everything that was sent, so that it can be compared
 // with the server's own counters.
 func (t *table) requests() {
+	counts := t.b.Status.RequestCounts
+	if s := t.b.Status.Summary; s != nil {
+		counts = s.RequestCounts
+	}
+	if len(counts) == 0 {
+		return
+	}
 	g := grid{left: 1}
 	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
-	for _, c := range t.b.Status.Summary.RequestCounts {
+	for _, c := range counts {
 		g.add(c.RPC, Grouped(c.Preload), Grouped(c.Warmup), Grouped(c.Measured), Grouped(c.Control),
 			Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}
