@@ -53,9 +53,14 @@ func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
 	if b.Spec.Guard == nil || b.Spec.Guard.StopOn == nil {
 		return false
 	}
-	rules := planStopRules(b.Spec.Guard.StopOn)
-	rules.ErrorRatio = plan.ErrorRatioRule{}
-	return rules != plan.StopRules{}
+	return planStopRules(b.Spec.Guard.StopOn).OfTarget()
+}
+
+// WatchesForOthers says whether client pod 0 watches the target until no other pod
+// loads it, see plan.Plan.WatchesForOthers.
+func WatchesForOthers(b *v1alpha1.EtcdBenchmark) bool {
+	l := b.Resolved().Load
+	return l.Pods > 1 && l.DurationSeconds == nil && planGuard(b.Spec.Guard).StopOn.OfTarget()
 }
 
 // Guard returns the rule that has ended the run, from the newest snapshot of
