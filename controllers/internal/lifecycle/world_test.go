@@ -39,7 +39,9 @@ type world struct {
 	// frozen pods do nothing any more; started are the pods told to start, by index.
 	frozen  map[string]bool
 	started map[int]string
-	story   []string
+	// plot is what happens to the run, in this order.
+	plot  []turn
+	story []string
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -192,6 +194,7 @@ func (w *world) annotate(a Action) {
 		}
 		p.StartAt, w.started[p.Index] = at, p.Name
 	}
+	p.Alone = p.Alone || a.Annotations[plan.AnnotationAlone] == "true"
 	p.Stop = p.Stop || a.Annotations[plan.AnnotationStop] == "true"
 	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
 }
