@@ -100,6 +100,28 @@ func requireNothingLeft(t *testing.T, c *cluster, run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
+// Bound by requests, a part that is near its member is done long before one that is
+// far from it. The rules hold until both are.
+func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
+	cluster := start(t, fault{members: 3})
+	far := startProxy(t, cluster.members[1].client, 2*slowClients)
+	run := puts(cluster, guarded(v1alpha1.StopRules{LeaderChange: true}), func(run *v1alpha1.EtcdBenchmark) {
+		l := &run.Spec.Load
+		l.Pods, l.Connections, l.Clients, l.Rate, l.DurationSeconds, l.Requests = 2, 2, 2, nil, nil, new(int64(1000))
+		run.Spec.Target.Endpoints = []string{cluster.members[0].client, far.address()}
+	})
+	isNearDone := func(seen *v1alpha1.EtcdBenchmark) bool {
+		return len(seen.Status.Pods) > 0 && seen.Status.Pods[0].KeysDeleted
+	}
+	resultWhen(t, run, isNearDone, func() { cluster.moveLeader(t) })
+	requireFinished(t, run, v1alpha1.ReasonGuardStopped)
+	requireFired(t, run, "LeaderChange")
+	requireNothingLeft(t, cluster, run)
+	if got := run.Status.Summary.MeasuredRequests; got < 500 || got >= 1000 {
+		t.Errorf("%d requests were measured, wanted all 500 of the near part and not all of the far one", got)
+	}
+}
+
 // Where nothing is slow, no rule fires.
 func TestRulesLeaveAQuietRunAlone(t *testing.T) {
 	run := puts(start(t, fault{}), guarded(v1alpha1.StopRules{

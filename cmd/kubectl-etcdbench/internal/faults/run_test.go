@@ -51,13 +51,25 @@ func guarded(rules v1alpha1.StopRules) func(*v1alpha1.EtcdBenchmark) {
 // result runs a run to its end, and does something once in its measured window.
 func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
-	done := inWindow == nil
+	if inWindow == nil {
+		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {})
+	}
+	measures := func(seen *v1alpha1.EtcdBenchmark) bool {
+		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0
+	}
+	return resultWhen(t, run, measures, inWindow)
+}
+
+// resultWhen runs a run to its end, and does something once, when something is so.
+func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.EtcdBenchmark) bool, do func()) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	done := false
 	_, err := local.Run(t.Context(), run, local.Options{
 		Notice: func(string) {},
 		Show: func(seen *v1alpha1.EtcdBenchmark) {
-			if p := seen.Status.Progress; p != nil && p.Requests > 0 && !done {
+			if !done && isSo(seen) {
 				done = true
-				inWindow()
+				do()
 			}
 		},
 	})
@@ -65,7 +77,7 @@ func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha
 		t.Fatal(err)
 	}
 	if !done {
-		t.Fatal("the run ended before it measured")
+		t.Fatal("the run ended before what was waited for")
 	}
 	t.Log(told(run))
 	return run
