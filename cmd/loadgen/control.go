@@ -21,7 +21,7 @@ type fileControl struct {
 	dir string
 	// startAt has the start once it is known.
 	startAt            chan time.Time
-	turn, alone        chan struct{}
+	turn               chan struct{}
 	stopped, collected chan struct{}
 	end                chan struct{}
 	ended              sync.WaitGroup
@@ -33,7 +33,7 @@ var _ load.Control = (*fileControl)(nil)
 func watchFiles(dir string) *fileControl {
 	c := &fileControl{
 		dir: dir, startAt: make(chan time.Time, 1),
-		turn: make(chan struct{}), alone: make(chan struct{}), stopped: make(chan struct{}), collected: make(chan struct{}), end: make(chan struct{}),
+		turn: make(chan struct{}), stopped: make(chan struct{}), collected: make(chan struct{}), end: make(chan struct{}),
 	}
 	c.ended.Go(c.watch)
 	return c
@@ -59,9 +59,6 @@ func (c *fileControl) Turn(ctx context.Context) error {
 	}
 }
 
-// Alone implements load.Control.
-func (c *fileControl) Alone() <-chan struct{} { return c.alone }
-
 // Stopped implements load.Control.
 func (c *fileControl) Stopped() <-chan struct{} { return c.stopped }
 
@@ -74,14 +71,13 @@ func (c *fileControl) close() {
 func (c *fileControl) watch() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var started, turned, alone, stopped, collected bool
+	var started, turned, stopped, collected bool
 	for {
 		if at, err := time.Parse(time.RFC3339Nano, c.read(plan.StartAtFile)); err == nil && !started {
 			started = true
 			c.startAt <- at
 		}
 		turned = turned || c.closeIfTrue(c.turn, plan.TurnFile)
-		alone = alone || c.closeIfTrue(c.alone, plan.AloneFile)
 		stopped = stopped || c.closeIfTrue(c.stopped, plan.StopFile)
 		collected = collected || c.closeIfTrue(c.collected, plan.CollectedFile)
 		select {

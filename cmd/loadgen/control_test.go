@@ -29,19 +29,3 @@ func TestTheTurnComesAsAFile(t *testing.T) {
 		t.Errorf("the turn did not come: %v", err)
 	}
 }
-
-func TestAPodHearsThatItIsAlone(t *testing.T) {
-	dir := t.TempDir()
-	c := watchFiles(dir)
-	defer c.close()
-	if err := os.WriteFile(filepath.Join(dir, plan.AloneFile), []byte("true"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-c.Alone():
-	case <-c.Stopped():
-		t.Error("it was stopped")
-	case <-time.After(time.Minute):
-		t.Error("it never heard")
-	}
-}

@@ -56,13 +56,6 @@ func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
 	return planStopRules(b.Spec.Guard.StopOn).OfTarget()
 }
 
-// WatchesForOthers says whether client pod 0 watches the target until no other pod
-// loads it, see plan.Plan.WatchesForOthers.
-func WatchesForOthers(b *v1alpha1.EtcdBenchmark) bool {
-	l := b.Resolved().Load
-	return l.Pods > 1 && l.DurationSeconds == nil && planGuard(b.Spec.Guard).StopOn.OfTarget()
-}
-
 // Guard returns the rule that has ended the run, from the newest snapshot of
 // each of its pods, or nil. Of several the first one counts.
 func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.GuardStatus {

@@ -150,8 +150,6 @@ type fakeControl struct {
 	// silent never tells a start.
 	silent  bool
 	stopped chan struct{}
-	// alone is closed when no other session loads the target; nil is never.
-	alone chan struct{}
 	// turn is closed when it is the session's; nil is at once.
 	turn chan struct{}
 }
@@ -182,8 +180,6 @@ func (c *fakeControl) Turn(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
-
-func (c *fakeControl) Alone() <-chan struct{} { return c.alone }
 
 func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }
 

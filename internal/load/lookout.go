@@ -22,7 +22,8 @@ const (
 // lookout looks at the requests, and in pod 0 at the target, from before the
 // first write until the pod's part of the load is over, and ends the load once a
 // rule of the guard fires before its window has ended. Where pods do not end
-// together, that of pod 0 looks at the target for as long as others load it.
+// together, that of pod 0 looks at the target for as long as it waits for others to
+// be done.
 type lookout struct {
 	driver   Driver
 	recorder *recorder
@@ -123,12 +124,12 @@ func (w *lookout) rest() (hasFired bool) {
 	return w.fired != nil
 }
 
-// goOn lets rules about the target fire again, for the load of other pods, which
-// hear of it. end is called if one does.
-func (w *lookout) goOn(end context.CancelFunc) {
+// goOn lets rules about the target fire again, for the load of other pods: they
+// hear of it by what this one tells.
+func (w *lookout) goOn() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.over, w.forOthers, w.stop = false, true, end
+	w.over, w.forOthers, w.stop = false, true, func() {}
 }
 
 // look at the requests, and at the members' status. A look that was begun is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -89,93 +88,58 @@ func boundByRequests(rules plan.StopRules) func(*plan.Plan) {
 	return func(p *plan.Plan) { p.Pods, p.Guard.StopOn = 2, rules }
 }
 
-// Bound by requests, client pod 0 deletes its keys and watches the target until the
-// other pods are done.
+// Bound by requests, client pod 0 watches the target while it waits for the other
+// pods to be done.
 func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		then  members.State
-		alone bool
-		want  results.GuardRule
+		change func(*plan.Plan)
+		index  int
+		want   bool
 	}{
-		"a rule fires":        {members.State{Alarm: "NOSPACE"}, false, results.GuardAlarm},
-		"the others are done": {members.State{Leader: "a", Term: 1}, true, ""},
+		"pods that go on":     {boundByRequests(plan.StopRules{Alarm: true}), 0, true},
+		"by another pod":      {boundByRequests(plan.StopRules{Alarm: true}), 1, false},
+		"a single pod":        {func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }, 0, false},
+		"a load of some time": {func(p *plan.Plan) { boundByRequests(plan.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var session atomic.Pointer[Session]
-			control := newControl()
-			control.alone = make(chan struct{})
-			var looks atomic.Int32
+			var alarms atomic.Int32
+			judged := make(chan struct{})
 			d := &fakeDriver{view: func() members.View {
 				state := members.State{Leader: "a", Term: 1}
-				if s := session.Load().Snapshot(); s.Cleaning == results.CleaningKeysDeleted {
-					state = tc.then
-					if looks.Add(1) == 2 && tc.alone {
-						close(control.alone)
+				if session.Load().Stage() == results.StageCleaning {
+					state.Alarm = "NOSPACE"
+					// The first alarm was judged before the second is seen.
+					if alarms.Add(1) == 2 {
+						close(judged)
 					}
 				}
 				return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
 			}}
-			s := newSession(t, planOf(boundByRequests(plan.StopRules{Alarm: true})), 0, d, control)
+			if tc.want {
+				d.hook = func(_ context.Context, step string) error {
+					if step == "release" {
+						<-judged
+					}
+					return nil
+				}
+			}
+			s := newSession(t, planOf(tc.change), tc.index, d, newControl())
 			session.Store(s)
 			if err := s.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.Snapshot()
-			if got.Stopped || got.Stage != results.StageDone || endedOf(got).Censored > 0 {
-				t.Errorf("stopped %v in stage %s with %+v, wanted its own part whole", got.Stopped, got.Stage, endedOf(got))
+			if got.Stopped || endedOf(got).Censored > 0 || got.Cleaning != results.CleaningKeysDeleted {
+				t.Errorf("stopped %v with %+v and %s, wanted its own part whole", got.Stopped, endedOf(got), got.Cleaning)
 			}
-			if fired := got.Fired != nil; fired != (tc.want != "") || fired && got.Fired.Rule != tc.want {
-				t.Errorf("%+v fired, wanted %q", got.Fired, tc.want)
-			}
-		})
-	}
-}
-
-// Whoever has nobody to watch for, or no rule about the target, does not wait.
-func TestNobodyWaitsForOthersWithoutNeed(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		change func(*plan.Plan)
-		index  int
-	}{
-		"another pod":         {boundByRequests(plan.StopRules{Alarm: true}), 1},
-		"no rule":             {boundByRequests(plan.StopRules{}), 0},
-		"a rule of requests":  {boundByRequests(plan.StopRules{ErrorRatio: plan.ErrorRatioRule{ForSeconds: 1}}), 0},
-		"a single pod":        {func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }, 0},
-		"a load of some time": {func(p *plan.Plan) { boundByRequests(plan.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSession(t, planOf(tc.change), tc.index, &fakeDriver{}, newControl())
-			if err := s.Run(t.Context()); err != nil {
-				t.Fatal(err)
+			if fired := got.Fired != nil; fired != tc.want {
+				t.Errorf("%+v fired, wanted so: %v", got.Fired, tc.want)
 			}
 		})
-	}
-}
-
-// What stops the run ends the watch for others, too, and its own part stays whole.
-func TestAStopEndsTheWatchForOthers(t *testing.T) {
-	t.Parallel()
-	control := newControl()
-	d := &fakeDriver{}
-	s := newSession(t, planOf(boundByRequests(plan.StopRules{Alarm: true})), 0, d, control)
-	var once sync.Once
-	d.view = func() members.View {
-		if s.Snapshot().Cleaning == results.CleaningKeysDeleted {
-			once.Do(func() { close(control.stopped) })
-		}
-		return members.View{At: time.Now()}
-	}
-	if err := s.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Snapshot(); got.Stopped || got.Stage != results.StageDone {
-		t.Errorf("stopped %v in stage %s, wanted its own part whole", got.Stopped, got.Stage)
 	}
 }
 

@@ -117,14 +117,14 @@ func (s *Session) Run(ctx context.Context) error {
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx, cancel))
 	s.endWatch()
-	awaitOthers := s.watchForOthers(ctx, err)
+	s.watchForOthers(ctx, err)
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
 		s.measured()
 	}
 	s.release(ctx)
-	awaitOthers()
+	s.lookout.end()
 	if cerr := s.driver.Close(); cerr != nil {
 		s.state.log.Warn("closing connections failed", "error", cerr)
 	}
@@ -132,24 +132,14 @@ func (s *Session) Run(ctx context.Context) error {
 	return err
 }
 
-// watchForOthers ends the lookout, or lets it go on while other pods still load
-// the target; the session then waits for them by what it returns. Its numbers are
-// final by then, and its keys need not wait to be deleted.
-func (s *Session) watchForOthers(ctx context.Context, err error) (await func()) {
-	if err != nil || ctx.Err() != nil || s.part.Index != 0 || !s.plan.WatchesForOthers() {
-		s.lookout.end()
-		return func() {}
+// watchForOthers ends the lookout, unless others still load the target that it is
+// to look at until this session has released its keys. That waits for the others.
+func (s *Session) watchForOthers(ctx context.Context, err error) {
+	if err == nil && ctx.Err() == nil && s.part.Index == 0 && s.plan.WatchesForOthers() {
+		s.lookout.goOn()
+		return
 	}
-	watching, end := context.WithCancel(ctx)
-	s.lookout.goOn(end)
-	return func() {
-		defer end()
-		select {
-		case <-s.control.Alone():
-		case <-watching.Done():
-		}
-		s.lookout.end()
-	}
+	s.lookout.end()
 }
 
 // bound returns a context that ends with ctx, at the plan's timeout, or when

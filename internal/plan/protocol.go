@@ -8,8 +8,7 @@ const (
 	Dir = "/etc/etcdbench/plan"
 	// File is the name of the plan in Dir and in the ConfigMap.
 	File = "plan.json"
-	// ControlDir holds the files StartAtFile, TurnFile, AloneFile, StopFile and
-	// CollectedFile.
+	// ControlDir holds the files StartAtFile, StopFile and CollectedFile.
 	ControlDir = "/etc/etcdbench/control"
 	// TLSDir holds ca.crt, tls.crt and tls.key of the target's Secret.
 	TLSDir = "/etc/etcdbench/tls"
@@ -22,10 +21,6 @@ const (
 	// TurnFile and AnnotationTurn say "true" once a pod whose plan has AwaitTurn
 	// may write.
 	TurnFile = "turn"
-	// AloneFile and AnnotationAlone say "true" once no other pod of the run loads
-	// the target any more. Client pod 0 of a run that is bound by requests watches
-	// the target until then.
-	AloneFile = "alone"
 	// StopFile and AnnotationStop end the load early once they say "true".
 	StopFile = "stop"
 	// CollectedFile and AnnotationCollected say "true" once the operator holds
@@ -34,7 +29,6 @@ const (
 
 	AnnotationStartAt   = "etcdbench.dev/start-at"
 	AnnotationTurn      = "etcdbench.dev/turn"
-	AnnotationAlone     = "etcdbench.dev/alone"
 	AnnotationStop      = "etcdbench.dev/stop"
 	AnnotationCollected = "etcdbench.dev/collected"
 

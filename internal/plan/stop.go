@@ -38,8 +38,8 @@ func (r StopRules) OfTarget() bool {
 	return r != StopRules{}
 }
 
-// WatchesForOthers says whether client pod 0 watches the target until no other pod
-// loads it: bound by requests, pods do not end together.
+// WatchesForOthers says whether client pod 0 watches the target while other pods
+// load it and it does no more: bound by requests, pods do not end together.
 func (p Plan) WatchesForOthers() bool {
 	return p.Pods > 1 && p.Load.DurationSeconds == 0 && p.Guard.StopOn.OfTarget()
 }

@@ -152,11 +152,6 @@ type Snapshot struct {
 	Omitted []string
 }
 
-// HasLoaded says that a pod in this stage sends no more measured requests.
-func (s Stage) HasLoaded() bool {
-	return s == StageDraining || s == StageCleaning || s == StageDone
-}
-
 // HasMeasured says that the measured numbers will not change any more: what is
 // left to the pod is the deletion of its keys.
 func (s *Snapshot) HasMeasured() bool { return s.Stage == StageCleaning || s.Stage == StageDone }

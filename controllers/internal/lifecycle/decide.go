@@ -2,14 +2,12 @@ package lifecycle
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -135,7 +133,6 @@ func decideRun(o Observed, now time.Time) *Decision {
 	d := &Decision{Actions: dismiss(o.Strangers)}
 	d.Stage, d.Message = runStage(o, now)
 	d.Actions = append(d.Actions, excuse(o.Pods)...)
-	d.Actions = append(d.Actions, leaveAlone(o, now)...)
 	d.wake(nextCheck(o, now), now)
 	if at := o.status().StartAt; at.After(now) {
 		d.wake(at.Time, now)
@@ -175,17 +172,6 @@ func excuse(pods []Pod) []Action {
 		}
 	}
 	return out
-}
-
-// leaveAlone tells client pod 0, which watches the target for the others, that
-// none of them loads it any more.
-func leaveAlone(o Observed, now time.Time) []Action {
-	watching, others := o.Pods[0], o.Pods[1:]
-	loads := func(p Pod) bool { return !p.hasMeasured() && !o.goesOnWithout(p, now) }
-	if watching.State != PodRunning || watching.isFinal() || watching.Alone || !benchmark.WatchesForOthers(o.Run) || slices.ContainsFunc(others, loads) {
-		return nil
-	}
-	return []Action{{Act: Annotate, Pod: watching.Name, Annotations: map[string]string{plan.AnnotationAlone: "true"}}}
 }
 
 // appendMarks sets the annotations stop and collected where they are missing.

@@ -116,7 +116,7 @@ func acts(d Decision) string {
 	var out []string
 	for _, a := range d.Actions {
 		name := string(a.Act)
-		for _, mark := range []string{plan.AnnotationStartAt, plan.AnnotationAlone, plan.AnnotationStop, plan.AnnotationCollected} {
+		for _, mark := range []string{plan.AnnotationStartAt, plan.AnnotationStop, plan.AnnotationCollected} {
 			if a.Annotations[mark] != "" {
 				name += " " + a.Pod + " " + strings.TrimPrefix(mark, "etcdbench.dev/")
 			}
@@ -125,9 +125,6 @@ func acts(d Decision) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// forAWhile is a load bound by its duration, whose pods end together.
-func forAWhile(o *Observed) { o.Run.Spec.Load.DurationSeconds = new(int32(10)) }
 
 // TestStages follows a run that nothing troubles.
 func TestStages(t *testing.T) {
@@ -151,10 +148,7 @@ func TestStages(t *testing.T) {
 		"all told, start to come":   {scenario(told(after.Add(time.Second))), v1alpha1.StageArmed, ""},
 		"started":                   {scenario(told(t0)), v1alpha1.StageRunning, ""},
 		"one has measured":          {scenario(told(t0), pod(0, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageRunning, ""},
-		"one done, one cleans":      {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, "Annotate a alone"},
-		"the first is told already": {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live, p.Alone = nil, &results.Snapshot{Stage: results.StageCleaning}, true })), v1alpha1.StageCollecting, ""},
-		"the first still loads":     {scenario(told(t0), pod(1, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageDraining} })), v1alpha1.StageRunning, "Annotate a alone"},
-		"nobody to watch for":       {scenario(done, forAWhile, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, ""},
+		"one done, one cleans":      {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, ""},
 		"a stranger":                {scenario(told(t0), func(o *Observed) { o.Strangers = []Pod{{Name: "x", State: PodRunning}} }), v1alpha1.StageRunning, "Annotate x stop x collected"},
 		"a pod that is unreachable": {scenario(told(t0), pod(1, func(p *Pod) { p.Unreachable = true })), v1alpha1.StageRunning, "Annotate b collected"},
 	}

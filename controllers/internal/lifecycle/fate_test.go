@@ -64,8 +64,6 @@ func (w *world) grow(p *Pod, hostile bool) {
 	case p.Final != nil && p.Collected:
 		w.end(p)
 	case p.Final != nil:
-	case p.Index == 0 && !p.Alone && !p.Stop && p.Live != nil && p.Live.Stage == results.StageCleaning:
-		// It watches the target until the others are done.
 	case p.Stop, p.StartAt != "" && p.Live != nil && p.Live.Stage == results.StageCleaning:
 		p.Live = &results.Snapshot{Stage: results.StageDone, Stopped: p.Stop, Cleaning: results.CleaningKeysDeleted}
 		p.Conclude(p.Live, nil)

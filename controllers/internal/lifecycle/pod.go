@@ -51,9 +51,9 @@ type Pod struct {
 	// Stuck says what keeps the container from starting, since StuckSince.
 	Stuck      *Problem
 	StuckSince time.Time
-	// StartAt, Turn, Alone, Stop and Collected are the annotations.
-	StartAt                      string
-	Turn, Alone, Stop, Collected bool
+	// StartAt, Turn, Stop and Collected are the annotations.
+	StartAt               string
+	Turn, Stop, Collected bool
 
 	// Live is the newest scrape; nil if there was none.
 	Live *results.Snapshot
@@ -78,7 +78,6 @@ func NewPod(p *corev1.Pod) Pod {
 		Created:   p.CreationTimestamp.Time,
 		StartAt:   p.Annotations[plan.AnnotationStartAt],
 		Turn:      p.Annotations[plan.AnnotationTurn] == "true",
-		Alone:     p.Annotations[plan.AnnotationAlone] == "true",
 		Stop:      p.Annotations[plan.AnnotationStop] == "true",
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
@@ -179,7 +178,7 @@ func (p Pod) hasMeasured() bool {
 		return true
 	}
 	s := p.Newest()
-	return s != nil && s.Stage.HasLoaded()
+	return s != nil && (s.Stage == results.StageDraining || s.Stage == results.StageCleaning || s.Stage == results.StageDone)
 }
 
 // AssignPods gives each index its pod. Before the start, the newest pod of an

@@ -194,7 +194,6 @@ func (w *world) annotate(a Action) {
 		}
 		p.StartAt, w.started[p.Index] = at, p.Name
 	}
-	p.Alone = p.Alone || a.Annotations[plan.AnnotationAlone] == "true"
 	p.Stop = p.Stop || a.Annotations[plan.AnnotationStop] == "true"
 	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
 }

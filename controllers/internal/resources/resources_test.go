@@ -120,7 +120,6 @@ func TestFiles(t *testing.T) {
 	load := map[string]string{
 		plan.Dir:                                   "ConfigMap put-01234567-plan",
 		plan.ControlDir + "/" + plan.StartAtFile:   "metadata.annotations['etcdbench.dev/start-at']",
-		plan.ControlDir + "/" + plan.AloneFile:     "metadata.annotations['etcdbench.dev/alone']",
 		plan.ControlDir + "/" + plan.StopFile:      "metadata.annotations['etcdbench.dev/stop']",
 		plan.ControlDir + "/" + plan.TurnFile:      "metadata.annotations['etcdbench.dev/turn']",
 		plan.ControlDir + "/" + plan.CollectedFile: "metadata.annotations['etcdbench.dev/collected']",

@@ -21,7 +21,6 @@ func loadVolumes(run *v1alpha1.EtcdBenchmark) []mounted {
 	control := map[string]string{
 		plan.StartAtFile:   plan.AnnotationStartAt,
 		plan.TurnFile:      plan.AnnotationTurn,
-		plan.AloneFile:     plan.AnnotationAlone,
 		plan.StopFile:      plan.AnnotationStop,
 		plan.CollectedFile: plan.AnnotationCollected,
 	}

@@ -22,7 +22,6 @@ type atOnce struct{}
 
 func (atOnce) StartAt(context.Context) (time.Time, error) { return time.Now(), nil }
 func (atOnce) Turn(context.Context) error                 { return nil }
-func (atOnce) Alone() <-chan struct{}                     { return nil }
 func (atOnce) Stopped() <-chan struct{}                   { return nil }
 
 // sessionOver runs a whole session over a transport.

@@ -32,8 +32,6 @@ func (c *startNow) StartAt(ctx context.Context) (time.Time, error) {
 
 func (c *startNow) Turn(context.Context) error { return nil }
 
-func (c *startNow) Alone() <-chan struct{} { return c.never }
-
 func (c *startNow) Stopped() <-chan struct{} { return c.never }
 
 // runAll runs all parts of a plan at once and returns their final snapshots.

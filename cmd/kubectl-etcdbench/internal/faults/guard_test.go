@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Each rule ends a run of a minute once its fault is there, and what was measured
@@ -111,7 +112,7 @@ func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
 		run.Spec.Target.Endpoints = []string{cluster.members[0].client, far.address()}
 	})
 	isNearDone := func(seen *v1alpha1.EtcdBenchmark) bool {
-		return len(seen.Status.Pods) > 0 && seen.Status.Pods[0].KeysDeleted
+		return len(seen.Status.Pods) > 0 && seen.Status.Pods[0].Stage == string(results.StageCleaning)
 	}
 	resultWhen(t, run, isNearDone, func() { cluster.moveLeader(t) })
 	requireFinished(t, run, v1alpha1.ReasonGuardStopped)

@@ -13,16 +13,15 @@ type gate struct {
 	// startAt is set before started is closed.
 	startAt time.Time
 	started chan struct{}
-	alone   chan struct{}
 	stopped chan struct{}
 
-	startOnce, aloneOnce, stopOnce sync.Once
+	startOnce, stopOnce sync.Once
 }
 
 var _ load.Control = (*gate)(nil)
 
 func newGate() *gate {
-	return &gate{started: make(chan struct{}), alone: make(chan struct{}), stopped: make(chan struct{})}
+	return &gate{started: make(chan struct{}), stopped: make(chan struct{})}
 }
 
 // open gives all sessions their common start. Only the first call counts.
@@ -32,9 +31,6 @@ func (g *gate) open(at time.Time) {
 		close(g.started)
 	})
 }
-
-// leave tells the first session that no other loads the target any more.
-func (g *gate) leave() { g.aloneOnce.Do(func() { close(g.alone) }) }
 
 // stop ends the load of all sessions early.
 func (g *gate) stop() { g.stopOnce.Do(func() { close(g.stopped) }) }
@@ -51,9 +47,6 @@ func (g *gate) StartAt(ctx context.Context) (time.Time, error) {
 
 // Turn implements load.Control.
 func (g *gate) Turn(context.Context) error { return nil }
-
-// Alone implements load.Control.
-func (g *gate) Alone() <-chan struct{} { return g.alone }
 
 // Stopped implements load.Control.
 func (g *gate) Stopped() <-chan struct{} { return g.stopped }

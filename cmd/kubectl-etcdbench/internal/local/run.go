@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -196,9 +195,6 @@ func (c *conductor) look(now time.Time) {
 	if c.run.Status.StartAt == nil && c.allReady() {
 		c.start(now.Add(startDelay))
 	}
-	if c.othersLoaded() {
-		c.gate.leave()
-	}
 	if now.Sub(c.observed) >= observeEvery {
 		c.observed = now
 		snaps := c.snapshots()
@@ -215,11 +211,6 @@ func (c *conductor) allReady() bool {
 		}
 	}
 	return true
-}
-
-// othersLoaded says whether all sessions but the first have ended their load.
-func (c *conductor) othersLoaded() bool {
-	return !slices.ContainsFunc(c.sessions[1:], func(s *load.Session) bool { return !s.Stage().HasLoaded() })
 }
 
 func (c *conductor) snapshots() []*results.Snapshot {
