@@ -42,13 +42,11 @@ func (a *keepAlive) look() {
 		return
 	}
 	own, now := &a.link.conn.client.config, load.Now()
-	if a.asking && a.heard < a.asked {
-		a.link.lose("the server has not answered a PING for " + own.KeepAliveTimeout.String())
-		return
-	}
-	a.asking = false
+	a.asking = a.asking && a.heard < a.asked
 	quiet := now.Sub(a.heard)
 	switch {
+	case a.asking:
+		a.await(own.KeepAliveTimeout - now.Sub(a.asked))
 	case quiet < own.KeepAliveTime:
 		a.timer.Reset(own.KeepAliveTime - quiet)
 	case a.link.http.Idle():
@@ -57,6 +55,17 @@ func (a *keepAlive) look() {
 		a.asking, a.asked = true, now
 		a.link.http.Ping()
 		a.link.touch()
-		a.timer.Reset(own.KeepAliveTimeout)
+		a.await(own.KeepAliveTimeout)
 	}
+}
+
+// await waits for an answer for what is left of its time, but looks as often as
+// before: the next silence may begin with the answer.
+func (a *keepAlive) await(left time.Duration) {
+	own := &a.link.conn.client.config
+	if left <= 0 {
+		a.link.lose("the server has not answered a PING for " + own.KeepAliveTimeout.String())
+		return
+	}
+	a.timer.Reset(min(left, own.KeepAliveTime))
 }
