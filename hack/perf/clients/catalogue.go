@@ -20,6 +20,8 @@ const (
 type size struct {
 	requests int64
 	seconds  int
+	// connections of the loads that are about them.
+	connections int
 }
 
 func (z size) requestsOr(n int64) int64 {

@@ -29,6 +29,8 @@ type loop struct {
 	// dirty are the links that may have something to write.
 	dirty  []*link
 	buffer []byte
+	// sealed is where TLS reads what is encrypted; nil if there is none.
+	sealed []byte
 	closed bool
 
 	alarmAt load.Instant
