@@ -122,8 +122,9 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		"--name="+name(i), "--data-dir="+filepath.Join(t.TempDir(), "data"), "--log-level=error",
 		"--listen-client-urls=http://"+m.client, "--advertise-client-urls=http://"+m.client,
 		"--listen-peer-urls=http://"+m.peer, "--initial-advertise-peer-urls=http://"+m.advertised, "--initial-cluster="+peers,
-		// Elections are for those tests that want one.
-		"--heartbeat-interval=200", "--election-timeout=2000")
+		// Elections, and requests that are slow to apply, are for those tests that
+		// want them.
+		"--heartbeat-interval=200", "--election-timeout=2000", "--warning-apply-duration=2s")
 	words = append(words, f.arguments...)
 	if f.silent {
 		words = append(words, "--listen-client-http-urls=http://"+freePorts(t, 1)[0])

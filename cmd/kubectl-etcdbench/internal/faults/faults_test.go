@@ -69,7 +69,7 @@ func trials() map[string]trial {
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip},
 		},
 		"large values": {
-			change: valuesOf(96 << 10), mayName: anything,
+			change: valuesOf(64 << 10), mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberMemory, v1alpha1.ObjectiveDatabaseGrowth},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectiveBackendCommit},
 		},

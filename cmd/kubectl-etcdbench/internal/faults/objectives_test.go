@@ -25,7 +25,7 @@ func limits() []v1alpha1.Objective {
 		{Type: v1alpha1.ObjectiveLeaderChanges, LeaderChanges: none},
 		{Type: v1alpha1.ObjectiveSlowApplies, SlowApplies: none},
 		{Type: v1alpha1.ObjectiveFailedProposals, FailedProposals: none},
-		{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 120 << 20}},
+		{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 100 << 20}},
 		{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 650}},
 		{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: 16 << 20}},
 	}
@@ -59,6 +59,16 @@ func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.Obj
 			t.Errorf("objective %s is %s (got %s; %s), wanted %s", o.Name, o.Result, o.Got, o.Message, want)
 		}
 	}
+}
+
+// resultOf is the result of the objective of a type.
+func resultOf(run *v1alpha1.EtcdBenchmark, kind v1alpha1.ObjectiveType) v1alpha1.ObjectiveResult {
+	for _, o := range run.Status.Objectives {
+		if o.Name == objectiveName(kind) {
+			return o.Result
+		}
+	}
+	return ""
 }
 
 // requireObjectives wants those of a trial to be missed, the round trips of a
