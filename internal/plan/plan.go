@@ -116,6 +116,9 @@ type Workload struct {
 	Serializable bool `json:"serializable,omitempty"`
 	// ReadsPerHundred is the share of reads of WorkloadMixed.
 	ReadsPerHundred int `json:"readsPerHundred,omitempty"`
+	// InTransaction makes each operation of WorkloadMixed the only one of a
+	// transaction.
+	InTransaction bool `json:"inTransaction,omitempty"`
 	// KeySize is the length of a key in bytes after Plan.Prefix.
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
@@ -187,7 +190,7 @@ type Load struct {
 
 // fitsFast says whether the Fast transport carries the workload.
 func (w Workload) fitsFast() bool {
-	return w.Interval.isWhole() && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
+	return w.Interval.isWhole() && !w.InTransaction && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
 }
 
 // Warmup is the length of the warm-up.
