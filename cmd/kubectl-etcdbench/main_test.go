@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 // asCommand has the test binary be kubectl-etcdbench.
@@ -65,7 +66,7 @@ const (
 // temporary files of its own.
 func process(t *testing.T, stdin string, args ...string) (cmd *exec.Cmd, temporary string) {
 	t.Helper()
-	temporary = t.TempDir()
+	temporary = etcdtest.DataDir(t)
 	cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temporary, "KUBECONFIG="+filepath.Join(temporary, "none"))
 	cmd.Stdin = strings.NewReader(stdin)

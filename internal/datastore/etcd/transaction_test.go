@@ -73,6 +73,7 @@ func TestAMixtureInTransactions(t *testing.T) {
 // A read that finds nothing fails in a transaction, too, and a put tells its
 // revision.
 func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
 	request := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), InTransaction: true, Timeout: 5 * time.Second}

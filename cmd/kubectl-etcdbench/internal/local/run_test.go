@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -25,7 +26,7 @@ const limit = 90 * time.Second
 // members starts etcd members that end with the test.
 func members(t *testing.T, n int) *cluster {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	c, err := startCluster(ctx, n)
