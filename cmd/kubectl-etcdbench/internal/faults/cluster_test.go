@@ -36,10 +36,6 @@ type fault struct {
 	flush, commit time.Duration
 	// peers and clients are how long a chunk is on its way, in either direction.
 	peers, clients time.Duration
-	// processors, if not 0, is how many a member may use at a time; preferred ones
-	// get them before others, if whoever tests may do that.
-	processors int
-	preferred  bool
 	// arguments are added to each member's.
 	arguments []string
 	// silent members serve their metrics elsewhere.
@@ -118,22 +114,21 @@ func (c *cluster) open(t *testing.T) {
 func name(i int) string { return fmt.Sprintf("member-%d", i) }
 
 func (m *member) start(t *testing.T, i int, peers string, f fault) error {
-	words := append(f.priority(), program(t),
-		"--name="+name(i), "--data-dir="+filepath.Join(t.TempDir(), "data"), "--log-level=error",
-		"--listen-client-urls=http://"+m.client, "--advertise-client-urls=http://"+m.client,
-		"--listen-peer-urls=http://"+m.peer, "--initial-advertise-peer-urls=http://"+m.advertised, "--initial-cluster="+peers,
+	words := []string{
+		program(t),
+		"--name=" + name(i), "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--log-level=error",
+		"--listen-client-urls=http://" + m.client, "--advertise-client-urls=http://" + m.client,
+		"--listen-peer-urls=http://" + m.peer, "--initial-advertise-peer-urls=http://" + m.advertised, "--initial-cluster=" + peers,
 		// Elections, and requests that are slow to apply, are for those tests that
 		// want them.
-		"--heartbeat-interval=200", "--election-timeout=2000", "--warning-apply-duration=2s")
+		"--heartbeat-interval=200", "--election-timeout=2000", "--warning-apply-duration=2s",
+	}
 	words = append(words, f.arguments...)
 	if f.silent {
 		words = append(words, "--listen-client-http-urls=http://"+freePorts(t, 1)[0])
 	}
 	m.cmd = exec.Command(words[0], words[1:]...)
 	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String())
-	if f.processors > 0 {
-		m.cmd.Env = append(m.cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", f.processors))
-	}
 	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
 	if err := m.cmd.Start(); err != nil {
 		return err
@@ -150,15 +145,6 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 			t.Logf("%s said: %s", name(i), m.log.Bytes())
 		}
 	})
-	return nil
-}
-
-// priority is the command before a member's: nice goes on, and says so, where it
-// may not prefer anybody.
-func (f fault) priority() []string {
-	if f.preferred {
-		return []string{"nice", "-n", "-40"}
-	}
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 )
 
 // named are the resources that a run's evidence names, but for some.
@@ -50,36 +49,6 @@ func quietRun(t *testing.T) *v1alpha1.EtcdBenchmark {
 	requireEvidence(t, run, trial{unexplained: true})
 	requireObjectives(t, run, trial{})
 	return run
-}
-
-// busyAttempts: a machine that is busy with something else can keep processors
-// from a member, which is then not what is busy, or from who asks how it is.
-const busyAttempts = 3
-
-// A member that may use one processor, and is kept busy by people who log in, is
-// named for that and for nothing else.
-func TestBusyProcessorsAreTold(t *testing.T) {
-	cluster := start(t, fault{processors: 1, preferred: true, arguments: []string{"--bcrypt-cost=10"}})
-	secret := cluster.enableUsers(t)
-	cluster.logInOverAndOver(t)
-	for range busyAttempts {
-		run := completed(t, puts(cluster, asUser), nil, func(o *local.Options) { o.AuthDir = secret })
-		if used := run.Status.Summary.Members[0].CPUMillicores; used == nil || *used < 800 || resultOf(run, v1alpha1.ObjectiveMemberCPU) == v1alpha1.ObjectiveUnknown {
-			continue
-		}
-		if diff := cmp.Diff([]v1alpha1.Resource{v1alpha1.ResourceCPU}, named(run)); diff != "" {
-			t.Errorf("the evidence names (-want +got):\n%s", diff)
-		}
-		requireResults(t, run, v1alpha1.ObjectiveMissed, v1alpha1.ObjectiveMemberCPU)
-		return
-	}
-	t.Errorf("in none of %d runs this machine gave a member four fifths of a processor and asked it in time: end what else keeps it busy", busyAttempts)
-}
-
-// asUser logs in, too. A busy member says late how it is: that takes a long window.
-func asUser(run *v1alpha1.EtcdBenchmark) {
-	run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: user}
-	run.Spec.Load.Connections, run.Spec.Load.DurationSeconds = 2, new(int32(20))
 }
 
 // A load generator that gets little of a processor is named as the limit, and the

@@ -66,7 +66,7 @@ func trials() map[string]trial {
 		"a quorum that is away": {
 			fault: fault{members: 3}, change: impatient, inWindow: pauseFollowers, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals},
-			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip},
+			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip, v1alpha1.ObjectiveBackendCommit},
 		},
 		"large values": {
 			change: valuesOf(64 << 10), mayName: anything,

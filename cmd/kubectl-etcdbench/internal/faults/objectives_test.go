@@ -61,16 +61,6 @@ func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.Obj
 	}
 }
 
-// resultOf is the result of the objective of a type.
-func resultOf(run *v1alpha1.EtcdBenchmark, kind v1alpha1.ObjectiveType) v1alpha1.ObjectiveResult {
-	for _, o := range run.Status.Objectives {
-		if o.Name == objectiveName(kind) {
-			return o.Result
-		}
-	}
-	return ""
-}
-
 // requireObjectives wants those of a trial to be missed, the round trips of a
 // single member to be unknown, and all others to be met.
 func requireObjectives(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {

@@ -49,19 +49,19 @@ func guarded(rules v1alpha1.StopRules) func(*v1alpha1.EtcdBenchmark) {
 }
 
 // result runs a run to its end, and does something once in its measured window.
-func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	if inWindow == nil {
-		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {}, changes...)
+		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {})
 	}
 	measures := func(seen *v1alpha1.EtcdBenchmark) bool {
 		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0
 	}
-	return resultWhen(t, run, measures, inWindow, changes...)
+	return resultWhen(t, run, measures, inWindow)
 }
 
 // resultWhen runs a run to its end, and does something once, when something is so.
-func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.EtcdBenchmark) bool, do func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.EtcdBenchmark) bool, do func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	done := false
 	options := local.Options{
@@ -72,9 +72,6 @@ func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.E
 				do()
 			}
 		},
-	}
-	for _, change := range changes {
-		change(&options)
 	}
 	if _, err := local.Run(t.Context(), run, options); err != nil {
 		t.Fatal(err)
@@ -87,9 +84,9 @@ func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.E
 }
 
 // completed runs a run that is to complete.
-func completed(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+func completed(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
-	result(t, run, inWindow, changes...)
+	result(t, run, inWindow)
 	requireFinished(t, run, v1alpha1.ReasonCompleted)
 	return run
 }
