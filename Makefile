@@ -14,6 +14,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 CLUSTER ?=
 # LEVEL of `make e2e`: quick or all.
 LEVEL ?= quick
+# FUZZTIME is how long `make fuzz` runs each fuzz test, FUZZ a pattern of their names.
+FUZZTIME ?= 1m
+FUZZ ?=
 
 TOOLS := bin/tools
 CHART := charts/etcd-benchmark-operator
@@ -31,7 +34,7 @@ help: ## Show this page.
 	awk -v bold="$$bold" -v plain="$$plain" 'BEGIN {FS = ":.*## "} \
 	  /^##@/ {printf "\n%s%s%s\n", bold, substr($$0, 5), plain} \
 	  /^[a-z][a-z0-9-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)"
+	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
 demo: build ## Start a cluster, install the operator, run a benchmark, print the result.
@@ -103,6 +106,10 @@ perf-memory: build tools-etcd tools-benchmark ## Measure the memory of 10 M requ
 .PHONY: perf-parity
 perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of each load of etcd's tool with ours.
 	go run ./hack/perf parity
+
+.PHONY: fuzz
+fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matching names.
+	hack/fuzz.sh $(FUZZTIME) $(FUZZ)
 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
