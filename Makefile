@@ -118,15 +118,19 @@ lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and 
 	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e ./hack/e2e/...
 	$(TOOLS)/helm lint --strict $(CHART)
 
+.PHONY: vulnerabilities
+vulnerabilities: tools-govulncheck
+	go run ./hack/verify/vulnerabilities
+
 .PHONY: verify
-verify: generate manifests reference lint ## Fail if anything generated is out of date, or a rule of the house is broken.
+verify: generate manifests reference lint vulnerabilities ## Fail if anything generated is out of date, a rule of the house is broken, or a known vulnerability is called.
 	go mod tidy -diff
 	go test -count=1 ./hack/verify/house
 	@changes=$$(git status --porcelain); [[ -z "$$changes" ]] || { \
 	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }
 
 .PHONY: test-tools
-test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-helm tools-kustomize
+test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-helm tools-kustomize tools-govulncheck
 
 .PHONY: tools-%
 tools-%:
