@@ -134,7 +134,14 @@ func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alph
 // refused tells answers that stay the same from faults that pass. A namespace
 // that is being deleted takes the run with it.
 func refused(what string, err error) error {
-	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return err
+	}
+	return refusedForGood(what, err)
+}
+
+func refusedForGood(what string, err error) error {
+	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
 		return err
 	}
 	message := fmt.Sprintf("The API server refuses %s: %v", what, err)
@@ -149,13 +156,16 @@ func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace str
 	return client.IgnoreNotFound(r.Client.Patch(ctx, pod, client.MergeFrom(before), fieldOwner))
 }
 
+// createCleanupJob is refused for good by a namespace that is being deleted:
+// nothing that could delete keys will ever run there, and to wait for it would
+// only hold the namespace.
 func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
 	job, err := resources.CleanupJob(run, r.ClientImage)
 	if err != nil {
 		return err
 	}
 	if err := r.Client.Create(ctx, job, fieldOwner); !apierrors.IsAlreadyExists(err) {
-		return refused("the cleanup Job", err)
+		return refusedForGood("the cleanup Job", err)
 	}
 	return nil
 }

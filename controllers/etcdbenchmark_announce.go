@@ -36,6 +36,8 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 	}
 	for _, n := range notes {
 		r.tell(run, true, n.Reason, n.Message)
+		// A namespace that is being deleted takes no event, and keeps none.
+		log.FromContext(ctx).Info("Note", "reason", n.Reason, "message", n.Message)
 	}
 	if isFinished(run) && before.CompletionTime == nil {
 		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()

@@ -203,7 +203,34 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 		Succeeded: job.Status.Succeeded > 0,
 		Failed:    failureOf(job),
 	}
-	return nil
+	if o.Cleanup.Failed != "" {
+		o.Cleanup.Failed, err = r.explainCleanup(ctx, job, o.Cleanup.Failed)
+	}
+	return err
+}
+
+// maxCleanupWords leaves room, in an event, for the command that deletes the keys.
+const maxCleanupWords = 500
+
+// explainCleanup adds, to what a failed cleanup Job says of itself, why its last
+// pod says it failed. The cache may know of the Job's end before the pod's.
+func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) (string, error) {
+	list := &corev1.PodList{}
+	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Spec.Template.Labels)); err != nil {
+		return "", err
+	}
+	var last *corev1.Pod
+	for i := range list.Items {
+		p := &list.Items[i]
+		said := isOf(p, job.UID) && lifecycle.TerminationMessage(p) != nil
+		if said && (last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp)) {
+			last = p
+		}
+	}
+	if last != nil {
+		failure += "; " + string(lifecycle.TerminationMessage(last))
+	}
+	return lifecycle.Shorten(failure, maxCleanupWords), nil
 }
 
 func failureOf(job *batchv1.Job) string {

@@ -23,12 +23,13 @@ const (
 type doubt struct{ reason, message string }
 
 // doubtRun keeps a run from passing of which there is a doubt. A missed objective
-// stays missed.
+// stays missed. Clocks come before starts: when a pod started is known by its own
+// clock alone.
 func doubtRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
 	if s == nil {
 		return c
 	}
-	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtStarts, doubtClocks} {
+	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtClocks, doubtStarts} {
 		d := look(b, s)
 		switch {
 		case d == nil:

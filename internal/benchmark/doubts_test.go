@@ -57,6 +57,7 @@ func TestDoubts(t *testing.T) {
 		"a clock nearly right":      {clockOff(0, -500*time.Millisecond), []func(*results.Summary){none}, v1alpha1.ReasonObjectivesMet, ""},
 		"a clock that is ahead":     {clockOff(0, time.Minute), []func(*results.Summary){none}, v1alpha1.ReasonClockOffset, "client pod 1"},
 		"a clock that is behind":    {clockOff(-time.Minute), []func(*results.Summary){none}, v1alpha1.ReasonClockOffset, "60000ms"},
+		"clocks, and so starts":     {clockOff(0, time.Minute), []func(*results.Summary){apart(time.Minute)}, v1alpha1.ReasonClockOffset, "started 60000ms after"},
 		"two doubts":                {clockOff(time.Minute), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "client pod 0"},
 	}
 	for name, tc := range tests {

@@ -48,7 +48,6 @@ func release(o Observed, d *Decision, now time.Time) {
 	if !o.Job.Exists {
 		return
 	}
-	overdue := o.status().CompletionTime.Add(releaseGrace)
 	for _, p := range o.allPods() {
 		switch p.State {
 		case PodMissing, PodWaiting:
@@ -56,6 +55,7 @@ func release(o Observed, d *Decision, now time.Time) {
 			d.Actions = []Action{{Act: DeleteJob}}
 			return
 		case PodRunning:
+			overdue := overdueAt(o, p)
 			if !now.Before(overdue) {
 				d.Actions = []Action{{Act: DeleteJob}}
 				return
@@ -64,6 +64,18 @@ func release(o Observed, d *Decision, now time.Time) {
 			d.wake(overdue, now)
 		}
 	}
+}
+
+// overdueAt is when a pod that still runs is deleted. One that was given its time
+// to report, and did not, gets no more: it hangs, and its keys can only go when
+// it is gone.
+func overdueAt(o Observed, p Pod) time.Time {
+	finished := o.status().CompletionTime.Time
+	silent := func(s v1alpha1.PodStatus) bool { return s.Name == p.Name && s.Partial }
+	if slices.ContainsFunc(o.status().Pods, silent) {
+		return finished
+	}
+	return finished.Add(releaseGrace)
 }
 
 // clean sees to it that no key is left. The cleanup Job starts only once no pod

@@ -11,6 +11,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
+// silent is what status says of a pod that has not reported in its time.
+func silent(name string) change {
+	return func(o *Observed) {
+		o.Run.Status.Pods = append(o.Run.Status.Pods, v1alpha1.PodStatus{Name: name, Partial: true}, v1alpha1.PodStatus{Name: "a"})
+	}
+}
+
 func TestAftermath(t *testing.T) {
 	completed := finished(v1alpha1.ReasonCompleted)
 	ttl := func(n int32) change { return func(o *Observed) { o.Run.Spec.TTLSecondsAfterFinished = &n } }
@@ -27,6 +34,8 @@ func TestAftermath(t *testing.T) {
 		"pods of a stopped run":               {scenario(told(t0), finished(v1alpha1.ReasonStopped), clean, func(o *Observed) { o.Run.Status.Ending = &v1alpha1.Ending{} }), 0, "Annotate a stop a collected, Annotate b stop b collected, RemoveFinalizer", ""},
 		"a pod that never began":              {scenario(done, completed, waiting), 0, "DeleteJob", metav1.ConditionTrue},
 		"pods that outlive their run":         {scenario(told(t0), completed), releaseGrace, "DeleteJob", ""},
+		"a pod that hangs":                    {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("b")), 0, "DeleteJob", ""},
+		"a pod of the run that reported":      {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("c")), 0, "Annotate a collected, Annotate b collected", ""},
 		"all ended":                           {scenario(done, ended, completed), 0, "", metav1.ConditionTrue},
 		"keys left":                           {scenario(told(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed), 0, "CreateCleanup", ""},
 		"keys left by a dead node's pod":      {scenario(told(t0), completed), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},

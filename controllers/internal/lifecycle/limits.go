@@ -29,7 +29,8 @@ const (
 	timeoutGrace = 50 * time.Second
 	// abandonedAfter is how long after its grace a deleted pod may yet report.
 	abandonedAfter = 20 * time.Second
-	// releaseGrace is when pods that outlive their finished run are deleted.
+	// releaseGrace is when pods that outlive their finished run, though they have
+	// reported, are deleted.
 	releaseGrace = 2 * time.Minute
 	// deletionGrace bounds how long the finalizer may hold a deleted object.
 	deletionGrace = 2 * time.Minute

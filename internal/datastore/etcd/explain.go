@@ -104,6 +104,8 @@ func explainTLS(err error) (results.FailureReason, string) {
 	switch {
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: unknown certificate authority"):
 		return reason, "refuses the client certificate, or its absence; beside ca.crt there must be tls.crt and tls.key that the target's client CA has signed"
+	case strings.Contains(text, "tls: expired certificate"):
+		return reason, "refuses the client certificate, which has expired; renew it in the Secret, or, in a local run, in the folder"
 	case strings.Contains(text, "tls: "):
 		return reason, "failed the TLS handshake"
 	}

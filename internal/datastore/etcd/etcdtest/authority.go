@@ -56,6 +56,12 @@ func (a *Authority) SecretDir(t testing.TB) string {
 	return a.write(t, "client", func(c *x509.Certificate) {})
 }
 
+// ExpiredSecretDir is SecretDir with a client certificate that has expired.
+func (a *Authority) ExpiredSecretDir(t testing.TB) string {
+	t.Helper()
+	return a.write(t, "client", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
+}
+
 // ClientTLS returns the configuration of a client that the members let in.
 func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 	t.Helper()
