@@ -47,6 +47,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Summary = benchmark.Summary(run, *summary)
 		s.Summary.Partial = s.Summary.Partial || final && finish.Reason != v1alpha1.ReasonCompleted
 	}
+	if final && summary == nil {
+		s.RequestCounts = benchmark.RequestCounts(results.Merge(snapshots).Requests)
+	}
 	if final {
 		setPassed(run, summary, *finish, now)
 	}

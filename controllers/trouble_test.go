@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,11 +118,17 @@ func TestPodReportsFailure(t *testing.T) {
 	s.playPreparing()
 	s.pods[1].says(results.StageDone, func(s *results.Snapshot) {
 		s.Failure = &results.Failure{Reason: results.FailureAuthenticationFailed, Message: "user bench: wrong password"}
+		s.Requests = map[results.RPC]map[results.Phase]uint64{results.RPCPut: {results.PhasePreload: 7}}
 	})
 	s.await("the other pod to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
 	s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true })
 	s.awaitFinished(v1alpha1.ReasonAuthenticationFailed)
 	s.checkMessage("user bench: wrong password")
+	// Nothing was measured, and what was sent is told.
+	want := []v1alpha1.RequestCount{{RPC: "Put", Preload: 7}}
+	if status := s.status(); status.Summary != nil || !slices.Equal(status.RequestCounts, want) {
+		t.Errorf("got the summary %+v and sent %+v, wanted none and %+v", status.Summary, status.RequestCounts, want)
+	}
 }
 
 // TestPodLost: what the others measured is kept, the run cannot pass, and the

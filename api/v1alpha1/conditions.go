@@ -95,6 +95,9 @@ const (
 	// ReasonClockOffset: the clock of a client pod is off, so that when it
 	// started and ended is not known.
 	ReasonClockOffset = "ClockOffset"
+	// ReasonHistoryCompacted: the past that watchers of WatchGet were to read was
+	// compacted, so that for a while the load went on without them.
+	ReasonHistoryCompacted = "HistoryCompacted"
 )
 
 // Reasons of Cleaned.

@@ -165,7 +165,7 @@ type Objective struct {
 	BackendCommit *MemberDurationObjective `json:"backendCommit,omitempty"`
 
 	// peerRoundTrip limits the round trips between members. A member observes
-	// one for each peer in 30 s, so a window of less than 15 minutes makes it
+	// two for each peer in 30 s, so a window of less than four minutes makes it
 	// Unknown in a cluster of three.
 	//
 	// +optional

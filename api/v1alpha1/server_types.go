@@ -150,7 +150,7 @@ type MemberSummary struct {
 	BackendCommit *MemberDuration `json:"backendCommit,omitempty"`
 
 	// peerRoundTrip to the other members: moving averages, of which a member
-	// observes one for each peer in 30 s.
+	// observes two for each peer in 30 s.
 	//
 	// +optional
 	PeerRoundTrip *MemberDuration `json:"peerRoundTrip,omitempty"`

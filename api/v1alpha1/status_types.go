@@ -89,6 +89,16 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Summary *Summary `json:"summary,omitempty"`
 
+	// requestCounts are all requests that a run sent which ended before it
+	// measured, and so has no summary, by RPC and phase. Those of other runs are
+	// in summary.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=rpc
+	// +kubebuilder:validation:MaxItems=16
+	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
+
 	// objectives are the results of spec.objectives, by name.
 	//
 	// +optional

@@ -420,6 +420,11 @@ func (in *EtcdBenchmarkStatus) DeepCopyInto(out *EtcdBenchmarkStatus) {
 		*out = new(Summary)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.RequestCounts != nil {
+		in, out := &in.RequestCounts, &out.RequestCounts
+		*out = make([]RequestCount, len(*in))
+		copy(*out, *in)
+	}
 	if in.Objectives != nil {
 		in, out := &in.Objectives, &out.Objectives
 		*out = make([]ObjectiveStatus, len(*in))

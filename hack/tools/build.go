@@ -69,9 +69,18 @@ func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 	if err := os.Remove(b.stamp(t)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
+	defer os.RemoveAll(b.workshop(t))
+	modfile, err := b.substitute(ctx, t, dir)
+	if err != nil {
+		return err
+	}
 	target := filepath.Join(b.output, t.name)
+	arguments := []string{"build", "-ldflags", flags, "-o", target + ".new"}
+	if modfile != "" {
+		arguments = append(arguments, "-modfile", modfile)
+	}
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", flags, "-o", target+".new", t.pkg)
+	cmd := exec.CommandContext(ctx, "go", append(arguments, t.pkg)...)
 	cmd.Dir = dir
 	// GOWORK=off: a workspace of the user's must not change the pinned versions.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")

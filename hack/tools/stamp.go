@@ -41,14 +41,18 @@ func pinnedVersion(file, module string) (string, error) {
 	return "", fmt.Errorf("%s does not require %s: add it with `go get -tool`", file, module)
 }
 
-// inputsDigest identifies everything that decides the bytes of t: toolchain, platform, pinned modules, own sources and
-// linker flags.
+// inputsDigest identifies everything that decides the bytes of t: toolchain, platform, pinned modules, own sources,
+// substitutions and linker flags.
 func inputsDigest(t tool, dir, flags string) (string, error) {
 	digest := sha256.New()
 	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, t.pkg, flags)
 	sources, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return "", err
+	}
+	for _, s := range t.substitutions {
+		fmt.Fprintln(digest, s.module, s.file)
+		sources = append(sources, filepath.Join(dir, s.source))
 	}
 	for _, file := range append(sources, filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")) {
 		content, err := os.ReadFile(file)

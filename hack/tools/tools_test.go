@@ -1,8 +1,10 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -126,6 +128,77 @@ func TestFailedBuildIsNotTakenForCurrent(t *testing.T) {
 			t.Fatalf("error = %v, want the compiler's message", err)
 		}
 	}
+}
+
+// A tool is built with a file of ours in the place of one of its dependency's,
+// which the next tool has as it is, and nothing is left of the copy.
+func TestSubstitutionChangesOneToolAlone(t *testing.T) {
+	b, _ := newTestBuilder(t)
+	// A dependency comes from a proxy, as all do: here, from a folder.
+	t.Setenv("GOPROXY", "file://"+newProxy(t))
+	t.Setenv("GONOSUMDB", "*")
+	t.Setenv("GOMODCACHE", filepath.Join(t.TempDir(), "cache"))
+	t.Setenv("GOFLAGS", "-mod=mod -modcacherw")
+	hello := filepath.Join(b.modules, "hello")
+	writeFile(t, filepath.Join(hello, "go.mod"), "module example.org/hello\n\ngo 1.26\n\nrequire example.org/words v1.0.0\n")
+	writeFile(t, filepath.Join(hello, "main.go"), "package main\n\nimport \"example.org/words\"\n\nfunc main() { print(words.Word) }\n")
+	writeFile(t, filepath.Join(hello, "_other", "word.go"), "package words\n\nconst Word = \"substituted\"\n")
+	tools := []tool{
+		{name: "changed", module: "hello", pkg: ".", substitutions: []substitution{{"example.org/words", "word.go", "_other/word.go"}}},
+		{name: "unchanged", module: "hello", pkg: "."},
+	}
+	if err := b.build(t.Context(), tools); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"changed": "substituted", "unchanged": "original"} {
+		if got, err := exec.Command(filepath.Join(b.output, name)).CombinedOutput(); string(got) != want {
+			t.Errorf("%s says %q (%v), wanted %q", name, got, err, want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.stamps(), "*.workshop")); len(left) > 0 {
+		t.Errorf("copies are left: %v", left)
+	}
+	before := digestOf(t, b, tools[0])
+	writeFile(t, filepath.Join(hello, "_other", "word.go"), "package words\n\nconst Word = \"another\"\n")
+	if digestOf(t, b, tools[0]) == before {
+		t.Error("a changed substitution would not be built")
+	}
+}
+
+func digestOf(t *testing.T, b builder, tool tool) string {
+	t.Helper()
+	digest, err := inputsDigest(tool, filepath.Join(b.modules, tool.module), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+// newProxy serves one module, example.org/words.
+func newProxy(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	versions := filepath.Join(dir, "example.org", "words", "@v")
+	const mod = "module example.org/words\n\ngo 1.26\n"
+	writeFile(t, filepath.Join(versions, "list"), "v1.0.0\n")
+	writeFile(t, filepath.Join(versions, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
+	writeFile(t, filepath.Join(versions, "v1.0.0.mod"), mod)
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, content := range map[string]string{"go.mod": mod, "word.go": "package words\n\nconst Word = \"original\"\n"} {
+		w, err := z.Create("example.org/words@v1.0.0/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(versions, "v1.0.0.zip"), archive.String())
+	return dir
 }
 
 func newTestBuilder(t *testing.T) (builder, *bytes.Buffer) {

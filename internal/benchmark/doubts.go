@@ -29,7 +29,7 @@ func doubtRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary
 	if s == nil {
 		return c
 	}
-	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtClocks, doubtStarts} {
+	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtHistory, doubtClocks, doubtStarts} {
 		d := look(b, s)
 		switch {
 		case d == nil:
@@ -53,6 +53,15 @@ func doubtTarget(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
 		message = fmt.Sprintf("The target changed %d times under the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, bounded(first.Detail, maxMessage))
 	}
 	return &doubt{v1alpha1.ReasonTargetChanged, message}
+}
+
+// doubtHistory: reads beside nobody are not what was asked for.
+func doubtHistory(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
+	if s.Watch.CompactedAfter == 0 {
+		return nil
+	}
+	return &doubt{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load went on without them: let the target's auto-compaction keep more than the run lasts.",
+		exactMicros(s.Watch.CompactedAfter))}
 }
 
 func doubtStarts(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {

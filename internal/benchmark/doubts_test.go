@@ -33,6 +33,10 @@ func apart(d time.Duration) func(*results.Summary) {
 	return func(s *results.Summary) { s.StartSkew = d }
 }
 
+func compactedAfter(d time.Duration) func(*results.Summary) {
+	return func(s *results.Summary) { s.Watch.CompactedAfter = d }
+}
+
 func lastingFor(d time.Duration) func(*results.Summary) {
 	return func(s *results.Summary) { s.Length = d }
 }
@@ -50,6 +54,7 @@ func TestDoubts(t *testing.T) {
 		"a target that is the same": {clockOff(), []func(*results.Summary){changed(0)}, v1alpha1.ReasonObjectivesMet, ""},
 		"a change":                  {clockOff(), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "Leader: from a to b"},
 		"three changes":             {clockOff(), []func(*results.Summary){changed(3)}, v1alpha1.ReasonTargetChanged, "3 times"},
+		"a history that is gone":    {clockOff(), []func(*results.Summary){compactedAfter(2 * time.Second)}, v1alpha1.ReasonHistoryCompacted, "2000ms after"},
 		"nearly together":           {clockOff(), []func(*results.Summary){apart(500 * time.Millisecond)}, v1alpha1.ReasonObjectivesMet, ""},
 		"apart":                     {clockOff(), []func(*results.Summary){apart(501 * time.Millisecond)}, v1alpha1.ReasonStartsApart, "501ms"},
 		"apart, for a minute":       {clockOff(), []func(*results.Summary){apart(3 * time.Second), lastingFor(time.Minute)}, v1alpha1.ReasonObjectivesMet, ""},

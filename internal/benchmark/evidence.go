@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -10,109 +11,202 @@ import (
 
 // What makes a number worth telling. Below, evidence is silent.
 const (
-	// tellingShare is the part of the window, or of a request's mean latency,
-	// that a resource has to fill.
+	// tellingShare is the part of a write's mean service time that something has
+	// to take.
 	tellingShare = 0.10
-	// busyProcessors is the part of its processors that a member has to use.
-	busyProcessors = 0.70
-	// unexplainedShare is the part of a write's mean latency that no member's
-	// number accounts for.
+	// possibleShare is the most of it that anything can take that writes wait
+	// for: two means over different things are compared. What takes longer, as
+	// flushes of a slow follower do, is not what they waited for.
+	possibleShare = 1.25
+	// busyShare is the part of its processors that a member has to use, and of
+	// the window in which it has to do what it does one at a time.
+	busyShare = 0.70
+	// unexplainedShare is the part of a write's mean service time that no
+	// member's number accounts for.
 	unexplainedShare = 0.50
 )
+
+// clues are the numbers of which evidence is made.
+type clues struct {
+	members []results.Member
+	// write is the mean service time of a write, 0 if none was answered. Not its
+	// latency: that has the time in which an open loop waited for a free client.
+	write time.Duration
+	// clientBound: the client was itself a limit.
+	clientBound bool
+}
 
 // evidence is what the numbers show of where the time went. It makes no shares
 // up: most of a saturated client's latency is in no histogram of the server.
 func evidence(s results.Summary) []v1alpha1.Evidence {
-	if s.Target == nil {
-		return nil
-	}
-	latency := meanWrite(s)
+	c := newClues(s)
 	var out []v1alpha1.Evidence
-	tell := func(resource v1alpha1.Resource, message string) {
-		if message != "" {
+	tell := func(resource v1alpha1.Resource, messages ...string) {
+		if message := strings.TrimSpace(strings.Join(messages, " ")); message != "" {
 			out = append(out, v1alpha1.Evidence{Resource: resource, Message: bounded(message, maxMessage)})
 		}
 	}
-	tell(v1alpha1.ResourceDisk, worked(s.Target, results.TimerWALFsync, "flushed its log to disk", latency))
-	tell(v1alpha1.ResourceNetwork, roundTrips(s.Target, latency))
-	tell(v1alpha1.ResourceCPU, processors(s.Target))
-	tell(v1alpha1.ResourceApply, worked(s.Target, results.TimerApply, "applied requests to its store", latency))
-	tell(v1alpha1.ResourceUnexplained, unexplained(s.Target, latency))
+	tell(v1alpha1.ResourceDisk, c.worst(c.flushes), c.worst(c.commits))
+	tell(v1alpha1.ResourceNetwork, c.worst(c.roundTrips))
+	tell(v1alpha1.ResourceCPU, c.worst(c.processors))
+	tell(v1alpha1.ResourceApply, c.worst(c.applies))
+	tell(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
 	return out
 }
 
-// meanWrite is the mean latency of a put; 0 if none was answered.
+func newClues(s results.Summary) clues {
+	c := clues{write: meanWrite(s), clientBound: s.Validity.Verdict == results.VerdictClientBound}
+	if s.Target == nil {
+		return c
+	}
+	for _, m := range s.Target.Members {
+		if unusable(m.Window) == "" {
+			c.members = append(c.members, m)
+		}
+	}
+	return c
+}
+
+// writes are the operations of which each is one request that is agreed upon.
+var writes = []v1alpha1.Operation{
+	v1alpha1.OperationPut, v1alpha1.OperationDelete, v1alpha1.OperationTxn,
+	v1alpha1.OperationOptimisticPut, v1alpha1.OperationOptimisticDelete,
+	v1alpha1.OperationLeaseGrant, v1alpha1.OperationLeaseRevoke,
+}
+
+// meanWrite is the mean service time of all writes; 0 if none was answered.
 func meanWrite(s results.Summary) time.Duration {
-	op := operationOf(s, v1alpha1.OperationPut)
-	if op == nil {
+	sum, count := 0.0, 0.0
+	for _, operation := range writes {
+		if op := operationOf(s, operation); op != nil {
+			n := float64(op.Service.Count)
+			sum, count = sum+n*float64(op.Service.Values[results.StatisticMean].Duration), count+n
+		}
+	}
+	if count == 0 {
 		return 0
 	}
-	return op.Latency.Values[results.StatisticMean].Duration
+	return time.Duration(sum / count)
 }
 
-// observed returns a timing that was observed often enough to say something.
-func observed(m results.Member, timer results.Timer) (results.Timing, bool) {
-	if unusable(m.Window) != "" {
-		return results.Timing{}, false
-	}
-	t, known := m.Window.Timing(timer)
-	return t, known && t.Count >= minObservations
-}
-
-// worked names the member that spent most of the window on something.
-func worked(t *results.Target, timer results.Timer, did string, latency time.Duration) (message string) {
+// worst asks each member for what it tells, and with what weight, and returns
+// what has the most; empty if none has any.
+func (c clues) worst(ask func(results.Member) (weight float64, message string)) (said string) {
 	most := 0.0
-	for _, m := range t.Members {
-		timing, ok := observed(m, timer)
-		sampled, _ := m.Window.Value(results.FigureSampledSeconds)
-		share := timing.Mean.Seconds() * float64(timing.Count) / sampled
-		telling := share >= tellingShare || float64(timing.Mean) >= tellingShare*float64(latency) && latency > 0
-		if ok && telling && sampled > 0 && share > most {
-			most = share
-			message = fmt.Sprintf("%s %s %s, %s each on average: %.0f %% of the window.",
-				memberName(m), did, plural(int64(timing.Count), "time"), Nanos(timing.Mean), 100*share)
+	for _, m := range c.members {
+		if weight, message := ask(m); weight > most {
+			most, said = weight, message
 		}
 	}
-	return message
+	return said
 }
 
-func roundTrips(t *results.Target, latency time.Duration) (message string) {
-	longest := time.Duration(tellingShare * float64(latency))
-	for _, m := range t.Members {
-		timing, ok := observed(m, results.TimerPeerRoundTrip)
-		if ok && latency > 0 && timing.Mean > longest {
-			longest = timing.Mean
-			message = fmt.Sprintf("Round trips of %s to the other members took %s on average; the mean latency of a put is %s.",
-				memberName(m), Nanos(timing.Mean), Nanos(latency))
-		}
+// tells says whether writes, if there are any, can have waited for something
+// that takes so long for much of their time. If there are none it tells by how
+// much of the window it fills.
+func (c clues) tells(took time.Duration, share float64) bool {
+	if c.write == 0 {
+		return share >= busyShare
 	}
-	return message
+	part := float64(took) / float64(c.write)
+	return tellingShare <= part && part <= possibleShare
 }
 
-func processors(t *results.Target) (message string) {
-	most := busyProcessors
-	for _, m := range t.Members {
-		used, known := m.Window.CPU()
-		available, told := m.Window.Value(results.FigureProcessors)
-		if known && told && available > 0 && unusable(m.Window) == "" && used/available >= most {
-			most = used / available
-			message = fmt.Sprintf("%s used %.2f of the %.0f processors that it may use (GOMAXPROCS), on average.", memberName(m), used, available)
-		}
+// observed returns a timing and the part of the window that it fills, 0 if that is
+// not known. ok says whether it was observed often enough to say something.
+func observed(m results.Member, timer results.Timer) (t results.Timing, share float64, ok bool) {
+	t, _ = m.Window.Timing(timer)
+	if sampled, _ := m.Window.Value(results.FigureSampledSeconds); sampled > 0 {
+		share = t.Mean.Seconds() * float64(t.Count) / sampled
 	}
-	return message
+	return t, share, share > 0 && t.Count >= minObservations
 }
 
-// unexplained compares a put with the floor that its log's flush at the leader
-// sets.
-func unexplained(t *results.Target, latency time.Duration) string {
-	for _, m := range t.Members {
-		flush, ok := observed(m, results.TimerWALFsync)
-		rest := latency - flush.Mean
-		if !m.Leader || !ok || float64(rest) < unexplainedShare*float64(latency) || rest <= 0 {
-			continue
-		}
-		return fmt.Sprintf("Of the mean latency of a put, %s, the leader's flush takes %s. The other %s are in no number of the members that can be told apart: "+
-			"waiting for a batch, round trips, gRPC and the processors' queues, at both ends.", Nanos(latency), Nanos(flush.Mean), Nanos(rest))
+// did says how often a member did something, and how long that took.
+func (c clues) did(m results.Member, what string, t results.Timing, share float64) string {
+	text := fmt.Sprintf("%s %s %s, %s each on average: %.0f %% of the window", memberName(m), what, plural(int64(t.Count), "time"), Nanos(t.Mean), 100*share)
+	if c.write > 0 {
+		text += fmt.Sprintf("; the mean service time of a write is %s", Nanos(c.write))
 	}
-	return ""
+	return text + "."
+}
+
+func (c clues) flushes(m results.Member) (weight float64, message string) {
+	t, share, ok := observed(m, results.TimerWALFsync)
+	if !ok || !c.tells(t.Mean, share) {
+		return 0, ""
+	}
+	return t.Mean.Seconds(), c.did(m, "flushed its log to disk", t, share)
+}
+
+// commitWait is how long a request that comes at any moment waits for a commit
+// of the database, on average: if there is one, for half of it.
+func commitWait(t results.Timing, share float64) time.Duration {
+	return time.Duration(share * float64(t.Mean) / 2)
+}
+
+func (c clues) commits(m results.Member) (weight float64, message string) {
+	t, share, ok := observed(m, results.TimerBackendCommit)
+	if !ok || !c.tells(commitWait(t, share), share) {
+		return 0, ""
+	}
+	return share, c.did(m, "committed its database to disk, while nothing is applied,", t, share)
+}
+
+// roundTrip between a member and the others. One observation is enough, for it is
+// an average itself.
+func roundTrip(m results.Member) results.Timing {
+	t, _ := m.Window.Timing(results.TimerPeerRoundTrip)
+	return t
+}
+
+func (c clues) roundTrips(m results.Member) (weight float64, message string) {
+	t := roundTrip(m)
+	if c.write == 0 || !c.tells(t.Mean, 0) {
+		return 0, ""
+	}
+	return t.Mean.Seconds(), fmt.Sprintf("Round trips of %s to the other members took %s on average; the mean service time of a write is %s.",
+		memberName(m), Nanos(t.Mean), Nanos(c.write))
+}
+
+func (c clues) processors(m results.Member) (weight float64, message string) {
+	used, known := m.Window.CPU()
+	available, told := m.Window.Value(results.FigureProcessors)
+	if !known || !told || available <= 0 || used/available < busyShare {
+		return 0, ""
+	}
+	return used / available, fmt.Sprintf("%s used %.2f of the %.0f processors that it may use (GOMAXPROCS), on average.", memberName(m), used, available)
+}
+
+// applies leaves out as much as can have been spent on waiting for commits of the
+// database. Requests are applied one at a time, so a member that does so most of
+// the time has others waiting.
+func (c clues) applies(m results.Member) (weight float64, message string) {
+	t, share, ok := observed(m, results.TimerApply)
+	_, waited, _ := observed(m, results.TimerBackendCommit)
+	own := share - waited
+	if !ok || own <= 0 || own < busyShare && !c.tells(time.Duration(float64(t.Mean)*own/share), own) {
+		return 0, ""
+	}
+	return own, c.did(m, "applied requests to its store", t, share)
+}
+
+// unexplained compares a write with what the leader's numbers account for, one
+// after the other: its log's flush, a round trip, applying, and what that can
+// wait for.
+func (c clues) unexplained(m results.Member) (weight float64, message string) {
+	flush, _, ok := observed(m, results.TimerWALFsync)
+	commit, share, _ := observed(m, results.TimerBackendCommit)
+	apply, _, _ := observed(m, results.TimerApply)
+	explained := flush.Mean + roundTrip(m).Mean + max(apply.Mean, commitWait(commit, share))
+	rest := c.write - explained
+	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
+		return 0, ""
+	}
+	message = fmt.Sprintf("Of the mean service time of a write, %s, what the leader's numbers show accounts for %s: flush, round trip and applying. The other %s are in no number of the members: "+
+		"the network between client and member, waiting for a batch, gRPC and the processors' queues, at both ends.", Nanos(c.write), Nanos(explained), Nanos(rest))
+	if c.clientBound {
+		message += " The client was itself a limit: see status.summary.validity."
+	}
+	return rest.Seconds(), message
 }

@@ -53,9 +53,7 @@ func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
 	if b.Spec.Guard == nil || b.Spec.Guard.StopOn == nil {
 		return false
 	}
-	rules := planStopRules(b.Spec.Guard.StopOn)
-	rules.ErrorRatio = plan.ErrorRatioRule{}
-	return rules != plan.StopRules{}
+	return planStopRules(b.Spec.Guard.StopOn).OfTarget()
 }
 
 // Guard returns the rule that has ended the run, from the newest snapshot of

@@ -52,7 +52,7 @@ func TestTableShowsMembers(t *testing.T) {
 	text := tableOf(t, b)
 	for _, want := range []string{
 		"4ms–8ms", "1.50 of 2", "1,074 MB", "LEADER CHANGES", "member etcd-c: unknown, since its metrics could not be read at 10.0.0.3:2379: 404",
-		"WHERE THE TIME WENT", "Disk: etcd-a flushed its log to disk 1,000 times",
+		"WHERE THE TIME WENT", "CPU: etcd-a used 1.50 of the 2 processors",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("table lacks %q:\n%s", want, text)
@@ -72,50 +72,4 @@ func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// The puts of measured(0, 100) take 50.5 ms on average.
-func TestEvidence(t *testing.T) {
-	quiet := func(f map[results.Figure]float64) {
-		f[results.FigureCPUSeconds], f[results.TimerWALFsync.Seconds()] = 1, 0.1
-	}
-	tests := map[string]struct {
-		windows []*results.MemberWindow
-		want    []v1alpha1.Resource
-	}{
-		"nothing is known":      {[]*results.MemberWindow{{Unknown: "gone"}, nil}, nil},
-		"too few observations":  {[]*results.MemberWindow{figuresOf(29, quiet)}, nil},
-		"a quiet leader":        {[]*results.MemberWindow{figuresOf(1000, quiet)}, []v1alpha1.Resource{v1alpha1.ResourceUnexplained}},
-		"a quiet follower only": {[]*results.MemberWindow{{Unknown: "gone"}, figuresOf(1000, quiet)}, nil},
-		"a slow disk": {[]*results.MemberWindow{figuresOf(200, quiet, func(f map[results.Figure]float64) {
-			f[results.TimerWALFsync.Seconds()] = 9
-		})}, []v1alpha1.Resource{v1alpha1.ResourceDisk}},
-		"busy processors": {[]*results.MemberWindow{figuresOf(0, func(f map[results.Figure]float64) {
-			f[results.FigureCPUSeconds] = 19
-		})}, []v1alpha1.Resource{v1alpha1.ResourceCPU}},
-		"processors of which the number is not known": {[]*results.MemberWindow{figuresOf(0, without(results.FigureProcessors), func(f map[results.Figure]float64) {
-			f[results.FigureCPUSeconds] = 19
-		})}, nil},
-		"slow peers": {[]*results.MemberWindow{figuresOf(0, quiet, func(f map[results.Figure]float64) {
-			f[results.TimerPeerRoundTrip.Count()], f[results.TimerPeerRoundTrip.Seconds()] = 30, 0.9
-		})}, []v1alpha1.Resource{v1alpha1.ResourceNetwork}},
-		"a slow store": {[]*results.MemberWindow{figuresOf(0, quiet, func(f map[results.Figure]float64) {
-			f[results.TimerApply.Count()], f[results.TimerApply.Seconds()] = 1000, 8
-		})}, []v1alpha1.Resource{v1alpha1.ResourceApply}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := results.Summarize([]*results.Snapshot{measured(0, 100, told(tc.windows...))})
-			var got []v1alpha1.Resource
-			for _, e := range Summary(putRun(), s).Evidence {
-				got = append(got, e.Resource)
-				if len(e.Message) == 0 || len(e.Message) > 512 {
-					t.Errorf("%s says %q", e.Resource, e.Message)
-				}
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("evidence (-want +got):\n%s", diff)
-			}
-		})
-	}
 }

@@ -41,7 +41,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		DurationMicroseconds:        toMicros(s.Length),
 		StartSkewMicroseconds:       toMicros(s.StartSkew),
 		Disturbances:                disturbanceSummaries(b, s.Disturbances),
-		RequestCounts:               requestCounts(s.Requests),
+		RequestCounts:               RequestCounts(s.Requests),
 		KeyBytesOnWire:              int32(s.KeyBytes),
 		Warnings:                    boundedWarnings(slices.Concat(s.Warnings, disturbanceWarnings(b, s))),
 		Members:                     memberSummaries(s.Target),
@@ -131,7 +131,9 @@ func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
 	return out[:min(len(out), maxErrorCodes)]
 }
 
-func requestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
+// RequestCounts are the requests that were sent, sorted by RPC. A run that never
+// measured has them too, and no summary.
+func RequestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
 	var out []v1alpha1.RequestCount
 	for rpc, phases := range requests {
 		out = append(out, v1alpha1.RequestCount{

@@ -35,6 +35,8 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *Timeline) erro
 		t.members()
 		t.evidence()
 		t.clients()
+	} else {
+		t.requests()
 	}
 	t.objectives()
 	t.warnings()

@@ -180,9 +180,16 @@ func microsText(us float64) string { return Micros(int64(us)) }
 // requests accounts for everything that was sent, so that it can be compared
 // with the server's own counters.
 func (t *table) requests() {
+	counts := t.b.Status.RequestCounts
+	if s := t.b.Status.Summary; s != nil {
+		counts = s.RequestCounts
+	}
+	if len(counts) == 0 {
+		return
+	}
 	g := grid{left: 1}
 	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
-	for _, c := range t.b.Status.Summary.RequestCounts {
+	for _, c := range counts {
 		g.add(c.RPC, results.Grouped(c.Preload), results.Grouped(c.Warmup), results.Grouped(c.Measured), results.Grouped(c.Control),
 			results.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}

@@ -130,8 +130,12 @@ func TestTableOfARunThatNeverMeasured(t *testing.T) {
 		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonTLSFailed, Message: "etcd-0 has a wrong certificate.",
 	}}
 	text, _ := cells(t, b)
-	if !strings.Contains(text, "TLSFailed. etcd-0 has a wrong certificate.") || strings.Contains(text, "QPS") {
+	if !strings.Contains(text, "TLSFailed. etcd-0 has a wrong certificate.") || strings.Contains(text, "QPS") || strings.Contains(text, "SENT") {
 		t.Errorf("wanted the reason and no figures, got:\n%s", text)
+	}
+	b.Status.RequestCounts = []v1alpha1.RequestCount{{RPC: "Put", Preload: 1234}}
+	if text, _ := cells(t, b); !strings.Contains(text, "SENT") || !strings.Contains(text, "1,234") {
+		t.Errorf("wanted what was sent before, got:\n%s", text)
 	}
 }
 

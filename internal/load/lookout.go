@@ -21,7 +21,9 @@ const (
 
 // lookout looks at the requests, and in pod 0 at the target, from before the
 // first write until the pod's part of the load is over, and ends the load once a
-// rule of the guard fires before its window has ended.
+// rule of the guard fires before its window has ended. Where pods do not end
+// together, that of pod 0 looks at the target for as long as it waits for others to
+// be done.
 type lookout struct {
 	driver   Driver
 	recorder *recorder
@@ -42,8 +44,10 @@ type lookout struct {
 	guard   *guard.Guard
 	changes members.Changes
 	// over: the window or the session is, so that nothing can fire any more.
-	over  bool
-	fired *results.Fired
+	over bool
+	// forOthers: this pod's load is over, and that of others is not.
+	forOthers bool
+	fired     *results.Fired
 }
 
 func newLookout(c Config, r *recorder) *lookout {
@@ -120,12 +124,18 @@ func (w *lookout) rest() (hasFired bool) {
 	return w.fired != nil
 }
 
+// goOn lets rules about the target fire again, for the load of other pods: they
+// hear of it by what this one tells.
+func (w *lookout) goOn() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.over, w.forOthers, w.stop = false, true, func() {}
+}
+
 // look at the requests, and at the members' status. A look that was begun is
 // finished, for each request is to be counted on both sides, unless life ends.
 func (w *lookout) look() {
-	ended, failed := w.recorder.tallied()
-	at := time.Now()
-	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesRequests(at, ended, failed) })
+	w.lookAtRequests()
 	if !w.target {
 		return
 	}
@@ -139,6 +149,18 @@ func (w *lookout) look() {
 	w.judge(func(g *guard.Guard) *results.Fired {
 		w.changes.See(view)
 		return g.SeesView(view)
+	})
+}
+
+// lookAtRequests is for as long as this pod sends any.
+func (w *lookout) lookAtRequests() {
+	ended, failed := w.recorder.tallied()
+	at := time.Now()
+	w.judge(func(g *guard.Guard) *results.Fired {
+		if w.forOthers {
+			return nil
+		}
+		return g.SeesRequests(at, ended, failed)
 	})
 }
 
@@ -165,14 +187,14 @@ func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
 }
 
 // fill writes into a snapshot what was seen. A rule that fired is only told of
-// a load that it has ended.
+// a load that it has ended, or that it is to end.
 func (w *lookout) fill(snapshot *results.Snapshot) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.guard == nil {
 		return
 	}
-	if snapshot.Stopped {
+	if snapshot.Stopped || w.forOthers {
 		snapshot.Fired = w.fired
 	}
 	if unwatched := w.guard.Unwatched(); len(unwatched) > 0 {

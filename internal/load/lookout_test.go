@@ -82,6 +82,67 @@ func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
 	}
 }
 
+// boundByRequests has two pods, of which the first is done at once and the second
+// sends until its context ends.
+func boundByRequests(rules plan.StopRules) func(*plan.Plan) {
+	return func(p *plan.Plan) { p.Pods, p.Guard.StopOn = 2, rules }
+}
+
+// Bound by requests, client pod 0 watches the target while it waits for the other
+// pods to be done.
+func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*plan.Plan)
+		index  int
+		want   bool
+	}{
+		"pods that go on":     {boundByRequests(plan.StopRules{Alarm: true}), 0, true},
+		"by another pod":      {boundByRequests(plan.StopRules{Alarm: true}), 1, false},
+		"a single pod":        {func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }, 0, false},
+		"a load of some time": {func(p *plan.Plan) { boundByRequests(plan.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var session atomic.Pointer[Session]
+			var alarms atomic.Int32
+			judged := make(chan struct{})
+			d := &fakeDriver{view: func() members.View {
+				state := members.State{Leader: "a", Term: 1}
+				if session.Load().Stage() == results.StageCleaning {
+					state.Alarm = "NOSPACE"
+					// The first alarm was judged before the second is seen.
+					if alarms.Add(1) == 2 {
+						close(judged)
+					}
+				}
+				return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
+			}}
+			if tc.want {
+				d.hook = func(_ context.Context, step string) error {
+					if step == "release" {
+						<-judged
+					}
+					return nil
+				}
+			}
+			s := newSession(t, planOf(tc.change), tc.index, d, newControl())
+			session.Store(s)
+			if err := s.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := s.Snapshot()
+			if got.Stopped || endedOf(got).Censored > 0 || got.Cleaning != results.CleaningKeysDeleted {
+				t.Errorf("stopped %v with %+v and %s, wanted its own part whole", got.Stopped, endedOf(got), got.Cleaning)
+			}
+			if fired := got.Fired != nil; fired != tc.want {
+				t.Errorf("%+v fired, wanted so: %v", got.Fired, tc.want)
+			}
+		})
+	}
+}
+
 // What is in flight when the window ends has its time, whatever is seen then.
 func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
 	t.Parallel()

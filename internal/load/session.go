@@ -117,18 +117,29 @@ func (s *Session) Run(ctx context.Context) error {
 	defer cancel()
 	err := s.interruption(ctx, s.work(ctx, cancel))
 	s.endWatch()
-	s.lookout.end()
+	s.watchForOthers(ctx, err)
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
 	if s.measured != nil {
 		s.measured()
 	}
 	s.release(ctx)
+	s.lookout.end()
 	if cerr := s.driver.Close(); cerr != nil {
 		s.state.log.Warn("closing connections failed", "error", cerr)
 	}
 	s.state.enter(results.StageDone)
 	return err
+}
+
+// watchForOthers ends the lookout, unless others still load the target that it is
+// to look at until this session has released its keys. That waits for the others.
+func (s *Session) watchForOthers(ctx context.Context, err error) {
+	if err == nil && ctx.Err() == nil && s.part.Index == 0 && s.plan.WatchesForOthers() {
+		s.lookout.goOn()
+		return
+	}
+	s.lookout.end()
 }
 
 // bound returns a context that ends with ctx, at the plan's timeout, or when

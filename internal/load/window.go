@@ -96,7 +96,6 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
-	s.lookout.end()
 	s.closeWindow(e)
 	s.sampler.end()
 }

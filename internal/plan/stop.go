@@ -32,6 +32,18 @@ type WALFsyncRule struct {
 	ForSeconds          int   `json:"forSeconds,omitempty"`
 }
 
+// OfTarget says whether a rule is about the target, and not about requests alone.
+func (r StopRules) OfTarget() bool {
+	r.ErrorRatio = ErrorRatioRule{}
+	return r != StopRules{}
+}
+
+// WatchesForOthers says whether client pod 0 watches the target while other pods
+// load it and it does no more: bound by requests, pods do not end together.
+func (p Plan) WatchesForOthers() bool {
+	return p.Pods > 1 && p.Load.DurationSeconds == 0 && p.Guard.StopOn.OfTarget()
+}
+
 // For is the time over which the rule counts, 0 if there is no rule.
 func (r ErrorRatioRule) For() time.Duration { return time.Duration(r.ForSeconds) * time.Second }
 

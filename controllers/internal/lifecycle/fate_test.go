@@ -27,6 +27,7 @@ func (w *world) live(hostile bool) {
 		w.strikes--
 		w.strike()
 	}
+	w.unfold()
 }
 
 // queueMoves: the runs in front end, whatever becomes of this one.
@@ -175,7 +176,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonTargetNotFound {
 			w.fail("seed %d: wanted an untroubled run to complete, found %s", seed, reason)
 		}
-		w.checkAftermath(seed, hostile, reason)
+		w.checkAftermath(100, hostile, reason)
 	}
 	for _, r := range []string{v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonJobDeleted, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonPodFailed, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPartlyCompleted} {
 		if reasons[r] == 0 {
@@ -203,8 +204,9 @@ func (w *world) until(hostile bool, bound time.Time, holds func() bool) {
 	}
 }
 
-func (w *world) checkAftermath(seed uint64, hostile bool, reason string) {
-	for range 100 {
+// checkAftermath looks at the run for some steps after its end, and then deletes it.
+func (w *world) checkAftermath(steps int, hostile bool, reason string) {
+	for range steps {
 		if w.gone {
 			return
 		}
@@ -212,12 +214,12 @@ func (w *world) checkAftermath(seed uint64, hostile bool, reason string) {
 		w.now = w.now.Add(heartbeat)
 		w.live(hostile)
 		if w.finished() != reason {
-			w.fail("seed %d: Finished went from %s to %q", seed, reason, w.finished())
+			w.fail("Finished went from %s to %q", reason, w.finished())
 		}
 	}
 	for _, p := range w.pods {
 		if p.State == PodRunning || p.State == PodWaiting {
-			w.fail("seed %d: pod %s still lives long after the run", seed, p.Name)
+			w.fail("pod %s still lives long after the run", p.Name)
 		}
 	}
 	if w.run.DeletionTimestamp == nil {
@@ -227,6 +229,6 @@ func (w *world) checkAftermath(seed uint64, hostile bool, reason string) {
 	bound := w.run.DeletionTimestamp.Add(deletionGrace + heartbeat)
 	w.until(hostile, bound, func() bool { return w.gone })
 	if w.cleanup.Exists {
-		w.fail("seed %d: the cleanup Job was left behind", seed)
+		w.fail("the cleanup Job was left behind")
 	}
 }

@@ -39,7 +39,9 @@ type world struct {
 	// frozen pods do nothing any more; started are the pods told to start, by index.
 	frozen  map[string]bool
 	started map[int]string
-	story   []string
+	// plot is what happens to the run, in this order.
+	plot  []turn
+	story []string
 }
 
 func newWorld(t *testing.T, seed uint64) *world {

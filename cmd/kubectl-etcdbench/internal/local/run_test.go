@@ -229,6 +229,29 @@ func TestRunTimesOut(t *testing.T) {
 	}
 }
 
+// A run that ends while it writes its keys has measured nothing, and says what it
+// sent.
+func TestRunEndsBeforeItMeasures(t *testing.T) {
+	target := members(t, 1)
+	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Workload.Mixed.KeySize, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 1
+	})
+	if _, err := Run(t.Context(), run, options(nil)); err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
+	if run.Status.Summary != nil {
+		t.Errorf("a run that never measured has figures: %+v", run.Status.Summary)
+	}
+	preloaded := int64(0)
+	for _, c := range run.Status.RequestCounts {
+		preloaded += c.Preload
+	}
+	if preloaded == 0 {
+		t.Errorf("wanted to hear of the keys that were written, got %+v", run.Status.RequestCounts)
+	}
+}
+
 func TestRunCanNotBeRun(t *testing.T) {
 	target := members(t, 1)
 	ports, err := freePorts(1)

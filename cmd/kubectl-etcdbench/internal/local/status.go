@@ -113,11 +113,15 @@ func (c *conductor) finish(now time.Time) {
 }
 
 // setResult writes summary and verdict. A run that never measured has no
-// summary, for its zeros would read as numbers.
+// summary, for its zeros would read as numbers, and says all the same what it
+// sent.
 func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 	s := &c.run.Status
 	var summary *results.Summary
-	if !results.Merge(snaps).Window.Start.IsZero() {
+	merged := results.Merge(snaps)
+	if merged.Window.Start.IsZero() {
+		s.RequestCounts = benchmark.RequestCounts(merged.Requests)
+	} else {
 		sum := results.Summarize(snaps)
 		sum.Target = c.target(snaps)
 		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)

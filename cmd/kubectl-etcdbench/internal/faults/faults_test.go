@@ -1,0 +1,121 @@
+package faults
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// The faults, each of which is many times what anything takes on an idle machine.
+const (
+	slowFlush   = 30 * time.Millisecond
+	slowCommit  = 60 * time.Millisecond
+	slowPeers   = 60 * time.Millisecond
+	slowClients = 25 * time.Millisecond
+)
+
+// trial is one fault, and what the result of a run is to say of it.
+type trial struct {
+	fault    fault
+	change   func(*v1alpha1.EtcdBenchmark)
+	inWindow func(*testing.T, *cluster)
+
+	// adds is what the fault adds to a put, at least.
+	adds time.Duration
+	// named are the resources that the evidence names, mayName those of which
+	// nothing is wanted. It names no others.
+	named, mayName []v1alpha1.Resource
+	// unexplained: no number of the members shows the greater part.
+	unexplained bool
+	// missed are the objectives that are missed, mayMiss those of which nothing is
+	// wanted. All others are met.
+	missed, mayMiss []v1alpha1.ObjectiveType
+}
+
+// trials slow one thing at a time.
+func trials() map[string]trial {
+	return map[string]trial{
+		"flushes of the log": {
+			fault: fault{flush: slowFlush}, adds: slowFlush,
+			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+		},
+		// A put that comes at any moment finds a commit more often than not, and
+		// waits for half of it. That makes it slow to apply.
+		"commits of the database": {
+			fault:  fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
+			adds:   slowCommit / 4,
+			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveBackendCommit, v1alpha1.ObjectiveSlowApplies},
+		},
+		"round trips between members": {
+			fault: fault{members: 3, peers: slowPeers}, adds: 2 * slowPeers,
+			named:  []v1alpha1.Resource{v1alpha1.ResourceNetwork},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectivePeerRoundTrip},
+		},
+		"the network between clients and members": {
+			fault: fault{clients: slowClients}, adds: 2 * slowClients, unexplained: true,
+		},
+		"a leader that changes": {
+			fault: fault{members: 3}, inWindow: func(t *testing.T, c *cluster) { c.moveLeader(t) }, mayName: anything,
+			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges},
+			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals, v1alpha1.ObjectiveSlowApplies},
+		},
+		"a quorum that is away": {
+			fault: fault{members: 3}, change: impatient, inWindow: pauseFollowers, mayName: anything,
+			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals},
+			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip},
+		},
+		"large values": {
+			change: valuesOf(64 << 10), mayName: anything,
+			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberMemory, v1alpha1.ObjectiveDatabaseGrowth},
+			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectiveBackendCommit},
+		},
+	}
+}
+
+var anything = []v1alpha1.Resource{
+	v1alpha1.ResourceDisk, v1alpha1.ResourceNetwork, v1alpha1.ResourceCPU, v1alpha1.ResourceApply, v1alpha1.ResourceUnexplained,
+}
+
+// Of each fault the evidence names what it is, and the objective that limits it is
+// missed; nothing else is named or missed.
+func TestFaultsAreTold(t *testing.T) {
+	quiet := meanService(quietRun(t))
+	for name, tc := range trials() {
+		t.Run(name, func(t *testing.T) {
+			cluster := start(t, tc.fault)
+			run := puts(cluster)
+			if tc.change != nil {
+				tc.change(run)
+			}
+			completed(t, run, tc.within(t, cluster))
+			if got := meanService(run); got < tc.adds || got < quiet+tc.adds/2 {
+				t.Errorf("a put took %v, and %v where nothing is slow: the fault was none", got, quiet)
+			}
+			requireEvidence(t, run, tc)
+			requireObjectives(t, run, tc)
+		})
+	}
+}
+
+// within returns what happens in the window, nil if nothing does.
+func (tc trial) within(t *testing.T, c *cluster) func() {
+	if tc.inWindow == nil {
+		return nil
+	}
+	return func() { tc.inWindow(t, c) }
+}
+
+// impatient clients give a put up after a second.
+func impatient(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.RequestTimeoutSeconds = 1 }
+
+// pauseFollowers leaves the leader alone for longer than clients wait for an
+// answer, and for less than it takes to lose its office.
+func pauseFollowers(t *testing.T, c *cluster) {
+	_, followers := c.leader(t)
+	c.signal(t, syscall.SIGSTOP, followers...)
+	time.AfterFunc(1500*time.Millisecond, func() { c.signal(t, syscall.SIGCONT, followers...) })
+}

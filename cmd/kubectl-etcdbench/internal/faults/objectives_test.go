@@ -1,0 +1,116 @@
+package faults
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// limits has one of each objective about members: what members keep where nothing
+// is slow, with much to spare, and no fault does.
+func limits() []v1alpha1.Objective {
+	within := func(d time.Duration) *v1alpha1.MemberDurationObjective {
+		return &v1alpha1.MemberDurationObjective{Statistic: v1alpha1.MemberStatisticMean, MaxMicroseconds: d.Microseconds()}
+	}
+	none := &v1alpha1.MemberCountObjective{Max: 0}
+	all := []v1alpha1.Objective{
+		{Type: v1alpha1.ObjectiveWALFsync, WALFsync: within(slowFlush / 2)},
+		{Type: v1alpha1.ObjectiveBackendCommit, BackendCommit: within(slowCommit / 2)},
+		{Type: v1alpha1.ObjectivePeerRoundTrip, PeerRoundTrip: within(slowPeers)},
+		{Type: v1alpha1.ObjectiveLeaderChanges, LeaderChanges: none},
+		{Type: v1alpha1.ObjectiveSlowApplies, SlowApplies: none},
+		{Type: v1alpha1.ObjectiveFailedProposals, FailedProposals: none},
+		{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 100 << 20}},
+		{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 650}},
+		{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: 16 << 20}},
+	}
+	for i := range all {
+		all[i].Name = objectiveName(all[i].Type)
+	}
+	return all
+}
+
+// objectiveName is a name as the API wants it.
+func objectiveName(kind v1alpha1.ObjectiveType) string {
+	return map[v1alpha1.ObjectiveType]string{
+		v1alpha1.ObjectiveWALFsync: "wal-fsync", v1alpha1.ObjectiveBackendCommit: "backend-commit", v1alpha1.ObjectivePeerRoundTrip: "peer-round-trip",
+		v1alpha1.ObjectiveLeaderChanges: "leader-changes", v1alpha1.ObjectiveSlowApplies: "slow-applies", v1alpha1.ObjectiveFailedProposals: "failed-proposals",
+		v1alpha1.ObjectiveMemberMemory: "member-memory", v1alpha1.ObjectiveMemberCPU: "member-cpu", v1alpha1.ObjectiveDatabaseGrowth: "database-growth",
+	}[kind]
+}
+
+// requireResults wants objectives of these types, or of all, to have a result.
+func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.ObjectiveResult, kinds ...v1alpha1.ObjectiveType) {
+	t.Helper()
+	wanted := map[string]bool{}
+	for _, kind := range kinds {
+		wanted[objectiveName(kind)] = true
+	}
+	if len(run.Status.Objectives) != len(limits()) {
+		t.Fatalf("%d objectives were judged, wanted %d", len(run.Status.Objectives), len(limits()))
+	}
+	for _, o := range run.Status.Objectives {
+		if (len(kinds) == 0 || wanted[o.Name]) && o.Result != want {
+			t.Errorf("objective %s is %s (got %s; %s), wanted %s", o.Name, o.Result, o.Got, o.Message, want)
+		}
+	}
+}
+
+// resultOf is the result of the objective of a type.
+func resultOf(run *v1alpha1.EtcdBenchmark, kind v1alpha1.ObjectiveType) v1alpha1.ObjectiveResult {
+	for _, o := range run.Status.Objectives {
+		if o.Name == objectiveName(kind) {
+			return o.Result
+		}
+	}
+	return ""
+}
+
+// requireObjectives wants those of a trial to be missed, the round trips of a
+// single member to be unknown, and all others to be met.
+func requireObjectives(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {
+	t.Helper()
+	alone := tc.fault.members <= 1
+	for _, o := range limits() {
+		switch {
+		case slices.Contains(tc.mayMiss, o.Type):
+		case slices.Contains(tc.missed, o.Type):
+			requireResults(t, run, v1alpha1.ObjectiveMissed, o.Type)
+		case alone && o.Type == v1alpha1.ObjectivePeerRoundTrip:
+			requireResults(t, run, v1alpha1.ObjectiveUnknown, o.Type)
+		default:
+			requireResults(t, run, v1alpha1.ObjectiveMet, o.Type)
+		}
+	}
+	if len(tc.missed) > 0 {
+		requirePassed(t, run, metav1.ConditionFalse)
+	}
+}
+
+func requirePassed(t *testing.T, run *v1alpha1.EtcdBenchmark, status metav1.ConditionStatus) {
+	t.Helper()
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); c == nil || c.Status != status {
+		t.Errorf("Passed is %+v, wanted %s", c, status)
+	}
+}
+
+// Round trips are known of three members. They are a part of every write, and can
+// be a telling one.
+func TestObjectivesAreMetWhereNothingIsSlow(t *testing.T) {
+	requireResults(t, completed(t, puts(start(t, fault{members: 3})), nil), v1alpha1.ObjectiveMet)
+}
+
+// A member that serves its metrics elsewhere has kept no limit and broken none.
+func TestObjectivesAreUnknownWithoutMetrics(t *testing.T) {
+	run := completed(t, puts(start(t, fault{flush: slowFlush, silent: true})), nil)
+	requireResults(t, run, v1alpha1.ObjectiveUnknown)
+	requirePassed(t, run, metav1.ConditionUnknown)
+	if got := run.Status.Summary.Evidence; len(got) > 0 {
+		t.Errorf("the evidence is %+v, wanted none", got)
+	}
+}

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
+)
+
+// puts are an admitted open loop of 200 puts a second, for five seconds, with
+// clients enough for whatever a put takes here.
+func puts(c *cluster, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "puts", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
+		Spec: v1alpha1.EtcdBenchmarkSpec{
+			Target: v1alpha1.Target{Endpoints: c.endpoints, Members: v1alpha1.MembersAll, SampleIntervalSeconds: 1},
+			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
+				KeySize: 8, ValueSize: 256, Keys: v1alpha1.KeySpace{Count: 1000, Order: v1alpha1.KeyOrderUniform},
+			}},
+			Load: v1alpha1.Load{
+				Transport: v1alpha1.TransportFast, Pods: 1, Connections: 6, Clients: 120, WarmupSeconds: 1,
+				DurationSeconds: new(int32(5)), RequestTimeoutSeconds: 10, Seed: 1, Rate: &v1alpha1.Rate{PerSecond: 200},
+			},
+			Objectives:     limits(),
+			TimeoutSeconds: 120,
+		},
+	}
+	for _, change := range changes {
+		change(run)
+	}
+	return run
+}
+
+func valuesOf(bytes int32) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.ValueSize = bytes }
+}
+
+// guarded has these rules, and lasts for a minute unless one of them fires.
+func guarded(rules v1alpha1.StopRules) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Guard = &v1alpha1.Guard{AcceptWrites: true, StopOn: &rules}
+		run.Spec.Load.DurationSeconds = new(int32(60))
+	}
+}
+
+// result runs a run to its end, and does something once in its measured window.
+func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	if inWindow == nil {
+		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {}, changes...)
+	}
+	measures := func(seen *v1alpha1.EtcdBenchmark) bool {
+		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0
+	}
+	return resultWhen(t, run, measures, inWindow, changes...)
+}
+
+// resultWhen runs a run to its end, and does something once, when something is so.
+func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.EtcdBenchmark) bool, do func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	done := false
+	options := local.Options{
+		Notice: func(string) {},
+		Show: func(seen *v1alpha1.EtcdBenchmark) {
+			if !done && isSo(seen) {
+				done = true
+				do()
+			}
+		},
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	if _, err := local.Run(t.Context(), run, options); err != nil {
+		t.Fatal(err)
+	}
+	if !done {
+		t.Fatal("the run ended before what was waited for")
+	}
+	t.Log(told(run))
+	return run
+}
+
+// completed runs a run that is to complete.
+func completed(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func(), changes ...func(*local.Options)) *v1alpha1.EtcdBenchmark {
+	t.Helper()
+	result(t, run, inWindow, changes...)
+	requireFinished(t, run, v1alpha1.ReasonCompleted)
+	return run
+}
+
+func requireFinished(t *testing.T, run *v1alpha1.EtcdBenchmark, reason string) {
+	t.Helper()
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason {
+		t.Fatalf("wanted the run to finish as %s, found %+v", reason, c)
+	}
+}
+
+// told is what people would look at first where a test fails.
+func told(run *v1alpha1.EtcdBenchmark) string {
+	var out strings.Builder
+	if s := run.Status.Summary; s != nil {
+		fmt.Fprintf(&out, "%d requests at %d per second\n", s.MeasuredRequests, s.ThroughputPerSecond)
+		for _, e := range s.Evidence {
+			out.WriteString(string(e.Resource) + ": " + e.Message + "\n")
+		}
+	}
+	for _, o := range run.Status.Objectives {
+		out.WriteString(o.Name + ": " + string(o.Result) + ", wanted " + o.Wanted + ", got " + o.Got + " " + o.Message + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,228 @@
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// moment is a point in the course of a run. Each of a calm run comes after the one
+// before.
+type moment int
+
+const (
+	momentPending moment = iota
+	momentQueued
+	// momentCreated: the Job is there, and no pod.
+	momentCreated
+	// momentStarting: a container has not started.
+	momentStarting
+	// momentWaiting: a pod waits for its turn at the target.
+	momentWaiting
+	momentReady
+	momentArmed
+	momentRunning
+	// momentMeasured: a pod deletes its keys, and others may load the target.
+	momentMeasured
+	momentCollecting
+	// momentOver is after the end, whatever the run came to.
+	momentOver
+	moments
+)
+
+// has says whether the moment has come.
+func (w *world) has(m moment) bool {
+	stage := Observed{Run: w.run}.stage()
+	some := func(is func(*Pod) bool) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(w.pods)), is)
+	}
+	live := func(s results.Stage) bool {
+		return some(func(p *Pod) bool { return p.Live != nil && p.Live.Stage == s })
+	}
+	switch m {
+	case momentPending:
+		return true
+	case momentQueued:
+		return stage == v1alpha1.StageQueued
+	case momentCreated:
+		return w.job.Exists
+	case momentStarting:
+		return some(func(p *Pod) bool { return p.State == PodWaiting })
+	case momentWaiting:
+		return live(results.StageWaiting)
+	case momentReady:
+		return some(func(p *Pod) bool { return p.Ready })
+	case momentArmed:
+		return stage == v1alpha1.StageArmed
+	case momentRunning:
+		return stage == v1alpha1.StageRunning
+	case momentMeasured:
+		return live(results.StageCleaning)
+	case momentCollecting:
+		return stage == v1alpha1.StageCollecting
+	}
+	return w.finished() != ""
+}
+
+// blow is what happens to a run that nobody hopes for. It does nothing where
+// there is nothing that it could hit.
+type blow struct {
+	name string
+	// losesPod: what comes of it depends on spec.onPodLost.
+	losesPod bool
+	strike   func(*world)
+}
+
+// turn is a blow at a moment, or after the end if that moment never comes.
+type turn struct {
+	moment moment
+	blow   blow
+}
+
+// unfold lets happen what is due.
+func (w *world) unfold() {
+	for len(w.plot) > 0 && (w.has(w.plot[0].moment) || w.finished() != "") {
+		w.note("%s", w.plot[0].blow.name)
+		w.plot[0].blow.strike(w)
+		w.plot = w.plot[1:]
+	}
+}
+
+// onPod hits the last pod, if there is one.
+func onPod(strike func(*world, *Pod)) func(*world) {
+	return func(w *world) {
+		if names := w.names(); len(names) > 0 {
+			strike(w, w.pods[names[len(names)-1]])
+		}
+	}
+}
+
+// onLoad hits a pod whose container runs and has not told its last.
+func onLoad(strike func(*world, *Pod)) func(*world) {
+	return onPod(func(w *world, p *Pod) {
+		if p.State == PodRunning && p.Final == nil {
+			strike(w, p)
+		}
+	})
+}
+
+var blows = []blow{
+	{"stopped", false, func(w *world) { w.run.Spec.Stop = true }},
+	{"the object deleted", false, func(w *world) {
+		if w.run.DeletionTimestamp == nil {
+			w.run.DeletionTimestamp = &metav1.Time{Time: w.now}
+			w.gone = w.run.Finalizers == nil
+		}
+	}},
+	{"the Job deleted", false, (*world).deleteJob},
+	{"pods refused", false, func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }},
+	{"the target gone", false, func(w *world) { w.target = false }},
+	{"others in front", false, func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }},
+	{"the operator away until the time is over", false, func(w *world) { w.now = w.now.Add(seconds(w.run.Spec.TimeoutSeconds)) }},
+	{"a new operator", false, func(w *world) {
+		for _, p := range w.pods {
+			if p.Live = nil; p.Road == v1alpha1.RoadScrape {
+				p.Final, p.Road = nil, ""
+			}
+		}
+	}},
+	{"an image missing", false, onPod(func(w *world, p *Pod) {
+		if p.State == PodWaiting {
+			p.Stuck, p.StuckSince, w.frozen[p.Name] = &Problem{v1alpha1.ReasonImageUnavailable, "no image"}, w.now, true
+		}
+	})},
+	{"no node for a pod", false, onPod(func(w *world, p *Pod) {
+		if p.State == PodWaiting {
+			p.Stuck, p.StuckSince, w.frozen[p.Name] = &Problem{v1alpha1.ReasonUnschedulable, "no node"}, w.now, true
+		}
+	})},
+	{"a pod that fails", false, onLoad(func(_ *world, p *Pod) {
+		p.Live = &results.Snapshot{Stage: results.StageConnecting, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}}
+	})},
+	{"a guard that fires", false, onLoad((*world).fire)},
+	{"a pod that crashes", true, onLoad(func(w *world, p *Pod) {
+		p.State, p.Exit, p.Ready = PodEnded, "ended with exit code 137 (OOMKilled)", false
+	})},
+	{"a pod deleted", true, onPod(func(w *world, p *Pod) {
+		// A Job makes no pod anew that has ended.
+		if p.State != PodEnded {
+			delete(w.pods, p.Name)
+		}
+	})},
+	{"a pod that hangs", true, onPod(func(w *world, p *Pod) { w.frozen[p.Name] = true })},
+	{"a pod that can not be scraped", true, onLoad(func(w *world, p *Pod) { p.Live, p.Unreachable = nil, true })},
+	{"a node lost", true, onLoad(func(w *world, p *Pod) { p.DeleteBy, w.frozen[p.Name] = w.now, true })},
+}
+
+// TestEveryOrderOfTwoBlows hits a run twice, in every order of any two blows at any
+// two moments, with each policy for a pod that is lost. Whatever comes of it, the
+// run ends in time, stays ended, and lets go of its object.
+func TestEveryOrderOfTwoBlows(t *testing.T) {
+	var mutex sync.Mutex
+	reasons := map[string]bool{}
+	t.Run("first", func(t *testing.T) {
+		for first := range moments {
+			t.Run(fmt.Sprint("at moment ", first), func(t *testing.T) {
+				t.Parallel()
+				found := ordersFrom(t, first)
+				mutex.Lock()
+				defer mutex.Unlock()
+				maps.Copy(reasons, found)
+			})
+		}
+	})
+	for _, r := range []string{
+		v1alpha1.ReasonCompleted, v1alpha1.ReasonPartlyCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonTimedOut,
+		v1alpha1.ReasonJobDeleted, v1alpha1.ReasonPodFailed, v1alpha1.ReasonTLSFailed, v1alpha1.ReasonTargetNotFound,
+		v1alpha1.ReasonPodsForbidden, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonImageUnavailable, v1alpha1.ReasonPodsNotReady,
+	} {
+		if !reasons[r] {
+			t.Errorf("wanted some runs to end as %s, found %v", r, slices.Sorted(maps.Keys(reasons)))
+		}
+	}
+}
+
+// ordersFrom tries all orders whose first blow falls at a moment, and returns how
+// the runs ended.
+func ordersFrom(t *testing.T, first moment) map[string]bool {
+	t.Helper()
+	reasons := map[string]bool{}
+	for second := first; second < moments; second++ {
+		for _, one := range blows {
+			for _, other := range blows {
+				reasons[endOf(t, v1alpha1.PodLossFail, turn{first, one}, turn{second, other})] = true
+				if one.losesPod || other.losesPod {
+					reasons[endOf(t, v1alpha1.PodLossContinue, turn{first, one}, turn{second, other})] = true
+				}
+			}
+		}
+	}
+	return reasons
+}
+
+// endOf returns how a run ends to which this happens; empty if it is deleted before.
+func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, plot ...turn) string {
+	t.Helper()
+	w := newWorld(t, 1)
+	w.run = newRun(2)
+	w.run.Spec.OnPodLost = policy
+	// One run is in front at the addresses, another one on the cluster.
+	w.ahead, w.rivals, w.strikes, w.plot = 2, 2, 0, plot
+	for _, p := range plot {
+		w.note("at moment %d: %s", p.moment, p.blow.name)
+	}
+	// Each blow can put the run off: in the queue, or by the operator's absence.
+	bound := 12*heartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
+	w.until(false, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
+	reason := w.finished()
+	w.checkAftermath(40, false, reason)
+	return reason
+}
