@@ -1,7 +1,7 @@
 package load
 
 import (
-	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,53 +12,64 @@ import (
 // for each attempt. The zero value is ready and safe for concurrent use.
 type RequestCounter struct {
 	// counts is replaced, never changed, when a kind is seen for the first
-	// time: counting needs no lock and no allocation.
-	counts  atomic.Pointer[map[requestKind]*atomic.Uint64]
+	// time: counting needs no lock and no allocation. There are so few kinds
+	// that looking at each is quicker than hashing.
+	counts  atomic.Pointer[[]*requestCount]
 	growing sync.Mutex
 }
 
-type requestKind struct {
+// requestCount counts the requests of one kind.
+type requestCount struct {
 	rpc   results.RPC
 	phase results.Phase
+	n     atomic.Uint64
 }
 
 // Add counts one request.
 func (c *RequestCounter) Add(rpc results.RPC, phase results.Phase) {
-	kind := requestKind{rpc, phase}
-	n, ok := c.load()[kind]
-	if !ok {
-		n = c.grow(kind)
+	k := c.find(rpc, phase)
+	if k == nil {
+		k = c.grow(rpc, phase)
 	}
-	n.Add(1)
+	k.n.Add(1)
 }
 
 // Counts returns what was counted so far.
 func (c *RequestCounter) Counts() map[results.RPC]map[results.Phase]uint64 {
 	all := map[results.RPC]map[results.Phase]uint64{}
-	for kind, n := range c.load() {
-		if all[kind.rpc] == nil {
-			all[kind.rpc] = map[results.Phase]uint64{}
+	for _, k := range c.load() {
+		if all[k.rpc] == nil {
+			all[k.rpc] = map[results.Phase]uint64{}
 		}
-		all[kind.rpc][kind.phase] = n.Load()
+		all[k.rpc][k.phase] = k.n.Load()
 	}
 	return all
 }
 
-func (c *RequestCounter) load() map[requestKind]*atomic.Uint64 {
+func (c *RequestCounter) load() []*requestCount {
 	if counts := c.counts.Load(); counts != nil {
 		return *counts
 	}
 	return nil
 }
 
-func (c *RequestCounter) grow(kind requestKind) *atomic.Uint64 {
+func (c *RequestCounter) find(rpc results.RPC, phase results.Phase) *requestCount {
+	for _, k := range c.load() {
+		if k.rpc == rpc && k.phase == phase {
+			return k
+		}
+	}
+	return nil
+}
+
+func (c *RequestCounter) grow(rpc results.RPC, phase results.Phase) *requestCount {
 	c.growing.Lock()
 	defer c.growing.Unlock()
-	if n, ok := c.load()[kind]; ok {
-		return n
+	if k := c.find(rpc, phase); k != nil {
+		return k
 	}
-	grown := map[requestKind]*atomic.Uint64{kind: new(atomic.Uint64)}
-	maps.Copy(grown, c.load())
+	k := &requestCount{rpc: rpc, phase: phase}
+	grown := append(slices.Clone(c.load()), k)
 	c.counts.Store(&grown)
-	return grown[kind]
+	return k
 }

@@ -32,8 +32,10 @@ func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, re
 }
 
 // keepAliveOnce renews a lease over a stream of its own, as clientv3's
-// KeepAliveOnce does. The stream ends with ctx.
+// KeepAliveOnce does. The stream ends with the renewal.
 func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	resp.Sent = load.Now()
 	stream, err := leases(client).LeaseKeepAlive(ctx)
 	if err != nil {

@@ -115,6 +115,25 @@ func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	}
 }
 
+// A renewal over a stream of its own leaves none open, on either side, while
+// its connection lives on.
+func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
+	cluster, client := oneMember(t)
+	d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1})))
+	own, err := connect(t, d, 0).Client(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, own, load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second})
+	for range 20 {
+		do(t, own, load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second})
+	}
+	awaitStreamsEnded(t, cluster)
+	if _, err := client.Revoke(t.Context(), clientv3.LeaseID(d.plan.FirstLease)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for name, stream := range map[string]bool{"once": false, "stream": true} {

@@ -40,7 +40,7 @@ type Conn struct {
 	// The sending half.
 	blocks     headerBlocks
 	nextStream uint32
-	streams    map[uint32]*Stream
+	streams    table
 	waiting    []*Stream
 	blocked    []*Stream
 	sendWindow int
@@ -65,7 +65,7 @@ type peerSettings struct {
 func New(config *Config, pool *Pool) *Conn {
 	c := &Conn{
 		config: config, pool: pool,
-		nextStream: 1, streams: map[uint32]*Stream{}, sendWindow: frame.DefaultWindow,
+		nextStream: 1, sendWindow: frame.DefaultWindow,
 		peer:          peerSettings{window: frame.DefaultWindow, frame: frame.MinMaxFrameLen},
 		receiveWindow: config.ConnWindow,
 	}
@@ -93,7 +93,7 @@ func (c *Conn) Open() bool { return !c.failed && !c.draining }
 func (c *Conn) Drain() { c.draining = true }
 
 // Idle says whether no call is on the connection.
-func (c *Conn) Idle() bool { return len(c.streams) == 0 && len(c.waiting) == 0 }
+func (c *Conn) Idle() bool { return c.streams.length == 0 && len(c.waiting) == 0 }
 
 // SetToken makes later calls carry a token of etcd's authentication; "" is
 // none.
@@ -150,8 +150,8 @@ func (c *Conn) Fail(code Code, detail string) {
 // after returns the open streams with an id above last, in order.
 func (c *Conn) after(last uint32) []*Stream {
 	var after []*Stream
-	for id, s := range c.streams {
-		if id > last {
+	for s := range c.streams.all() {
+		if s.id > last {
 			after = append(after, s)
 		}
 	}

@@ -20,7 +20,7 @@ func (c *Conn) onData(h frame.Header, payload []byte) error {
 	}
 	// Frames of a stream that has ended count for the connection's window
 	// alone.
-	if s := c.streams[h.Stream]; s != nil {
+	if s := c.streams.at(h.Stream); s != nil {
 		c.onStreamData(s, h, content)
 	}
 	return nil

@@ -61,7 +61,7 @@ func (c *Conn) onBlock(h frame.Header, block []byte) error {
 	if err != nil {
 		return violation(frame.CompressionError, err.Error())
 	}
-	s := c.streams[h.Stream]
+	s := c.streams.at(h.Stream)
 	switch {
 	case s == nil:
 	case fields.size > maxHeaderList:

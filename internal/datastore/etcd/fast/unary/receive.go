@@ -93,7 +93,7 @@ func (c *Conn) onReset(h frame.Header, payload []byte) error {
 	if c.idle(h.Stream) {
 		return violation(frame.ProtocolError, "a RST_STREAM is for a stream that was never opened")
 	}
-	if s := c.streams[h.Stream]; s != nil {
+	if s := c.streams.at(h.Stream); s != nil {
 		code := frame.ParseErrorCode(payload)
 		c.end(s, codeOfReset(code), "the server reset the stream with "+code.String())
 	}

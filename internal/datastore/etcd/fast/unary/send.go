@@ -24,7 +24,7 @@ func (c *Conn) Start(s *Stream, method int, call Call) {
 
 // mayOpen says whether the peer lets one more stream be opened now.
 func (c *Conn) mayOpen() bool {
-	return c.greeted && !c.draining && uint32(len(c.streams)) < c.peer.streams
+	return c.greeted && !c.draining && uint32(c.streams.length) < c.peer.streams
 }
 
 // admit opens streams that wait, as far as the peer lets it.
@@ -55,7 +55,7 @@ func (c *Conn) open(s *Stream) {
 	if c.nextStream > c.lastStream() {
 		c.draining = true
 	}
-	c.streams[s.id] = s
+	c.streams.put(s)
 	c.sendHeaders(s)
 	c.sendMessage(s)
 }
@@ -188,7 +188,7 @@ func (c *Conn) reset(s *Stream, reason frame.ErrorCode, code Code, detail string
 // end takes a stream from the connection and ends its call. The stream may be
 // in use again when it returns.
 func (c *Conn) end(s *Stream, code Code, detail string) {
-	delete(c.streams, s.id)
+	c.streams.remove(s)
 	if s.unsent != nil {
 		c.blocked = slices.DeleteFunc(c.blocked, func(b *Stream) bool { return b == s })
 		c.pool.Give(s.unsent)

@@ -72,7 +72,7 @@ func (c *Conn) setWindow(value uint32) error {
 	}
 	more := int(value) - c.peer.window
 	c.peer.window = int(value)
-	for _, s := range c.streams {
+	for s := range c.streams.all() {
 		if s.sendWindow += more; s.sendWindow > frame.MaxWindow {
 			return violation(frame.FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE overflows a stream's window")
 		}
@@ -91,7 +91,7 @@ func (c *Conn) onWindowUpdate(h frame.Header, payload []byte) error {
 	if c.idle(h.Stream) {
 		return violation(frame.ProtocolError, "a WINDOW_UPDATE is for a stream that was never opened")
 	}
-	s := c.streams[h.Stream]
+	s := c.streams.at(h.Stream)
 	if s == nil {
 		return nil
 	}
