@@ -80,8 +80,9 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 		out.Wanted = "≤" + exactMicros(inSeconds(fired.Limit)) + " on average" + within(rules.WALFsync.For())
 		out.Got = exactMicros(inSeconds(fired.Got))
 	default:
-		out.Wanted, out.Got = unbroken[fired.Rule], bounded(fired.Detail, maxGuardText)
+		out.Wanted, out.Got = unbroken[fired.Rule], fired.Detail
 	}
+	out.Wanted, out.Got = bounded(out.Wanted, maxGuardText), bounded(out.Got, maxGuardText)
 	return out
 }
 
@@ -100,7 +101,7 @@ func GuardMessage(g *v1alpha1.GuardStatus) string {
 	if g.Subject != "" {
 		where = " of " + g.Subject
 	}
-	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run: wanted %s%s, got %s at %s; the result is what was measured until then.",
+	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run: wanted %s%s, got %s at %s.",
 		g.Rule, g.Wanted, where, g.Got, g.FiredAt.UTC().Format(time.RFC3339))
 }
 

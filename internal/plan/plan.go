@@ -3,8 +3,9 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"time"
 )
 
@@ -116,6 +117,9 @@ type Workload struct {
 	Serializable bool `json:"serializable,omitempty"`
 	// ReadsPerHundred is the share of reads of WorkloadMixed.
 	ReadsPerHundred int `json:"readsPerHundred,omitempty"`
+	// InTransaction makes each operation of WorkloadMixed the only one of a
+	// transaction.
+	InTransaction bool `json:"inTransaction,omitempty"`
 	// KeySize is the length of a key in bytes after Plan.Prefix.
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
@@ -185,9 +189,16 @@ type Load struct {
 	Seed int64 `json:"seed"`
 }
 
-// fitsFast says whether the Fast transport carries the workload.
+// fitsFast says whether the Fast transport carries the workload: whether each
+// of its requests is answered once.
 func (w Workload) fitsFast() bool {
-	return w.Interval.isWhole() && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
+	switch w.Type {
+	case WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed, WorkloadTxn:
+		return w.Interval.isWhole() && !w.InTransaction
+	case WorkloadLease:
+		return w.Lease == nil || w.Lease.Operation != LeaseKeepAlive
+	}
+	return false
 }
 
 // Warmup is the length of the warm-up.
@@ -221,8 +232,8 @@ func Decode(data []byte) (Plan, error) {
 	if err := dec.Decode(&p); err != nil {
 		return Plan{}, fmt.Errorf("reading plan (operator and client image must be of the same version): %w", err)
 	}
-	if dec.More() {
-		return Plan{}, fmt.Errorf("reading plan: more than one JSON document found")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Plan{}, errors.New("reading plan: wanted one JSON document, found more after it")
 	}
 	return p, p.Validate()
 }

@@ -1,6 +1,9 @@
 package results
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // DisturbanceKind is a kind of what a run does beside its load.
 type DisturbanceKind string
@@ -22,6 +25,8 @@ type Disturbance struct {
 	// Count is how many were begun, Failed how many of these ended with an error
 	// or were cut off by the window's end.
 	Count, Failed uint64
+	// LeftOut is how many were due while the one before went on, and were not begun.
+	LeftOut uint64
 	// Took is the sum of how long they took, Longest the greatest.
 	Took, Longest time.Duration
 	// Problem is why the last one failed that did.
@@ -41,7 +46,7 @@ type Mark struct {
 // Record adds one that has ended. problem is empty if it did what it should.
 func (d *Disturbance) Record(m Mark, problem string) {
 	d.Count++
-	d.Took += m.Took
+	d.Took = addDurations(d.Took, m.Took)
 	d.Longest = max(d.Longest, m.Took)
 	if problem != "" {
 		d.Failed++
@@ -57,7 +62,8 @@ func (d *Disturbance) Record(m Mark, problem string) {
 func (d *Disturbance) merge(other *Disturbance) {
 	d.Count += other.Count
 	d.Failed += other.Failed
-	d.Took += other.Took
+	d.LeftOut += other.LeftOut
+	d.Took = addDurations(d.Took, other.Took)
 	d.Longest = max(d.Longest, other.Longest)
 	if other.Problem != "" {
 		d.Problem = other.Problem
@@ -70,6 +76,14 @@ func (d *Disturbance) Clone() *Disturbance {
 	out := &Disturbance{}
 	out.merge(d)
 	return out
+}
+
+// check finds counts that contradict each other.
+func (d *Disturbance) check() error {
+	if d.Count == 0 || d.Failed > d.Count || uint64(len(d.Marks)) > d.Count {
+		return fmt.Errorf("wanted a number of disturbances that is at least that of failures and marks, found %d, %d and %d", d.Count, d.Failed, len(d.Marks))
+	}
+	return nil
 }
 
 // disturbance returns what is known of a kind, and makes room for it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -111,7 +112,7 @@ func checkStop(o Observed, _ time.Time) *Problem {
 	case o.deleting():
 		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
 	case o.spec().Stop:
-		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run; the result is what was measured until then."}
+		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run."}
 	}
 	return nil
 }
@@ -249,7 +250,7 @@ func whyNotReady(p Pod) string {
 	case p.isWaiting():
 		return "waits for its turn at the target"
 	case p.isPreloading():
-		return fmt.Sprintf("writes the keys that the load will read, %d until now", p.Live.Requests[results.RPCPut][results.PhasePreload])
+		return fmt.Sprintf("writes the keys that the load will read, %s until now", results.Grouped(p.Live.Requests[results.RPCPut][results.PhasePreload]))
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}
@@ -315,11 +316,21 @@ func deadlines(o Observed) []time.Time {
 }
 
 // Shorten cuts what others said to at most limit bytes, so that a status that
-// quotes it is never refused.
+// quotes it is never refused, and leaves out what can not be printed, so that it
+// steers nobody's terminal.
 func Shorten(s string, limit int) string {
 	const mark = " …"
+	s = strings.Map(printable, strings.ToValidUTF8(s, "?"))
 	if len(s) <= limit {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+}
+
+// printable is a space for what is not.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
 }
