@@ -78,7 +78,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluste
 
 .PHONY: e2e
 e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
-	go test -tags=e2e -count=1 -v -timeout 60m ./hack/e2e -args -level=$(LEVEL)
+	go test -tags=e2e -count=1 -v -timeout 90m ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
 
@@ -118,8 +118,8 @@ fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matc
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
+	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && go vet -tags=faults ./internal/load
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && $(TOOLS)/staticcheck -tags=faults ./internal/load
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: vulnerabilities
