@@ -92,7 +92,7 @@ func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.
 	case !known:
 		return reading{unknown: "does not serve this metric"}
 	case t.Count < minObservations:
-		return reading{unknown: fmt.Sprintf("observed it %d times in the window, wanted at least %d", t.Count, minObservations)}
+		return reading{unknown: fmt.Sprintf("observed it %s times in the window, wanted at least %d", results.Grouped(t.Count), minObservations)}
 	case statistic != v1alpha1.MemberStatisticP99:
 		return exactly(float64(t.Mean))
 	case t.P99AtMost == 0 && t.P99Above == 0:
@@ -178,12 +178,12 @@ func millicores(w *results.MemberWindow) (float64, bool) {
 }
 
 func millicoresText(v float64) string {
-	return Grouped(integer(math.Ceil(v))) + " millicores"
+	return results.Grouped(integer(math.Ceil(v))) + " millicores"
 }
 
 func count(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-func bytesText(v float64) string { return Grouped(integer(v)) + " B" }
+func bytesText(v float64) string { return results.Grouped(integer(v)) + " B" }
 
 // integer is v, or what of it an integer surely holds: members can say anything.
 func integer(v float64) int64 { return int64(max(-mostExact, min(v, mostExact))) }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 )
 
@@ -118,6 +117,9 @@ type Workload struct {
 	Serializable bool `json:"serializable,omitempty"`
 	// ReadsPerHundred is the share of reads of WorkloadMixed.
 	ReadsPerHundred int `json:"readsPerHundred,omitempty"`
+	// InTransaction makes each operation of WorkloadMixed the only one of a
+	// transaction.
+	InTransaction bool `json:"inTransaction,omitempty"`
 	// KeySize is the length of a key in bytes after Plan.Prefix.
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
@@ -187,9 +189,16 @@ type Load struct {
 	Seed int64 `json:"seed"`
 }
 
-// fitsFast says whether the Fast transport carries the workload.
+// fitsFast says whether the Fast transport carries the workload: whether each
+// of its requests is answered once.
 func (w Workload) fitsFast() bool {
-	return w.Interval.isWhole() && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
+	switch w.Type {
+	case WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed, WorkloadTxn:
+		return w.Interval.isWhole() && !w.InTransaction
+	case WorkloadLease:
+		return w.Lease == nil || w.Lease.Operation != LeaseKeepAlive
+	}
+	return false
 }
 
 // Warmup is the length of the warm-up.

@@ -167,7 +167,7 @@ func requirePlain(t *testing.T, path string, v reflect.Value) {
 			requirePlain(t, path+"."+key.String(), v.MapIndex(key))
 		}
 	case reflect.String:
-		if v.String() != clean(v.String()) {
+		if v.String() != Printable(v.String()) {
 			t.Fatalf("%s is %q", path, v.String())
 		}
 	case reflect.Int, reflect.Int64:
@@ -262,8 +262,8 @@ func FuzzClean(f *testing.F) {
 	f.Add("plain")
 	f.Add("a\nb\x1b[2J\xff\u202e")
 	f.Fuzz(func(t *testing.T, text string) {
-		cleaned := clean(text)
-		if clean(cleaned) != cleaned || len(cleaned) > maxTextBytes {
+		cleaned := Printable(text)
+		if Printable(cleaned) != cleaned || len(cleaned) > maxTextBytes {
 			t.Errorf("%q becomes %q, of %d bytes", text, cleaned, len(cleaned))
 		}
 	})

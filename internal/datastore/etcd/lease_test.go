@@ -49,32 +49,43 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 	const requests = 300
 	tests := map[string]struct {
 		lease     plan.Lease
+		transport string
 		operation results.Operation
 		warmup    int
 		// want counts what the load does; the warm-up does n more of the same.
 		want func(n uint64) leaseCounts
 	}{
 		"grants": {
-			plan.Lease{Operation: plan.LeaseGrant}, results.OperationLeaseGrant, 1,
+			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportClientV3, results.OperationLeaseGrant, 1,
+			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
+		},
+		"grants over Fast": {
+			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportFast, results.OperationLeaseGrant, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
 		},
 		"renewals, each over a stream of its own": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, results.OperationLeaseKeepAlive, 1,
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"renewals over streams that stay open": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, results.OperationLeaseKeepAlive, 1,
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"revocations": {
-			plan.Lease{Operation: plan.LeaseRevoke}, results.OperationLeaseRevoke, 0,
+			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportClientV3, results.OperationLeaseRevoke, 0,
+			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
+		},
+		"revocations over Fast": {
+			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportFast, results.OperationLeaseRevoke, 0,
 			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := lessor(t, cluster)
-			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) { p.Load.WarmupSeconds = tc.warmup })
+			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) {
+				p.Load.WarmupSeconds, p.Load.Transport = tc.warmup, tc.transport
+			})
 			s := tell(t, cluster, client, p)
 			after := lessor(t, cluster)
 			if n := s.operation(t, tc.operation).Latency.Count(); n != requests {
@@ -115,23 +126,25 @@ func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	}
 }
 
-// A renewal over a stream of its own leaves none open, on either side, while
-// its connection lives on.
+// A stream for each renewal ends with that renewal, and not with the load.
 func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
-	cluster, client := oneMember(t)
+	cluster, _ := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1})))
 	own, err := connect(t, d, 0).Client(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	do(t, own, load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second})
+	renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+	var response load.Response
+	// One context for all of them, as a load has.
+	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	for range 20 {
-		do(t, own, load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second})
+		if own.Do(ctx, &renewal, &response); !response.Succeeded() {
+			t.Fatalf("got %+v", response)
+		}
 	}
 	awaitStreamsEnded(t, cluster)
-	if _, err := client.Revoke(t.Context(), clientv3.LeaseID(d.plan.FirstLease)); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {

@@ -24,18 +24,72 @@ func txnPlan(puts int, keys int64) func(*plan.Plan) {
 func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, puts := range map[string]int{"one": 1, "some": 10, "as many as etcd takes": plan.MaxTxnOperations} {
-		t.Run(name, func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, txnPlan(puts, 128)))
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
 			if n := s.operation(t, results.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
-				t.Errorf("%d transactions were measured, etcd has %d revisions; wanted 300", n, len(s.loadPuts))
+				t.Errorf("%s: %d transactions were measured, etcd has %d revisions; wanted 300", name, n, len(s.loadPuts))
 			}
 			for revision, keys := range s.loadPuts {
 				slices.Sort(keys)
 				if len(slices.Compact(keys)) != puts {
-					t.Errorf("revision %d wrote the keys %v, wanted %d different ones", revision, keys, puts)
+					t.Errorf("%s: revision %d wrote the keys %v, wanted %d different ones", name, revision, keys, puts)
 				}
 			}
 		})
+	}
+}
+
+// Wrapped in transactions, a mixture does to the store what it does without, and
+// sends nothing but transactions.
+func TestAMixtureInTransactions(t *testing.T) {
+	cluster, client := oneMember(t)
+	stories := map[bool]story{}
+	for _, inTransaction := range []bool{false, true} {
+		stories[inTransaction] = tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
+			p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.InTransaction = plan.WorkloadMixed, 50, inTransaction
+			p.Workload.KeyCount, p.Workload.KeyOrder, p.Load.Requests = 100, plan.KeyOrderUniform, 300
+		}))
+	}
+	plain, wrapped := stories[false], stories[true]
+	for _, operation := range []results.Operation{results.OperationPut, results.OperationRange} {
+		want, got := plain.operation(t, operation).Latency.Count(), wrapped.operation(t, operation).Latency.Count()
+		if got != want || got < 100 {
+			t.Errorf("%d %s requests succeeded in transactions, %d without", got, operation, want)
+		}
+	}
+	if len(wrapped.loadPuts) != len(plain.loadPuts) {
+		t.Errorf("etcd has %d revisions of puts in transactions, %d of those without", len(wrapped.loadPuts), len(plain.loadPuts))
+	}
+	for rpc, want := range map[results.RPC]uint64{results.RPCTxn: 300, results.RPCPut: 0, results.RPCRange: 0} {
+		if got := wrapped.merged.Requests[rpc][results.PhaseMeasured]; got != want {
+			t.Errorf("%d %s were measured, wanted %d", got, rpc, want)
+		}
+	}
+	if got := wrapped.merged.Requests[results.RPCPut][results.PhasePreload]; got != 100 {
+		t.Errorf("%d puts wrote the keys before the load, wanted 100", got)
+	}
+}
+
+// A read that finds nothing fails in a transaction, too, and a put tells its
+// revision.
+func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
+	t.Parallel()
+	cluster, client := oneMember(t)
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	request := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), InTransaction: true, Timeout: 5 * time.Second}
+	var response load.Response
+	if c.Do(t.Context(), &request, &response); response.Code != "NotFound" {
+		t.Errorf("got %+v, wanted that the key is not found", response)
+	}
+	request.Operation, request.Value = results.OperationPut, []byte("v")
+	c.Do(t.Context(), &request, &response)
+	got, err := client.Get(t.Context(), ownPrefix+"1")
+	if err != nil || len(got.Kvs) != 1 || got.Kvs[0].ModRevision != response.Revision || !response.Succeeded() {
+		t.Errorf("got %+v, the store has %v (%v)", response, got, err)
+	}
+	request.Operation = results.OperationRange
+	if c.Do(t.Context(), &request, &response); !response.Succeeded() {
+		t.Errorf("got %+v, wanted the key to be found", response)
 	}
 }
 
@@ -50,21 +104,21 @@ func TestASwapThatIsLostChangesNothing(t *testing.T) {
 		"one key for all clients": {1, func(lost uint64) bool { return lost > 0 && lost < 300 }},
 		"many keys":               {100_000, func(lost uint64) bool { return lost < 10 }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, txnPlan(0, tc.keys), func(p *plan.Plan) {
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys), func(p *plan.Plan) {
 				p.Workload.KeyCount = min(tc.keys, 5_000)
 			}))
 			r := s.operation(t, results.OperationCompareAndSwap)
 			if r.Latency.Count() != 300 || !tc.wantLost(r.Lost) {
-				t.Errorf("%d of %d swaps were lost", r.Lost, r.Latency.Count())
+				t.Errorf("%s: %d of %d swaps were lost", name, r.Lost, r.Latency.Count())
 			}
 			preloaded := min(tc.keys, 5_000)
 			if wrote := int64(len(s.loadPuts)) - preloaded; wrote != int64(r.Latency.Count()-r.Lost) {
-				t.Errorf("etcd has %d revisions of the load for %d swaps of which %d were lost", wrote, r.Latency.Count(), r.Lost)
+				t.Errorf("%s: etcd has %d revisions of the load for %d swaps of which %d were lost", name, wrote, r.Latency.Count(), r.Lost)
 			}
 			for rpc, want := range map[results.RPC]uint64{results.RPCRange: 300, results.RPCTxn: 300, results.RPCPut: 0} {
 				if got := s.merged.Requests[rpc][results.PhaseMeasured]; got != want {
-					t.Errorf("%d %s were measured, wanted %d", got, rpc, want)
+					t.Errorf("%s: %d %s were measured, wanted %d", name, got, rpc, want)
 				}
 			}
 		})

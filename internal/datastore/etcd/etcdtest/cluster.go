@@ -51,7 +51,7 @@ func Start(t testing.TB, members int, authority *Authority, changes ...func(*emb
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		c := &Cluster{authority: authority}
-		all := configs(t, filepath.Join(t.TempDir(), fmt.Sprint(attempt)), members, authority)
+		all := configs(t, DataDir(t), members, authority)
 		for _, member := range all {
 			for _, change := range changes {
 				change(member)
@@ -167,7 +167,7 @@ func configs(t testing.TB, dir string, members int, authority *Authority) []*emb
 		out[i] = config(dir, i, ports[2*i], ports[2*i+1])
 		peers = append(peers, out[i].Name+"="+out[i].AdvertisePeerUrls[0].String())
 		if authority != nil {
-			secure(out[i], authority.serverFiles(t))
+			secure(out[i], authority.ServerFiles(t))
 		}
 	}
 	for _, c := range out {
