@@ -81,6 +81,7 @@ func setFinished(run *v1alpha1.EtcdBenchmark, p lifecycle.Problem, now time.Time
 	s := &run.Status
 	s.CompletionTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	s.Progress = nil
+	p.Message = benchmark.EndingMessage(run, p.Reason, p.Message)
 	setCondition(run, v1alpha1.ConditionFinished, metav1.ConditionTrue, p.Reason, p.Message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
 	if benchmark.CouldNotRun(p.Reason) {

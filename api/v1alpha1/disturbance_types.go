@@ -31,8 +31,9 @@ type Disturbance struct {
 	Type DisturbanceType `json:"type"`
 
 	// everySeconds is the time in seconds from the start of the measured window
-	// to the first one, and from the start of one to that of the next. One that
-	// is due while another of its type lasts is left out.
+	// to the first one, and from the start of one to that of the next. One of
+	// LeaseExpiry starts with the grant of its leases. One that is due while another
+	// of its type lasts is left out, and counted.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -44,7 +45,8 @@ type Disturbance struct {
 	// +optional
 	Compact *CompactSettings `json:"compact,omitempty"`
 
-	// leaseExpiry are the settings of type LeaseExpiry.
+	// leaseExpiry are the settings of type LeaseExpiry, for which this field must be
+	// set: {} takes all defaults.
 	//
 	// +optional
 	LeaseExpiry *LeaseExpirySettings `json:"leaseExpiry,omitempty"`
@@ -113,6 +115,12 @@ type DisturbanceSummary struct {
 	// +optional
 	Failed int64 `json:"failed,omitempty"`
 
+	// leftOut is how many were due in the measured window while the one before
+	// still went on, and were not begun.
+	//
+	// +optional
+	LeftOut int64 `json:"leftOut,omitempty"`
+
 	// problem is why the last of them failed.
 	//
 	// +optional
@@ -139,12 +147,15 @@ type DisturbanceSummary struct {
 
 // DisturbanceMark is when one disturbance was.
 type DisturbanceMark struct {
-	// afterMicroseconds is from the start of the measured window to its start.
+	// afterMicroseconds is from the start of the measured window to its start; of
+	// type LeaseExpiry, to when the first lease was due to expire, which is
+	// leaseExpiry.ttlSeconds, or more if etcd raised that, after it was granted.
 	//
 	// +optional
 	AfterMicroseconds int64 `json:"afterMicroseconds"`
 
-	// tookMicroseconds is how long it took.
+	// tookMicroseconds is how long it took; of type LeaseExpiry, from when the
+	// first lease was due to expire until no key was left.
 	//
 	// +optional
 	TookMicroseconds int64 `json:"tookMicroseconds"`

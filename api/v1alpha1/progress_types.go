@@ -23,10 +23,17 @@ type Progress struct {
 	// +optional
 	FailedRequests int64 `json:"failedRequests,omitempty"`
 
-	// throughputPerSecond is the mean rate of successful requests so far.
+	// throughputPerSecond is the mean rate of successful requests so far, rounded
+	// down to whole requests.
 	//
 	// +optional
 	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// throughputPerMillionSeconds is the same rate in requests per million
+	// seconds, where it is below 100 per second.
+	//
+	// +optional
+	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
 
 	// p50Microseconds is the median of latency so far. This and the other
 	// percentiles are those of the slowest kind of request.

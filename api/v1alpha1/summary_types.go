@@ -43,10 +43,17 @@ type Summary struct {
 	CensoredRequests int64 `json:"censoredRequests"`
 
 	// throughputPerSecond is the rate of successful requests over all
-	// operations, rounded to whole requests.
+	// operations, rounded down to whole requests.
 	//
 	// +optional
 	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// throughputPerMillionSeconds is the same rate in requests per million
+	// seconds, where it is below 100 per second: whole requests would be too
+	// coarse.
+	//
+	// +optional
+	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
 
 	// steadyThroughputPerSecond is, for a run bound by requests, the rate until
 	// the first pod had its last response: the rate while all pods sent.
@@ -196,10 +203,17 @@ type OperationSummary struct {
 	// +optional
 	AttemptsPerThousandCommits int64 `json:"attemptsPerThousandCommits,omitempty"`
 
-	// throughputPerSecond is the rate of successful requests.
+	// throughputPerSecond is the rate of successful requests, rounded down to
+	// whole requests.
 	//
 	// +optional
 	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+
+	// throughputPerMillionSeconds is the same rate in requests per million
+	// seconds, where it is below 100 per second.
+	//
+	// +optional
+	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
 
 	// latency from when a request was due (open loop) or could be sent
 	// (closed loop) to the end of its response. This is what is judged.

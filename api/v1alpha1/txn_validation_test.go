@@ -45,6 +45,13 @@ func TestAdmissionAcceptsTransactions(t *testing.T) {
 	})
 }
 
+func TestMixturesInTransactions(t *testing.T) {
+	wrapped, plain := `{type: Mixed, mixed: {readsPerHundred: 50, inTransaction: true}}`, `{type: Mixed, mixed: {readsPerHundred: 50, inTransaction: false}}`
+	wantTaken(t, edit{"spec.workload", wrapped})
+	wantTaken(t, edit{"spec.workload", plain}, edit{"spec.load.transport", `Fast`})
+	wantRefused(t, "drop mixed.inTransaction", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
+}
+
 func TestAdmissionRejectsTransactions(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
 		"no field":           {`{type: Txn}`, "workload.txn must be set"},

@@ -187,6 +187,13 @@ type MixedWorkload struct {
 	// +kubebuilder:validation:Maximum=100
 	ReadsPerHundred int32 `json:"readsPerHundred"`
 
+	// inTransaction sends each read, and each write, as the one operation of a
+	// transaction without comparisons, as txn-mixed of etcd's benchmark tool does.
+	// It needs load.transport ClientV3. Default false.
+	//
+	// +optional
+	InTransaction bool `json:"inTransaction,omitempty"`
+
 	// consistency of the reads: Linearizable or Serializable. Default
 	// Linearizable.
 	//

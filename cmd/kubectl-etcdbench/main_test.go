@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	ossignal "os/signal"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 // asCommand has the test binary be kubectl-etcdbench.
@@ -64,11 +66,30 @@ const (
 // temporary files of its own.
 func process(t *testing.T, stdin string, args ...string) (cmd *exec.Cmd, temporary string) {
 	t.Helper()
-	temporary = t.TempDir()
+	temporary = etcdtest.DataDir(t)
 	cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+temporary, "KUBECONFIG="+filepath.Join(temporary, "none"))
 	cmd.Stdin = strings.NewReader(stdin)
 	return cmd, temporary
+}
+
+// patience is how long a process may take before it is taken to hang.
+const patience = 2 * time.Minute
+
+// started starts a process and returns what it writes to the standard output or
+// the standard error that pipe is. One that hangs is killed.
+func started(t *testing.T, cmd *exec.Cmd, pipe func() (io.ReadCloser, error)) io.ReadCloser {
+	t.Helper()
+	out, err := pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hang := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() { hang.Stop() })
+	return out
 }
 
 func exitStatus(t *testing.T, err error) int {
@@ -102,6 +123,7 @@ func TestExitStatus(t *testing.T) {
 		"no file for a form":   {puts, append(local, "-o", "perfdash="), 2, "wanted a file"},
 		"no folder for a form": {puts, append(local, "-o", "perfdash=/no/such/folder/file"), 2, "/no/such/folder"},
 		"negative interval":    {puts, append(local, "--interval", "-1s"), 2, "--interval"},
+		"interval of nothing":  {puts, append(local, "--interval", "2s"), 2, "add -o jsonl"},
 		"local flags, cluster": {puts, []string{"run", "-f", "-", "--embedded-members", "3"}, 2, "--local"},
 		"no cluster":           {puts, []string{"run", "-f", "-"}, 2, "--local"},
 		"watch without a name": {"", []string{"watch"}, 2, "name"},
@@ -186,16 +208,7 @@ func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 	cmd, temporary := process(t, endless, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "yaml")
 	var out strings.Builder
 	cmd.Stdout = &out
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	hang := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer hang.Stop()
-	signalOnceMeasuring(t, cmd, signal, bufio.NewScanner(stderr))
+	signalOnceMeasuring(t, cmd, signal, bufio.NewScanner(started(t, cmd, cmd.StderrPipe)))
 	if got := exitStatus(t, cmd.Wait()); got != 3 {
 		t.Errorf("wanted exit status 3, got %d", got)
 	}
@@ -220,14 +233,7 @@ func TestHangUpUnderNohup(t *testing.T) {
 	cmd, _ := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-")
 	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`}, cmd.Args...)
 	cmd.Path = "/bin/sh"
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(stderr))
+	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(started(t, cmd, cmd.StderrPipe)))
 	if got := exitStatus(t, cmd.Wait()); got != 0 {
 		t.Errorf("wanted the run to go on to its end, got exit status %d", got)
 	}

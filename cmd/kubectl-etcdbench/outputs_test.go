@@ -16,8 +16,9 @@ type seenLine struct {
 	Time                        time.Time
 	Run, State, Phase           string
 	Started, Completed, Failed  int64
-	ThroughputPerSecond         int64
-	IntervalThroughputPerSecond *int64
+	Percent                     int
+	ThroughputPerSecond         float64
+	IntervalThroughputPerSecond *float64
 	P50Microseconds             int64
 	P99Microseconds             int64
 	Final, Partial              bool
@@ -97,16 +98,7 @@ func TestResultsInSeveralForms(t *testing.T) {
 func followed(t *testing.T, signal os.Signal, args ...string) (all []seenLine, status int) {
 	t.Helper()
 	cmd, temporary := process(t, endless, args...)
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	hang := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer hang.Stop()
-	for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
+	for scanner := bufio.NewScanner(started(t, cmd, cmd.StdoutPipe)); scanner.Scan(); {
 		l := parseLines(t, scanner.Text())[0]
 		if all = append(all, l); l.IntervalThroughputPerSecond != nil && *l.IntervalThroughputPerSecond > 0 {
 			if err := cmd.Process.Signal(signal); err != nil {
@@ -164,13 +156,7 @@ func TestAReaderThatGoesLeavesNothingBehind(t *testing.T) {
 	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "0")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := started(t, cmd, cmd.StdoutPipe)
 	if scanner := bufio.NewScanner(stdout); !scanner.Scan() {
 		t.Error("found no line")
 	}

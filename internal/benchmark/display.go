@@ -3,7 +3,6 @@ package benchmark
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -16,14 +15,14 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	switch s := &b.Status; {
 	case s.Summary != nil:
 		return &v1alpha1.Display{
-			Throughput: Rate(s.Summary.ThroughputPerSecond),
+			Throughput: rateIn(s.Summary.ThroughputPerSecond, s.Summary.ThroughputPerMillionSeconds).String(),
 			P99:        worstP99(s.Summary.Operations),
-			Errors:     strconv.FormatInt(s.Summary.FailedRequests, 10),
+			Errors:     results.Grouped(s.Summary.FailedRequests),
 			Pods:       podsOf(reportedPods(s.Pods), b),
 		}
 	case s.Progress != nil && s.Progress.Requests > 0:
 		return &v1alpha1.Display{
-			Throughput: Rate(s.Progress.ThroughputPerSecond),
+			Throughput: rateIn(s.Progress.ThroughputPerSecond, s.Progress.ThroughputPerMillionSeconds).String(),
 			P99:        Micros(s.Progress.P99Microseconds),
 			Pods:       podsOf(s.Progress.ReadyPods, b),
 		}

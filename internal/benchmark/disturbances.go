@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,13 +25,29 @@ func disturbanceSummaries(b *v1alpha1.EtcdBenchmark, all map[results.Disturbance
 
 func disturbanceSummary(t v1alpha1.DisturbanceType, d *results.Disturbance) v1alpha1.DisturbanceSummary {
 	out := v1alpha1.DisturbanceSummary{
-		Type: t, Count: int64(d.Count), Failed: int64(d.Failed), Problem: bounded(d.Problem, maxMessage),
+		Type: t, Count: int64(d.Count), Failed: int64(d.Failed), LeftOut: int64(d.LeftOut), Problem: bounded(d.Problem, maxMessage),
 		MeanMicroseconds: toMicros(d.Took / time.Duration(d.Count)), MaxMicroseconds: toMicros(d.Longest),
 	}
 	for _, m := range d.Marks {
 		out.Marks = append(out.Marks, v1alpha1.DisturbanceMark{
 			AfterMicroseconds: toMicros(m.After), TookMicroseconds: toMicros(m.Took), Member: bounded(m.Member, maxMarkMember),
 		})
+	}
+	return out
+}
+
+// disturbanceWarnings say which disturbances did not happen that b asks for.
+func disturbanceWarnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
+	var out []string
+	for _, wanted := range b.Spec.Disturbances {
+		switch d := s.Disturbances[results.DisturbanceKind(wanted.Type)]; {
+		case d == nil || d.Count == 0:
+			out = append(out, fmt.Sprintf("client pod 0 told of no disturbance of type %s: the first was due %d s after the start of the measured window, which lasted %s",
+				wanted.Type, wanted.EverySeconds, Micros(toMicros(s.Length))))
+		case d.LeftOut > 0:
+			out = append(out, fmt.Sprintf("of type %s, %s left out, because the one before still went on: one took up to %s, and everySeconds is %d",
+				wanted.Type, plural(int64(d.LeftOut), "disturbance"), Micros(toMicros(d.Longest)), wanted.EverySeconds))
+		}
 	}
 	return out
 }
@@ -45,13 +62,13 @@ func (t *table) disturbances() {
 		return
 	}
 	g := grid{left: 1}
-	g.add("DISTURBANCE", "COUNT", "FAILED", "MEAN", "LONGEST")
+	g.add("DISTURBANCE", "COUNT", "FAILED", "LEFT OUT", "MEAN", "LONGEST")
 	for _, d := range all {
 		mean, longest := none, none
 		if d.Count > 0 {
 			mean, longest = Micros(d.MeanMicroseconds), Micros(d.MaxMicroseconds)
 		}
-		g.add(string(d.Type), Grouped(d.Count), Grouped(d.Failed), mean, longest)
+		g.add(string(d.Type), results.Grouped(d.Count), results.Grouped(d.Failed), results.Grouped(d.LeftOut), mean, longest)
 	}
 	t.section(g)
 	for _, d := range all {

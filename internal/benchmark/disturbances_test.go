@@ -60,7 +60,7 @@ func compacted(at ...time.Duration) map[results.DisturbanceKind]*results.Disturb
 	for _, after := range at {
 		d.Record(results.Mark{After: after, Took: 2 * time.Second}, "")
 	}
-	d.Problem, d.Failed = "no leader", 1
+	d.Problem, d.Failed, d.LeftOut = "no leader", 1, 3
 	return map[results.DisturbanceKind]*results.Disturbance{results.DisturbanceCompact: d}
 }
 
@@ -69,7 +69,7 @@ func TestDisturbancesAreSummarized(t *testing.T) {
 	got := Summary(putRun(disturbed), results.Summary{Disturbances: compacted(3*time.Second, 6*time.Second)}).Disturbances
 	want := []v1alpha1.DisturbanceSummary{
 		{
-			Type: v1alpha1.DisturbanceCompact, Count: 2, Failed: 1, Problem: "no leader", MeanMicroseconds: 2_000_000, MaxMicroseconds: 2_000_000,
+			Type: v1alpha1.DisturbanceCompact, Count: 2, Failed: 1, LeftOut: 3, Problem: "no leader", MeanMicroseconds: 2_000_000, MaxMicroseconds: 2_000_000,
 			Marks: []v1alpha1.DisturbanceMark{
 				{AfterMicroseconds: 3_000_000, TookMicroseconds: 2_000_000}, {AfterMicroseconds: 6_000_000, TookMicroseconds: 2_000_000},
 			},
@@ -95,9 +95,9 @@ func TestTheTableShowsDisturbances(t *testing.T) {
 	}
 	for _, want := range []string{
 		"compact          ···C──···C\n",
-		"DISTURBANCE  COUNT  FAILED  MEAN  LONGEST\n",
-		"Compact          2       1    2s       2s\n",
-		"Defragment       0       0  none     none\n",
+		"DISTURBANCE  COUNT  FAILED  LEFT OUT  MEAN  LONGEST\n",
+		"Compact          2       1         3    2s       2s\n",
+		"Defragment       0       0         0  none     none\n",
 		"Compact: no leader\n",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -106,5 +106,33 @@ func TestTheTableShowsDisturbances(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "defragment  ") {
 		t.Errorf("what never was is drawn:\n%s", out.String())
+	}
+}
+
+func TestWhatDidNotHappenIsAWarning(t *testing.T) {
+	never, always := results.Summary{Length: 2500 * time.Millisecond}, results.Summary{Disturbances: compacted(3 * time.Second)}
+	always.Disturbances[results.DisturbanceDefragment] = &results.Disturbance{Count: 1}
+	all := results.Summary{Disturbances: map[results.DisturbanceKind]*results.Disturbance{
+		results.DisturbanceCompact: {Count: 1}, results.DisturbanceDefragment: {Count: 1, Failed: 1},
+	}}
+	for name, tc := range map[string]struct {
+		summary results.Summary
+		want    []string
+	}{
+		"none":     {never, []string{"no disturbance of type Compact: the first was due 3 s after", "of type Defragment: the first was due 4 s after"}},
+		"left out": {always, []string{"of type Compact, 3 disturbances left out, because the one before still went on: one took up to 2s, and everySeconds is 3"}},
+		"all":      {all, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Summary(putRun(disturbed), tc.summary).Warnings
+			if len(got) != len(tc.want) {
+				t.Fatalf("got the warnings %q, wanted %d", got, len(tc.want))
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("got the warning %q, wanted %q in it", got[i], want)
+				}
+			}
+		})
 	}
 }

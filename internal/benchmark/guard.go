@@ -100,7 +100,7 @@ func GuardMessage(g *v1alpha1.GuardStatus) string {
 	if g.Subject != "" {
 		where = " of " + g.Subject
 	}
-	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run: wanted %s%s, got %s at %s; the result is what was measured until then.",
+	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run: wanted %s%s, got %s at %s.",
 		g.Rule, g.Wanted, where, g.Got, g.FiredAt.UTC().Format(time.RFC3339))
 }
 

@@ -3,26 +3,10 @@ package benchmark
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
-)
 
-// Grouped writes n with commas between groups of three digits.
-func Grouped(n int64) string {
-	digits, sign := strconv.FormatInt(n, 10), ""
-	if n < 0 {
-		digits, sign = digits[1:], "-"
-	}
-	var out strings.Builder
-	out.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	return out.String()
-}
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
 
 // Micros writes a number of microseconds with three significant digits and the
 // unit that suits it, for example 812µs, 25.1ms or 1.23s.
@@ -37,12 +21,9 @@ func Micros(us int64) string {
 	}
 }
 
-// Rate writes a number of requests per second, for example 48,123/s.
-func Rate(perSecond int64) string { return Grouped(perSecond) + "/s" }
-
 // Megabytes writes a number of bytes in units of a million bytes.
 func Megabytes(bytes int64) string {
-	return Grouped(int64(math.Round(float64(bytes)/1e6))) + " MB"
+	return results.Grouped(int64(math.Round(float64(bytes)/1e6))) + " MB"
 }
 
 // significant rounds to three significant digits, so that 999.96 ms is shown
@@ -55,7 +36,7 @@ func significant(v float64) float64 {
 // threeDigits keeps all digits before the point, however many they are.
 func threeDigits(v float64) string {
 	if math.Abs(v) >= 1_000 {
-		return Grouped(int64(math.Round(v)))
+		return results.Grouped(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(significant(v), 'f', -1, 64)
 }

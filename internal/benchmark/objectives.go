@@ -162,11 +162,12 @@ func gotLatency(v results.Value) string {
 // judgeThroughput does not call a partial result missed: the part that is
 // missing could only have added to it.
 func judgeThroughput(o v1alpha1.ThroughputObjective, s results.Summary) verdict {
-	got := Rate(int64(math.Floor(s.Throughput)))
+	achieved := rateOf(s.Throughput)
+	got := achieved.String()
 	switch {
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
-	case s.Throughput < float64(o.MinPerSecond):
+	case achieved < rateIn(o.MinPerSecond, 0):
 		return missed(got, "")
 	default:
 		return met(got)

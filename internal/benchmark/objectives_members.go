@@ -92,7 +92,7 @@ func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.
 	case !known:
 		return reading{unknown: "does not serve this metric"}
 	case t.Count < minObservations:
-		return reading{unknown: fmt.Sprintf("observed it %d times in the window, wanted at least %d", t.Count, minObservations)}
+		return reading{unknown: fmt.Sprintf("observed it %s times in the window, wanted at least %d", results.Grouped(t.Count), minObservations)}
 	case statistic != v1alpha1.MemberStatisticP99:
 		return exactly(float64(t.Mean))
 	case t.P99AtMost == 0 && t.P99Above == 0:
@@ -178,9 +178,9 @@ func millicores(w *results.MemberWindow) (float64, bool) {
 }
 
 func millicoresText(v float64) string {
-	return Grouped(int64(math.Ceil(v))) + " millicores"
+	return results.Grouped(int64(math.Ceil(v))) + " millicores"
 }
 
 func count(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-func bytesText(v float64) string { return Grouped(int64(v)) + " B" }
+func bytesText(v float64) string { return results.Grouped(int64(v)) + " B" }

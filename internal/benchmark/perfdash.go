@@ -93,5 +93,5 @@ func perfdashLatency(l *v1alpha1.LatencySummary, labels map[string]string) perfd
 
 func perfdashThroughput(op v1alpha1.OperationSummary, labels map[string]string) perfdashItem {
 	labels["Metric"] = "Throughput"
-	return perfdashItem{Data: map[string]float64{"Average": float64(op.ThroughputPerSecond)}, Labels: labels, Unit: "1/s"}
+	return perfdashItem{Data: map[string]float64{"Average": rateIn(op.ThroughputPerSecond, op.ThroughputPerMillionSeconds).perSecond()}, Labels: labels, Unit: "1/s"}
 }

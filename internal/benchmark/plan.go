@@ -72,7 +72,7 @@ func planWorkload(w v1alpha1.Workload) plan.Workload {
 		out = keySpace(w.Mixed.KeySize, w.Mixed.ValueSize, w.Mixed.Keys)
 		out.Values = values(w.Mixed.Values, w.Mixed.ValueSize)
 		out.Serializable = w.Mixed.Consistency == v1alpha1.ConsistencySerializable
-		out.ReadsPerHundred = int(w.Mixed.ReadsPerHundred)
+		out.ReadsPerHundred, out.InTransaction = int(w.Mixed.ReadsPerHundred), w.Mixed.InTransaction
 	case w.Delete != nil:
 		out = keySpace(w.Delete.KeySize, w.Delete.ValueSize, w.Delete.Keys)
 		out.Values = values(w.Delete.Values, w.Delete.ValueSize)

@@ -161,13 +161,13 @@ func TestPlan(t *testing.T) {
 		"mixed": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
-					Consistency: v1alpha1.ConsistencyLinearizable, ReadsPerHundred: 70, KeySize: 4, ValueSize: 9,
+					Consistency: v1alpha1.ConsistencyLinearizable, ReadsPerHundred: 70, InTransaction: true, KeySize: 4, ValueSize: 9,
 					Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
 				}}
 			},
 			want: func(p *plan.Plan) {
 				p.Workload = plan.Workload{
-					Type: plan.WorkloadMixed, ReadsPerHundred: 70, KeySize: 4, ValueSize: 9, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
+					Type: plan.WorkloadMixed, ReadsPerHundred: 70, InTransaction: true, KeySize: 4, ValueSize: 9, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
 				}
 			},
 		},

@@ -53,7 +53,7 @@ func (t *table) watch() {
 	}
 	g := grid{left: 0}
 	g.add("WATCHERS", "EXPECTED EVENTS", "MISSED", "DUPLICATE", "CANCELLED", "RESUMED", "REPLAYS")
-	g.add(Grouped(w.Watchers), Grouped(w.ExpectedEvents), Grouped(w.MissedEvents), Grouped(w.DuplicateEvents),
-		Grouped(w.CancelledWatchers), Grouped(w.ResumedWatchers), Grouped(w.Replays))
+	g.add(results.Grouped(w.Watchers), results.Grouped(w.ExpectedEvents), results.Grouped(w.MissedEvents), results.Grouped(w.DuplicateEvents),
+		results.Grouped(w.CancelledWatchers), results.Grouped(w.ResumedWatchers), results.Grouped(w.Replays))
 	t.section(g)
 }

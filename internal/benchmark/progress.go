@@ -27,15 +27,16 @@ func reached(snap *results.Snapshot, stage results.Stage) bool {
 func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
 	s := results.Summarize(snaps)
 	out := &v1alpha1.Progress{
-		Requests:            int64(s.Succeeded + s.Failed + s.Censored),
-		StartedRequests:     int64(s.Started),
-		FailedRequests:      int64(s.Failed),
-		ThroughputPerSecond: whole(s.Throughput),
-		P50Microseconds:     slowest(s, results.StatisticP50),
-		P90Microseconds:     slowest(s, results.StatisticP90),
-		P99Microseconds:     slowest(s, results.StatisticP99),
-		P999Microseconds:    slowest(s, results.StatisticP999),
-		MaxMicroseconds:     slowest(s, results.StatisticMax),
+		Requests:                    int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:             int64(s.Started),
+		FailedRequests:              int64(s.Failed),
+		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
+		ThroughputPerMillionSeconds: rateOf(s.Throughput).fine(),
+		P50Microseconds:             slowest(s, results.StatisticP50),
+		P90Microseconds:             slowest(s, results.StatisticP90),
+		P99Microseconds:             slowest(s, results.StatisticP99),
+		P999Microseconds:            slowest(s, results.StatisticP999),
+		MaxMicroseconds:             slowest(s, results.StatisticMax),
 	}
 	for _, snap := range snaps {
 		if reached(snap, results.StageReady) {

@@ -19,31 +19,32 @@ const (
 	maxErrorCodes = 32
 )
 
-// Summary returns the merged result of a run as its status states it: whole
-// microseconds, whole requests per second.
+// Summary returns the merged result of a run as its status states it: in whole
+// numbers.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 	out := &v1alpha1.Summary{
-		Transport:                 b.Resolved().Load.Transport,
-		Partial:                   s.Partial,
-		MeasuredRequests:          int64(s.Succeeded + s.Failed + s.Censored),
-		StartedRequests:           int64(s.Started),
-		FailedRequests:            int64(s.Failed),
-		CensoredRequests:          int64(s.Censored),
-		ThroughputPerSecond:       whole(s.Throughput),
-		SteadyThroughputPerSecond: whole(s.SteadyThroughput),
-		TailMicroseconds:          toMicros(s.Tail),
-		WindowStart:               microTime(s.WindowStart),
-		WindowEnd:                 microTime(s.WindowEnd),
-		DurationMicroseconds:      toMicros(s.Length),
-		StartSkewMicroseconds:     toMicros(s.StartSkew),
-		Disturbances:              disturbanceSummaries(b, s.Disturbances),
-		RequestCounts:             requestCounts(s.Requests),
-		KeyBytesOnWire:            int32(s.KeyBytes),
-		Warnings:                  boundedWarnings(s.Warnings),
-		Members:                   memberSummaries(s.Target),
-		Evidence:                  evidence(s),
-		Watch:                     watchSummary(s.Watch),
-		Validity:                  validity(b, s.Validity),
+		Transport:                   b.Resolved().Load.Transport,
+		Partial:                     s.Partial,
+		MeasuredRequests:            int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:             int64(s.Started),
+		FailedRequests:              int64(s.Failed),
+		CensoredRequests:            int64(s.Censored),
+		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
+		ThroughputPerMillionSeconds: rateOf(s.Throughput).fine(),
+		SteadyThroughputPerSecond:   rateOf(s.SteadyThroughput).whole(),
+		TailMicroseconds:            toMicros(s.Tail),
+		WindowStart:                 microTime(s.WindowStart),
+		WindowEnd:                   microTime(s.WindowEnd),
+		DurationMicroseconds:        toMicros(s.Length),
+		StartSkewMicroseconds:       toMicros(s.StartSkew),
+		Disturbances:                disturbanceSummaries(b, s.Disturbances),
+		RequestCounts:               requestCounts(s.Requests),
+		KeyBytesOnWire:              int32(s.KeyBytes),
+		Warnings:                    boundedWarnings(slices.Concat(s.Warnings, disturbanceWarnings(b, s))),
+		Members:                     memberSummaries(s.Target),
+		Evidence:                    evidence(s),
+		Watch:                       watchSummary(s.Watch),
+		Validity:                    validity(b, s.Validity),
 	}
 	for _, op := range s.Operations {
 		out.Operations = append(out.Operations, operationSummary(op))
@@ -53,17 +54,18 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 
 func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 	out := v1alpha1.OperationSummary{
-		Operation:           v1alpha1.Operation(op.Operation),
-		Succeeded:           int64(op.Succeeded),
-		Failed:              int64(op.Failed),
-		Censored:            int64(op.Censored),
-		Errors:              errorCounts(op.Errors),
-		Lost:                int64(op.Lost),
-		Attempts:            int64(op.Attempts),
-		ThroughputPerSecond: whole(op.Throughput),
-		Latency:             latencySummary(op.Latency),
-		ServiceTime:         latencySummary(op.Service),
-		Lateness:            latencySummary(op.Lateness),
+		Operation:                   v1alpha1.Operation(op.Operation),
+		Succeeded:                   int64(op.Succeeded),
+		Failed:                      int64(op.Failed),
+		Censored:                    int64(op.Censored),
+		Errors:                      errorCounts(op.Errors),
+		Lost:                        int64(op.Lost),
+		Attempts:                    int64(op.Attempts),
+		ThroughputPerSecond:         rateOf(op.Throughput).whole(),
+		ThroughputPerMillionSeconds: rateOf(op.Throughput).fine(),
+		Latency:                     latencySummary(op.Latency),
+		ServiceTime:                 latencySummary(op.Service),
+		Lateness:                    latencySummary(op.Lateness),
 	}
 	if op.Attempts > 0 {
 		out.AttemptsPerThousandCommits = whole(1000 * float64(op.Attempts) / float64(max(op.Succeeded, 1)))

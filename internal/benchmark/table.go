@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // tableWidth is the number of columns that a table's sentences keep to.
@@ -114,16 +115,16 @@ func (t *table) target() string {
 func (t *table) errors() {
 	for _, op := range t.b.Status.Summary.Operations {
 		for _, e := range op.Errors {
-			t.line("%s failed with %s: %s", op.Operation, e.Code, Grouped(e.Count))
+			t.line("%s failed with %s: %s", op.Operation, e.Code, results.Grouped(e.Count))
 		}
 		if op.Lost > 0 {
-			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, Grouped(op.Lost), Grouped(op.Succeeded)))
+			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, results.Grouped(op.Lost), results.Grouped(op.Succeeded)))
 		}
 		if op.Attempts > 0 {
 			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, float64(op.AttemptsPerThousandCommits)/1000))
 		}
 		if op.Censored > 0 {
-			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, Grouped(op.Censored)))
+			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, results.Grouped(op.Censored)))
 		}
 	}
 }

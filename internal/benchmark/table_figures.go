@@ -45,9 +45,19 @@ func (t *table) performanceHeader() []string {
 		return []string{"", "KEYS DELETED", "CONNECTIONS", "CLIENTS", "TARGET", "WRITE QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	case w.Range != nil:
 		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "READ QPS", "AVG LATENCY", "AVG SERVER RSS"}
-	default:
+	case t.choosesConsistency():
 		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "CONSISTENCY", "QPS", "AVG LATENCY", "AVG SERVER RSS"}
+	default:
+		return []string{"", "REQUESTS", "CONNECTIONS", "CLIENTS", "QPS", "AVG LATENCY", "AVG SERVER RSS"}
 	}
+}
+
+// choosesConsistency says whether there is a consistency to be told of a request.
+func (t *table) choosesConsistency() bool {
+	w := t.b.Resolved().Workload
+	return slices.ContainsFunc(t.b.Status.Summary.Operations, func(op v1alpha1.OperationSummary) bool {
+		return consistencyText(w, op.Operation) != ""
+	})
 }
 
 func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
@@ -58,16 +68,17 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 	}
 	row := []string{
 		string(op.Operation),
-		Grouped(done),
-		Grouped(int64(load.Connections)),
-		Grouped(int64(load.Clients)),
+		results.Grouped(done),
+		results.Grouped(int64(load.Connections)),
+		results.Grouped(int64(load.Clients)),
 	}
-	if w.Put != nil || w.Delete != nil {
+	switch {
+	case w.Put != nil || w.Delete != nil:
 		row = append(row, membersText(t.b.Spec.Target.Members))
-	} else {
+	case t.choosesConsistency():
 		row = append(row, consistencyText(w, op.Operation))
 	}
-	return append(row, Grouped(op.ThroughputPerSecond), averageLatency(op), averageRSS(t.b.Status.Target))
+	return append(row, rateIn(op.ThroughputPerSecond, op.ThroughputPerMillionSeconds).digits(), averageLatency(op), averageRSS(t.b.Status.Target))
 }
 
 func averageLatency(op v1alpha1.OperationSummary) string {
@@ -148,10 +159,10 @@ func (t *table) course(timeline *Timeline) {
 	for _, row := range []struct {
 		name   string
 		values []float64
-		text   func(int64) string
-	}{{"throughput", c.rates, Rate}, {"longest latency", c.longest, Micros}} {
+		text   func(float64) string
+	}{{"throughput", c.rates, rateText}, {"longest latency", c.longest, microsText}} {
 		lowest, highest := slices.Min(row.values), slices.Max(row.values)
-		g.add(row.name, bars(row.values, highest), row.text(int64(lowest)), row.text(int64(highest)))
+		g.add(row.name, bars(row.values, highest), row.text(lowest), row.text(highest))
 	}
 	interval := time.Duration(c.intervalSeconds * float64(time.Second))
 	for _, d := range t.b.Status.Summary.Disturbances {
@@ -162,14 +173,18 @@ func (t *table) course(timeline *Timeline) {
 	t.section(g)
 }
 
+func rateText(perSecond float64) string { return rateOf(perSecond).String() }
+
+func microsText(us float64) string { return Micros(int64(us)) }
+
 // requests accounts for everything that was sent, so that it can be compared
 // with the server's own counters.
 func (t *table) requests() {
 	g := grid{left: 1}
 	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
 	for _, c := range t.b.Status.Summary.RequestCounts {
-		g.add(c.RPC, Grouped(c.Preload), Grouped(c.Warmup), Grouped(c.Measured), Grouped(c.Control),
-			Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
+		g.add(c.RPC, results.Grouped(c.Preload), results.Grouped(c.Warmup), results.Grouped(c.Measured), results.Grouped(c.Control),
+			results.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}
 	t.section(g)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // members prints what the members' own metrics say of the window.
@@ -104,7 +105,7 @@ func cpuText(m v1alpha1.MemberSummary) string {
 	}
 	text := strconv.FormatFloat(float64(*m.CPUMillicores)/1000, 'f', 2, 64)
 	if m.Processors != nil {
-		text += " of " + Grouped(*m.Processors)
+		text += " of " + results.Grouped(*m.Processors)
 	}
 	return text
 }
@@ -113,7 +114,7 @@ func counted(n *int64) string {
 	if n == nil {
 		return unknown
 	}
-	return Grouped(*n)
+	return results.Grouped(*n)
 }
 
 func sized(n *int64) string {

@@ -74,6 +74,28 @@ func TestTableOfReads(t *testing.T) {
 	wantLine(t, lines, "Range 100 4 10 serializable 100 50.5ms unknown")
 }
 
+// Requests without a consistency have no empty column of it.
+func TestTableOfOtherRequests(t *testing.T) {
+	for _, tc := range []struct {
+		operation v1alpha1.Operation
+		workload  v1alpha1.Workload
+		want      []string
+	}{
+		{v1alpha1.OperationTxn, v1alpha1.Workload{Txn: &v1alpha1.TxnWorkload{}},
+			[]string{"REQUESTS CONNECTIONS CLIENTS QPS AVG LATENCY AVG SERVER RSS", "Txn 100 4 10 100 50.5ms unknown"}},
+		{v1alpha1.OperationRange, v1alpha1.Workload{Mixed: &v1alpha1.MixedWorkload{Consistency: v1alpha1.ConsistencyLinearizable}},
+			[]string{"REQUESTS CONNECTIONS CLIENTS CONSISTENCY QPS AVG LATENCY AVG SERVER RSS", "Range 100 4 10 linearizable 100 50.5ms unknown"}},
+	} {
+		_, lines := cells(t, finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+			b.Spec.Workload, b.Status.Target = tc.workload, nil
+			b.Status.Summary.Operations[0].Operation = tc.operation
+		}))
+		for _, want := range tc.want {
+			wantLine(t, lines, want)
+		}
+	}
+}
+
 func TestTableOfDeletions(t *testing.T) {
 	_, lines := cells(t, finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadDelete, Delete: &v1alpha1.DeleteWorkload{}}
@@ -127,14 +149,6 @@ func TestMicros(t *testing.T) {
 	} {
 		if got := Micros(us); got != want {
 			t.Errorf("%d µs: wanted %s, got %s", us, want, got)
-		}
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1_000: "1,000", -12_345: "-12,345", 1_234_567: "1,234,567"} {
-		if got := Grouped(n); got != want {
-			t.Errorf("wanted %s, got %s", want, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // plural writes n and the noun that belongs to it.
@@ -12,18 +13,18 @@ func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return Grouped(n) + " " + noun + "s"
+	return results.Grouped(n) + " " + noun + "s"
 }
 
 func loopText(l v1alpha1.Load) string {
 	if l.Rate != nil {
-		return "open loop " + rateText(*l.Rate)
+		return "open loop " + offeredText(*l.Rate)
 	}
 	return "closed loop"
 }
 
-// rateText says what rate was offered, and how.
-func rateText(r v1alpha1.Rate) string {
+// offeredText says what rate was offered, and how.
+func offeredText(r v1alpha1.Rate) string {
 	text := "at " + Rate(r.PerSecond)
 	switch {
 	case r.Ramp != nil:

@@ -28,6 +28,8 @@ type client struct {
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
+	// inTransaction: the load's requests are wrapped, see Request.
+	inTransaction bool
 	// alarm is for how long the client holds what it has won; nil until it does.
 	alarm *boundAlarm
 }
@@ -40,6 +42,8 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		workload: w,
 		request:  newRequest(p, w),
 		key:      make([]byte, 0, w.KeyBytes()),
+
+		inTransaction: p.Workload.InTransaction,
 	}
 	if p.Workload.Lease != nil {
 		c.request.TTLSeconds = p.Workload.Lease.TTLSeconds
@@ -92,6 +96,8 @@ func (c *client) prepare(op workload.Operation) {
 func (c *client) prepareKey(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
 	c.request.Key, c.request.Value, c.request.End = c.key, nil, nil
+	// What comes before the load is written the plain way.
+	c.request.InTransaction = c.inTransaction && op.Stream != 0
 	switch op.Kind {
 	case results.OperationPut, results.OperationCompareAndSwap:
 		c.request.Value = c.valueOf(op)

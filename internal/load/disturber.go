@@ -48,16 +48,14 @@ func (d *disturber) end() {
 }
 
 // repeat makes one disturbance whenever it is due. What was due while the one
-// before went on is left out: it would come as a pair, which nobody asked for.
+// before went on is left out, and counted: it would come as a pair, which nobody
+// asked for.
 func (d *disturber) repeat(ctx context.Context, p plan.Disturbance, window *stint) {
-	for due := window.start; ; {
-		for due = due.Add(p.Every()); due < Now(); {
-			due = due.Add(p.Every())
-		}
-		if window.over(due) || !waitFor(ctx, due, nil) {
-			return
-		}
+	for due := window.start.Add(p.Every()); !window.over(due) && waitFor(ctx, due, nil); {
 		d.driver.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Kind, window.start, s) })
+		for due = due.Add(p.Every()); due < Now() && !window.over(due); due = due.Add(p.Every()) {
+			d.change(p.Kind, func(done *results.Disturbance) { done.LeftOut++ })
+		}
 	}
 }
 
@@ -71,6 +69,12 @@ func (d *disturber) record(ctx context.Context, kind plan.DisturbanceKind, start
 	case s.Err != nil:
 		problem = s.Err.Error()
 	}
+	mark := results.Mark{After: s.Began.Sub(start), Took: Now().Sub(s.Began), Member: s.Member}
+	d.change(kind, func(done *results.Disturbance) { done.Record(mark, problem) })
+}
+
+// change changes what was done of a kind.
+func (d *disturber) change(kind plan.DisturbanceKind, change func(*results.Disturbance)) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.done == nil {
@@ -80,7 +84,7 @@ func (d *disturber) record(ctx context.Context, kind plan.DisturbanceKind, start
 	if d.done[k] == nil {
 		d.done[k] = &results.Disturbance{}
 	}
-	d.done[k].Record(results.Mark{After: s.Began.Sub(start), Took: Now().Sub(s.Began), Member: s.Member}, problem)
+	change(d.done[k])
 }
 
 // results returns what was done so far; nil if nothing was.

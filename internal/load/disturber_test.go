@@ -65,11 +65,11 @@ func TestDisturbancesComeInTheirIntervals(t *testing.T) {
 		want   *results.Disturbance
 	}{
 		"short ones":     {7 * s, disturbing(s / 2), &results.Disturbance{Count: 3, Took: 3 * s / 2, Longest: s / 2, Marks: marksAt(s/2, 2*s, 4*s, 6*s)}},
-		"long ones":      {10 * s, disturbing(3 * s), &results.Disturbance{Count: 2, Took: 6 * s, Longest: 3 * s, Marks: marksAt(3*s, 2*s, 6*s)}},
+		"long ones":      {10 * s, disturbing(3 * s), &results.Disturbance{Count: 2, LeftOut: 2, Took: 6 * s, Longest: 3 * s, Marks: marksAt(3*s, 2*s, 6*s)}},
 		"none in time":   {2*s - 1, disturbing(s), nil},
 		"one that fails": {5 * s, noLeader, &results.Disturbance{Count: 2, Failed: 1, Problem: "no leader", Marks: marksAt(0, 2*s, 4*s)}},
 		"cut by the window": {5 * s, disturbing(time.Hour), &results.Disturbance{
-			Count: 1, Failed: 1, Took: 3 * s, Longest: 3 * s, Problem: cutByTheWindow, Marks: marksAt(3*s, 2*s),
+			Count: 1, Failed: 1, LeftOut: 1, Took: 3 * s, Longest: 3 * s, Problem: cutByTheWindow, Marks: marksAt(3*s, 2*s),
 		}},
 	}
 	for name, tc := range cases {

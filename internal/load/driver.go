@@ -95,6 +95,9 @@ type Request struct {
 	Keys int64
 	// Serializable reads are answered by the contacted member alone.
 	Serializable bool
+	// InTransaction makes a put, or a read of one key, the only operation of a
+	// transaction.
+	InTransaction bool
 	// Timeout is when, after it was sent, the request counts as failed.
 	Timeout time.Duration
 }

@@ -20,6 +20,6 @@ func (r *Request) Missing(found int64) string {
 	case wanted == 1:
 		return "the key is not there (a member that lags behind may not have it yet)"
 	default:
-		return fmt.Sprintf("%d of %d keys are not there (a member that lags behind may not have them yet)", wanted-found, wanted)
+		return fmt.Sprintf("%s of %s keys are not there (a member that lags behind may not have them yet)", results.Grouped(wanted-found), results.Grouped(wanted))
 	}
 }

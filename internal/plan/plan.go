@@ -115,6 +115,9 @@ type Workload struct {
 	Serializable bool `json:"serializable,omitempty"`
 	// ReadsPerHundred is the share of reads of WorkloadMixed.
 	ReadsPerHundred int `json:"readsPerHundred,omitempty"`
+	// InTransaction makes each operation of WorkloadMixed the only one of a
+	// transaction.
+	InTransaction bool `json:"inTransaction,omitempty"`
 	// KeySize is the length of a key in bytes after Plan.Prefix.
 	KeySize int `json:"keySize"`
 	// ValueSize is the length of a value in bytes.
@@ -189,7 +192,7 @@ type Load struct {
 func (w Workload) fitsFast() bool {
 	switch w.Type {
 	case WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed, WorkloadTxn:
-		return w.Interval.isWhole()
+		return w.Interval.isWhole() && !w.InTransaction
 	case WorkloadLease:
 		return w.Lease == nil || w.Lease.Operation != LeaseKeepAlive
 	}

@@ -12,6 +12,18 @@ func txn(puts int) func(*Plan) {
 	return func(p *Plan) { p.Workload.Type, p.Workload.Txn = WorkloadTxn, &Txn{Puts: puts} }
 }
 
+// wrapped makes a plan of a mixture in transactions.
+func wrapped(p *Plan) {
+	p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.InTransaction = WorkloadMixed, 50, true
+}
+
+func TestAMixtureInTransactions(t *testing.T) {
+	p := valid()
+	if wrapped(&p); p.Validate() != nil {
+		t.Errorf("got error %v", p.Validate())
+	}
+}
+
 func TestDecodeReturnsATransaction(t *testing.T) {
 	for name, puts := range map[string]int{"puts": 128, "compare-and-swap": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -42,6 +54,8 @@ func TestValidateRefusesATransaction(t *testing.T) {
 		"too long":              {txn(129), "workload.txn.puts"},
 		"negative":              {txn(-1), "workload.txn.puts"},
 		"of more keys than are": {func(p *Plan) { txn(3)(p); p.Workload.KeyCount = 2 }, "workload.txn.puts"},
+		"a mixture over Fast":   {func(p *Plan) { wrapped(p); p.Load.Transport = TransportFast }, "load.transport"},
+		"wrapped puts":          {func(p *Plan) { wrapped(p); p.Workload.Type = WorkloadPut }, "workload.inTransaction"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -62,6 +62,7 @@ func (w Workload) validate() error {
 		w.validateValues(),
 		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
 			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
+		check(!w.InTransaction || w.Type == WorkloadMixed, "workload.inTransaction", "false but for Mixed", w.InTransaction),
 		w.validateUnion(),
 	)
 }

@@ -42,7 +42,7 @@ func typicalSnapshot() *Snapshot {
 }
 
 func typicalDisturbance() *Disturbance {
-	d := &Disturbance{}
+	d := &Disturbance{LeftOut: 1}
 	d.Record(Mark{After: time.Second, Took: typicalLatency, Member: "0000000000000000"}, "context deadline exceeded")
 	return d
 }

@@ -22,6 +22,8 @@ type Disturbance struct {
 	// Count is how many were begun, Failed how many of these ended with an error
 	// or were cut off by the window's end.
 	Count, Failed uint64
+	// LeftOut is how many were due while the one before went on, and were not begun.
+	LeftOut uint64
 	// Took is the sum of how long they took, Longest the greatest.
 	Took, Longest time.Duration
 	// Problem is why the last one failed that did.
@@ -57,6 +59,7 @@ func (d *Disturbance) Record(m Mark, problem string) {
 func (d *Disturbance) merge(other *Disturbance) {
 	d.Count += other.Count
 	d.Failed += other.Failed
+	d.LeftOut += other.LeftOut
 	d.Took += other.Took
 	d.Longest = max(d.Longest, other.Longest)
 	if other.Problem != "" {

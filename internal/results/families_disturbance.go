@@ -16,6 +16,8 @@ func disturbanceFamilies() []family {
 			counts[uint64](), func(d *Disturbance) *uint64 { return &d.Count }),
 		disturbanceFamily("etcdbench_failed_disturbances_total", "Disturbances that failed, or still went on when the window ended.", dto.MetricType_COUNTER,
 			counts[uint64](), func(d *Disturbance) *uint64 { return &d.Failed }),
+		disturbanceFamily("etcdbench_left_out_disturbances_total", "Disturbances that were due while the one before went on, and were not begun.", dto.MetricType_COUNTER,
+			counts[uint64](), func(d *Disturbance) *uint64 { return &d.LeftOut }),
 		disturbanceFamily("etcdbench_disturbance_added_seconds", "How long the disturbances took, added up.", dto.MetricType_GAUGE,
 			durations, func(d *Disturbance) *time.Duration { return &d.Took }),
 		disturbanceFamily("etcdbench_disturbance_max_seconds", "How long the longest disturbance took.", dto.MetricType_GAUGE,

@@ -131,6 +131,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 	for _, kind := range disturbanceKinds[:r.IntN(len(disturbanceKinds)+1)] {
 		for range 1 + r.IntN(2*MaxMarks) {
 			s.disturbance(kind).Record(randomMark(r), []string{"", "it took too long"}[r.IntN(2)])
+			s.disturbance(kind).LeftOut += r.Uint64N(3)
 		}
 	}
 	randomGuard(r, s)

@@ -22,7 +22,7 @@ const MaxTerminationBytes = 3000
 const (
 	// terminationMark begins the line that is for programs. Its number is
 	// the version of what follows.
-	terminationMark = "etcdbench-result-11:"
+	terminationMark = "etcdbench-result-12:"
 	// maxHeadline bounds the line that is for people.
 	maxHeadline = 160
 	// maxInflated bounds what a message may unpack to: more than ten
@@ -54,7 +54,7 @@ func (s *Snapshot) headline() string {
 	if s.Failure != nil {
 		line = fmt.Sprintf("etcdbench: %s: %s", s.Failure.Reason, s.Failure.Message)
 	}
-	line = clean(line)
+	line = Printable(line)
 	return line[:min(len(line), maxHeadline)]
 }
 

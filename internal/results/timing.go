@@ -133,7 +133,7 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	var all []string
 	warn := func(condition bool, format string, args ...any) {
 		if condition {
-			all = append(all, clean(fmt.Sprintf(format, args...)))
+			all = append(all, Printable(fmt.Sprintf(format, args...)))
 		}
 	}
 	warn(merged.Transport == "" && s.Pods > 0 && merged.RunUID != "",
@@ -146,8 +146,8 @@ func warnings(s *Summary, merged *Snapshot) []string {
 		s.StartSkew.Round(time.Microsecond), percent(s.StartSkew, s.Length))
 	warn(len(versions(merged.Target)) > 1, "the members are of different versions: %s", strings.Join(versions(merged.Target), ", "))
 	if names := withoutQuota(merged.Target); len(names) > 0 {
-		warn(true, "%s told no quota (etcd does from 3.6 on, if it has one): whether the %d MB that the run was expected to write fit in was not looked at",
-			strings.Join(names, ", "), merged.Target.WriteEstimateBytes/1_000_000)
+		warn(true, "%s told no quota (etcd does from 3.6 on, if it has one): whether the %s MB that the run was expected to write fit in was not looked at",
+			strings.Join(names, ", "), Grouped(merged.Target.WriteEstimateBytes/1_000_000))
 	}
 	for _, c := range merged.changes() {
 		warn(true, "the target changed under the run, at %s (%s: %s): the numbers are of more than one state of it", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
@@ -176,7 +176,7 @@ func failures(o OperationSummary) string {
 	codes := sortedKeys(o.Errors)
 	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(o.Errors[b], o.Errors[a]) })
 	total := o.Succeeded + o.Failed + o.Censored
-	text := fmt.Sprintf("%d of %d %s requests failed (%.3g%%)", o.Failed, total, o.Operation, 100*float64(o.Failed)/float64(total))
+	text := fmt.Sprintf("%s of %s %s requests failed (%.3g%%)", Grouped(o.Failed), Grouped(total), o.Operation, 100*float64(o.Failed)/float64(total))
 	if len(codes) == 0 {
 		return text
 	}

@@ -50,12 +50,12 @@ func (w *Watch) check() error {
 
 // warnings say which events are not in the latencies.
 func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) {
-	warn(w.Missed > 0, "watchers missed %d of %d events that etcd owed them", w.Missed, w.Expected)
-	warn(w.Cancelled > 0, "etcd cancelled watchers %d times: what was written until they were opened anew is missed", w.Cancelled)
-	warn(w.Resumed > 0, "watchers were resumed %d times because their stream had broken: events waited for that", w.Resumed)
+	warn(w.Missed > 0, "watchers missed %s of %s events that etcd owed them", Grouped(w.Missed), Grouped(w.Expected))
+	warn(w.Cancelled > 0, "etcd cancelled watchers %s times: what was written until they were opened anew is missed", Grouped(w.Cancelled))
+	warn(w.Resumed > 0, "watchers were resumed %s times because their stream had broken: events waited for that", Grouped(w.Resumed))
 	warn(w.CompactedAfter > 0, "the history that watchers read was compacted: since %v after the start of the window it is replayed no more; turn the target's auto-compaction off, or let it keep more than the run lasts",
 		w.CompactedAfter.Round(time.Millisecond))
-	warn(w.Duplicate > 0, "watchers were given %d events twice", w.Duplicate)
+	warn(w.Duplicate > 0, "watchers were given %s events twice", Grouped(w.Duplicate))
 }
 
 // watchFamilies are what became of the pod's watchers.

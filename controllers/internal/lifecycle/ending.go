@@ -111,7 +111,7 @@ func checkStop(o Observed, _ time.Time) *Problem {
 	case o.deleting():
 		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
 	case o.spec().Stop:
-		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run; the result is what was measured until then."}
+		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run."}
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func whyNotReady(p Pod) string {
 	case p.isWaiting():
 		return "waits for its turn at the target"
 	case p.isPreloading():
-		return fmt.Sprintf("writes the keys that the load will read, %d until now", p.Live.Requests[results.RPCPut][results.PhasePreload])
+		return fmt.Sprintf("writes the keys that the load will read, %s until now", results.Grouped(p.Live.Requests[results.RPCPut][results.PhasePreload]))
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}

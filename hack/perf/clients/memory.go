@@ -29,7 +29,7 @@ func flatContest(z size, transport string, highestMB float64) contest {
 	name := map[string]string{fast: "memory-fast", clientV3: "memory-clientv3"}[transport]
 	one, ten := "1 M requests", "10 M requests"
 	return contest{
-		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 200, as loadgen sets it)",
+		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 300, as loadgen sets it)",
 		sides: []side{
 			{one, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }},
 			{ten, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, tenfold) }},

@@ -23,7 +23,7 @@ func parityContests(z size) []contest {
 		parity("put", "put of 256 B", writes(), 50_000, z, theirWrites),
 		parity("range", "serializable range of 256 B", reads(), 100_000, z, theirReads),
 		parity("txn-put", "transaction of 10 puts of 256 B", transactions(), 20_000, z, theirTransactions),
-		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B; benchmark wraps each in a transaction", mixture(), 50_000, z, theirMixture)),
+		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B, each in a transaction of its own", mixture(), 50_000, z, theirMixture)),
 		stmParity("stm", plan.LockerNone, 20_000, z), stmParity("stm-lock-client", plan.LockerClient, 2_000, z), stmParity("stm-lock-rpc", plan.LockerRPC, 2_000, z),
 		watchParity(z),
 		parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals),
@@ -62,7 +62,7 @@ func theirTransactions(l load) side {
 
 func mixture() plan.Workload {
 	w := writes()
-	w.Type, w.ReadsPerHundred, w.KeyCount = plan.WorkloadMixed, 50, 100
+	w.Type, w.ReadsPerHundred, w.InTransaction, w.KeyCount = plan.WorkloadMixed, 50, true, 100
 	return w
 }
 

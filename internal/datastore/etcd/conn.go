@@ -135,9 +135,12 @@ func finish(resp *load.Response, err error) {
 
 // doOne puts, reads or deletes.
 func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
-	op := operation(req)
+	op, carry := operation(req), client.Do
+	if req.InTransaction {
+		carry = inTransaction(client)
+	}
 	resp.Sent = load.Now()
-	got, err := client.Do(ctx, op)
+	got, err := carry(ctx, op)
 	finish(resp, err)
 	if err == nil {
 		miss(req, resp, found(req.Operation, got))

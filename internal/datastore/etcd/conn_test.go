@@ -117,6 +117,7 @@ func TestAFailureIsOneAttempt(t *testing.T) {
 }
 
 func TestDoGivesUpAfterItsTimeout(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil)
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
 	cluster.Stop(0)
@@ -132,6 +133,7 @@ func TestDoGivesUpAfterItsTimeout(t *testing.T) {
 }
 
 func TestDoEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	silent := etcdtest.Start(t, 1, nil)
 	d := connected(t, planFor(silent.Endpoints))
 	c := connect(t, d, 0)

@@ -53,6 +53,7 @@ func TestACompactionLeavesTheNewestRevisions(t *testing.T) {
 }
 
 func TestADefragmentationFreesSpaceOfEachMember(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	client := cluster.Client(t, "", "")
 	// An address that comes twice is one member.
@@ -102,6 +103,7 @@ func databaseSizes(t *testing.T, client *clientv3.Client, cluster *etcdtest.Clus
 }
 
 func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
 	cluster, _ := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints))
 	cluster.Stop(0)
@@ -150,6 +152,7 @@ func storms(leases, keysPerLease, ttl int64) func(*plan.Plan) {
 }
 
 func TestAStormLetsItsLeasesExpire(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, storms(50, 130, 2))
 	d := connected(t, p)

@@ -105,6 +105,7 @@ func TestSchedulesReachTheStore(t *testing.T) {
 // The keys that were put are those that the seed gives, each as often, however
 // they are shared between pods.
 func TestChosenKeysReachTheStore(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
 		order  plan.KeyOrder
@@ -140,6 +141,7 @@ func TestChosenKeysReachTheStore(t *testing.T) {
 
 // Values in the store are made of what the plan says.
 func TestValuesReachTheStore(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
 		values plan.Values

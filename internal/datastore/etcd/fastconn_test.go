@@ -2,16 +2,14 @@ package etcd_test
 
 import (
 	"context"
-	"net/url"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
-	"go.uber.org/zap"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -47,7 +45,8 @@ func sessionOver(t *testing.T, transport, address string, rate int64) *results.S
 
 // TestTransportsDoTheSame runs the same plan over both transports.
 func TestTransportsDoTheSame(t *testing.T) {
-	address, client := embedded(t)
+	cluster := etcdtest.Start(t, 1, nil)
+	address, client := cluster.Endpoints[0], cluster.Client(t, "", "")
 	for name, rate := range map[string]int64{"closed loop": 0, "open loop": 2000} {
 		t.Run(name, func(t *testing.T) {
 			v3 := sessionOver(t, plan.TransportClientV3, address, rate)
@@ -77,26 +76,4 @@ func TestTransportsDoTheSame(t *testing.T) {
 			}
 		})
 	}
-}
-
-// embedded runs an etcd in this process until the test ends.
-func embedded(t *testing.T) (string, *clientv3.Client) {
-	t.Helper()
-	config := embed.NewConfig()
-	config.Dir, config.LogLevel, config.UnsafeNoFsync = t.TempDir(), "fatal", true
-	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	config.ListenClientUrls, config.ListenPeerUrls = anyPort, anyPort
-	server, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
-	<-server.Server.ReadyNotify()
-	address := server.Clients[0].Addr().String()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return address, client
 }

@@ -38,8 +38,8 @@ func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client)
 		return nil
 	}
 	return load.Errorf(results.FailureControlPlaneTarget,
-		"%s holds the objects of a Kubernetes API server (%d keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane if that is what is meant",
-		d.addresses(), found.Count, found.Kvs[0].Key)
+		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane if that is what is meant",
+		d.addresses(), results.Grouped(found.Count), found.Kvs[0].Key)
 }
 
 // guardQuota compares what the run is expected to write with what the quota of
@@ -55,11 +55,11 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.databaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write about %d MB, which is over %d %% of the %d MB that the quota of %s leaves (%d of %d MB are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
+				"the run is expected to write about %s, which is over %d %% of the %s that the quota of %s leaves (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
 				megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.databaseBytes), megabytes(m.quotaBytes))
 		}
 	}
 	return nil
 }
 
-func megabytes(bytes int64) int64 { return (bytes + 500_000) / 1_000_000 }
+func megabytes(bytes int64) string { return results.Grouped((bytes+500_000)/1_000_000) + " MB" }

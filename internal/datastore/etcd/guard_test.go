@@ -41,6 +41,7 @@ func preflightPasses(t *testing.T, p plan.Plan) *results.Target {
 }
 
 func TestPreflightRefusesAControlPlane(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	put(t, client, "/registry", "a neighbour")
 	put(t, client, "/registryx/pods", "another")
@@ -56,6 +57,7 @@ func TestPreflightRefusesAControlPlane(t *testing.T) {
 // The quota is 64 MiB, of which a new database uses next to nothing. A put of 10
 // KB is expected to take 12 KiB of it.
 func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
+	t.Parallel()
 	const quota = 64 << 20
 	cluster := etcdtest.Start(t, 1, nil, etcdtest.Quota(quota))
 	client := cluster.Client(t, "", "")
@@ -108,6 +110,7 @@ func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 // The estimate is of a growth that really comes, give or take what else a
 // database holds.
 func TestTheWriteEstimateIsNearTheGrowth(t *testing.T) {
+	t.Parallel()
 	for name, valueSize := range map[string]int{"small": 256, "middle": 1024, "great": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			cluster, _ := oneMember(t)

@@ -32,7 +32,8 @@ func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, re
 }
 
 // keepAliveOnce renews a lease over a stream of its own, as clientv3's
-// KeepAliveOnce does. The stream ends with the renewal.
+// KeepAliveOnce does. The stream ends with the request, which ctx may outlast:
+// else each request would leave one open, at both ends.
 func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -91,8 +91,8 @@ func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 		example = fmt.Sprintf("%q", found.Kvs[0].Key)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the prefix %s holds keys that are not of this run (%d, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
-		d.plan.Prefix, found.Count, example)
+		"the prefix %s holds keys that are not of this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
+		d.plan.Prefix, results.Grouped(found.Count), example)
 }
 
 // Release implements load.Driver.

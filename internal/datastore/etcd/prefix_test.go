@@ -15,6 +15,7 @@ import (
 )
 
 func TestClaimOwnsAnEmptyPrefixAndOthersJoin(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	const pods = 8
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = pods; p.Load.Connections = pods })
@@ -110,6 +111,7 @@ func upTo(n int64) []int64 {
 }
 
 func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		count   int64
 		keySize int
@@ -151,6 +153,7 @@ func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
 
 // One huge delete is a stall: no transaction may delete more than a block.
 func TestDeletionIsPacedInBlocks(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints)
 	d := newDriver(t, p, 0)
@@ -183,6 +186,7 @@ func TestDeletionIsPacedInBlocks(t *testing.T) {
 }
 
 func TestAPodThatIsNotTheLastWaitsForTheDeletion(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 })
 	first, second := newDriver(t, p, 0), newDriver(t, p, 1)
@@ -217,6 +221,7 @@ func TestAPodThatIsNotTheLastWaitsForTheDeletion(t *testing.T) {
 // A pod that joins while another one, which believes to be the last, deletes,
 // keeps its keys and its marker.
 func TestASweepStopsForAPodThatJoins(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	for name, written := range map[string][]int64{"before it writes": nil, "while it writes": upTo(5)} {
 		t.Run(name, func(t *testing.T) {
@@ -248,6 +253,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 }
 
 func TestAReleaseDeletesNothingUnderAnothersMarker(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints)
 	d := newDriver(t, p, 0)
@@ -267,6 +273,7 @@ func TestAReleaseDeletesNothingUnderAnothersMarker(t *testing.T) {
 }
 
 func TestAKeyThatTheRunDidNotWriteStaysAndIsTold(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints)
 	d := newDriver(t, p, 0)

@@ -123,6 +123,7 @@ func secretWithout(t *testing.T, dir string, keys ...string) string {
 }
 
 func TestPreflightSaysWhatIsWrongWithTLS(t *testing.T) {
+	t.Parallel()
 	authority, stranger := etcdtest.NewAuthority(t), etcdtest.NewAuthority(t)
 	secure, plain := etcdtest.Start(t, 1, authority), etcdtest.Start(t, 1, nil)
 	good := authority.SecretDir(t)
@@ -232,6 +233,7 @@ func enableAuth(t *testing.T, c *clientv3.Client) {
 }
 
 func TestPreflightSaysWhatIsWrongWithTheUser(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	enableAuth(t, client)
 	t.Run("wrong password", func(t *testing.T) {
@@ -250,6 +252,7 @@ func TestPreflightSaysWhatIsWrongWithTheUser(t *testing.T) {
 }
 
 func TestPreflightRefusesATargetThatCannotServe(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	another := etcdtest.Start(t, 1, nil)
 	t.Run("addresses of two clusters", func(t *testing.T) {

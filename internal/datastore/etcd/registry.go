@@ -154,7 +154,7 @@ func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, 
 		}
 		left -= int64(len(out.Kvs))
 		if len(out.Kvs) == 0 && left > 0 {
-			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %d objects that were counted", left))
+			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %s objects that were counted", results.Grouped(left)))
 		}
 		if left > 0 {
 			options.Continue = string(out.Kvs[len(out.Kvs)-1].Key) + "\x00"

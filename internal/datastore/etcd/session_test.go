@@ -177,6 +177,7 @@ func wantClean(t *testing.T, cluster *etcdtest.Cluster, snapshots []*results.Sna
 }
 
 func TestARunWithClientCertificatesByName(t *testing.T) {
+	t.Parallel()
 	authority := etcdtest.NewAuthority(t, "etcd.example")
 	cluster := etcdtest.Start(t, 1, authority)
 	p := planFor(cluster.Endpoints, withTLS(authority.SecretDir(t), "etcd.example"))
@@ -200,6 +201,7 @@ func TestARunWithUserAndPassword(t *testing.T) {
 }
 
 func TestPodZeroAloneTellsOfTheTarget(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil)
 	snapshots := runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 }))
 	target := snapshots[0].Target

@@ -25,9 +25,11 @@ type timeLimit struct {
 	ctx    context.Context
 	// deadline of the request in flight, as load.Instant, or idle, or expired.
 	deadline atomic.Int64
-	// armed: the timer will look.
-	armed atomic.Bool
-	timer *time.Timer
+	// next is when the timer will look, as load.Instant, or idle if it will not.
+	next atomic.Int64
+	// arming is held while next and the timer change together.
+	arming sync.Mutex
+	timer  *time.Timer
 
 	// renewing is held while cancel is replaced or called.
 	renewing sync.Mutex
@@ -52,8 +54,9 @@ func (l *timeLimit) begin(parent context.Context, timeout time.Duration) context
 	if l.parent != parent {
 		l.renew(parent)
 	}
-	l.deadline.Store(int64(load.Now().Add(timeout)))
-	l.arm(timeout)
+	deadline := int64(load.Now().Add(timeout))
+	l.deadline.Store(deadline)
+	l.arm(deadline)
 	return l.ctx
 }
 
@@ -74,22 +77,28 @@ func (l *timeLimit) renew(parent context.Context) {
 	l.ctx, l.cancel = context.WithCancel(parent)
 }
 
-func (l *timeLimit) arm(after time.Duration) {
-	if l.armed.CompareAndSwap(false, true) {
-		l.timer.Reset(after)
+// arm has the timer look at an instant at the latest. While all requests may take
+// equally long, it looks before that anyhow, and nothing is done here.
+func (l *timeLimit) arm(at int64) {
+	if next := l.next.Load(); next != idle && next <= at {
+		return
 	}
+	l.arming.Lock()
+	defer l.arming.Unlock()
+	l.next.Store(at)
+	l.timer.Reset(load.Instant(at).Sub(load.Now()))
 }
 
 // look ends the request in flight if its time is over, and comes again if that
 // is still to come.
 func (l *timeLimit) look() {
 	// From here on a request that begins arms the timer itself.
-	l.armed.Store(false)
+	l.next.Store(idle)
 	deadline := l.deadline.Load()
 	switch left := load.Instant(deadline).Sub(load.Now()); {
 	case deadline <= idle:
 	case left > 0:
-		l.arm(left)
+		l.arm(deadline)
 	default:
 		l.expire(deadline)
 	}

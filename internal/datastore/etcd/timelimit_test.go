@@ -61,16 +61,18 @@ func read(ctx context.Context, c load.Conn, key string, timeout time.Duration) l
 // not the next of its client, nor those of its neighbours, however often and
 // however close to each other that happens.
 func TestAClientGivesUpARequestAndGoesOn(t *testing.T) {
+	t.Parallel()
+	const patience = 30 * time.Second
 	var running sync.WaitGroup
 	for _, c := range callers(t, 4) {
 		running.Go(func() {
 			for range 20 {
 				before := load.Now()
 				got := read(t.Context(), c, "silence", 10*time.Millisecond)
-				if took := load.Now().Sub(before); got.Code != load.CodeDeadlineExceeded || took < 10*time.Millisecond {
+				if took := load.Now().Sub(before); got.Code != load.CodeDeadlineExceeded || took < 10*time.Millisecond || took > patience/2 {
 					t.Errorf("got %+v after %v, wanted %s after 10 ms", got, took, load.CodeDeadlineExceeded)
 				}
-				if got := read(t.Context(), c, "k", 5*time.Second); !got.Succeeded() {
+				if got := read(t.Context(), c, "k", patience); !got.Succeeded() {
 					t.Errorf("the request after it failed: %+v", got)
 				}
 			}

@@ -19,6 +19,25 @@ func doTxn(ctx context.Context, client *clientv3.Client, req *load.Request, resp
 	finish(resp, err)
 }
 
+// inTransaction returns what carries a put or a read as the only operation of a
+// transaction, and returns what the operation itself would have been answered.
+func inTransaction(client *clientv3.Client) func(context.Context, clientv3.Op) (clientv3.OpResponse, error) {
+	return func(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+		out, err := client.Txn(ctx).Then(op).Commit()
+		switch {
+		case err != nil:
+			return clientv3.OpResponse{}, err
+		case op.IsGet():
+			got := clientv3.GetResponse{Header: out.Header}
+			for _, r := range out.Responses {
+				got.Count += r.GetResponseRange().GetCount()
+			}
+			return got.OpResponse(), nil
+		}
+		return (&clientv3.PutResponse{Header: out.Header}).OpResponse(), nil
+	}
+}
+
 // compareAndSwap reads a key and writes it in a transaction that compares the
 // revision of its last modification with the one that was read. What it knows
 // of the key is never older than the request: with a remembered revision, the

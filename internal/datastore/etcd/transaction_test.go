@@ -39,6 +39,60 @@ func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	}
 }
 
+// Wrapped in transactions, a mixture does to the store what it does without, and
+// sends nothing but transactions.
+func TestAMixtureInTransactions(t *testing.T) {
+	cluster, client := oneMember(t)
+	stories := map[bool]story{}
+	for _, inTransaction := range []bool{false, true} {
+		stories[inTransaction] = tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
+			p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.InTransaction = plan.WorkloadMixed, 50, inTransaction
+			p.Workload.KeyCount, p.Workload.KeyOrder, p.Load.Requests = 100, plan.KeyOrderUniform, 300
+		}))
+	}
+	plain, wrapped := stories[false], stories[true]
+	for _, operation := range []results.Operation{results.OperationPut, results.OperationRange} {
+		want, got := plain.operation(t, operation).Latency.Count(), wrapped.operation(t, operation).Latency.Count()
+		if got != want || got < 100 {
+			t.Errorf("%d %s requests succeeded in transactions, %d without", got, operation, want)
+		}
+	}
+	if len(wrapped.loadPuts) != len(plain.loadPuts) {
+		t.Errorf("etcd has %d revisions of puts in transactions, %d of those without", len(wrapped.loadPuts), len(plain.loadPuts))
+	}
+	for rpc, want := range map[results.RPC]uint64{results.RPCTxn: 300, results.RPCPut: 0, results.RPCRange: 0} {
+		if got := wrapped.merged.Requests[rpc][results.PhaseMeasured]; got != want {
+			t.Errorf("%d %s were measured, wanted %d", got, rpc, want)
+		}
+	}
+	if got := wrapped.merged.Requests[results.RPCPut][results.PhasePreload]; got != 100 {
+		t.Errorf("%d puts wrote the keys before the load, wanted 100", got)
+	}
+}
+
+// A read that finds nothing fails in a transaction, too, and a put tells its
+// revision.
+func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
+	t.Parallel()
+	cluster, client := oneMember(t)
+	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
+	request := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), InTransaction: true, Timeout: 5 * time.Second}
+	var response load.Response
+	if c.Do(t.Context(), &request, &response); response.Code != "NotFound" {
+		t.Errorf("got %+v, wanted that the key is not found", response)
+	}
+	request.Operation, request.Value = results.OperationPut, []byte("v")
+	c.Do(t.Context(), &request, &response)
+	got, err := client.Get(t.Context(), ownPrefix+"1")
+	if err != nil || len(got.Kvs) != 1 || got.Kvs[0].ModRevision != response.Revision || !response.Succeeded() {
+		t.Errorf("got %+v, the store has %v (%v)", response, got, err)
+	}
+	request.Operation = results.OperationRange
+	if c.Do(t.Context(), &request, &response); !response.Succeeded() {
+		t.Errorf("got %+v, wanted the key to be found", response)
+	}
+}
+
 // Who is lost has changed nothing: etcd has one revision for each swap that was
 // not.
 func TestASwapThatIsLostChangesNothing(t *testing.T) {

@@ -149,6 +149,7 @@ func TestABrokenStreamIsResumedWithoutLoss(t *testing.T) {
 // Before its first event, clientv3 resumes a watcher at the revision at which it
 // was created: what was put there is older than the watcher.
 func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	put(t, client, ownPrefix+"1", "old")
 	l := newLink(t, cluster.Endpoints[0])
@@ -169,6 +170,7 @@ func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
 
 // What is compacted before a watcher is back is lost to it: etcd cancels it.
 func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
+	t.Parallel()
 	l, client, a := watchOver(t)
 	l.cut()
 	put(t, client, ownPrefix+"1", "lost")
@@ -203,6 +205,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 }
 
 func TestAWatcherThatMayNotReadIsExplained(t *testing.T) {
+	t.Parallel()
 	cluster, client := oneMember(t)
 	enableAuth(t, client)
 	c := connect(t, connected(t, planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"))), 0)
@@ -259,6 +262,7 @@ func TestPreviousValuesAreSent(t *testing.T) {
 // While there is no leader, a watcher as API servers have it is cancelled, and
 // another one hears nothing.
 func TestAWatcherOfObjectsWantsALeader(t *testing.T) {
+	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	c := connect(t, connected(t, planFor(cluster.Endpoints[:1])), 0)
 	objects, keys := newAudience(), newAudience()

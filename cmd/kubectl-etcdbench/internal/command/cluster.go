@@ -25,13 +25,16 @@ type following struct {
 	outputs  []string
 	interval time.Duration
 	timeout  time.Duration
+	// given says whether a flag is on the command line.
+	given func(flag string) bool
 
 	// destinations are what outputs say.
 	destinations destinations
 }
 
 func (f *following) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "form of the result: "+formsText()+", on standard output, or as FORM=FILE in a file; may be given more than once. Without a form for standard output that gets a table. jsonl begins at once, with a line per interval")
+	f.given = flags.Changed
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "form of the result: "+formsText()+", on standard output (also FORM=-), or as FORM=FILE in a file; may be given more than once. Without a form for standard output that gets a table. jsonl begins at once, with a line per interval")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of jsonl; a change of state has a line of its own, and a run in a cluster has news every 2s")
 	flags.DurationVar(&f.timeout, "timeout", 0, "leave a run in a cluster alone after this time, for example 10m; 0 waits for its end")
 }
@@ -44,6 +47,9 @@ func (f *following) check() (err error) {
 		return fmt.Errorf("--interval: wanted a time of 0 or more, found %s", f.interval)
 	}
 	f.destinations, err = parseDestinations(f.outputs)
+	if err == nil && f.given("interval") && !f.destinations.haveLines() {
+		return errors.New("--interval is the time between two lines of jsonl, which was not asked for: add -o jsonl, or drop it")
+	}
 	return err
 }
 

@@ -31,6 +31,9 @@ type destination struct {
 // destinations are where the result of a run goes.
 type destinations []*destination
 
+// standardOutput is what a file is called that is standard output, as of -f.
+const standardOutput = "-"
+
 // parseDestinations reads FORM or FORM=FILE of each --output. What goes to
 // standard output is a table unless one of them says otherwise.
 func parseDestinations(outputs []string) (destinations, error) {
@@ -38,6 +41,9 @@ func parseDestinations(outputs []string) (destinations, error) {
 	toStandardOutput := 0
 	for _, output := range outputs {
 		form, path, named := strings.Cut(output, "=")
+		if path == standardOutput {
+			path, named = "", false
+		}
 		switch {
 		case !slices.Contains(forms, form):
 			return nil, fmt.Errorf("--output: wanted %s, found %q", formsText(), form)
@@ -73,6 +79,11 @@ func isSameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// haveLines says whether one of them is written while the run goes on.
+func (all destinations) haveLines() bool {
+	return slices.ContainsFunc(all, func(d *destination) bool { return d.form == outputLines })
 }
 
 // printed is the form that goes to standard output.

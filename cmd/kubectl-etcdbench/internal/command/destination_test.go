@@ -28,6 +28,7 @@ func TestEachFileTakesOneForm(t *testing.T) {
 		"a new file":      {[]string{"json=new", "yaml=./new"}, true},
 		"the same form":   {[]string{"json=" + out, "table=" + other, "json=" + out}, true},
 		"and on the side": {[]string{"json", "yaml=" + out}, false},
+		"and on a dash":   {[]string{"json=-", "yaml=" + out}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parseDestinations(tc.outputs)
@@ -35,5 +36,16 @@ func TestEachFileTakesOneForm(t *testing.T) {
 				t.Errorf("refused %v, wanted %v: %v", err != nil, tc.refused, err)
 			}
 		})
+	}
+}
+
+// A dash is standard output, as it is standard input of -f.
+func TestADashIsStandardOutput(t *testing.T) {
+	all, err := parseDestinations([]string{"json=-"})
+	if err != nil || len(all) != 1 || all[0].path != "" || all.printed() != outputJSON {
+		t.Errorf("got %+v and %v, wanted JSON on standard output", all, err)
+	}
+	if _, err := parseDestinations([]string{"json=-", "yaml"}); err == nil || !strings.Contains(err.Error(), "at most one form") {
+		t.Errorf("two forms on standard output: %v", err)
 	}
 }

@@ -50,8 +50,6 @@ type runFlags struct {
 	// endpoints take the place of the manifest's target.
 	endpoints []string
 	options   local.Options
-	// given says whether a flag is on the command line.
-	given func(flag string) bool
 	// clusterFlags are the names of the flags that say which cluster is meant.
 	clusterFlags []string
 }
@@ -67,7 +65,6 @@ func (t *tool) runCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
-	f.given = flags.Changed
 	flags.StringVarP(&f.file, "filename", "f", "", "manifest with one EtcdBenchmark; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name, since a run is never repeated")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")

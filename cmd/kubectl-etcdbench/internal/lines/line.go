@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,24 +25,28 @@ type line struct {
 	Percent int32         `json:"percent"`
 
 	// Started requests were sent, Completed ones have ended, Failed is how many
-	// of those failed. Censored ones were cut off at the end.
-	Started   int64 `json:"started"`
-	Completed int64 `json:"completed"`
-	Failed    int64 `json:"failed"`
-	Censored  int64 `json:"censored,omitempty"`
+	// of those failed. These are absent while no pod has told. Censored ones were
+	// cut off at the end.
+	Started   *int64 `json:"started,omitempty"`
+	Completed *int64 `json:"completed,omitempty"`
+	Failed    *int64 `json:"failed,omitempty"`
+	Censored  int64  `json:"censored,omitempty"`
 
-	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+	// ThroughputPerSecond is absent before the measured window.
+	ThroughputPerSecond *float64 `json:"throughputPerSecond,omitempty"`
 	// IntervalThroughputPerSecond is the rate since the line before, absent
 	// unless both are of the measured window.
-	IntervalThroughputPerSecond *int64 `json:"intervalThroughputPerSecond,omitempty"`
+	IntervalThroughputPerSecond *float64 `json:"intervalThroughputPerSecond,omitempty"`
 
-	P50Microseconds  int64 `json:"p50Microseconds"`
-	P90Microseconds  int64 `json:"p90Microseconds"`
-	P99Microseconds  int64 `json:"p99Microseconds"`
-	P999Microseconds int64 `json:"p999Microseconds"`
-	MaxMicroseconds  int64 `json:"maxMicroseconds"`
+	// A percentile is absent where it is not known: no latency is 0.
+	P50Microseconds  int64 `json:"p50Microseconds,omitempty"`
+	P90Microseconds  int64 `json:"p90Microseconds,omitempty"`
+	P99Microseconds  int64 `json:"p99Microseconds,omitempty"`
+	P999Microseconds int64 `json:"p999Microseconds,omitempty"`
+	MaxMicroseconds  int64 `json:"maxMicroseconds,omitempty"`
 
-	// Final: the run has finished. Partial: what it measured is not whole.
+	// Final: the run has finished. Partial: what it measured is not whole, or
+	// nothing.
 	Final   bool              `json:"final,omitempty"`
 	Partial bool              `json:"partial,omitempty"`
 	Summary *v1alpha1.Summary `json:"summary,omitempty"`
@@ -52,6 +57,7 @@ func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 	l := line{
 		Time: now.UTC().Truncate(time.Millisecond), Run: run.Namespace + "/" + run.Name,
 		State: v1alpha1.StagePending, Phase: benchmark.Phase(run),
+		Percent: benchmark.Percent(run), Partial: benchmark.IsPartial(run),
 	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		l.State, l.Final = c.Reason, c.Status == metav1.ConditionTrue
@@ -66,9 +72,10 @@ func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 }
 
 func (l *line) setProgress(p *v1alpha1.Progress) {
-	l.Percent = p.Percent
-	l.Started, l.Completed, l.Failed = p.StartedRequests, p.Requests, p.FailedRequests
-	l.ThroughputPerSecond = p.ThroughputPerSecond
+	l.Started, l.Completed, l.Failed = &p.StartedRequests, &p.Requests, &p.FailedRequests
+	if p.StartedRequests > 0 {
+		l.ThroughputPerSecond = new(benchmark.PerSecondSoFar(p))
+	}
 	l.P50Microseconds, l.P90Microseconds = p.P50Microseconds, p.P90Microseconds
 	l.P99Microseconds, l.P999Microseconds = p.P99Microseconds, p.P999Microseconds
 	l.MaxMicroseconds = p.MaxMicroseconds
@@ -77,13 +84,10 @@ func (l *line) setProgress(p *v1alpha1.Progress) {
 // setSummary takes the percentiles of the slowest kind of request, as progress
 // does.
 func (l *line) setSummary(s *v1alpha1.Summary) {
-	l.Summary, l.Partial = s, s.Partial
-	if !s.Partial {
-		l.Percent = 100
-	}
-	l.Started, l.Failed, l.Censored = s.StartedRequests, s.FailedRequests, s.CensoredRequests
-	l.Completed = s.MeasuredRequests - s.CensoredRequests
-	l.ThroughputPerSecond = s.ThroughputPerSecond
+	l.Summary = s
+	l.Started, l.Failed, l.Censored = &s.StartedRequests, &s.FailedRequests, s.CensoredRequests
+	l.Completed = new(s.MeasuredRequests - s.CensoredRequests)
+	l.ThroughputPerSecond = new(benchmark.PerSecond(s))
 	for _, op := range s.Operations {
 		if op.Latency != nil {
 			l.raise(op.Latency)
@@ -106,7 +110,14 @@ func (l *line) follow(before line) {
 	if l.Phase != measuring || before.Phase != measuring || elapsed <= 0 {
 		return
 	}
-	succeeded := (l.Completed - l.Failed) - (before.Completed - before.Failed)
-	rate := int64(float64(max(succeeded, 0))/elapsed + 0.5)
-	l.IntervalThroughputPerSecond = &rate
+	rate := float64(max(l.succeeded()-before.succeeded(), 0)) / elapsed
+	l.IntervalThroughputPerSecond = new(math.Round(1000*rate) / 1000)
+}
+
+// succeeded is how many requests have, as far as it is known.
+func (l *line) succeeded() int64 {
+	if l.Completed == nil {
+		return 0
+	}
+	return *l.Completed - *l.Failed
 }

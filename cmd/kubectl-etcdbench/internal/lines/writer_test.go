@@ -80,7 +80,7 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 		t.Fatalf("lines (-want +got):\n%s", diff)
 	}
 	last := w.lines(t)[3]
-	if last.Run != "etcd/puts" || last.Started != 1105 || last.Completed != 1100 || last.Failed != 10 || last.P99Microseconds != 99 {
+	if last.Run != "etcd/puts" || *last.Started != 1105 || *last.Completed != 1100 || *last.Failed != 10 || last.P99Microseconds != 99 {
 		t.Errorf("wanted the numbers so far, got %+v", last)
 	}
 	if rate := last.IntervalThroughputPerSecond; rate == nil || *rate != 990 {
@@ -110,19 +110,21 @@ func TestLinesKeepTheirPace(t *testing.T) {
 }
 
 func TestTheLastLineHasTheResult(t *testing.T) {
-	for partial, wantPercent := range map[bool]int32{false: 100, true: 0} {
+	for reason, wantPercent := range map[string]int32{v1alpha1.ReasonCompleted: 100, v1alpha1.ReasonStopped: 25} {
+		partial := reason == v1alpha1.ReasonStopped
 		w := newTrial(time.Hour)
 		w.after(0, measuring(100, 0))
-		end := state(v1alpha1.ReasonStopped, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
+		end := state(reason, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
 			s.Conditions[0].Status = metav1.ConditionTrue
 			s.Summary = &v1alpha1.Summary{
-				Partial: partial, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, FailedRequests: 3,
+				Partial: partial, ThroughputPerMillionSeconds: 16_600, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, FailedRequests: 3,
 				Operations: []v1alpha1.OperationSummary{
 					{Operation: v1alpha1.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
 					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{P99Microseconds: 9, MaxMicroseconds: 50}},
 				},
 			}
 		})
+		end.Spec.Load.Requests = new(int64(840))
 		w.after(0, end)
 		w.after(time.Hour, end)
 		lines := w.lines(t)
@@ -130,12 +132,52 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 			t.Fatalf("wanted one line more, found %d lines", len(lines))
 		}
 		got := lines[1]
-		if !got.Final || got.Partial != partial || got.Percent != wantPercent || got.Started != 205 || got.Completed != 200 || got.Censored != 10 {
+		if !got.Final || got.Partial != partial || got.Percent != wantPercent || *got.Started != 205 || *got.Completed != 200 || got.Censored != 10 {
 			t.Errorf("wanted the result of a run that is over, got %+v", got)
+		}
+		if *got.ThroughputPerSecond != 0.0166 {
+			t.Errorf("wanted 0.0166 requests per second, got %v", *got.ThroughputPerSecond)
 		}
 		if got.P99Microseconds != 9 || got.MaxMicroseconds != 70 || got.Summary == nil || len(got.Summary.Operations) != 2 {
 			t.Errorf("wanted the percentiles of the slowest kind of request, and all of the summary, got %+v", got)
 		}
+	}
+}
+
+// A zero would read as a number that was measured.
+func TestALineLeavesOutWhatIsNotKnown(t *testing.T) {
+	noPod, beforeTheWindow := state(v1alpha1.StagePreparing, "", nil), measuring(0, 0)
+	beforeTheWindow.Status.Progress = &v1alpha1.Progress{}
+	unmeasured := state(v1alpha1.ReasonStopped, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) { s.Conditions[0].Status = metav1.ConditionTrue })
+	counts, percentiles := []string{"started", "completed", "failed"}, []string{"throughputPerSecond", "p50Microseconds", "p999Microseconds", "maxMicroseconds"}
+	cases := map[string]struct {
+		run     *v1alpha1.EtcdBenchmark
+		absent  []string
+		present []string
+	}{
+		"no pod has told":   {noPod, append(counts, percentiles...), []string{"percent"}},
+		"before the window": {beforeTheWindow, percentiles, counts},
+		"nothing measured":  {unmeasured, append(counts, percentiles...), []string{"final", "partial", "percent"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newTrial(0)
+			w.Show(tc.run)
+			var got map[string]any
+			if err := json.Unmarshal([]byte(w.out.String()), &got); err != nil {
+				t.Fatal(err)
+			}
+			for _, field := range tc.absent {
+				if value, ok := got[field]; ok {
+					t.Errorf("%s is %v, wanted it to be absent", field, value)
+				}
+			}
+			for _, field := range tc.present {
+				if _, ok := got[field]; !ok {
+					t.Errorf("%s is absent in %v", field, got)
+				}
+			}
+		})
 	}
 }
 

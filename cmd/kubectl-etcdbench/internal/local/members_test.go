@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 // An embedded member tells what it did; the memory and the processor time of its
 // process are the load generator's too.
 func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(2)), &v1alpha1.Rate{PerSecond: 100}
 	})

@@ -119,7 +119,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 		case <-stop:
 			stop = nil
 			c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
-			c.end(ending{v1alpha1.ReasonStopped, "The run was stopped; the result is what was measured until then."})
+			c.end(ending{v1alpha1.ReasonStopped, "The run was stopped."})
 		case <-timeout.C:
 			c.timeOut()
 		case <-ticker.C:
@@ -160,7 +160,7 @@ func (c *conductor) timeOut() {
 	measured := func(s *results.Snapshot) bool { return s.HasMeasured() && s.Failure == nil && !s.Stopped }
 	for _, s := range c.snapshots() {
 		if !measured(s) {
-			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s); the result is what was measured until then.", c.run.Spec.TimeoutSeconds)})
+			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s).", c.run.Spec.TimeoutSeconds)})
 			return
 		}
 	}

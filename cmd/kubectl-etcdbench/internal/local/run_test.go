@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // limit is far more than any run here takes.
@@ -22,7 +26,7 @@ const limit = 90 * time.Second
 // members starts etcd members that end with the test.
 func members(t *testing.T, n int) *cluster {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	c, err := startCluster(ctx, n)
@@ -184,6 +188,30 @@ func TestRunIsStopped(t *testing.T) {
 	}
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
+	}
+}
+
+// A run that is stopped in its warm-up has measured nothing, and says so.
+func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
+	target := members(t, 1)
+	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.WarmupSeconds = 600 })
+	stop := make(chan struct{})
+	_, err := Run(t.Context(), run, options(func(o *Options) {
+		o.Stop = stop
+		warm := sync.OnceFunc(func() { close(stop) })
+		o.Show = func(seen *v1alpha1.EtcdBenchmark) {
+			if benchmark.Phase(seen) == results.StageWarmingUp {
+				warm()
+			}
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonStopped)
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if !strings.Contains(c.Message, "Nothing was measured") || run.Status.Summary != nil || !benchmark.IsPartial(run) {
+		t.Errorf("got %q and the summary %+v, wanted to hear that nothing was measured", c.Message, run.Status.Summary)
 	}
 }
 

@@ -102,6 +102,7 @@ func (c *conductor) finish(now time.Time) {
 	s.Progress = nil
 	c.setResult(snaps, now)
 	c.setCleaned(snaps, now)
+	c.ending.message = benchmark.EndingMessage(c.run, c.ending.reason, c.ending.message)
 	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
 	if benchmark.CouldNotRun(c.ending.reason) {

@@ -26,12 +26,8 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 		}
 	}
 	switch stage {
-	case v1alpha1.StageRunning, v1alpha1.StageCollecting:
-		return joined(stage, bar(progress(run)), figures(run))
-	case v1alpha1.ReasonCompleted:
-		return joined(stage, bar(100), figures(run))
-	case v1alpha1.ReasonStopped:
-		return joined(stage, bar(share(run)), figures(run))
+	case v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
+		return joined(stage, bar(benchmark.Percent(run)), figures(run))
 	}
 	return joined(stage, message)
 }
@@ -66,30 +62,8 @@ func pods(run *v1alpha1.EtcdBenchmark) string {
 	return d.Pods + " pods"
 }
 
-func progress(run *v1alpha1.EtcdBenchmark) int {
-	if run.Status.Progress == nil {
-		return 0
-	}
-	return int(run.Status.Progress.Percent)
-}
-
-// share is how much of what was asked for was measured, in percent: a run that
-// has finished has no progress any more.
-func share(run *v1alpha1.EtcdBenchmark) int {
-	load, s := run.Resolved().Load, run.Status.Summary
-	switch {
-	case s == nil:
-		return 0
-	case load.Requests != nil:
-		return int(100 * s.MeasuredRequests / max(*load.Requests, 1))
-	case load.DurationSeconds != nil:
-		return int(100 * s.DurationMicroseconds / max(int64(*load.DurationSeconds)*1_000_000, 1))
-	}
-	return 0
-}
-
-func bar(percent int) string {
-	done := min(max(percent, 0), 100) * barWidth / 100
+func bar(percent int32) string {
+	done := int(min(max(percent, 0), 100)) * barWidth / 100
 	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", done), strings.Repeat("-", barWidth-done), percent)
 }
 

@@ -56,6 +56,7 @@ func finished(reason string) *v1alpha1.EtcdBenchmark {
 	run := runAt(reason, 9)
 	run.Status.Progress = nil
 	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: 48123}
+	run.Status.Conditions[0].Status = metav1.ConditionTrue
 	return run
 }
 
@@ -63,6 +64,7 @@ func TestAStoppedRunShowsItsShare(t *testing.T) {
 	cases := map[string]v1alpha1.Load{
 		"of the requests": {Requests: new(int64(1000))},
 		"of the time":     {DurationSeconds: new(int32(200))},
+		"of the stages":   {Rate: &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{Seconds: 150}, {Seconds: 50}}}},
 	}
 	for name, load := range cases {
 		t.Run(name, func(t *testing.T) {

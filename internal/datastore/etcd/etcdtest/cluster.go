@@ -51,7 +51,7 @@ func Start(t testing.TB, members int, authority *Authority, changes ...func(*emb
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		c := &Cluster{authority: authority}
-		all := configs(t, filepath.Join(t.TempDir(), fmt.Sprint(attempt)), members, authority)
+		all := configs(t, DataDir(t), members, authority)
 		for _, member := range all {
 			for _, change := range changes {
 				change(member)

@@ -3,40 +3,24 @@ package fast
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
-	"go.uber.org/zap"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // startEtcd runs an etcd in this process until the test ends, and returns its
 // address and a client of etcd's own.
 func startEtcd(t *testing.T) (string, *clientv3.Client) {
 	t.Helper()
-	config := embed.NewConfig()
-	config.Dir, config.LogLevel, config.UnsafeNoFsync = t.TempDir(), "fatal", true
-	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	config.ListenClientUrls, config.ListenPeerUrls = anyPort, anyPort
-	server, err := embed.StartEtcd(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
-	<-server.Server.ReadyNotify()
-	address := server.Clients[0].Addr().String()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return address, client
+	cluster := etcdtest.Start(t, 1, nil)
+	return cluster.Endpoints[0], cluster.Client(t, "", "")
 }
 
 // put sends a put and waits for its end.

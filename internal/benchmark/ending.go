@@ -1,0 +1,59 @@
+package benchmark
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// cutShort are the reasons of runs whose load was ended before its bound, so that
+// people ask what there is of a result.
+var cutShort = []string{v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped}
+
+// EndingMessage returns why b has ended, a sentence, and what there is of a
+// result: b's status has its summary by then, if there is one.
+func EndingMessage(b *v1alpha1.EtcdBenchmark, reason, why string) string {
+	switch {
+	case !slices.Contains(cutShort, reason):
+		return why
+	case b.Status.Summary == nil:
+		return why + " Nothing was measured: the measured window had not begun."
+	default:
+		return why + " The result is what was measured until then."
+	}
+}
+
+// IsPartial says whether b has ended without the whole result that was asked for.
+func IsPartial(b *v1alpha1.EtcdBenchmark) bool {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return false
+	}
+	s := b.Status.Summary
+	return s != nil && s.Partial || s == nil && c.Reason != v1alpha1.ReasonCompleted
+}
+
+// Percent is how much of what was asked for b has measured, or did when it ended.
+func Percent(b *v1alpha1.EtcdBenchmark) int32 {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
+	hasEnded := c != nil && c.Status == metav1.ConditionTrue
+	switch s := &b.Status; {
+	case hasEnded && c.Reason == v1alpha1.ReasonCompleted:
+		return 100
+	case hasEnded && s.Summary != nil:
+		return measuredPercent(b.Resolved().Load, s.Summary)
+	case !hasEnded && s.Progress != nil:
+		return s.Progress.Percent
+	}
+	return 0
+}
+
+func measuredPercent(l v1alpha1.Load, s *v1alpha1.Summary) int32 {
+	if l.Requests != nil {
+		return ratioPercent(float64(s.MeasuredRequests), float64(*l.Requests))
+	}
+	return ratioPercent(float64(s.DurationMicroseconds), 1e6*float64(planLoad(l).DurationSeconds))
+}

@@ -1,0 +1,75 @@
+package benchmark
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func ended(reason string, s *v1alpha1.Summary) *v1alpha1.EtcdBenchmark {
+	b := putRun()
+	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason}}
+	b.Status.Summary = s
+	return b
+}
+
+func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
+	const nothing, some = "Why. Nothing was measured: the measured window had not begun.", "Why. The result is what was measured until then."
+	cases := map[string]struct {
+		reason  string
+		summary *v1alpha1.Summary
+		want    string
+	}{
+		"stopped before the window":   {v1alpha1.ReasonStopped, nil, nothing},
+		"stopped in the window":       {v1alpha1.ReasonStopped, &v1alpha1.Summary{}, some},
+		"timed out before the window": {v1alpha1.ReasonTimedOut, nil, nothing},
+		"guarded before the window":   {v1alpha1.ReasonGuardStopped, nil, nothing},
+		"guarded in the window":       {v1alpha1.ReasonGuardStopped, &v1alpha1.Summary{}, some},
+		"failed":                      {v1alpha1.ReasonTLSFailed, nil, "Why."},
+		"completed":                   {v1alpha1.ReasonCompleted, &v1alpha1.Summary{}, "Why."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := EndingMessage(ended(tc.reason, tc.summary), tc.reason, "Why."); got != tc.want {
+				t.Errorf("wanted %q, got %q", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestWhatIsPartialAndHowMuchOfIt(t *testing.T) {
+	half := &v1alpha1.Summary{Partial: true, MeasuredRequests: 500, DurationMicroseconds: 2_000_000}
+	goesOn := putRun()
+	goesOn.Status.Progress = &v1alpha1.Progress{Percent: 30}
+	timed, staged := ended(v1alpha1.ReasonStopped, half), ended(v1alpha1.ReasonStopped, half)
+	forSeconds(4)(timed)
+	staged.Spec.Load.Requests = nil
+	staged.Spec.Load.Rate = &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{PerSecond: 1, Seconds: 3}, {PerSecond: 2, Seconds: 5}}}
+	cases := map[string]struct {
+		run         *v1alpha1.EtcdBenchmark
+		wantPartial bool
+		wantPercent int32
+	}{
+		"not begun":                  {putRun(), false, 0},
+		"goes on":                    {goesOn, false, 30},
+		"completed":                  {ended(v1alpha1.ReasonCompleted, &v1alpha1.Summary{MeasuredRequests: 1000}), false, 100},
+		"stopped, half the requests": {ended(v1alpha1.ReasonStopped, half), true, 50},
+		"stopped, half the time":     {timed, true, 50},
+		"stopped, part of stages":    {staged, true, 25},
+		"stopped before the window":  {ended(v1alpha1.ReasonStopped, nil), true, 0},
+		"could not run":              {ended(v1alpha1.ReasonTLSFailed, nil), true, 0},
+		"partly completed":           {ended(v1alpha1.ReasonPartlyCompleted, half), true, 50},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := IsPartial(tc.run); got != tc.wantPartial {
+				t.Errorf("partial %v, wanted %v", got, tc.wantPartial)
+			}
+			if got := Percent(tc.run); got != tc.wantPercent {
+				t.Errorf("%d %%, wanted %d %%", got, tc.wantPercent)
+			}
+		})
+	}
+}

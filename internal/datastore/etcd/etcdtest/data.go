@@ -1,0 +1,24 @@
+package etcdtest
+
+import (
+	"os"
+	"testing"
+)
+
+// DataDir returns a new folder for the data of members, which is gone with the
+// test. It is in memory if this machine has room there: on a disk, members wait
+// for it at every change of their membership, their snapshots and their log's
+// files, whatever they were told of flushing.
+func DataDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(memory(), "etcdtest-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("removing the data of members: %v", err)
+		}
+	})
+	return dir
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package etcdtest
+
+// memory returns nothing, which is the folder for temporary files.
+func memory() string { return "" }
