@@ -41,6 +41,10 @@ demo: build ## Start a cluster, install the operator, run a benchmark, print the
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
 	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -count=1 -timeout 20m ./...
 
+.PHONY: test-versions
+test-versions: tools-etcds ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12).
+	go test -tags=versions -count=1 -timeout 20m ./hack/verify/transports
+
 ##@ Build
 
 .PHONY: build
@@ -107,8 +111,8 @@ perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of e
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e ./hack/e2e/...
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e ./hack/e2e/...
+	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: verify

@@ -228,7 +228,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 		}
 	}
 	if last != nil {
-		failure += "; " + string(lifecycle.TerminationMessage(last))
+		failure += "; " + results.Printable(string(lifecycle.TerminationMessage(last)))
 	}
 	return lifecycle.Shorten(failure, maxCleanupWords), nil
 }

@@ -181,11 +181,11 @@ func TestKeysLeft(t *testing.T) {
 		a.exits(137, nil)
 	}
 	s.awaitFinished(v1alpha1.ReasonPodFailed)
-	s.playCleanupPods("first words", "Secret etcd-tls does not exist")
+	s.playCleanupPods("first words", "Secret etcd-tls\n\x1b[31mdoes not exist")
 	s.playCleanup(failedCleanup)
 	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
 	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned)
-	if !contains(c.Message, s.run.RemovalCommand()) || !contains(c.Message, "Secret etcd-tls does not exist") {
+	if !contains(c.Message, s.run.RemovalCommand()) || !contains(c.Message, "Secret etcd-tls  [31mdoes not exist") {
 		t.Errorf("wanted why the keys are left, and the command that deletes them, found %q", c.Message)
 	}
 	s.must(s.api.Delete(t.Context(), s.run))

@@ -7,6 +7,8 @@ func TestAdmissionAcceptsLeases(t *testing.T) {
 		"grants":                {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}},
 		"a million grants":      {{"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 1}}`}, {"spec.load", `{requests: 1000000, warmupSeconds: 1}`}},
 		"revocations":           {{"spec.workload", `{type: Lease, lease: {operation: Revoke}}`}},
+		"grants over Fast":      {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}, {"spec.load.transport", `Fast`}},
+		"revocations over Fast": {{"spec.workload", `{type: Lease, lease: {operation: Revoke}}`}, {"spec.load.transport", `Fast`}},
 		"renewals":              {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`}},
 		"renewals for a time":   {{"spec.workload", `{type: Lease, lease: {operation: KeepAlive, keepAlive: {mode: Once, leases: 1000000}}}`}, {"spec.load", `{durationSeconds: 10, warmupSeconds: 1}`}},
 		"a limit of a renewal":  {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: LeaseKeepAlive, statistic: P99, maxMicroseconds: 1}}]`}},
@@ -34,7 +36,7 @@ func TestAdmissionRejectsLeases(t *testing.T) {
 		"revocations for a time":       {revoke, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
 		"too many grants":              {grant, `{requests: 1000001}`, "at most 1000000"},
 		"a warm-up before revocations": {revoke, `{requests: 1, warmupSeconds: 1}`, "would use up the leases"},
-		"over Fast":                    {grant, `{requests: 1, transport: Fast}`, "write ClientV3"},
+		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})

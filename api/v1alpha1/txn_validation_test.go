@@ -31,6 +31,14 @@ func TestAdmissionAcceptsTransactions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
+	for name, workload := range map[string]string{
+		"puts over Fast":  `{type: Txn, txn: {putsPerTransaction: 1}}`,
+		"swaps over Fast": `{type: Txn, txn: {mode: CompareAndSwap}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantTaken(t, edit{"spec.workload", workload}, edit{"spec.load.transport", `Fast`})
+		})
+	}
 	t.Run("an objective", func(t *testing.T) {
 		wantTaken(t, edit{"spec.workload", `{type: Txn, txn: {mode: CompareAndSwap}}`},
 			edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: CompareAndSwap, statistic: P99, maxMicroseconds: 1}}]`})
@@ -60,7 +68,4 @@ func TestAdmissionRejectsTransactions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
-	t.Run("over Fast", func(t *testing.T) {
-		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: Txn, txn: {putsPerTransaction: 1}}`}, edit{"spec.load.transport", `Fast`})
-	})
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 )
 
-// tool is one program that can be built.
+// tool is one program that can be built, or that Debian has.
 type tool struct {
 	name string
+	// debian is the package of a program that is Debian's, and file its place there; then nothing below is set.
+	debian, file string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
@@ -45,6 +47,8 @@ func catalogue() []tool {
 		kubernetesTool("kube-apiserver", 200),
 		kubernetesTool("kubectl", 30),
 		{name: "etcd", module: "etcd", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
+		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
+		{name: "etcd-debian", debian: "etcd-server", file: "usr/bin/etcd"},
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
 		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "controller-gen", module: "controller-gen", pkg: "sigs.k8s.io/controller-tools/cmd/controller-gen", coldSeconds: 30},
@@ -65,6 +69,7 @@ func catalogue() []tool {
 func groups() map[string][]string {
 	return map[string][]string{
 		"envtest": {"kube-apiserver", "kubectl", "etcd"},
+		"etcds":   {"etcd", "etcd-3.6", "etcd-debian"},
 		"cluster": {
 			"kube-apiserver", "kubectl", "etcd", "etcdctl", "kube-controller-manager", "kube-scheduler", "kubelet",
 			"kube-proxy", "coredns",

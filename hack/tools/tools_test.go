@@ -54,6 +54,9 @@ func TestGroupsNameKnownTools(t *testing.T) {
 
 func TestEveryToolIsPinnedByItsModule(t *testing.T) {
 	for _, tool := range catalogue() {
+		if tool.debian != "" {
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(tool.module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ func (r *Request) Missing(found int64) string {
 	switch {
 	case r.Operation == results.OperationDelete && found == 0:
 		return "the key is not there to be deleted"
-	case r.Operation != results.OperationRange || found >= wanted:
+	case r.Operation != results.OperationRange && r.Operation != results.OperationCompareAndSwap || found >= wanted:
 		return ""
 	case wanted == 1:
 		return "the key is not there (a member that lags behind may not have it yet)"

@@ -14,6 +14,8 @@ func TestMissingKeysFailARequest(t *testing.T) {
 		found   int64
 		want    bool
 	}{
+		"a swap of a key":        {Request{Operation: results.OperationCompareAndSwap}, 1, false},
+		"a swap of no key":       {Request{Operation: results.OperationCompareAndSwap}, 0, true},
 		"a put":                  {Request{Operation: results.OperationPut}, 0, false},
 		"a read that finds":      {Request{Operation: results.OperationRange}, 1, false},
 		"a read of nothing":      {Request{Operation: results.OperationRange}, 0, true},

@@ -52,7 +52,7 @@ func TestValidateRefusesALease(t *testing.T) {
 		"no IDs":                  {Lease{Operation: LeaseGrant}, func(p *Plan) { p.FirstLease = 0 }, "firstLease"},
 		"IDs that are not a row":  {Lease{Operation: LeaseGrant}, func(p *Plan) { p.FirstLease++ }, "firstLease"},
 		"IDs where none are used": {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Workload = valid().Workload }, "firstLease"},
-		"over Fast":               {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.Transport = TransportFast }, "load.transport"},
+		"renewals over Fast":      {Lease{Operation: LeaseKeepAlive, Count: 1}, func(p *Plan) { p.Load.Transport = TransportFast }, "load.transport"},
 		"no time to live":         {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Workload.Lease.TTLSeconds = 0 }, "workload.lease.ttlSeconds"},
 	}
 	for name, tc := range tests {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -188,9 +187,16 @@ type Load struct {
 	Seed int64 `json:"seed"`
 }
 
-// fitsFast says whether the Fast transport carries the workload.
+// fitsFast says whether the Fast transport carries the workload: whether each
+// of its requests is answered once.
 func (w Workload) fitsFast() bool {
-	return w.Interval.isWhole() && !w.InTransaction && slices.Contains([]WorkloadType{WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed}, w.Type)
+	switch w.Type {
+	case WorkloadPut, WorkloadDelete, WorkloadRange, WorkloadMixed, WorkloadTxn:
+		return w.Interval.isWhole() && !w.InTransaction
+	case WorkloadLease:
+		return w.Lease == nil || w.Lease.Operation != LeaseKeepAlive
+	}
+	return false
 }
 
 // Warmup is the length of the warm-up.

@@ -54,7 +54,6 @@ func TestValidateRefusesATransaction(t *testing.T) {
 		"too long":              {txn(129), "workload.txn.puts"},
 		"negative":              {txn(-1), "workload.txn.puts"},
 		"of more keys than are": {func(p *Plan) { txn(3)(p); p.Workload.KeyCount = 2 }, "workload.txn.puts"},
-		"over Fast":             {func(p *Plan) { txn(3)(p); p.Load.Transport = TransportFast }, "load.transport"},
 		"a mixture over Fast":   {func(p *Plan) { wrapped(p); p.Load.Transport = TransportFast }, "load.transport"},
 		"wrapped puts":          {func(p *Plan) { wrapped(p); p.Workload.Type = WorkloadPut }, "workload.inTransaction"},
 	}

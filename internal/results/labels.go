@@ -14,9 +14,9 @@ import (
 // maxTextBytes bounds each text in a snapshot.
 const maxTextBytes = 512
 
-// clean returns the text with every character that can not be printed, for
+// Printable returns the text with every character that can not be printed, for
 // example a line feed or an escape sequence, replaced, and cut to maxTextBytes.
-func clean(text string) string {
+func Printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
@@ -32,7 +32,7 @@ func clean(text string) string {
 func cleanAll(texts []string) []string {
 	cleaned := make([]string, len(texts))
 	for i, text := range texts {
-		cleaned[i] = clean(text)
+		cleaned[i] = Printable(text)
 	}
 	return cleaned
 }
@@ -63,7 +63,7 @@ func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
 			return nil, fmt.Errorf("wanted the labels %v, found no %s", f.labels, name)
 		}
 		values[i] = pairs[at].GetValue()
-		if values[i] != clean(values[i]) {
+		if values[i] != Printable(values[i]) {
 			return nil, fmt.Errorf("label %s: wanted at most %d bytes of printable text, found %.64q", name, maxTextBytes, values[i])
 		}
 	}

@@ -54,7 +54,7 @@ func (s *Snapshot) headline() string {
 	if s.Failure != nil {
 		line = fmt.Sprintf("etcdbench: %s: %s", s.Failure.Reason, s.Failure.Message)
 	}
-	line = clean(line)
+	line = Printable(line)
 	return line[:min(len(line), maxHeadline)]
 }
 

@@ -222,7 +222,7 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 		for i := range runes {
 			runes[i] = rune(0x4e00 + r.IntN(0x5000))
 		}
-		return clean(string(runes))
+		return Printable(string(runes))
 	}
 	s := &Snapshot{
 		RunUID: text(), Transport: text(), Stage: StageDone,

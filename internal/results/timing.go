@@ -133,7 +133,7 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	var all []string
 	warn := func(condition bool, format string, args ...any) {
 		if condition {
-			all = append(all, clean(fmt.Sprintf(format, args...)))
+			all = append(all, Printable(fmt.Sprintf(format, args...)))
 		}
 	}
 	warn(merged.Transport == "" && s.Pods > 0 && merged.RunUID != "",

@@ -255,7 +255,7 @@ func unread(snapshots []*Snapshot, operations []OperationSummary, percentiles bo
 	if message == "" {
 		return nil
 	}
-	return &Reason{Cause: CauseUnread, Message: clean(message), Change: "Where the clients run on Linux and see their own control group, all of it can be read; until then look at their CPU and at lateness."}
+	return &Reason{Cause: CauseUnread, Message: Printable(message), Change: "Where the clients run on Linux and see their own control group, all of it can be read; until then look at their CPU and at lateness."}
 }
 
 // unreadPod returns the first pod of which something is not known, and why.

@@ -20,6 +20,8 @@ const (
 type size struct {
 	requests int64
 	seconds  int
+	// connections of the loads that are about them.
+	connections int
 }
 
 func (z size) requestsOr(n int64) int64 {
@@ -89,7 +91,7 @@ func rateFigure(of, by string, b bound) figure {
 }
 
 func rangeContest(z size) contest {
-	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(200_000)}
+	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(300_000)}
 	return contest{
 		name: "range", what: "serializable range of 256 B, closed loop, 100 connections, 1,000 clients",
 		sides: []side{ours(fast, l), ours(clientV3, l), theirReads(l)},
@@ -101,7 +103,7 @@ func rangeContest(z size) contest {
 }
 
 func putContest(z size) contest {
-	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(60_000)}
+	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(150_000)}
 	return contest{
 		name: "put", what: "put of 256 B, closed loop, 100 connections, 1,000 clients",
 		sides:   []side{ours(fast, l), ours(clientV3, l), theirWrites(l)},
@@ -130,7 +132,7 @@ func fewContest(z size) contest {
 }
 
 func oneContest(z size) contest {
-	l := load{workload: reads(), connections: 1, clients: 1, requests: z.requestsOr(40_000)}
+	l := load{workload: reads(), connections: 1, clients: 1, requests: z.requestsOr(60_000)}
 	return contest{
 		name: "range-1x1", what: "serializable range of 256 B, closed loop, 1 connection × 1",
 		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.3))},

@@ -1,6 +1,8 @@
 package clients
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"math"
 	"os"
 	"path/filepath"
@@ -103,7 +105,7 @@ func TestContestsFit(t *testing.T) {
 	}
 	for name, w := range map[string]plan.Workload{"reads": reads(), "writes": writes(), "transactions": transactions(), "mixture": mixture(), "renewals": renewals()} {
 		l := load{transport: clientV3, workload: w, connections: 10, clients: 100, requests: 1000}
-		p := l.plan("127.0.0.1:2379")
+		p := l.plan((&server{endpoint: "127.0.0.1:2379"}).target())
 		if _, err := p.Encode(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -221,5 +223,26 @@ func TestTheDocumentHasEverySection(t *testing.T) {
 				t.Errorf("wanted the line %q in docs/performance.md", want)
 			}
 		}
+	}
+}
+
+// A certificate that etcd serves is one that the client pods' folder trusts.
+func TestIdentityTrustsItself(t *testing.T) {
+	i, err := writeIdentity(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.LoadX509KeyPair(i.certificate(), i.key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(filepath.Join(i.dir, plan.CAFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: "127.0.0.1"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -15,6 +15,8 @@ type contest struct {
 	// what the load is, for people.
 	what  string
 	sides []side
+	// secure: etcd serves TLS.
+	secure bool
 	// figures are what is told of it.
 	figures []figure
 }
@@ -70,7 +72,7 @@ type programs struct{ etcd, loadgen, benchmark string }
 
 // hold runs a contest for a number of rounds, on an etcd of its own.
 func (c contest) hold(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {
-	s, err := startServer(ctx, p.etcd, tmpfs)
+	s, err := startServer(ctx, p.etcd, tmpfs, c.secure)
 	if err != nil {
 		return nil, err
 	}

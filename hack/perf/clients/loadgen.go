@@ -53,11 +53,11 @@ func (l load) total() int64 {
 	return l.rate * int64(l.seconds)
 }
 
-func (l load) plan(endpoint string) plan.Plan {
+func (l load) plan(target plan.Target) plan.Plan {
 	uid := rand.Text()
 	p := plan.Plan{
 		Version: plan.Version, RunUID: uid, Name: "perf/" + l.transport, Pods: 1, Prefix: "etcdbench/" + uid[:8] + "/",
-		Target:   plan.Target{Endpoints: []string{endpoint}, Members: plan.MembersAll},
+		Target:   target,
 		Workload: l.workload,
 		Load: plan.Load{
 			Transport: l.transport, Connections: l.connections, Clients: l.clients,
@@ -83,7 +83,7 @@ func (a *arena) loadgenAt(ctx context.Context, l load, start time.Time) (sample,
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := writePod(dir, l.plan(a.server.endpoint), start); err != nil {
+	if err := writePod(dir, l.plan(a.server.target()), start); err != nil {
 		return nil, err
 	}
 	c := collector{ctx: ctx, dir: dir}

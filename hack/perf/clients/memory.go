@@ -18,7 +18,7 @@ const (
 
 // memoryContests are what `perf memory` measures. A round takes minutes.
 func memoryContests(z size) []contest {
-	return []contest{flatContest(z, fast, 64), flatContest(z, clientV3, 160), connectionsContest(z)}
+	return []contest{flatContest(z, fast, 64), flatContest(z, clientV3, 160), connectionsContest(z, false, 40), connectionsContest(z, true, 64)}
 }
 
 // flatContest compares the memory of ten million requests with that of one.
@@ -29,7 +29,7 @@ func flatContest(z size, transport string, highestMB float64) contest {
 	name := map[string]string{fast: "memory-fast", clientV3: "memory-clientv3"}[transport]
 	one, ten := "1 M requests", "10 M requests"
 	return contest{
-		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 200, as loadgen sets it)",
+		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 300, as loadgen sets it)",
 		sides: []side{
 			{one, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }},
 			{ten, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, tenfold) }},
@@ -42,15 +42,23 @@ func flatContest(z size, transport string, highestMB float64) contest {
 }
 
 // connectionsContest gives each of many clients a connection of its own.
-func connectionsContest(z size) contest {
+func connectionsContest(z size, secure bool, highestKB float64) contest {
 	w := reads()
 	w.ValueSize = 512
-	l := load{transport: fast, workload: w, connections: manyConnections, clients: manyConnections, requests: z.requestsOr(200_000)}
+	n := manyConnections
+	if z.connections > 0 {
+		n = z.connections
+	}
+	l := load{transport: fast, workload: w, connections: n, clients: n, requests: z.requestsOr(200_000)}
+	name, kind := "connections", "plain"
+	if secure {
+		name, kind = "connections-tls", "TLS"
+	}
 	return contest{
-		name: "connections", what: "10,000 clients on 10,000 plain connections, replies of 512 B, Fast",
+		name: name, what: fmt.Sprintf("%d clients on %[1]d %s connections, replies of 512 B, Fast", n, kind), secure: secure,
 		sides: []side{{fast, func(ctx context.Context, a *arena) (sample, error) { return a.watched(ctx, l) }}},
 		figures: []figure{
-			{what: "client memory per connection, KB", metric: perConnection, of: fast, bound: atMost(40)},
+			{what: "client memory per connection, KB", metric: perConnection, of: fast, bound: atMost(highestKB)},
 			{what: "kernel memory for both ends of a connection, KB", metric: kernelMemory, of: fast, bound: reported()},
 		},
 	}

@@ -84,6 +84,7 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	flags.IntVar(&o.pairs, "pairs", defaultPairs(section), "how often each side has its turn")
 	flags.Int64Var(&o.size.requests, "requests", 0, "requests of each closed loop; 0 is what the contest has by itself")
 	flags.IntVar(&o.size.seconds, "seconds", 0, "length of each open loop in seconds; 0 is what the contest has by itself")
+	flags.IntVar(&o.size.connections, "connections", 0, "connections of the contests about their memory; 0 is 10,000")
 	flags.StringVar(&o.store, "out", filepath.Join("out", "perf", section+".json"), "`file` that keeps every single value")
 	flags.StringVar(&o.document, "doc", filepath.Join("docs", "performance.md"), "`file` whose section gets the table; empty for none")
 	flags.StringVar(&o.tmpfs, "tmpfs", "/dev/shm", "`folder` in memory for etcd's data")
@@ -94,7 +95,7 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	if *rows != "" {
 		o.rows = strings.Split(*rows, ",")
 	}
-	if o.pairs < 1 || o.size.requests < 0 || o.size.seconds < 0 || flags.NArg() > 0 {
+	if o.pairs < 1 || min(o.size.requests, int64(o.size.seconds), int64(o.size.connections)) < 0 || flags.NArg() > 0 {
 		return o, fmt.Errorf("perf %s: wanted at least one pair, no negative number and no further argument, found %q", section, args)
 	}
 	return o, nil

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 const (
@@ -34,12 +37,15 @@ type server struct {
 	dir string
 	// endpoint is host:port.
 	endpoint string
+	// identity is nil for a plain etcd.
+	identity *identity
 	// log is for who reads it after stop.
 	log bytes.Buffer
 }
 
-// startServer starts an etcd with its data on a tmpfs, so that no disk decides.
-func startServer(ctx context.Context, program, tmpfs string) (*server, error) {
+// startServer starts an etcd with its data on a tmpfs, so that no disk decides,
+// plain or over TLS.
+func startServer(ctx context.Context, program, tmpfs string, secure bool) (*server, error) {
 	if err := requireTmpfs(tmpfs); err != nil {
 		return nil, err
 	}
@@ -47,17 +53,8 @@ func startServer(ctx context.Context, program, tmpfs string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, peer, err := freeAddresses()
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	s := &server{dir: dir, endpoint: client}
-	s.cmd = exec.Command(program, "--name=perf", "--data-dir="+filepath.Join(dir, "data"), "--log-level=error",
-		"--quota-backend-bytes="+strconv.Itoa(quotaBytes),
-		"--listen-client-urls=http://"+client, "--advertise-client-urls=http://"+client,
-		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer, "--initial-cluster=perf=http://"+peer)
-	s.cmd.Stderr = &s.log
-	if err := s.cmd.Start(); err != nil {
+	s := &server{dir: dir}
+	if err := s.launch(program, secure); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -65,6 +62,52 @@ func startServer(ctx context.Context, program, tmpfs string) (*server, error) {
 		return nil, fmt.Errorf("%w: %s", err, lastOf(s.log.Bytes(), 1000))
 	}
 	return s, nil
+}
+
+func (s *server) launch(program string, secure bool) error {
+	client, peer, err := freeAddresses()
+	if err != nil {
+		return err
+	}
+	s.endpoint = client
+	var flags []string
+	if secure {
+		if s.identity, err = writeIdentity(s.dir); err != nil {
+			return err
+		}
+		flags = []string{"--cert-file=" + s.identity.certificate(), "--key-file=" + s.identity.key()}
+	}
+	flags = append(flags, "--name=perf", "--data-dir="+filepath.Join(s.dir, "data"), "--log-level=error",
+		"--quota-backend-bytes="+strconv.Itoa(quotaBytes),
+		"--listen-client-urls="+s.url(), "--advertise-client-urls="+s.url(),
+		"--listen-peer-urls=http://"+peer, "--initial-advertise-peer-urls=http://"+peer, "--initial-cluster=perf=http://"+peer)
+	s.cmd = exec.Command(program, flags...)
+	s.cmd.Stderr = &s.log
+	return s.cmd.Start()
+}
+
+func (s *server) url() string {
+	if s.identity != nil {
+		return "https://" + s.endpoint
+	}
+	return "http://" + s.endpoint
+}
+
+// trust is what a client needs to know the server; nil if it is plain.
+func (s *server) trust() *tls.Config {
+	if s.identity == nil {
+		return nil
+	}
+	return s.identity.trust
+}
+
+// target is etcd as a plan names it.
+func (s *server) target() plan.Target {
+	t := plan.Target{Endpoints: []string{s.endpoint}, Members: plan.MembersAll}
+	if s.identity != nil {
+		t.TLS = &plan.TLS{Dir: s.identity.dir, SecretName: "perf"}
+	}
+	return t
 }
 
 func requireTmpfs(dir string) error {
@@ -104,7 +147,7 @@ func (s *server) prepare(ctx context.Context) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.endpoint}, Context: ctx})
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.url()}, TLS: s.trust(), Context: ctx})
 	if err != nil {
 		return err
 	}
@@ -114,11 +157,12 @@ func (s *server) prepare(ctx context.Context) error {
 }
 
 func (s *server) isHealthy(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.endpoint+"/health", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url()+"/health", nil)
 	if err != nil {
 		return false
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: s.trust(), DisableKeepAlives: true}}
+	response, err := client.Do(request)
 	if err != nil {
 		return false
 	}

@@ -20,6 +20,10 @@ const (
 	dialTimeout = 10 * time.Second
 	// controlTimeout bounds one attempt of a request that is not load.
 	controlTimeout = 10 * time.Second
+	// keepAliveTime and keepAliveTimeout are the API server's own client's: a
+	// member that vanishes without a word is noticed.
+	keepAliveTime    = 30 * time.Second
+	keepAliveTimeout = 10 * time.Second
 )
 
 // dial returns a client of these addresses, logged in and connected. It makes
@@ -31,17 +35,15 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 		return nil, err
 	}
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints:       urls(endpoints, creds.tls != nil),
-		TLS:             creds.tls.Clone(),
-		Username:        creds.username,
-		Password:        creds.password,
-		DialTimeout:     dialTimeout,
-		MaxUnaryRetries: 1,
-		Logger:          zap.NewNop(),
-		// As the API server's own client does: a member that vanishes without
-		// a word is noticed.
-		DialKeepAliveTime:    30 * time.Second,
-		DialKeepAliveTimeout: 10 * time.Second,
+		Endpoints:            urls(endpoints, creds.tls != nil),
+		TLS:                  creds.tls.Clone(),
+		Username:             creds.username,
+		Password:             creds.password,
+		DialTimeout:          dialTimeout,
+		MaxUnaryRetries:      1,
+		Logger:               zap.NewNop(),
+		DialKeepAliveTime:    keepAliveTime,
+		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          d.dialOptions(),
 	})
 	if err != nil {

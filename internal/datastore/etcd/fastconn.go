@@ -51,7 +51,7 @@ func (d *Driver) fastClient() (*fast.Client, error) {
 	if d.fast != nil {
 		return d.fast, nil
 	}
-	config := fast.Config{TLS: creds.tls, DialTimeout: dialTimeout}
+	config := fast.Config{TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout}
 	if creds.username != "" {
 		config.Token = d.token
 	}

@@ -49,32 +49,43 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 	const requests = 300
 	tests := map[string]struct {
 		lease     plan.Lease
+		transport string
 		operation results.Operation
 		warmup    int
 		// want counts what the load does; the warm-up does n more of the same.
 		want func(n uint64) leaseCounts
 	}{
 		"grants": {
-			plan.Lease{Operation: plan.LeaseGrant}, results.OperationLeaseGrant, 1,
+			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportClientV3, results.OperationLeaseGrant, 1,
+			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
+		},
+		"grants over Fast": {
+			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportFast, results.OperationLeaseGrant, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
 		},
 		"renewals, each over a stream of its own": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, results.OperationLeaseKeepAlive, 1,
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"renewals over streams that stay open": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, results.OperationLeaseKeepAlive, 1,
+			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"revocations": {
-			plan.Lease{Operation: plan.LeaseRevoke}, results.OperationLeaseRevoke, 0,
+			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportClientV3, results.OperationLeaseRevoke, 0,
+			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
+		},
+		"revocations over Fast": {
+			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportFast, results.OperationLeaseRevoke, 0,
 			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := lessor(t, cluster)
-			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) { p.Load.WarmupSeconds = tc.warmup })
+			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) {
+				p.Load.WarmupSeconds, p.Load.Transport = tc.warmup, tc.transport
+			})
 			s := tell(t, cluster, client, p)
 			after := lessor(t, cluster)
 			if n := s.operation(t, tc.operation).Latency.Count(); n != requests {

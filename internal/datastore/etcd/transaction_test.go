@@ -24,15 +24,15 @@ func txnPlan(puts int, keys int64) func(*plan.Plan) {
 func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, puts := range map[string]int{"one": 1, "some": 10, "as many as etcd takes": plan.MaxTxnOperations} {
-		t.Run(name, func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, txnPlan(puts, 128)))
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
 			if n := s.operation(t, results.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
-				t.Errorf("%d transactions were measured, etcd has %d revisions; wanted 300", n, len(s.loadPuts))
+				t.Errorf("%s: %d transactions were measured, etcd has %d revisions; wanted 300", name, n, len(s.loadPuts))
 			}
 			for revision, keys := range s.loadPuts {
 				slices.Sort(keys)
 				if len(slices.Compact(keys)) != puts {
-					t.Errorf("revision %d wrote the keys %v, wanted %d different ones", revision, keys, puts)
+					t.Errorf("%s: revision %d wrote the keys %v, wanted %d different ones", name, revision, keys, puts)
 				}
 			}
 		})
@@ -104,21 +104,21 @@ func TestASwapThatIsLostChangesNothing(t *testing.T) {
 		"one key for all clients": {1, func(lost uint64) bool { return lost > 0 && lost < 300 }},
 		"many keys":               {100_000, func(lost uint64) bool { return lost < 10 }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, txnPlan(0, tc.keys), func(p *plan.Plan) {
+		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys), func(p *plan.Plan) {
 				p.Workload.KeyCount = min(tc.keys, 5_000)
 			}))
 			r := s.operation(t, results.OperationCompareAndSwap)
 			if r.Latency.Count() != 300 || !tc.wantLost(r.Lost) {
-				t.Errorf("%d of %d swaps were lost", r.Lost, r.Latency.Count())
+				t.Errorf("%s: %d of %d swaps were lost", name, r.Lost, r.Latency.Count())
 			}
 			preloaded := min(tc.keys, 5_000)
 			if wrote := int64(len(s.loadPuts)) - preloaded; wrote != int64(r.Latency.Count()-r.Lost) {
-				t.Errorf("etcd has %d revisions of the load for %d swaps of which %d were lost", wrote, r.Latency.Count(), r.Lost)
+				t.Errorf("%s: etcd has %d revisions of the load for %d swaps of which %d were lost", name, wrote, r.Latency.Count(), r.Lost)
 			}
 			for rpc, want := range map[results.RPC]uint64{results.RPCRange: 300, results.RPCTxn: 300, results.RPCPut: 0} {
 				if got := s.merged.Requests[rpc][results.PhaseMeasured]; got != want {
-					t.Errorf("%d %s were measured, wanted %d", got, rpc, want)
+					t.Errorf("%s: %d %s were measured, wanted %d", name, got, rpc, want)
 				}
 			}
 		})

@@ -79,7 +79,8 @@ func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 	return config
 }
 
-func (a *Authority) serverFiles(t testing.TB) transport.TLSInfo {
+// ServerFiles writes the files of a member that wants client certificates.
+func (a *Authority) ServerFiles(t testing.TB) transport.TLSInfo {
 	t.Helper()
 	dir := a.write(t, "server", func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = a.names, a.addresses })
 	return transport.TLSInfo{

@@ -167,7 +167,7 @@ func configs(t testing.TB, dir string, members int, authority *Authority) []*emb
 		out[i] = config(dir, i, ports[2*i], ports[2*i+1])
 		peers = append(peers, out[i].Name+"="+out[i].AdvertisePeerUrls[0].String())
 		if authority != nil {
-			secure(out[i], authority.serverFiles(t))
+			secure(out[i], authority.ServerFiles(t))
 		}
 	}
 	for _, c := range out {

@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -25,6 +26,10 @@ type Config struct {
 	// DialTimeout bounds each try to connect, the handshakes included; 0 is
 	// 5 s.
 	DialTimeout time.Duration
+	// KeepAliveTime is after how long without a word from a server that owes an
+	// answer it is asked for a sign of life, and KeepAliveTimeout after how long
+	// without one the connection is given up; 0 is 30 s and 10 s.
+	KeepAliveTime, KeepAliveTimeout time.Duration
 	// Loops is the number of event loops; 0 chooses it by the processors.
 	Loops int
 	// StreamWindow and ConnWindow are the flow-control windows that servers
@@ -40,19 +45,13 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	orElse := func(n *int, otherwise int) {
-		if *n == 0 {
-			*n = otherwise
-		}
-	}
-	orElse(&c.Loops, max(1, runtime.GOMAXPROCS(0)/2))
-	orElse(&c.StreamWindow, 1<<20)
-	orElse(&c.ConnWindow, 16<<20)
-	orElse(&c.MaxMessage, 64<<20)
-	c.ConnWindow = max(c.ConnWindow, frame.DefaultWindow)
-	if c.DialTimeout == 0 {
-		c.DialTimeout = 5 * time.Second
-	}
+	c.Loops = cmp.Or(c.Loops, max(1, runtime.GOMAXPROCS(0)/2))
+	c.StreamWindow = cmp.Or(c.StreamWindow, 1<<20)
+	c.ConnWindow = max(cmp.Or(c.ConnWindow, 16<<20), frame.DefaultWindow)
+	c.MaxMessage = cmp.Or(c.MaxMessage, 64<<20)
+	c.DialTimeout = cmp.Or(c.DialTimeout, 5*time.Second)
+	c.KeepAliveTime = cmp.Or(c.KeepAliveTime, 30*time.Second)
+	c.KeepAliveTimeout = cmp.Or(c.KeepAliveTimeout, 10*time.Second)
 	return c
 }
 

@@ -141,6 +141,7 @@ func (c *Conn) connected(d dialed, address string, err error) {
 	c.current, c.why = k, ""
 	c.links[k] = struct{}{}
 	c.expectGreeting(k)
+	k.alive.start(k)
 	queue := c.queue
 	c.queue = nil
 	for _, a := range queue {

@@ -19,14 +19,22 @@ func (c *Client) dial(address string) (dialed, error) {
 	}
 	var dialer net.Dialer
 	tcp, err := dialer.DialContext(ctx, "tcp", address)
-	if err != nil || c.config.TLS == nil {
-		return dialed{tcp: tcp}, err
+	if err != nil {
+		return dialed{}, err
 	}
-	transport, err := c.shakeHands(ctx, tcp, address)
+	transport, err := c.prepare(ctx, tcp, address)
 	if err != nil {
 		_ = tcp.Close()
 	}
 	return dialed{tcp: tcp, tls: transport}, err
+}
+
+// prepare makes a connection ready for HTTP/2; it returns nil without TLS.
+func (c *Client) prepare(ctx context.Context, tcp net.Conn, address string) (*tlsTransport, error) {
+	if err := limitSilence(tcp, c.config.KeepAliveTimeout); err != nil || c.config.TLS == nil {
+		return nil, err
+	}
+	return c.shakeHands(ctx, tcp, address)
 }
 
 func (c *Client) shakeHands(ctx context.Context, tcp net.Conn, address string) (*tlsTransport, error) {

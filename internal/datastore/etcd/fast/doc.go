@@ -1,5 +1,5 @@
-// Package fast is the Fast transport: unary calls of etcd's KV service over
-// HTTP/2, for a small part of what they cost a client in grpc-go.
+// Package fast is the Fast transport: unary calls of etcd's KV and Lease
+// services over HTTP/2, for a small part of what they cost a client in grpc-go.
 //
 // A few loops own the connections. A loop waits until some are readable, reads
 // and acts on what has come, lets the clients whose requests have ended send

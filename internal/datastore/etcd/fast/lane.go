@@ -25,7 +25,9 @@ type Lane struct {
 	phase    results.Phase
 	request  *load.Request
 	response *load.Response
-	reply    message.Reply
+	// call is what the request takes now, and reply the last response.
+	call  *call
+	reply message.Reply
 }
 
 var (
@@ -42,6 +44,7 @@ func newLane(c *Conn, done func()) *Lane {
 // Send implements load.Lane.
 func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response) {
 	a.phase, a.request, a.response = phase, req, resp
+	a.call = callOf(req.Operation)
 	a.flying = true
 	a.serial++
 	l := a.conn.loop
@@ -53,7 +56,7 @@ func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response)
 // startOn puts the call on a link.
 func (a *Lane) startOn(k *link) {
 	a.link = k
-	k.http.Start(&a.stream, callOf(a.request).method, a)
+	k.http.Start(&a.stream, a.call.method, a)
 	k.touch()
 }
 
@@ -80,29 +83,34 @@ func (a *Lane) cancel(code unary.Code, detail string) {
 
 // AppendMessage implements unary.Call: the call goes on the wire now.
 func (a *Lane) AppendMessage(dst []byte) []byte {
-	a.conn.loop.requests.Add(callOf(a.request).rpc, a.phase)
-	return appendRequest(dst, a.request)
+	a.conn.loop.requests.Add(a.call.rpc, a.phase)
+	return a.call.append(dst, a)
 }
 
 // Sent implements unary.Call.
-func (a *Lane) Sent(at int64) { a.response.Sent = load.Instant(at) }
+func (a *Lane) Sent(at int64) {
+	if a.call != swapCall {
+		a.response.Sent = load.Instant(at)
+	}
+}
 
 // Received implements unary.Call.
 func (a *Lane) Received(response []byte) error {
 	a.link.answered = true
-	return a.reply.Read(callOf(a.request).kind, response)
+	return a.reply.Read(a.call.kind, response)
 }
 
 // Ended implements unary.Call.
 func (a *Lane) Ended(code unary.Code, detail string) {
+	if code == unary.OK {
+		if a.swap() {
+			return
+		}
+		code, detail = a.outcome()
+	}
 	l := a.conn.loop
 	l.wheel.stop(&a.timer)
 	a.response.Received = l.now
-	if code == unary.OK {
-		if missing := a.request.Missing(a.reply.Count); missing != "" {
-			code, detail = unary.NotFound, missing
-		}
-	}
 	if code != unary.OK {
 		a.response.Code, a.response.Detail = code.String(), detail
 	}

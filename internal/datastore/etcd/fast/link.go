@@ -22,7 +22,11 @@ type link struct {
 	// answered: a response has come, so that the server is not only pretending
 	// to be there.
 	answered bool
-	closed   bool
+	// stalled: there is more to write than the kernel takes now. The link is
+	// ready when it takes more, too.
+	stalled bool
+	closed  bool
+	alive   keepAlive
 }
 
 // newLink takes over a connection that has shaken hands.
@@ -34,7 +38,7 @@ func newLink(c *Conn, d dialed) (*link, error) {
 	}
 	k.socket = s
 	if d.tls != nil {
-		k.socket = d.tls.attach(s)
+		k.socket = d.tls.attach(s, c.loop)
 	}
 	k.http = unary.New(c.httpConfig(), c.loop.pool)
 	k.http.SetToken(c.client.tokens.current())
@@ -53,6 +57,11 @@ func (k *link) touch() {
 // serve acts on what there is to read.
 func (k *link) serve() {
 	k.touch()
+	// A stalled link is ready again and again as long as it does not write: the
+	// loop would find no moment to flush.
+	if k.stalled && !k.tryWrite() {
+		return
+	}
 	for !k.closed {
 		buffer := k.loop.buffer
 		kept := copy(buffer, k.partial)
@@ -64,6 +73,7 @@ func (k *link) serve() {
 			return
 		}
 		k.loop.now = load.Now()
+		k.alive.heard = k.loop.now
 		k.receive(buffer[:kept+n])
 		if kept+n < len(buffer) && !k.socket.buffers() {
 			return
@@ -101,8 +111,7 @@ func (k *link) flush() {
 	if k.closed {
 		return
 	}
-	if err := k.write(); err != nil {
-		k.lose("the connection was lost: " + err.Error())
+	if !k.tryWrite() {
 		return
 	}
 	k.conn.greeted(k)
@@ -115,7 +124,21 @@ func (k *link) flush() {
 	}
 }
 
+// tryWrite writes what there is, and says whether the link is still there.
+func (k *link) tryWrite() bool {
+	err := k.write()
+	if err != nil {
+		k.lose("the connection was lost: " + err.Error())
+	}
+	return err == nil
+}
+
 func (k *link) write() error {
+	if k.socket.pending() {
+		if _, err := k.socket.write(nil); err != nil && !errors.Is(err, errNotReady) {
+			return err
+		}
+	}
 	for out := k.http.Output(); len(out) > 0; out = k.http.Output() {
 		at := load.Now()
 		n, err := k.socket.write(out)
@@ -127,7 +150,8 @@ func (k *link) write() error {
 		}
 		k.http.Wrote(n, int64(at))
 	}
-	k.socket.notifyWritable(k.socket.pending() || len(k.http.Output()) > 0)
+	k.stalled = k.socket.pending() || len(k.http.Output()) > 0
+	k.socket.notifyWritable(k.stalled)
 	return nil
 }
 
@@ -153,6 +177,7 @@ func (k *link) close() {
 		return
 	}
 	k.closed = true
+	k.alive.stop()
 	k.socket.close()
 	k.keep(nil)
 	delete(k.conn.links, k)

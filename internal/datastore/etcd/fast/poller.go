@@ -32,7 +32,8 @@ type socket interface {
 	// buffers says whether there may be more to read although the last read
 	// did not fill its buffer, and no event tells so.
 	buffers() bool
-	// pending says whether something that write took has not left yet.
+	// pending says whether something that write took has not left yet. A write of
+	// nothing lets it.
 	pending() bool
 }
 

@@ -24,6 +24,7 @@ type kv struct {
 	pb.UnimplementedKVServer
 	ranges func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error)
 	puts   func(context.Context, *pb.PutRequest) (*pb.PutResponse, error)
+	txns   func(context.Context, *pb.TxnRequest) (*pb.TxnResponse, error)
 }
 
 func (s *kv) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
@@ -35,6 +36,25 @@ func (s *kv) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, 
 
 func (s *kv) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse, error) {
 	return s.puts(ctx, r)
+}
+
+func (s *kv) DeleteRange(context.Context, *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error) {
+	return &pb.DeleteRangeResponse{Deleted: 1}, nil
+}
+
+func (s *kv) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	return s.txns(ctx, r)
+}
+
+// lessor is etcd's Lease service, which says yes.
+type lessor struct{ pb.UnimplementedLeaseServer }
+
+func (lessor) LeaseGrant(_ context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
+	return &pb.LeaseGrantResponse{ID: r.ID, TTL: r.TTL}, nil
+}
+
+func (lessor) LeaseRevoke(context.Context, *pb.LeaseRevokeRequest) (*pb.LeaseRevokeResponse, error) {
+	return &pb.LeaseRevokeResponse{}, nil
 }
 
 // certificate is of a server at 127.0.0.1, and trust is who trusts it.
@@ -65,11 +85,17 @@ func serve(t *testing.T, address string, s *kv, options ...grpc.ServerOption) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(options...)
-	pb.RegisterKVServer(server, s)
+	server := newServer(s, options...)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return server, listener.Addr().String()
+}
+
+func newServer(s *kv, options ...grpc.ServerOption) *grpc.Server {
+	server := grpc.NewServer(options...)
+	pb.RegisterKVServer(server, s)
+	pb.RegisterLeaseServer(server, lessor{})
+	return server
 }
 
 // newTestClient returns a client that is closed with the test.

@@ -54,6 +54,11 @@ func ParseSettings(payload []byte, each func(Setting) bool) bool {
 // PingLen is the length of a PING's payload in bytes.
 const PingLen = 8
 
+// AppendPing appends a PING with this payload.
+func AppendPing(dst, payload []byte) []byte {
+	return append(Header{Length: len(payload), Kind: Ping}.Append(dst), payload...)
+}
+
 // AppendPingAck appends the answer to a PING with this payload.
 func AppendPingAck(dst, payload []byte) []byte {
 	dst = Header{Length: len(payload), Kind: Ping, Flags: Ack}.Append(dst)

@@ -35,6 +35,13 @@ func TestAppendedFramesMeanTheSameToTheOracle(t *testing.T) {
 			frame.AppendSettingsAck(nil),
 			func(f http2.Frame) bool { return f.(*http2.SettingsFrame).IsAck() },
 		},
+		"ping": {
+			frame.AppendPing(nil, []byte("12345678")),
+			func(f http2.Frame) bool {
+				p := f.(*http2.PingFrame)
+				return !p.IsAck() && string(p.Data[:]) == "12345678"
+			},
+		},
 		"answered ping": {
 			frame.AppendPingAck(nil, []byte("12345678")),
 			func(f http2.Frame) bool {

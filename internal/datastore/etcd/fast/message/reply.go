@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var errNested = errors.New("the header of the response is not a protobuf message")
+var errNested = errors.New("a part of the response is not a protobuf message")
 
 // Reply is what matters of a response.
 type Reply struct {
@@ -15,6 +15,9 @@ type Reply struct {
 	Revision int64
 	// Pairs is how many key-value pairs a Range returned.
 	Pairs int
+	// ModRevision is, of a KindRangeOfOne, when the last key that it found was
+	// modified for the last time.
+	ModRevision int64
 	// Count is how many keys a Range covers, or a DeleteRange deleted.
 	Count int64
 	// More: a Range has left keys out because of its limit.
@@ -31,6 +34,8 @@ type Kind uint8
 // The kinds of responses, named after their requests.
 const (
 	KindRange Kind = iota
+	// KindRangeOfOne is a KindRange of one key, of which more matters.
+	KindRangeOfOne
 	KindPut
 	KindDeleteRange
 	KindTxn
@@ -43,8 +48,12 @@ const (
 func (r *Reply) Read(kind Kind, b []byte) error {
 	*r = Reply{}
 	return scan(b, func(f field) bool {
-		if f.number == 1 && f.kind == protowire.BytesType {
+		switch {
+		case f.is(1, protowire.BytesType):
 			return r.readHeader(f.bytes) == nil
+		case kind == KindRangeOfOne && f.is(2, protowire.BytesType):
+			r.Pairs++
+			return r.readPair(f.bytes) == nil
 		}
 		r.set(kind, f)
 		return true
@@ -64,10 +73,20 @@ func (r *Reply) readHeader(b []byte) error {
 	})
 }
 
+func (r *Reply) readPair(b []byte) error {
+	r.ModRevision = 0
+	return scan(b, func(f field) bool {
+		if f.is(3, protowire.VarintType) {
+			r.ModRevision = int64(f.varint)
+		}
+		return true
+	})
+}
+
 // set keeps a field of a response, if it matters.
 func (r *Reply) set(kind Kind, f field) {
 	switch kind {
-	case KindRange:
+	case KindRange, KindRangeOfOne:
 		r.setRange(f)
 	case KindDeleteRange:
 		if f.is(2, protowire.VarintType) {

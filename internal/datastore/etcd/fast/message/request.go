@@ -1,10 +1,6 @@
 package message
 
-import (
-	"slices"
-
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "google.golang.org/protobuf/encoding/protowire"
 
 // Range asks for a key, or for the keys from Key to before End.
 type Range struct {
@@ -53,89 +49,43 @@ func (d *DeleteRange) Append(dst []byte) []byte {
 	return appendBytes(dst, 2, d.End)
 }
 
-// Comparison is the relation that a Compare wants.
-type Comparison int64
+// A TxnRequest is written part by part: its conditions, then what is done if all
+// of them hold. Each part is appended to the request itself, so that a
+// transaction of many keys needs no memory of its own.
 
-// The relations.
+// Fields of a TxnRequest and of what it is made of.
 const (
-	Equal Comparison = iota
-	Greater
-	Less
-	NotEqual
+	txnCompare, txnSuccess = 1, 2
+	opPut                  = 2
+	// compareMod is the value of field compareTarget that makes etcd look at the
+	// revision in field compareRevision.
+	compareTarget, compareKey, compareRevision = 2, 3, 6
+	compareMod                                 = 2
 )
 
-// Subject is the property of a key that a Compare looks at.
-type Subject int64
-
-// The subjects.
-const (
-	Version Subject = iota
-	CreateRevision
-	ModRevision
-	Value
-	Lease
-)
-
-// Compare is a condition of a transaction, on a key or on all keys from Key to
-// before End.
-type Compare struct {
-	Key, End   []byte
-	Comparison Comparison
-	Subject    Subject
-	// Number is compared with; Bytes if the subject is Value.
-	Number int64
-	Bytes  []byte
+// Unchanged is a condition of a transaction: the last modification of a key was
+// the one at Revision.
+type Unchanged struct {
+	Key      []byte
+	Revision int64
 }
 
-func (c *Compare) append(dst []byte) []byte {
-	dst = appendInt(dst, 1, int64(c.Comparison))
-	dst = appendInt(dst, 2, int64(c.Subject))
-	dst = appendBytes(dst, 3, c.Key)
-	// The wanted property is one of five fields, written even if zero.
-	switch c.Subject {
-	case Version, CreateRevision, ModRevision:
-		dst = protowire.AppendVarint(protowire.AppendTag(dst, 4+protowire.Number(c.Subject), protowire.VarintType), uint64(c.Number))
-	case Value:
-		dst = protowire.AppendBytes(protowire.AppendTag(dst, 7, protowire.BytesType), c.Bytes)
-	case Lease:
-		dst = protowire.AppendVarint(protowire.AppendTag(dst, 8, protowire.VarintType), uint64(c.Number))
-	}
-	return appendBytes(dst, 64, c.End)
+// AppendIf appends a part of a TxnRequest: a condition.
+func (u *Unchanged) AppendIf(dst []byte) []byte {
+	dst, start := openNested(dst, txnCompare)
+	dst = appendInt(dst, compareTarget, compareMod)
+	dst = appendBytes(dst, compareKey, u.Key)
+	// One of several fields, so it is written even if it is zero.
+	dst = protowire.AppendVarint(protowire.AppendTag(dst, compareRevision, protowire.VarintType), uint64(u.Revision))
+	return closeNested(dst, start)
 }
 
-// Op is a request inside a transaction: a *Range, a *Put or a *DeleteRange.
-type Op interface{ Append(dst []byte) []byte }
-
-// Txn does Then if all conditions hold, else Else.
-type Txn struct {
-	If         []Compare
-	Then, Else []Op
-}
-
-// Append appends a TxnRequest.
-func (t *Txn) Append(dst []byte) []byte {
-	for i := range t.If {
-		dst = appendNested(dst, 1, t.If[i].append)
-	}
-	for _, op := range t.Then {
-		dst = appendOp(dst, 2, op)
-	}
-	for _, op := range t.Else {
-		dst = appendOp(dst, 3, op)
-	}
-	return dst
-}
-
-func appendOp(dst []byte, field protowire.Number, op Op) []byte {
-	return appendNested(dst, field, func(dst []byte) []byte {
-		switch op := op.(type) {
-		case *Range:
-			return appendNested(dst, 1, op.Append)
-		case *Put:
-			return appendNested(dst, 2, op.Append)
-		}
-		return appendNested(dst, 3, op.Append)
-	})
+// AppendThen appends a part of a TxnRequest: to put if all conditions hold.
+func (p *Put) AppendThen(dst []byte) []byte {
+	dst, operation := openNested(dst, txnSuccess)
+	dst, put := openNested(dst, opPut)
+	dst = p.Append(dst)
+	return closeNested(closeNested(dst, put), operation)
 }
 
 // LeaseGrant asks for a lease.
@@ -175,12 +125,21 @@ func appendBool(dst []byte, field protowire.Number, value bool) []byte {
 	return appendInt(dst, field, int64(protowire.EncodeBool(value)))
 }
 
-// appendNested appends a message in a message: first where it will lie if its
-// length takes one byte, then moved if it takes more.
-func appendNested(dst []byte, field protowire.Number, message func([]byte) []byte) []byte {
+// openNested begins a message in a message, whose content is appended then. start
+// is where that lies if its length takes one byte.
+func openNested(dst []byte, field protowire.Number) (opened []byte, start int) {
 	dst = append(protowire.AppendTag(dst, field, protowire.BytesType), 0)
-	start := len(dst)
-	dst = message(dst)
-	length := protowire.AppendVarint(nil, uint64(len(dst)-start))
-	return slices.Replace(dst, start-1, start, length...)
+	return dst, len(dst)
+}
+
+// closeNested ends the message that begins at start, and moves it if its length
+// takes more than one byte.
+func closeNested(dst []byte, start int) []byte {
+	length := len(dst) - start
+	for range protowire.SizeVarint(uint64(length)) - 1 {
+		dst = append(dst, 0)
+	}
+	copy(dst[len(dst)-length:], dst[start:start+length])
+	protowire.AppendVarint(dst[:start-1], uint64(length))
+	return dst
 }

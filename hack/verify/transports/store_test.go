@@ -1,0 +1,180 @@
+package transports
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const prefix = "etcdbench/11111111/"
+
+// workloads are those that every transport carries. Each key is written by one
+// request of the load at most, or all requests follow each other: so the store
+// follows from the seed.
+var workloads = map[string]func(*plan.Plan){
+	"puts": func(*plan.Plan) {},
+	"puts at random, one after the other": func(p *plan.Plan) {
+		p.Workload.KeyOrder, p.Load.Connections, p.Load.Clients = plan.KeyOrderUniform, 1, 1
+	},
+	"puts on a schedule": func(p *plan.Plan) { p.Load.RatePerSecond = 2_000 },
+	"reads":              func(p *plan.Plan) { p.Workload.Type = plan.WorkloadRange },
+	"mixed":              func(p *plan.Plan) { p.Workload.Type, p.Workload.ReadsPerHundred = plan.WorkloadMixed, 50 },
+	"deletions":          func(p *plan.Plan) { p.Workload.Type, p.Load.Requests = plan.WorkloadDelete, 200 },
+	"transactions": func(p *plan.Plan) {
+		p.Workload.Type, p.Workload.Txn, p.Load.Requests = plan.WorkloadTxn, &plan.Txn{Puts: 3}, 100
+	},
+	"swaps": func(p *plan.Plan) { p.Workload.Type, p.Workload.Txn = plan.WorkloadTxn, &plan.Txn{} },
+	"grants of leases": func(p *plan.Plan) {
+		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseGrant, TTLSeconds: 600}}
+	},
+	"leases' revocation": func(p *plan.Plan) {
+		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseRevoke, TTLSeconds: 600}}
+	},
+}
+
+// planFor is a plan of one pod.
+func planFor(target plan.Target, transport string, seed int64, change func(*plan.Plan)) plan.Plan {
+	p := plan.Plan{
+		Version: plan.Version, RunUID: "11111111-0000-4000-8000-000000000000", Name: "test/run", Pods: 1, Prefix: prefix,
+		Target: target, TimeoutSeconds: 120,
+		Workload: plan.Workload{Type: plan.WorkloadPut, KeySize: 8, ValueSize: 300, KeyCount: 300, KeyOrder: plan.KeyOrderSequential},
+		Load:     plan.Load{Transport: transport, Connections: 3, Clients: 12, Requests: 300, RequestTimeoutSeconds: 30, Seed: seed},
+	}
+	change(&p)
+	return p
+}
+
+// entry is what is stored under a key, and how often it was written.
+type entry struct {
+	Value   string
+	Version int64
+}
+
+// aftermath is what a run has done until its load was over.
+type aftermath struct {
+	Store map[string]entry
+	// Leases are those of the run that are there.
+	Leases []int64
+	// Requests are those that write or read what the workload says, by phase.
+	Requests map[results.RPC]map[results.Phase]uint64
+	Failed   map[string]uint64
+}
+
+// atOnce is a load.Control that starts at once.
+type atOnce struct{}
+
+func (atOnce) StartAt(context.Context) (time.Time, error) { return time.Now(), nil }
+func (atOnce) Turn(context.Context) error                 { return nil }
+func (atOnce) Stopped() <-chan struct{}                   { return nil }
+
+// run runs a plan and looks at the store before the run's keys are deleted.
+func run(t *testing.T, client *clientv3.Client, p plan.Plan) aftermath {
+	t.Helper()
+	var a aftermath
+	config := load.Config{Plan: p, Driver: etcd.New(p, 0), Control: atOnce{}, Measured: func() { a.look(t, client, p) }}
+	session, err := load.NewSession(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Run(t.Context()); err != nil {
+		t.Fatalf("%s: %v", p.Load.Transport, err)
+	}
+	a.count(session.Snapshot())
+	left, err := client.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
+	if err != nil || left.Count != 0 {
+		t.Errorf("%s: %d keys are left, %v", p.Load.Transport, left.Count, err)
+	}
+	return a
+}
+
+func (a *aftermath) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
+	found, err := client.Get(t.Context(), prefix, clientv3.WithPrefix())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	a.Store = map[string]entry{}
+	for _, kv := range found.Kvs {
+		// What begins with a dot is the run's own.
+		if key := strings.TrimPrefix(string(kv.Key), prefix); key[0] != '.' {
+			a.Store[key] = entry{string(kv.Value), kv.Version}
+		}
+	}
+	all, err := client.Leases(t.Context())
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, l := range all.Leases {
+		if p.OwnsLease(int64(l.ID)) {
+			a.Leases = append(a.Leases, int64(l.ID))
+		}
+	}
+	slices.Sort(a.Leases)
+}
+
+func (a *aftermath) count(s *results.Snapshot) {
+	a.Requests, a.Failed = map[results.RPC]map[results.Phase]uint64{}, map[string]uint64{}
+	for rpc, phases := range s.Requests {
+		for _, phase := range []results.Phase{results.PhasePreload, results.PhaseMeasured} {
+			if n := phases[phase]; n > 0 {
+				if a.Requests[rpc] == nil {
+					a.Requests[rpc] = map[results.Phase]uint64{}
+				}
+				a.Requests[rpc][phase] = n
+			}
+		}
+	}
+	for _, o := range s.Operations {
+		for code, n := range o.Errors {
+			a.Failed[code] += n
+		}
+	}
+}
+
+// wantTheSame runs each workload over both transports, on an etcd that nobody
+// else uses.
+func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seeds ...int64) {
+	for name, change := range workloads {
+		for _, seed := range seeds {
+			t.Run(fmt.Sprint(name, ", seed ", seed), func(t *testing.T) {
+				want := run(t, client, planFor(target, plan.TransportClientV3, seed, change))
+				got := run(t, client, planFor(target, plan.TransportFast, seed, change))
+				if len(want.Store)+len(want.Leases) == 0 && name != "leases' revocation" {
+					t.Error("ClientV3 has left nothing to compare with")
+				}
+				if diff := cmp.Diff(want, got); diff != "" || len(got.Failed) > 0 {
+					t.Errorf("Fast is not as ClientV3 (-ClientV3 +Fast):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestTheStoreIsTheSame(t *testing.T) {
+	cluster := etcdtest.Start(t, 1, nil)
+	wantTheSame(t, cluster.Client(t, "", ""), plan.Target{Endpoints: cluster.Endpoints, Members: plan.MembersAll}, 1, 20)
+}
+
+// Another seed is another store: else the comparison would say nothing.
+func TestTheStoreFollowsFromTheSeed(t *testing.T) {
+	cluster := etcdtest.Start(t, 1, nil)
+	client, target := cluster.Client(t, "", ""), plan.Target{Endpoints: cluster.Endpoints, Members: plan.MembersAll}
+	one := run(t, client, planFor(target, plan.TransportFast, 1, workloads["puts"]))
+	two := run(t, client, planFor(target, plan.TransportFast, 2, workloads["puts"]))
+	if len(one.Store) != 300 || cmp.Equal(one.Store, two.Store) {
+		t.Errorf("%d keys, which two seeds have left alike", len(one.Store))
+	}
+}

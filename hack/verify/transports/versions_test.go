@@ -1,0 +1,119 @@
+//go:build versions
+
+package transports
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// versions are the programs in bin/tools, and the versions that they have to be.
+var versions = map[string]string{"etcd-debian": "3.", "etcd-3.6": "3.6.", "etcd": "3.7."}
+
+// TestTheStoreIsTheSameOnAllVersions runs the programs, plain and over TLS.
+func TestTheStoreIsTheSameOnAllVersions(t *testing.T) {
+	for program, version := range versions {
+		for name, authority := range map[string]*etcdtest.Authority{"plain": nil, "TLS": etcdtest.NewAuthority(t)} {
+			t.Run(program+" "+name, func(t *testing.T) {
+				client, target := start(t, program, authority)
+				status, err := client.Status(t.Context(), client.Endpoints()[0])
+				if err != nil || !strings.HasPrefix(status.Version, version) {
+					t.Fatalf("wanted etcd %s, found %v, %v", version, status, err)
+				}
+				t.Logf("etcd %s", status.Version)
+				wantTheSame(t, client, target, 1)
+			})
+		}
+	}
+}
+
+// start runs a program until the test ends.
+func start(t *testing.T, program string, authority *etcdtest.Authority) (*clientv3.Client, plan.Target) {
+	t.Helper()
+	scheme, target := "http", plan.Target{Members: plan.MembersAll}
+	var flags []string
+	var secure *tls.Config
+	if authority != nil {
+		files := authority.ServerFiles(t)
+		flags = []string{"--cert-file=" + files.CertFile, "--key-file=" + files.KeyFile, "--trusted-ca-file=" + files.TrustedCAFile, "--client-cert-auth"}
+		scheme, secure = "https", authority.ClientTLS(t)
+		target.TLS = &plan.TLS{Dir: authority.SecretDir(t), SecretName: "test"}
+	}
+	address, peer := freeAddress(t), "http://"+freeAddress(t)
+	url := scheme + "://" + address
+	target.Endpoints = []string{address}
+	flags = append(flags, "--name=test", "--data-dir="+filepath.Join(t.TempDir(), "data"), "--log-level=error",
+		"--listen-client-urls="+url, "--advertise-client-urls="+url,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer)
+	launch(t, program, flags)
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: secure, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	awaitReady(t, client)
+	return client, target
+}
+
+func launch(t *testing.T, program string, flags []string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "bin", "tools", program)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("wanted the program %s: run `make tools-etcds`: %v", program, err)
+	}
+	cmd := exec.Command(path, flags...)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("%s said:\n%s", program, log.Bytes())
+		}
+	})
+}
+
+// awaitReady waits until etcd answers a read.
+func awaitReady(t *testing.T, client *clientv3.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		attempt, end := context.WithTimeout(ctx, 5*time.Second)
+		_, err := client.Get(attempt, "-")
+		end()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("waiting for etcd: %v", err)
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

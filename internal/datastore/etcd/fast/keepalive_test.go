@@ -1,0 +1,106 @@
+package fast
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+)
+
+// TestServerVanishes makes the server's end of a connection disappear without a
+// word, and wants the client to notice and to connect again.
+func TestServerVanishes(t *testing.T) {
+	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
+		_, server := serve(t, "127.0.0.1:0", &kv{}, append(options, patient())...)
+		w := newTunnel(t, server)
+		config.KeepAliveTime, config.KeepAliveTimeout = 20*time.Millisecond, 20*time.Millisecond
+		conn := open(t, newTestClient(t, config), w.address)
+		if got := getPatiently(t.Context(), conn); !got.Succeeded() {
+			t.Fatalf("got %+v", got)
+		}
+		w.vanish()
+		if got := getPatiently(t.Context(), conn); got.Code != load.CodeUnavailable || !strings.Contains(got.Detail, "PING") {
+			t.Errorf("from a server that has vanished: %+v", got)
+		}
+		if got := getPatiently(t.Context(), conn); !got.Succeeded() {
+			t.Errorf("afterwards: %+v", got)
+		}
+	})
+}
+
+// patient is a server that does not mind PINGs.
+func patient() grpc.ServerOption {
+	return grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Nanosecond, PermitWithoutStream: true})
+}
+
+// getPatiently has a timeout that is not what ends it.
+func getPatiently(ctx context.Context, conn load.Conn) load.Response {
+	var response load.Response
+	conn.Do(ctx, &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 10 * time.Minute}, &response)
+	return response
+}
+
+// TestSlowServerIsKept lets a server answer only after it was asked for signs of
+// life several times.
+func TestSlowServerIsKept(t *testing.T) {
+	asked := make(chan struct{}, 1000)
+	_, server := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+		for range 3 {
+			<-asked
+		}
+		return found(ctx, r)
+	}}, patient())
+	address := interpose(t, server, func() mangler {
+		return mangler{toServer: func(f rawFrame) []rawFrame {
+			if f.Kind == frame.Ping && !f.Flags.Has(frame.Ack) {
+				asked <- struct{}{}
+			}
+			return []rawFrame{f}
+		}}
+	})
+	conn := open(t, newTestClient(t, Config{KeepAliveTime: 10 * time.Millisecond, KeepAliveTimeout: time.Minute}), address)
+	if got := getPatiently(t.Context(), conn); !got.Succeeded() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Without calls, a server that says nothing is left in peace.
+func TestPingsOnlyForCalls(t *testing.T) {
+	hanging, begun, _ := hang()
+	_, address := serve(t, "127.0.0.1:0", hanging)
+	client := newTestClient(t, Config{})
+	conn := open(t, client, address)
+	// look makes the link believe that nothing has come for long, and returns
+	// whether it has asked.
+	look := func() (asks bool) {
+		onLoop(conn, func() {
+			a := &conn.current.alive
+			a.heard = load.Now().Add(-time.Hour)
+			a.look()
+			asks = a.asking
+		})
+		return asks
+	}
+	if look() {
+		t.Error("it asks without a call")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		get(ctx, conn, "k")
+	}()
+	<-begun
+	if !look() {
+		t.Error("it does not ask during a call")
+	}
+	cancel()
+	<-ended
+}

@@ -1,0 +1,164 @@
+package fast
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+)
+
+// Tests against grpc-go's server whose frames are changed on their way into what
+// HTTP/2 allows as well, or cut off.
+
+// TestShatteredFrames cuts what the server sends into many small frames, with
+// priorities and frames that nobody knows in between, and changes the size of
+// the header table again and again.
+func TestShatteredFrames(t *testing.T) {
+	for name, config := range map[string]Config{"epoll": {}, "portable": {Portable: true}} {
+		t.Run(name, func(t *testing.T) {
+			_, server := serve(t, "127.0.0.1:0", echo)
+			address := interpose(t, server, func() mangler { return mangler{toClient: newShatterer().shatter} })
+			got := exchange(t, open(t, newTestClient(t, config), address))
+			if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+type shatterer struct {
+	// tables are the sizes that the header table is told to have, in turn.
+	tables []uint32
+	blocks int
+}
+
+func newShatterer() *shatterer { return &shatterer{tables: []uint32{4096, 0, 100, 1 << 20}} }
+
+func (s *shatterer) shatter(f rawFrame) []rawFrame {
+	switch f.Kind {
+	case frame.Data:
+		return cut(f, frame.Data, 97, frame.EndStream)
+	case frame.Headers:
+		s.blocks++
+		size := s.tables[s.blocks%len(s.tables)]
+		before := []rawFrame{
+			{Header: frame.Header{Kind: frame.Settings}, payload: settingsPayload(frame.Setting{ID: frame.HeaderTableSize, Value: size})},
+			{Header: frame.Header{Kind: frame.Priority, Stream: f.Stream}, payload: make([]byte, frame.PriorityLen)},
+			{Header: frame.Header{Kind: 0xbe, Flags: 0xff, Stream: f.Stream}, payload: []byte("unknown")},
+		}
+		return append(before, cut(prioritized(f), frame.Continuation, 3, frame.EndHeaders)...)
+	}
+	return []rawFrame{f}
+}
+
+func settingsPayload(settings ...frame.Setting) []byte {
+	return frame.AppendSettings(nil, settings...)[frame.HeaderLen:]
+}
+
+// prioritized adds a priority to a HEADERS.
+func prioritized(f rawFrame) rawFrame {
+	f.Flags |= frame.HasPriority
+	f.payload = append(make([]byte, frame.PriorityLen), f.payload...)
+	return f
+}
+
+// cut cuts a frame into pieces, of which the others have another kind; the last
+// one alone has a flag, if the frame has it.
+func cut(f rawFrame, others frame.Kind, length int, last frame.Flags) []rawFrame {
+	rest, flags := f.payload, f.Flags&last
+	f.Flags &^= last
+	var pieces []rawFrame
+	for {
+		// The first piece of a header block has to hold its priority.
+		n := min(len(rest), length+len(pieces)%2+frame.PriorityLen)
+		f.payload, rest = rest[:n], rest[n:]
+		if len(rest) == 0 {
+			f.Flags |= flags
+			return append(pieces, f)
+		}
+		pieces = append(pieces, f)
+		f.Kind = others
+		if others != frame.Data {
+			f.Flags = 0
+		}
+	}
+}
+
+// TestForcedResets lets every tenth answer be preceded by a RST_STREAM. What
+// comes on the streams that are closed then must neither confuse the header
+// table nor be lost for the window of the connection.
+func TestForcedResets(t *testing.T) {
+	_, server := serve(t, "127.0.0.1:0", echo)
+	var resets atomic.Int64
+	address := interpose(t, server, func() mangler {
+		heads := 0
+		return mangler{toClient: func(f rawFrame) []rawFrame {
+			if f.Kind != frame.Headers || f.Flags.Has(frame.EndStream) {
+				return []rawFrame{f}
+			}
+			if heads++; heads%10 > 0 {
+				return []rawFrame{f}
+			}
+			resets.Add(1)
+			reset := rawFrame{Header: frame.Header{Kind: frame.ResetStream, Stream: f.Stream}, payload: []byte{0, 0, 0, byte(frame.RefusedStream)}}
+			return []rawFrame{reset, f}
+		}}
+	})
+	got := exchange(t, open(t, newTestClient(t, Config{ConnWindow: 1}), address))
+	want := map[string]int{"": 540, "Unavailablethe server reset the stream with REFUSED_STREAM": 60}
+	if diff := cmp.Diff(want, got); diff != "" || resets.Load() != 60 {
+		t.Errorf("%d resets: %s", resets.Load(), diff)
+	}
+}
+
+// TestForcedGoAway lets the server close each connection in the middle: after the
+// hundredth answer it is done with all streams behind that one.
+func TestForcedGoAway(t *testing.T) {
+	connections := newCounter()
+	_, server := serve(t, "127.0.0.1:0", echo, grpc.StatsHandler(connections))
+	address := interpose(t, server, func() mangler {
+		answers := 0
+		return mangler{toClient: func(f rawFrame) []rawFrame {
+			if f.Kind != frame.Headers || !f.Flags.Has(frame.EndStream) {
+				return []rawFrame{f}
+			}
+			if answers++; answers != 100 {
+				return []rawFrame{f}
+			}
+			last := []byte{byte(f.Stream >> 24), byte(f.Stream >> 16), byte(f.Stream >> 8), byte(f.Stream)}
+			goAway := rawFrame{Header: frame.Header{Kind: frame.GoAway}, payload: append(last, 0, 0, 0, byte(frame.InternalError))}
+			return []rawFrame{f, goAway}
+		}}
+	})
+	got := exchange(t, open(t, newTestClient(t, Config{}), address))
+	refused := 0
+	for end, n := range got {
+		if strings.HasPrefix(end, "Unavailable") && strings.Contains(end, "INTERNAL_ERROR") {
+			refused += n
+		}
+	}
+	if got[""]+refused != 600 || connections.begun.Load() < 4 {
+		t.Errorf("over %d connections: %v", connections.begun.Load(), got)
+	}
+}
+
+// TestCompressedIsRefused sets the flag of a response that is compressed, which
+// this client never asks for.
+func TestCompressedIsRefused(t *testing.T) {
+	_, server := serve(t, "127.0.0.1:0", &kv{})
+	address := interpose(t, server, func() mangler {
+		return mangler{toClient: func(f rawFrame) []rawFrame {
+			if f.Kind == frame.Data {
+				f.payload[0] = 1
+			}
+			return []rawFrame{f}
+		}}
+	})
+	got := get(t.Context(), open(t, newTestClient(t, Config{}), address), "k")
+	if got.Code != "Internal" || !strings.Contains(got.Detail, "compressed") {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,132 @@
+package fast
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+)
+
+// tunnel forwards bytes to a server and back.
+type tunnel struct {
+	address string
+
+	mutex sync.Mutex
+	// silent has a switch for each connection.
+	silent []*atomic.Bool
+}
+
+func newTunnel(t *testing.T, server string) *tunnel {
+	t.Helper()
+	w := &tunnel{}
+	w.address = accept(t, func(client net.Conn) {
+		upstream, err := net.Dial("tcp", server)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		silent := &atomic.Bool{}
+		w.mutex.Lock()
+		w.silent = append(w.silent, silent)
+		w.mutex.Unlock()
+		go forward(upstream, client, silent)
+		forward(client, upstream, silent)
+	})
+	return w
+}
+
+// vanish makes the connections that there are go on taking bytes, and forward
+// none, as if the server had lost its power behind something that is still there.
+func (w *tunnel) vanish() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, s := range w.silent {
+		s.Store(true)
+	}
+}
+
+func forward(to, from net.Conn, silent *atomic.Bool) {
+	defer to.Close()
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		if silent.Load() {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// rawFrame is a frame as it is on the wire.
+type rawFrame struct {
+	frame.Header
+	payload []byte
+}
+
+func (f rawFrame) append(dst []byte) []byte {
+	f.Length = len(f.payload)
+	return append(f.Header.Append(dst), f.payload...)
+}
+
+func readFrame(r io.Reader) (rawFrame, error) {
+	header := make([]byte, frame.HeaderLen)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return rawFrame{}, err
+	}
+	f := rawFrame{Header: frame.Parse(header)}
+	f.payload = make([]byte, f.Length)
+	_, err := io.ReadFull(r, f.payload)
+	return f, err
+}
+
+// mangler says what becomes of the frames of one connection on their way; nil
+// changes nothing.
+type mangler struct{ toServer, toClient func(rawFrame) []rawFrame }
+
+// interpose stands between clients and a server, with a mangler for each
+// connection.
+func interpose(t *testing.T, server string, mangle func() mangler) string {
+	t.Helper()
+	return accept(t, func(client net.Conn) {
+		upstream, err := net.Dial("tcp", server)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		m := mangle()
+		go relay(client, upstream, m.toClient)
+		if _, err := io.CopyN(upstream, client, int64(len(frame.Preface))); err == nil {
+			relay(upstream, client, m.toServer)
+		}
+	})
+}
+
+// relay moves frames until one side ends.
+func relay(to, from net.Conn, mangle func(rawFrame) []rawFrame) {
+	defer to.Close()
+	for {
+		f, err := readFrame(from)
+		if err != nil {
+			return
+		}
+		frames := []rawFrame{f}
+		if mangle != nil {
+			frames = mangle(f)
+		}
+		var out []byte
+		for _, f := range frames {
+			out = f.append(out)
+		}
+		if _, err := to.Write(out); err != nil {
+			return
+		}
+	}
+}
