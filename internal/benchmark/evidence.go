@@ -67,7 +67,7 @@ func worked(t *results.Target, timer results.Timer, did string, latency time.Dur
 		sampled, _ := m.Window.Value(results.FigureSampledSeconds)
 		share := timing.Mean.Seconds() * float64(timing.Count) / sampled
 		telling := share >= tellingShare || float64(timing.Mean) >= tellingShare*float64(latency) && latency > 0
-		if ok && telling && share > most {
+		if ok && telling && sampled > 0 && share > most {
 			most = share
 			message = fmt.Sprintf("%s %s %s, %s each on average: %.0f %% of the window.",
 				memberName(m), did, plural(int64(timing.Count), "time"), Nanos(timing.Mean), 100*share)
