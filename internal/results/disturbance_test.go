@@ -8,7 +8,7 @@ import (
 )
 
 func TestMarksAreBounded(t *testing.T) {
-	d := &Disturbance{}
+	d := &Disturbance{LeftOut: 7}
 	for i := range 3 * MaxMarks {
 		problem := ""
 		if i%2 == 1 {
