@@ -14,6 +14,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 CLUSTER ?=
 # LEVEL of `make e2e`: quick or all.
 LEVEL ?= quick
+# FUZZTIME is how long `make fuzz` runs each fuzz test, FUZZ a pattern of their names.
+FUZZTIME ?= 1m
+FUZZ ?=
 
 TOOLS := bin/tools
 CHART := charts/etcd-benchmark-operator
@@ -31,7 +34,7 @@ help: ## Show this page.
 	awk -v bold="$$bold" -v plain="$$plain" 'BEGIN {FS = ":.*## "} \
 	  /^##@/ {printf "\n%s%s%s\n", bold, substr($$0, 5), plain} \
 	  /^[a-z][a-z0-9-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)"
+	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
 demo: build ## Start a cluster, install the operator, run a benchmark, print the result.
@@ -75,7 +78,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluste
 
 .PHONY: e2e
 e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
-	go test -tags=e2e -count=1 -v -timeout 60m ./hack/e2e -args -level=$(LEVEL)
+	go test -tags=e2e -count=1 -v -timeout 90m ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
 
@@ -108,22 +111,30 @@ perf-memory: build tools-etcd tools-benchmark ## Measure the memory of 10 M requ
 perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of each load of etcd's tool with ours.
 	go run ./hack/perf parity
 
+.PHONY: fuzz
+fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matching names.
+	hack/fuzz.sh $(FUZZTIME) $(FUZZ)
+
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/...
+	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && go vet -tags=faults ./internal/load
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && $(TOOLS)/staticcheck -tags=faults ./internal/load
 	$(TOOLS)/helm lint --strict $(CHART)
 
+.PHONY: vulnerabilities
+vulnerabilities: tools-govulncheck
+	go run ./hack/verify/vulnerabilities
+
 .PHONY: verify
-verify: generate manifests reference lint ## Fail if anything generated is out of date, or a rule of the house is broken.
+verify: generate manifests reference lint vulnerabilities ## Fail if anything generated is out of date, a rule of the house is broken, or a known vulnerability is called.
 	go mod tidy -diff
 	go test -count=1 ./hack/verify/house
 	@changes=$$(git status --porcelain); [[ -z "$$changes" ]] || { \
 	  echo "generated files are out of date, or files are not committed:"; echo "$$changes"; git --no-pager diff --stat; exit 1; }
 
 .PHONY: test-tools
-test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-etcd-slow tools-helm tools-kustomize
+test-tools: tools-kube-apiserver tools-kubectl tools-etcd tools-etcd-slow tools-helm tools-kustomize tools-govulncheck
 
 .PHONY: tools-%
 tools-%:

@@ -70,7 +70,8 @@ const conflictPause = 50 * time.Millisecond
 // errStale says that what was read is out of date; the next reconcile sees more.
 var errStale = errors.New("the cache is behind the API server")
 
-// Reconcile takes one run one step further.
+// Reconcile takes one run one step further, or two where a start was chosen: it
+// would pass while other runs have their turn, and had to be chosen anew.
 func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
@@ -83,13 +84,22 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		r.turn.Lock()
 		defer r.turn.Unlock()
 	}
+	decision, err := r.step(ctx, run)
+	if err == nil && decision.StartAt != nil {
+		decision, err = r.step(ctx, run)
+	}
+	return conclude(decision, err)
+}
+
+// step returns what it has decided and done; run is then as it was written.
+func (r *EtcdBenchmarkReconciler) step(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Decision, error) {
 	observed, err := r.observe(ctx, run)
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("observing %s: %w", request, err)
+		return lifecycle.Decision{}, fmt.Errorf("observing %s: %w", client.ObjectKeyFromObject(run), err)
 	}
 	now := r.Clock.Now()
 	decision := lifecycle.Decide(observed, now)
-	return conclude(decision, r.proceed(ctx, observed, decision, now))
+	return decision, r.proceed(ctx, observed, decision, now)
 }
 
 // proceed acts, writes status once, also when an action failed, and announces.

@@ -19,6 +19,7 @@ import (
 // The limits that the CRD sets.
 const (
 	maxPodMessage = 1024
+	maxWarnings   = 16
 	maxWarning    = 512
 )
 
@@ -145,23 +146,32 @@ func whyPartial(p lifecycle.Pod) string {
 }
 
 // keepReport writes the ConfigMap with the merged histograms. If that is
-// refused, by a quota for example, the run finishes without one and says so.
+// refused, by a quota for example, or if they fit into none, the run finishes
+// without one and says so.
 func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed) error {
 	if run.Status.Summary == nil {
 		return nil
 	}
 	snapshots := snapshotsOf(o.Pods)
 	report, err := benchmark.Report(run, results.Merge(snapshots), results.Summarize(snapshots))
-	if err == nil {
-		err = r.Client.Apply(ctx, resources.ReportConfigMap(run, report), fieldOwner, client.ForceOwnership)
+	if err != nil {
+		warnOfReport(run, err)
+		return nil
 	}
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		warning := lifecycle.Shorten("The report could not be written: "+err.Error(), maxWarning)
-		run.Status.Summary.Warnings = append(run.Status.Summary.Warnings, warning)
+	err = r.Client.Apply(ctx, resources.ReportConfigMap(run, report), fieldOwner, client.ForceOwnership)
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		warnOfReport(run, err)
 		return nil
 	}
 	if err == nil {
 		run.Status.ReportName = run.ReportConfigMapName()
 	}
 	return err
+}
+
+// warnOfReport takes the place of the last warning if there is room for no more.
+func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
+	warnings := run.Status.Summary.Warnings
+	warnings = warnings[:min(len(warnings), maxWarnings-1)]
+	run.Status.Summary.Warnings = append(warnings, lifecycle.Shorten("The report could not be written: "+err.Error(), maxWarning))
 }

@@ -95,9 +95,13 @@ func setCleaned(run *v1alpha1.EtcdBenchmark, c *lifecycle.Cleaned, now time.Time
 	}
 }
 
+// maxConditionMessage is a quarter of what the API takes; what is longer nobody
+// reads.
+const maxConditionMessage = 8 << 10
+
 func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
+		Type: kind, Status: status, Reason: reason, Message: lifecycle.Shorten(message, maxConditionMessage),
 		ObservedGeneration: run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 	})
 }

@@ -63,11 +63,21 @@ func encodePEM(kind string, der []byte) []byte {
 // issue signs a certificate that covers the host names, and returns it as the
 // content of a Secret.
 func (a *authority) issue(name string, hosts ...string) (map[string][]byte, error) {
+	return a.sign(certificateTemplate(name), hosts)
+}
+
+// issueUntil is issue for a certificate that expires at a time.
+func (a *authority) issueUntil(expires time.Time, name string) (map[string][]byte, error) {
+	template := certificateTemplate(name)
+	template.NotAfter = expires
+	return a.sign(template, nil)
+}
+
+func (a *authority) sign(template *x509.Certificate, hosts []string) (map[string][]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	template := certificateTemplate(name)
 	template.DNSNames, template.IPAddresses = hosts, []net.IP{net.IPv4(127, 0, 0, 1)}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 func (e *environment) startTargets() error {
 	e.counted = &etcdCluster{namespace: "e2e-counted", members: 3}
 	e.side = &etcdCluster{namespace: "e2e-side", members: 1}
-	e.secured = &etcdCluster{namespace: "e2e-secured", members: 3, secret: "etcd-server-tls"}
+	e.secured = &etcdCluster{namespace: "e2e-secured", members: 3}
 	e.guarded = &etcdCluster{namespace: "e2e-guarded", members: 1}
 	clusters := []*etcdCluster{e.counted, e.side, e.secured, e.guarded}
 	for _, c := range clusters {

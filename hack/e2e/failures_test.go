@@ -127,7 +127,7 @@ func checkFailures(t *testing.T) {
 	}
 	for name, run := range bad {
 		t.Run(name, func(t *testing.T) {
-			reliability.add(t, strings.ReplaceAll(name, "-", " "), v1alpha1.StagePreparing, requireBadEnd(t, runs[name], run))
+			reliability.add(t, strings.ReplaceAll(name, "-", " "), v1alpha1.StagePreparing, requireBadEnd(t, runs[name], run), false)
 		})
 	}
 	if diff := cmp.Diff(foreign, mustStore(t, suite.side, "foreign/")); diff != "" {

@@ -25,8 +25,9 @@ const (
 	endsAfterTimeout = 60 * time.Second
 	// goneWithin bounds the deletion of an object, with room for the test's own waiting.
 	goneWithin = 2*time.Minute + 15*time.Second
-	// cleanedWithin: a pod that hangs is deleted two minutes after the end, and
-	// killed when its grace is over; only then its keys can go for good.
+	// cleanedWithin: a pod that hangs once it has measured is deleted two minutes
+	// after the end, and killed when its grace is over; only then its keys can go
+	// for good.
 	cleanedWithin = 6 * time.Minute
 	// faultsAtOnce is as many etcd clusters under load as a small machine takes.
 	faultsAtOnce = 5
@@ -53,10 +54,17 @@ type fault struct {
 	etcdFlags []string
 	// change, if set, changes the run before it is created.
 	change func(*v1alpha1.EtcdBenchmark)
+	// secured: the run's etcd asks for certificates, and the run has one.
+	secured bool
+	// apart: the run lies in another namespace than its etcd.
+	apart bool
+	// mend, if set, makes it possible again to delete the keys that are left.
+	mend func(*testing.T, victim)
 }
 
-// outcome is what must come of a run. In every case its keys must go, no
-// foreign key may change, and nothing may be left of it in Kubernetes.
+// outcome is what must come of a run. In every case its keys must go, unless
+// that is said to be impossible, no foreign key may change, and nothing may be
+// left of it in Kubernetes.
 type outcome struct {
 	// reason of Finished=True; empty means that the object is deleted by the fault.
 	reason string
@@ -68,13 +76,19 @@ type outcome struct {
 	counted bool
 	// measured, if set, is the exact number of measured requests, failed ones included.
 	measured int64
+	// failed: some of them must have failed.
+	failed bool
+	// left: nobody can delete the run's keys, which must be said, with the command
+	// that does, and with whyLeft.
+	left    bool
+	whyLeft string
 }
 
 // checkFaults makes every fault happen in each of its stages, several at once.
 func checkFaults(t *testing.T) {
 	places := make(chan struct{}, faultsAtOnce)
 	faults := map[string]fault{}
-	for _, some := range []map[string]fault{podFaults(), objectFaults(), targetFaults()} {
+	for _, some := range []map[string]fault{podFaults(), objectFaults(), targetFaults(), secretFaults(), namespaceFaults()} {
 		maps.Copy(faults, some)
 	}
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
@@ -116,21 +130,31 @@ func (f fault) check(t *testing.T, name, stage string) {
 	if want.counted {
 		requireSameCounts(t, v.run, mustCounters(t, v.target).since(before))
 	}
-	v.requireCleaned(t, want.reason == "")
+	if want.left {
+		v.requireLeft(t, want, f.mend)
+	} else {
+		v.requireCleaned(t, want.reason == "")
+	}
 	requireStore(t, v.target, store)
 	v.requireNothingLeft(t)
-	reliability.add(t, name, stage, v.run)
+	reliability.add(t, name, stage, v.run, want.left)
 }
 
 // prepare starts an etcd for the run, and makes the run without creating it.
 func (f fault) prepare(t *testing.T, name string) victim {
 	t.Helper()
 	c := &etcdCluster{namespace: namespace(t, name), members: max(1, f.members), extra: f.etcdFlags, small: true}
+	b := newPut(c, "victim", 3000)
+	if f.secured {
+		secure(t, c, b)
+	}
+	if f.apart {
+		b.Namespace = namespace(t, name+"-apart")
+	}
 	if err := suite.startEtcd(c); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, 2*time.Minute, "etcd to be ready", c.ready)
-	b := newPut(c, "victim", 3000)
 	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
 	b.Spec.TimeoutSeconds = 180
 	if f.change != nil {
@@ -159,6 +183,9 @@ func requireOutcome(t *testing.T, v victim, want outcome) {
 	partial := b.Status.Summary == nil || b.Status.Summary.Partial
 	if partial != want.partial {
 		t.Errorf("wanted a summary with partial=%t, found %+v", want.partial, b.Status.Summary)
+	}
+	if want.failed && (b.Status.Summary == nil || b.Status.Summary.FailedRequests == 0) {
+		t.Errorf("wanted some requests to have failed, found %+v", b.Status.Summary)
 	}
 	if want.measured > 0 && (b.Status.Summary == nil || b.Status.Summary.MeasuredRequests != want.measured) {
 		t.Errorf("wanted %d requests accounted for, found %+v", want.measured, b.Status.Summary)

@@ -75,7 +75,7 @@ func checkMissingImage(t *testing.T, ns string) {
 	b := newPutIn(ns, suite.side, "missing-image", 100)
 	b.Spec.Load.Pods = 1
 	b = requireBadEnd(t, create(t, b), badRun{wantReason: v1alpha1.ReasonImageUnavailable, wantNamed: []string{unpullable}})
-	reliability.add(t, "missing image", v1alpha1.StagePreparing, b)
+	reliability.add(t, "missing image", v1alpha1.StagePreparing, b, false)
 }
 
 // checkUninstall uninstalls the operator in the middle of a run. The run must

@@ -82,7 +82,7 @@ func checkLongAbsence(t *testing.T, ns string) {
 	requireCompleted(t, b)
 	requireMeasured(t, b, *b.Spec.Load.Requests)
 	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
-	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b)
+	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b, false)
 }
 
 func newLong(ns, name string) *v1alpha1.EtcdBenchmark {

@@ -83,6 +83,8 @@ func TestOperator(t *testing.T) {
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "samples", check: checkSamples, slow: true},
 		{name: "losses", check: checkLosses, slow: true},
+		{name: "leaks", check: checkLeaks, slow: true, node: true},
+		{name: "clocks", check: checkClocks, slow: true, node: true},
 		{name: "helm", check: checkHelm},
 	} {
 		if s.slow && *level != levelAll || s.node && !suite.ownCluster {
@@ -90,7 +92,7 @@ func TestOperator(t *testing.T) {
 		}
 		t.Run(s.name, s.check)
 	}
-	if *level == levelAll && suite.ownCluster {
+	if *level == levelAll && suite.ownCluster && flag.Lookup("test.run").Value.String() == "" {
 		reliability.write(t)
 	}
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // reliability is what the faults of this run of the suite came to. At the level
-// all, if nothing failed, it becomes the table of docs/reliability.md.
+// all, if nothing failed or was left out, it becomes the table of
+// docs/reliability.md.
 var reliability ledger
 
 // ledger collects the ends of runs from tests that run side by side.
@@ -30,8 +31,13 @@ type ledger struct {
 
 type ledgerEntry struct{ fault, stage, reason, result, keys string }
 
-// add takes the end of a run whose test has passed until now.
-func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmark) {
+func (e ledgerEntry) String() string {
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |", e.fault, e.stage, e.reason, e.result, e.keys)
+}
+
+// add takes the end of a run whose test has passed until now; left says that its
+// keys could not be deleted.
+func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmark, left bool) {
 	t.Helper()
 	e := ledgerEntry{fault: fault, stage: stage, reason: "deleted", result: "goes with the object", keys: "none left"}
 	if finished := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished); finished != nil && ended(b) {
@@ -40,6 +46,10 @@ func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmar
 	if cleaned := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleaned); cleaned != nil && cleaned.Reason == v1alpha1.ReasonNothingWritten {
 		e.keys = "nothing written"
 	}
+	if left {
+		e.keys = "left, and the command told that deletes them"
+	}
+	t.Logf("%s", e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !t.Failed() {
@@ -104,7 +114,8 @@ func (l *ledger) markdown(now time.Time) string {
 		now.UTC().Format(time.DateOnly), len(l.entries))
 	for _, e := range order {
 		slices.Sort(stages[e])
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", e.fault, strings.Join(slices.Compact(stages[e]), ", "), e.reason, e.result, e.keys)
+		e.stage = strings.Join(slices.Compact(stages[e]), ", ")
+		fmt.Fprintln(&out, e)
 	}
 	out.WriteString("\n")
 	return out.String()

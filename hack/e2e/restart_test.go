@@ -68,7 +68,7 @@ func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
 			requireCompleted(t, b)
 			requireMeasured(t, b, *b.Spec.Load.Requests)
 			jobs.requireOne(t, b)
-			reliability.add(t, strings.ReplaceAll(what, "-", " "), h.stage, b)
+			reliability.add(t, strings.ReplaceAll(what, "-", " "), h.stage, b, false)
 		})
 	}
 }

@@ -13,21 +13,27 @@ import (
 )
 
 const (
+	serverSecret   = "etcd-server-tls"
 	clientSecret   = "etcd-client-tls"
 	passwordSecret = "etcd-user"
 )
 
-// prepareSecured makes the certificates of the target that asks for them: the
-// members' cover the names of their pods and nothing else.
+// prepareSecured makes the certificates of the target that asks for them.
 func (e *environment) prepareSecured() error {
-	c := e.secured
-	c.flags = []string{
-		"--cacert=" + serverCerts + "/" + plan.CAFile, "--cert=" + serverCerts + "/" + plan.CertFile,
-		"--key=" + serverCerts + "/" + plan.KeyFile, "--endpoints=https://" + c.endpoint(0),
-	}
 	var err error
 	if e.authority, err = newAuthority("e2e etcd CA"); err != nil {
 		return err
+	}
+	return e.secure(e.secured)
+}
+
+// secure makes the certificates of a target that is to ask for them, and of its
+// clients: the members' cover the names of their pods and nothing else.
+func (e *environment) secure(c *etcdCluster) error {
+	c.secret = serverSecret
+	c.flags = []string{
+		"--cacert=" + serverCerts + "/" + plan.CAFile, "--cert=" + serverCerts + "/" + plan.CertFile,
+		"--key=" + serverCerts + "/" + plan.KeyFile, "--endpoints=https://" + c.endpoint(0),
 	}
 	var names []string
 	for i := range c.members {

@@ -97,7 +97,7 @@ func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals in
 	for _, m := range d.Marks {
 		began := time.Duration(m.AfterMicroseconds) * time.Microsecond
 		ended := began + time.Duration(m.TookMicroseconds)*time.Microsecond
-		for at := int(began/interval) + 1; at <= int(ended/interval); at++ {
+		for at := int(began/interval) + 1; at <= min(int(ended/interval), intervals-1); at++ {
 			draw(at, lastsMark)
 		}
 		draw(int(began/interval), []rune(d.Type)[0])

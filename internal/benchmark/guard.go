@@ -78,8 +78,9 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 		out.Wanted = "≤" + exactMicros(inSeconds(fired.Limit)) + " on average" + within(rules.WALFsync.For())
 		out.Got = exactMicros(inSeconds(fired.Got))
 	default:
-		out.Wanted, out.Got = unbroken[fired.Rule], bounded(fired.Detail, maxGuardText)
+		out.Wanted, out.Got = unbroken[fired.Rule], fired.Detail
 	}
+	out.Wanted, out.Got = bounded(out.Wanted, maxGuardText), bounded(out.Got, maxGuardText)
 	return out
 }
 

@@ -32,7 +32,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 	figure := func(f results.Figure) *int64 { return wholeFigure(w.Value(f)) }
 	return v1alpha1.MemberSummary{
 		ID: m.ID, Name: m.Name, Unknown: bounded(w.Unknown, maxMessage),
-		SampledMicroseconds: whole(sampled * 1e6),
+		SampledMicroseconds: deref(wholeFigure(sampled*1e6, true)),
 		WALFsync:            memberDuration(w.Timing(results.TimerWALFsync)),
 		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),
 		PeerRoundTrip:       memberDuration(w.Timing(results.TimerPeerRoundTrip)),
@@ -56,7 +56,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 // wholeFigure returns nil for what is not known. A member can say anything: what
 // no integer holds is not known either.
 func wholeFigure(v float64, known bool) *int64 {
-	if !known || math.Abs(v) > 1<<53 {
+	if !known || math.Abs(v) > mostExact {
 		return nil
 	}
 	n := whole(v)
@@ -64,7 +64,7 @@ func wholeFigure(v float64, known bool) *int64 {
 }
 
 func memberDuration(t results.Timing, known bool) *v1alpha1.MemberDuration {
-	if !known || t.Count > 1<<53 {
+	if !known {
 		return nil
 	}
 	out := &v1alpha1.MemberDuration{Count: int64(t.Count), MeanNanoseconds: t.Mean.Nanoseconds()}

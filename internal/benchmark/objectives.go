@@ -143,8 +143,11 @@ func bounds(d time.Duration, s v1alpha1.LatencyStatistic, errorPPM int) (lowest,
 		return d, d
 	}
 	e := float64(errorPPM) / 1e6
-	return time.Duration(float64(d) / (1 + e)), time.Duration(float64(d) * (1 + e))
+	return time.Duration(float64(d) / (1 + e)), time.Duration(min(float64(d)*(1+e), longestTime))
 }
+
+// longestTime is below what a Duration holds, as a float64 can tell it.
+const longestTime = float64(1<<63 - 1<<10)
 
 func upperBound(d time.Duration, s v1alpha1.LatencyStatistic, errorPPM int) time.Duration {
 	_, highest := bounds(d, s, errorPPM)

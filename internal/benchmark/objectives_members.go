@@ -178,9 +178,15 @@ func millicores(w *results.MemberWindow) (float64, bool) {
 }
 
 func millicoresText(v float64) string {
-	return results.Grouped(int64(math.Ceil(v))) + " millicores"
+	return results.Grouped(integer(math.Ceil(v))) + " millicores"
 }
 
 func count(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-func bytesText(v float64) string { return results.Grouped(int64(v)) + " B" }
+func bytesText(v float64) string { return results.Grouped(integer(v)) + " B" }
+
+// integer is v, or what of it an integer surely holds: members can say anything.
+func integer(v float64) int64 { return int64(max(-mostExact, min(v, mostExact))) }
+
+// mostExact is up to where a float64 tells any two whole numbers apart.
+const mostExact = 1 << 53

@@ -86,7 +86,7 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 		op := merged.Operations[name]
 		out = append(out, reportOperation{
 			Operation:   name,
-			ErrorCounts: op.Errors,
+			ErrorCounts: reportErrors(op.Errors),
 			Histograms: reportHistograms(schema, map[string]*results.Histogram{
 				"latency":  &op.Latency,
 				"service":  &op.Service,
@@ -95,6 +95,16 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 				"censored": &op.Censored,
 			}),
 		})
+	}
+	return out
+}
+
+// reportErrors has the codes that status has: what pods call their errors, and
+// how many names they have for them, must not keep the rest from being written.
+func reportErrors(errors map[string]uint64) map[string]uint64 {
+	out := map[string]uint64{}
+	for _, e := range errorCounts(errors) {
+		out[e.Code] = uint64(e.Count)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 // What the schema of status admits at most.
 const (
+	maxOperations = 16
+	maxCalls      = 16
 	maxWarnings   = 16
 	maxWarning    = 512
 	maxErrorCodes = 32
@@ -46,7 +49,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Watch:                       watchSummary(s.Watch),
 		Validity:                    validity(b, s.Validity),
 	}
-	for _, op := range s.Operations {
+	for _, op := range s.Operations[:min(len(s.Operations), maxOperations)] {
 		out.Operations = append(out.Operations, operationSummary(op))
 	}
 	return out
@@ -123,10 +126,7 @@ func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
 		out = append(out, v1alpha1.ErrorCount{Code: code, Count: int64(n)})
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.ErrorCount) int {
-		if a.Count != b.Count {
-			return int(b.Count - a.Count)
-		}
-		return strings.Compare(a.Code, b.Code)
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Code, b.Code))
 	})
 	return out[:min(len(out), maxErrorCodes)]
 }
@@ -145,7 +145,7 @@ func RequestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1
 		})
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.RequestCount) int { return strings.Compare(a.RPC, b.RPC) })
-	return out
+	return out[:min(len(out), maxCalls)]
 }
 
 func boundedWarnings(warnings []string) []string {

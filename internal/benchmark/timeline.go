@@ -40,14 +40,21 @@ func NewTimeline(t results.Timeline) *Timeline {
 	return out
 }
 
+// Limits of a report's intervals, far beyond those that are written, so that
+// whatever stands there can be drawn.
+const (
+	shortestInterval = 1e-6
+	longestInterval  = 1e7
+)
+
 // ReportTimeline returns the timeline of a report, nil if it has none.
 func ReportTimeline(data []byte) (*Timeline, error) {
 	var r report
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading the report: %w", err)
 	}
-	if r.Timeline != nil && !(r.Timeline.IntervalSeconds > 0) {
-		return nil, fmt.Errorf("reading the report: wanted intervals of a length above 0, found %v s", r.Timeline.IntervalSeconds)
+	if t := r.Timeline; t != nil && !(t.IntervalSeconds >= shortestInterval && t.IntervalSeconds <= longestInterval) {
+		return nil, fmt.Errorf("reading the report: wanted intervals of %v to %v s, found %v s", shortestInterval, longestInterval, t.IntervalSeconds)
 	}
 	return r.Timeline, nil
 }

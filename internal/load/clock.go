@@ -32,7 +32,10 @@ func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
 
 // Wall returns the time of day of an instant, as the wall clock stood when the
 // process started.
-func (i Instant) Wall() time.Time { return origin.Add(time.Duration(i)).Round(0) }
+func (i Instant) Wall() time.Time { return origin.Add(time.Duration(i) + clockError).Round(0) }
+
+// wall reads the wall clock.
+func wall() time.Time { return time.Now().Add(clockError) }
 
 // instantOf returns when the wall clock will show t, if nobody sets it before.
-func instantOf(t time.Time) Instant { return Now().Add(time.Until(t)) }
+func instantOf(t time.Time) Instant { return Now().Add(t.Sub(wall())) }

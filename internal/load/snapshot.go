@@ -1,8 +1,6 @@
 package load
 
 import (
-	"time"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -14,7 +12,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 		Operations: map[results.Operation]*results.OperationResult{},
 		Requests:   s.driver.Requests(),
 		KeyBytes:   s.workload.KeyBytes(),
-		Clock:      time.Now(),
+		Clock:      wall(),
 	}
 	s.state.fill(snapshot)
 	if s.ledger != nil {

@@ -69,6 +69,7 @@ func (p Plan) validateContest() error {
 	}
 	return errors.Join(
 		check(w.Contest.Names >= 1 && w.Contest.Names <= p.Load.Clients, "workload.contest.names", "1 to load.clients", w.Contest.Names),
-		check(w.Contest.HoldMilliseconds >= 0, "workload.contest.holdMilliseconds", "at least 0", w.Contest.HoldMilliseconds),
+		check(w.Contest.HoldMilliseconds >= 0 && w.Contest.HoldMilliseconds <= 1000*maxSeconds, "workload.contest.holdMilliseconds",
+			fmt.Sprintf("0 to %d", 1000*maxSeconds), w.Contest.HoldMilliseconds),
 	)
 }

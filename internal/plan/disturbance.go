@@ -49,7 +49,7 @@ func (s *Storm) validate() error {
 	return errors.Join(
 		check(s.Leases >= 1 && s.KeysPerLease >= 1 && s.Leases <= maxStormKeys/s.KeysPerLease, "disturbances.storm",
 			fmt.Sprintf("1 to %d keys on at least one lease", maxStormKeys), *s),
-		check(s.TTLSeconds >= 1, "disturbances.storm.ttlSeconds", "at least 1", s.TTLSeconds),
+		check(s.TTLSeconds >= 1 && s.TTLSeconds <= maxTTLSeconds, "disturbances.storm.ttlSeconds", fmt.Sprintf("1 to %d", maxTTLSeconds), s.TTLSeconds),
 	)
 }
 
@@ -97,7 +97,7 @@ func (p Plan) validateDisturbances() error {
 		errs = append(errs,
 			check(slices.Contains(disturbanceKinds, d.Kind), "disturbances.kind", fmt.Sprintf("one of %v", disturbanceKinds), d.Kind),
 			check(!slices.Contains(seen, d.Kind), "disturbances.kind", "each kind once", d.Kind),
-			check(d.EverySeconds >= 1, "disturbances.everySeconds", "at least 1", d.EverySeconds),
+			check(d.EverySeconds >= 1 && d.EverySeconds <= maxSeconds, "disturbances.everySeconds", fmt.Sprintf("1 to %d", maxSeconds), d.EverySeconds),
 			check(d.KeepRevisions >= 0 && (d.KeepRevisions == 0 || d.Kind == DisturbanceCompact), "disturbances.keepRevisions", "at least 0, and 0 beside Compact", d.KeepRevisions),
 			check((d.Storm != nil) == (d.Kind == DisturbanceLeaseExpiry), "disturbances.storm", "to be set for LeaseExpiry, and for nothing else", d.Storm),
 			d.Storm.validate(),

@@ -61,13 +61,14 @@ func (w Workload) UsesRegistry() bool { return w.Type == WorkloadKubernetes }
 func (k *Kubernetes) validate(keyCount int64) error {
 	m := k.PerMinute
 	least := min(m.LeaseUpdates, m.PodCreates, m.PodUpdates, m.Events, m.ListsBy500, m.ListsBy10000)
+	most := max(m.LeaseUpdates, m.PodCreates, m.PodUpdates, m.Events, m.ListsBy500, m.ListsBy10000)
 	return errors.Join(
 		check(keyCount == 0, "workload.keyCount", "0 for Kubernetes, whose objects have names", keyCount),
 		check(k.Nodes >= 1 && k.Nodes <= 100_000, "workload.kubernetes.nodes", "1 to 100000", k.Nodes),
 		check(m.PodCreates >= 1, "workload.kubernetes.perMinute.podCreates", "at least 1", m.PodCreates),
 		check(k.Pods >= 4*m.PodCreates, "workload.kubernetes.pods", "at least four times podCreates, so that no pod is written while it is deleted", k.Pods),
 		check(k.Pods <= 10_000_000, "workload.kubernetes.pods", "at most 10000000", k.Pods),
-		check(least >= 0 && m.Total() <= 1_000_000, "workload.kubernetes.perMinute", "at most 1000000, none below 0", m),
+		check(least >= 0 && most <= 1_000_000 && m.Total() <= 1_000_000, "workload.kubernetes.perMinute", "at most 1000000, none below 0", m),
 		check(min(k.LeaseBytes, k.PodBytes, k.EventBytes) >= MinMarkedValue, "workload.kubernetes.podBytes",
 			fmt.Sprintf("at least %d for each kind of object", MinMarkedValue), k),
 	)

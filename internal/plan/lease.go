@@ -110,7 +110,7 @@ func (l *Lease) validate(int64) error {
 	keepAlive := l.Operation == LeaseKeepAlive
 	return errors.Join(
 		check(keepAlive || l.Operation == LeaseGrant || l.Operation == LeaseRevoke, "workload.lease.operation", "Grant, KeepAlive or Revoke", l.Operation),
-		check(l.TTLSeconds >= 1, "workload.lease.ttlSeconds", "at least 1", l.TTLSeconds),
+		check(l.TTLSeconds >= 1 && l.TTLSeconds <= maxTTLSeconds, "workload.lease.ttlSeconds", fmt.Sprintf("1 to %d", maxTTLSeconds), l.TTLSeconds),
 		check(keepAlive == (l.Count > 0) && l.Count >= 0 && l.Count <= MaxLeases, "workload.lease.count",
 			fmt.Sprintf("1 to %d for KeepAlive, else 0", MaxLeases), l.Count),
 		check(keepAlive || !l.Stream, "workload.lease.stream", "to be set for KeepAlive only", l.Stream),

@@ -3,7 +3,9 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -230,8 +232,8 @@ func Decode(data []byte) (Plan, error) {
 	if err := dec.Decode(&p); err != nil {
 		return Plan{}, fmt.Errorf("reading plan (operator and client image must be of the same version): %w", err)
 	}
-	if dec.More() {
-		return Plan{}, fmt.Errorf("reading plan: more than one JSON document found")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Plan{}, errors.New("reading plan: wanted one JSON document, found more after it")
 	}
 	return p, p.Validate()
 }

@@ -31,6 +31,7 @@ func (p Plan) Validate() error {
 		p.validateWatchGet(),
 		p.validateKubernetes(),
 		p.validateDisturbances(),
+		p.validateLimits(),
 	)
 }
 
@@ -96,7 +97,7 @@ func (l Load) validate(pods int) error {
 		check(l.Transport == TransportClientV3 || l.Transport == TransportFast, "load.transport", "ClientV3 or Fast", l.Transport),
 		check(l.Connections >= pods, "load.connections", fmt.Sprintf("at least one for each of %d pods", pods), l.Connections),
 		check(l.Clients >= l.Connections, "load.clients", fmt.Sprintf("at least one for each of %d connections", l.Connections), l.Clients),
-		check((l.Requests > 0) != (l.DurationSeconds > 0), "load", "either requests or durationSeconds above 0",
+		check((l.Requests > 0) != (l.DurationSeconds > 0) && l.Requests >= 0 && l.DurationSeconds >= 0, "load", "either requests or durationSeconds above 0, and the other 0",
 			fmt.Sprintf("%d and %d", l.Requests, l.DurationSeconds)),
 		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
 		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),

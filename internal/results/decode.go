@@ -1,8 +1,6 @@
 package results
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +9,6 @@ import (
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/encoding/protodelim"
 )
 
 // ScrapeAccept is the Accept header that a scrape must send: only Prometheus's
@@ -41,20 +38,6 @@ func Read(r io.Reader, contentType string) (*Snapshot, error) {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
 	return Decode(all)
-}
-
-func unmarshalFamilies(data []byte) ([]*dto.MetricFamily, error) {
-	var all []*dto.MetricFamily
-	options := protodelim.UnmarshalOptions{MaxSize: int64(len(data))}
-	for r := bufio.NewReader(bytes.NewReader(data)); ; {
-		mf := &dto.MetricFamily{}
-		if err := options.UnmarshalFrom(r, mf); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
-		all = append(all, mf)
-	}
 }
 
 // Decode is the inverse of Snapshot.Families. Families that are not this
@@ -138,6 +121,11 @@ func (s *Snapshot) check() error {
 	slices.Sort(s.Omitted)
 	if err := errors.Join(s.Timeline.check(), s.Watch.check(), s.checkFired()); err != nil {
 		return err
+	}
+	for kind, d := range s.Disturbances {
+		if err := d.check(); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
 	}
 	for operation, result := range s.Operations {
 		if err := result.check(s.Stage == StageDone); err != nil {

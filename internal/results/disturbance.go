@@ -1,6 +1,9 @@
 package results
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // DisturbanceKind is a kind of what a run does beside its load.
 type DisturbanceKind string
@@ -43,7 +46,7 @@ type Mark struct {
 // Record adds one that has ended. problem is empty if it did what it should.
 func (d *Disturbance) Record(m Mark, problem string) {
 	d.Count++
-	d.Took += m.Took
+	d.Took = addDurations(d.Took, m.Took)
 	d.Longest = max(d.Longest, m.Took)
 	if problem != "" {
 		d.Failed++
@@ -60,7 +63,7 @@ func (d *Disturbance) merge(other *Disturbance) {
 	d.Count += other.Count
 	d.Failed += other.Failed
 	d.LeftOut += other.LeftOut
-	d.Took += other.Took
+	d.Took = addDurations(d.Took, other.Took)
 	d.Longest = max(d.Longest, other.Longest)
 	if other.Problem != "" {
 		d.Problem = other.Problem
@@ -73,6 +76,14 @@ func (d *Disturbance) Clone() *Disturbance {
 	out := &Disturbance{}
 	out.merge(d)
 	return out
+}
+
+// check finds counts that contradict each other.
+func (d *Disturbance) check() error {
+	if d.Count == 0 || d.Failed > d.Count || uint64(len(d.Marks)) > d.Count {
+		return fmt.Errorf("wanted a number of disturbances that is at least that of failures and marks, found %d, %d and %d", d.Count, d.Failed, len(d.Marks))
+	}
+	return nil
 }
 
 // disturbance returns what is known of a kind, and makes room for it.

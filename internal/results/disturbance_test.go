@@ -8,7 +8,7 @@ import (
 )
 
 func TestMarksAreBounded(t *testing.T) {
-	d := &Disturbance{}
+	d := &Disturbance{LeftOut: 7}
 	for i := range 3 * MaxMarks {
 		problem := ""
 		if i%2 == 1 {
@@ -73,7 +73,16 @@ func TestAMessageKeepsTheCountOfDisturbances(t *testing.T) {
 func TestDecodeRefusesDisturbances(t *testing.T) {
 	for name, spoil := range map[string]func(*Snapshot){
 		"an unknown kind": func(s *Snapshot) { s.disturbance("Reboot").Count = 1 },
-		"too many marks":  func(s *Snapshot) { s.disturbance(DisturbanceCompact).Marks = make([]Mark, MaxMarks+1) },
+		"too many marks": func(s *Snapshot) {
+			s.disturbance(DisturbanceCompact).Count, s.disturbance(DisturbanceCompact).Marks = MaxMarks+1, make([]Mark, MaxMarks+1)
+		},
+		"a mark of none": func(s *Snapshot) { s.disturbance(DisturbanceCompact).Marks = []Mark{{}} },
+		"more failed than begun": func(s *Snapshot) {
+			s.disturbance(DisturbanceCompact).Count, s.disturbance(DisturbanceCompact).Failed = 1, 2
+		},
+		"more marks than were": func(s *Snapshot) {
+			s.disturbance(DisturbanceCompact).Count, s.disturbance(DisturbanceCompact).Marks = 1, make([]Mark, 2)
+		},
 	} {
 		s := finalSnapshot(0, 10, OperationPut)
 		spoil(s)

@@ -60,7 +60,7 @@ func unknownFiguresFamily() family {
 				return err
 			}
 			w.Unknown = m.labels[1]
-			return nil
+			return wantReason(w.Unknown)
 		},
 	}
 }

@@ -7,8 +7,13 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// maxCodes bounds the error codes of one operation.
-const maxCodes = 32
+// Bounds on what a snapshot may list, so that it fits into a status. No workload
+// has half as many operations.
+const (
+	maxOperations = 16
+	// maxCodes bounds the error codes of one operation.
+	maxCodes = 32
+)
 
 // operationFamilies are what was measured of each operation.
 func operationFamilies() []family {
@@ -166,6 +171,9 @@ func (s *Snapshot) operation(name string) (*OperationResult, error) {
 		return nil, fmt.Errorf("wanted one of the operations %v, found %.64q", operations, name)
 	}
 	if s.Operations[operation] == nil {
+		if len(s.Operations) == maxOperations {
+			return nil, fmt.Errorf("wanted at most %d operations, found more", maxOperations)
+		}
 		s.Operations[operation] = &OperationResult{Errors: map[string]uint64{}}
 	}
 	return s.Operations[operation], nil

@@ -12,9 +12,10 @@ import (
 
 // Bounds on what a snapshot may list, so that it fits into a status.
 const (
-	maxIndex   = 1 << 20
-	maxRPCs    = 16
-	maxOmitted = 32
+	maxIndex    = 1 << 20
+	maxKeyBytes = 1 << 20
+	maxRPCs     = 16
+	maxOmitted  = 32
 )
 
 var (
@@ -40,7 +41,7 @@ func podFamilies() []family {
 		stateSet("etcdbench_keys_state", "state", "What the client pod knows of its keys in the target is 1, the others are 0.",
 			cleanings, func(s *Snapshot) *Cleaning { return &s.Cleaning }),
 		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
-			counts[int](), func(s *Snapshot) *int { return &s.KeyBytes }),
+			wholes[int](maxKeyBytes), func(s *Snapshot) *int { return &s.KeyBytes }),
 		requestsFamily(),
 		omittedFamily(),
 	}

@@ -50,7 +50,7 @@ func unknownProcessFamily() family {
 		},
 		read: func(s *Snapshot, m metric) error {
 			s.process().Unknown = m.labels[0]
-			return nil
+			return wantReason(m.labels[0])
 		},
 	}
 }

@@ -20,13 +20,13 @@ func targetFamilies() []family {
 		memberFamily("etcdbench_target_member_leader", "1 if the member led when the run started.",
 			flags, func(m *Member) *bool { return &m.Leader }),
 		memberFamily("etcdbench_target_member_database_bytes", "Size of the member's database before the load.",
-			counts[int64](), func(m *Member) *int64 { return &m.DatabaseBytes }),
+			sizes, func(m *Member) *int64 { return &m.DatabaseBytes }),
 		memberFamily("etcdbench_target_member_quota_bytes", "Size that the member's database may reach, if the member told.",
-			counts[int64](), func(m *Member) *int64 { return &m.QuotaBytes }),
+			sizes, func(m *Member) *int64 { return &m.QuotaBytes }),
 		writeEstimateFamily(),
 		memberFamily("etcdbench_target_member_resident_memory_bytes",
 			"Mean resident memory of the member over the samples of the measured window.",
-			counts[int64](), func(m *Member) *int64 { return &m.ResidentMemoryBytes }),
+			sizes, func(m *Member) *int64 { return &m.ResidentMemoryBytes }),
 	}
 }
 
@@ -55,12 +55,15 @@ func writeEstimateFamily() family {
 		name: "etcdbench_target_write_estimate_bytes", help: "What the run was expected to add to the database, if that could be told before.",
 		kind: dto.MetricType_GAUGE,
 		write: func(s *Snapshot, emit func(metric)) {
-			if s.Target != nil && s.Target.WriteEstimateBytes > 0 {
-				emit(metric{value: float64(s.Target.WriteEstimateBytes)})
+			if s.Target == nil {
+				return
+			}
+			if value, ok := sizes.encode(s.Target.WriteEstimateBytes); ok {
+				emit(metric{value: value})
 			}
 		},
 		read: func(s *Snapshot, m metric) (err error) {
-			s.target().WriteEstimateBytes, err = counts[int64]().decode(m.value)
+			s.target().WriteEstimateBytes, err = sizes.decode(m.value)
 			return err
 		},
 	}

@@ -50,15 +50,37 @@ func intervalFamily[T any](name, help string, c codec[T], field func(*Point) *T)
 	}
 }
 
+// maxTimeline is when the last interval of a timeline may begin, in 36 years: so
+// it does not overflow, however often its intervals are doubled.
+const maxTimeline = 1 << 60 * time.Nanosecond
+
 // check: two timelines can be merged only if one's intervals are the other's,
-// doubled.
+// doubled. It leaves out intervals at the end in which nothing came.
 func (t *Timeline) check() error {
 	length := timelineInterval
-	for length < t.Interval && length < 1<<62 {
+	for length < t.Interval && length < 2*maxTimeline {
 		length *= 2
 	}
 	if t.Interval != length && (t.Interval != 0 || len(t.Points) > 0) {
 		return fmt.Errorf("wanted intervals of %v, or that doubled some times, found %v", timelineInterval, t.Interval)
+	}
+	for len(t.Points) > 0 && t.Points[len(t.Points)-1] == (Point{}) {
+		t.Points = t.Points[:len(t.Points)-1]
+	}
+	if last := len(t.Points) - 1; last > 0 && t.Interval > maxTimeline/time.Duration(last) || t.Interval > 2*maxTimeline {
+		return fmt.Errorf("wanted intervals within %v, found %d of %v", maxTimeline, len(t.Points), t.Interval)
+	}
+	return t.checkCounts()
+}
+
+// checkCounts: points are added up.
+func (t *Timeline) checkCounts() error {
+	var total uint64
+	for _, p := range t.Points {
+		total += p.Succeeded + p.Failed
+	}
+	if total > maxCount {
+		return fmt.Errorf("wanted at most %d requests over time, found %d", uint64(maxCount), total)
 	}
 	return nil
 }

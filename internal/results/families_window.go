@@ -96,12 +96,30 @@ var durations = codec[time.Duration]{
 	},
 }
 
-func counts[T int | int64 | uint64]() codec[T] {
+// longest is what durations can be encoded up to.
+const longest = time.Duration(maxSeconds * nanosecondsPerSecond)
+
+// addDurations stays at longest where a sum would be more, or overflow.
+func addDurations(a, b time.Duration) time.Duration {
+	if a > longest-b {
+		return longest
+	}
+	return a + b
+}
+
+func counts[T int | uint64]() codec[T] { return wholes[T](maxCount) }
+
+// sizes are in bytes.
+var sizes = wholes[int64](maxBytes)
+
+// wholes are whole numbers up to a limit. A greater one, which only the target
+// can have told, is cut to it: else it would cost all that is told beside it.
+func wholes[T int | int64 | uint64](limit float64) codec[T] {
 	return codec[T]{
-		encode: func(n T) (float64, bool) { return float64(n), n > 0 },
+		encode: func(n T) (float64, bool) { return min(float64(n), limit), n > 0 },
 		decode: func(v float64) (T, error) {
-			if v > maxCount || v != math.Trunc(v) {
-				return 0, fmt.Errorf("wanted a whole number of at most 2^53, found %v", v)
+			if v > limit || v != math.Trunc(v) {
+				return 0, fmt.Errorf("wanted a whole number of at most %.0f, found %v", limit, v)
 			}
 			return T(v), nil
 		},

@@ -153,11 +153,12 @@ type Timing struct {
 	P99Above, P99AtMost time.Duration
 }
 
-// Timing returns what is known of a timer; false if the member did not tell.
+// Timing returns what is known of a timer; false if the member did not tell, or
+// told a number that can not be.
 func (w *MemberWindow) Timing(t Timer) (Timing, bool) {
 	count, known := w.Value(t.Count())
 	sum, summed := w.Value(t.Seconds())
-	if !known || !summed {
+	if !known || !summed || count > maxBytes {
 		return Timing{}, false
 	}
 	above, _ := w.Value(t.P99Above())

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,6 +69,14 @@ func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// wantReason refuses a reason that says nothing: whoever writes it leaves it out.
+func wantReason(text string) error {
+	if text == "" {
+		return errors.New("wanted a reason, found none")
+	}
+	return nil
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

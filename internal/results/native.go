@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// maxCount bounds what a decoded counter may hold: up to here a float64
-	// is exact, and sums over all pods do not overflow.
-	maxCount = 1 << 53
+	// maxCount bounds what a decoded counter may hold: a week of 400 million
+	// requests a second. Sums over all operations of all pods do not overflow.
+	maxCount = 1 << 48
+	// maxBytes bounds sizes: up to here a float64 is exact.
+	maxBytes = 1 << 53
 	// maxSeconds bounds times and durations: 285 years still fit into
 	// nanoseconds.
 	maxSeconds = 9e9

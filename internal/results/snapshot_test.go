@@ -104,14 +104,14 @@ func randomSnapshot(seed uint64) *Snapshot {
 	s := &Snapshot{
 		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []string{"ClientV3", "Fast"}[r.IntN(2)],
 		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0,
-		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 50), Window: randomWindow(r),
+		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 47), Window: randomWindow(r),
 		Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
 	}
 	for _, operation := range operations[:r.IntN(3)] {
 		s.Operations[operation] = randomResult(r)
 	}
 	for _, rpc := range []RPC{RPCPut, RPCRange, RPCTxn, RPCStatus}[:r.IntN(5)] {
-		s.Requests[rpc] = map[Phase]uint64{phases[r.IntN(4)]: r.Uint64N(1 << 50), phases[r.IntN(4)]: 0}
+		s.Requests[rpc] = map[Phase]uint64{phases[r.IntN(4)]: r.Uint64N(1 << 47), phases[r.IntN(4)]: 0}
 	}
 	if r.IntN(2) == 0 {
 		s.Failure = &Failure{Reason: FailureTLSFailed, Message: `certificate "etcd" ≠ name, C:\ {a="b"}`}

@@ -323,17 +323,3 @@ func TestDictionaryBelongsToTheVersion(t *testing.T) {
 		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
 	}
 }
-
-func FuzzDecodeTerminationMessage(f *testing.F) {
-	f.Add(failingSnapshot().TerminationMessage(), false)
-	f.Add(marshalNative(failingSnapshot()), true)
-	f.Add(marshalNative(typicalSnapshot()), true)
-	f.Fuzz(func(t *testing.T, data []byte, seal bool) {
-		if seal {
-			data = sealed(deflate(data))
-		}
-		if s, err := DecodeTerminationMessage(data); err == nil {
-			requireSound(t, s)
-		}
-	})
-}

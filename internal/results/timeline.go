@@ -36,7 +36,7 @@ func (t *Timeline) Record(offset, latency time.Duration, succeeded bool) {
 		return
 	}
 	p.Succeeded++
-	p.Latency += latency
+	p.Latency = addDurations(p.Latency, latency)
 	p.Longest = max(p.Longest, latency)
 }
 
@@ -102,7 +102,7 @@ func (t *Timeline) halve() {
 func (p *Point) add(other Point) {
 	p.Succeeded += other.Succeeded
 	p.Failed += other.Failed
-	p.Latency += other.Latency
+	p.Latency = addDurations(p.Latency, other.Latency)
 	p.Longest = max(p.Longest, other.Longest)
 }
 

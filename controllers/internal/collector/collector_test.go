@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"net"
@@ -80,11 +81,13 @@ func TestDistrust(t *testing.T) {
 		handler http.Handler
 		want    bool
 	}{
-		"its own":       {metrics(snapshot(3, results.StageReady)), true},
-		"another index": {metrics(snapshot(4, results.StageReady)), false},
-		"another run":   {metrics(&results.Snapshot{RunUID: "other", Index: 3, Stage: results.StageReady, Cleaning: results.CleaningNothingWritten}), false},
-		"an error":      {http.NotFoundHandler(), false},
-		"a redirect":    {http.RedirectHandler(other.URL, http.StatusFound), false},
+		"its own":            {metrics(snapshot(3, results.StageReady)), true},
+		"another index":      {metrics(snapshot(4, results.StageReady)), false},
+		"another run":        {metrics(&results.Snapshot{RunUID: "other", Index: 3, Stage: results.StageReady, Cleaning: results.CleaningNothingWritten}), false},
+		"an error":           {http.NotFoundHandler(), false},
+		"a redirect":         {http.RedirectHandler(other.URL, http.StatusFound), false},
+		"a body without end": {http.HandlerFunc(endless), false},
+		"a compressed bomb":  {http.HandlerFunc(bomb), false},
 		"no metrics": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>")
@@ -102,6 +105,25 @@ func TestDistrust(t *testing.T) {
 	if elsewhere.Load() > 0 {
 		t.Error("wanted no redirect to be followed")
 	}
+}
+
+// endless writes until the reader has had enough.
+func endless(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", results.ScrapeAccept)
+	for err := error(nil); err == nil; {
+		_, err = w.Write(make([]byte, 1<<16))
+	}
+}
+
+// bomb is little on the wire, and more than anybody should unpack.
+func bomb(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", results.ScrapeAccept)
+	w.Header().Set("Content-Encoding", "gzip")
+	packed := gzip.NewWriter(w)
+	for range 64 {
+		_, _ = packed.Write(make([]byte, 1<<20))
+	}
+	_ = packed.Close()
 }
 
 // TestDue: news waits for 2 s, what moves the run on for 0.2 s.

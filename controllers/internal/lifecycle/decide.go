@@ -103,7 +103,11 @@ func decideArm(o Observed, now time.Time) *Decision {
 	if at != nil && (at.After(now) || !o.PodsLive || o.countPods(Pod.carriesStart) > 0) {
 		return nil
 	}
-	start := metav1.NewMicroTime(now.Add(lead(o.spec().Load.Pods)).Truncate(time.Microsecond))
+	ahead := lead(o.spec().Load.Pods)
+	if at != nil {
+		ahead += leadAfterMiss(now.Sub(at.Time))
+	}
+	start := metav1.NewMicroTime(now.Add(ahead).Truncate(time.Microsecond))
 	return &Decision{
 		Stage:   v1alpha1.StageArmed,
 		Message: fmt.Sprintf("All %d client pods are ready; they start at %s.", len(o.Pods), FormatStart(start)),

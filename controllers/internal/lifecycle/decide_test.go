@@ -170,22 +170,24 @@ func TestStartIsGivenAnew(t *testing.T) {
 	live := func(o *Observed) { o.PodsLive = true }
 	tests := map[string]struct {
 		seen Observed
-		want bool
+		// want is how far ahead the new start is, 0 if there is none.
+		want time.Duration
 	}{
-		"never given":                     {scenario(running), true},
-		"past, and nobody was told":       {scenario(startAt(t0), live), true},
-		"past, and the list may be stale": {scenario(startAt(t0)), false},
-		"past, and one was told":          {scenario(told(t0), pod(0, func(p *Pod) { p.StartAt = "" }), live), false},
-		"to come":                         {scenario(startAt(now.Add(time.Minute)), live), false},
+		"never given":                     {scenario(running), 1020 * time.Millisecond},
+		"past, and nobody was told":       {scenario(startAt(t0), live), 11_020 * time.Millisecond},
+		"missed by a second":              {scenario(startAt(now.Add(-time.Second)), live), 3020 * time.Millisecond},
+		"past, and the list may be stale": {scenario(startAt(t0)), 0},
+		"past, and one was told":          {scenario(told(t0), pod(0, func(p *Pod) { p.StartAt = "" }), live), 0},
+		"to come":                         {scenario(startAt(now.Add(time.Minute)), live), 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(tc.seen, now)
-			if got := d.StartAt != nil; got != tc.want {
-				t.Fatalf("wanted a new start: %v, found %v", tc.want, d.StartAt)
+			if got := d.StartAt != nil; got != (tc.want > 0) {
+				t.Fatalf("wanted a new start: %v, found %v", tc.want > 0, d.StartAt)
 			}
-			if tc.want && d.StartAt.Sub(now) != 1020*time.Millisecond {
-				t.Errorf("wanted the start 1.02 s ahead, found %s", d.StartAt.Sub(now))
+			if tc.want > 0 && d.StartAt.Sub(now) != tc.want {
+				t.Errorf("wanted the start %s ahead, found %s", tc.want, d.StartAt.Sub(now))
 			}
 		})
 	}

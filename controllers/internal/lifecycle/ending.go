@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -315,11 +316,21 @@ func deadlines(o Observed) []time.Time {
 }
 
 // Shorten cuts what others said to at most limit bytes, so that a status that
-// quotes it is never refused.
+// quotes it is never refused, and leaves out what can not be printed, so that it
+// steers nobody's terminal.
 func Shorten(s string, limit int) string {
 	const mark = " …"
+	s = strings.Map(printable, strings.ToValidUTF8(s, "?"))
 	if len(s) <= limit {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
+}
+
+// printable is a space for what is not.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
 }

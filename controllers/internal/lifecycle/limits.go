@@ -40,6 +40,9 @@ const (
 	// operator patches a pod in less than 10 ms.
 	leadBase   = time.Second
 	leadPerPod = 10 * time.Millisecond
+	// maxLeadAfterMiss bounds what is added after a start that was missed: the
+	// operator may have been away, and be quick again.
+	maxLeadAfterMiss = 10 * time.Second
 
 	// resolveEvery is how often a target that is not there is looked for.
 	resolveEvery = 2 * time.Second
@@ -48,6 +51,11 @@ const (
 )
 
 func lead(pods int32) time.Duration { return leadBase + time.Duration(pods)*leadPerPod }
+
+// leadAfterMiss is what is added to the lead if a start has passed before a pod
+// was told: an operator, or an API server, that is so slow would miss it again,
+// and again.
+func leadAfterMiss(late time.Duration) time.Duration { return min(2*late, maxLeadAfterMiss) }
 
 // endingGrace is how long the living pods may take to report once a run is
 // being ended for this reason.

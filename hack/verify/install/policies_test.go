@@ -32,7 +32,7 @@ func withPolicies(t *testing.T) {
 }
 
 // installPolicies installs the chart's policies and waits until the API server
-// enforces both.
+// enforces each.
 func installPolicies(t *testing.T) {
 	t.Helper()
 	admin := clientAs(t, "")
@@ -50,9 +50,14 @@ func installPolicies(t *testing.T) {
 	waitUntilRefused(t, func(ctx context.Context) error {
 		return patchPod(ctx, clientAs(t, operatorUser), pod, `{"metadata":{"labels":{"probe":"x"}}}`, client.DryRunAll)
 	})
-	waitUntilRefused(t, func(ctx context.Context) error {
-		return clientAs(t, "probe").Create(ctx, newRun(t, namespace, "tls: {secretName: any}", ""), client.DryRunAll)
-	})
+	for _, refused := range []*object{
+		newRun(t, namespace, "tls: {secretName: any}", ""),
+		newRun(t, namespace, "", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, namespaceSelector: {}}]}}"),
+	} {
+		waitUntilRefused(t, func(ctx context.Context) error {
+			return clientAs(t, "probe").Create(ctx, refused.DeepCopy(), client.DryRunAll)
+		})
+	}
 }
 
 // waitUntilRefused waits for the API server to have read a policy.

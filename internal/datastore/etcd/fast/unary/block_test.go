@@ -43,12 +43,18 @@ func TestBlocksMeanTheSame(t *testing.T) {
 	token := []string{"", "", "", "", "", "", "secret", "other", ""}
 	for i, step := range steps {
 		step()
+		resized := i > 0 && i < 6
 		for _, method := range []int{0, 1, 0, 0, 1, 1} {
 			block := p.startMethod(method)
 			got := p.headers[uint32(2*len(p.blocks)-1)]
 			if got[":path"].Value != config.Methods[method] || got[":authority"].Value != config.Authority || len(got) != fieldsWith(token[i]) {
 				t.Fatalf("step %d, method %d: the server sees %v in %x", i, method, got, block)
 			}
+			// The server is told of the new size before anything refers to it.
+			if first := block[0]&0xe0 == 0x20; first != resized {
+				t.Errorf("step %d: the block %x begins with the table's size: %v, wanted %v", i, block, first, resized)
+			}
+			resized = false
 			if got["token"].Value != token[i] {
 				t.Errorf("step %d: the token is %v", i, got["token"])
 			}

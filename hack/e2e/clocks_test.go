@@ -1,0 +1,87 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// wrongClocksImage has clients whose clocks are wrong, as internal/load's build
+// tag faults makes them.
+const wrongClocksImage = "etcdbench.dev/etcd-benchmark-operator:wrong-clocks"
+
+// clockOffsets are the clocks of three client pods, against the operator's.
+var clockOffsets = []time.Duration{0, -time.Minute, time.Minute}
+
+// checkClocks runs three pods of which one has a clock that is a minute behind,
+// and one that is a minute ahead: the first starts a minute late, the second at
+// once. Each does its part, and the run may not pass.
+func checkClocks(t *testing.T) {
+	buildWrongClocks(t)
+	t.Cleanup(func() {
+		if err := suite.detached().upgradeOperator(suite.chart(), ""); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := suite.upgradeOperator(suite.chart(), wrongClocksImage); err != nil {
+		t.Fatal(err)
+	}
+	b := newPutIn(namespace(t, "clocks"), suite.side, "clocks", 600)
+	b.Spec.Load.Pods, b.Spec.Load.Rate = 3, &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Objectives = []v1alpha1.Objective{{
+		Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{},
+	}}
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	requireMeasured(t, b, 600)
+	requireNoKeys(t, b)
+	requireClocksDoubted(t, b)
+	requireOffsets(t, b)
+	reliability.add(t, "client pod's clock off by a minute", v1alpha1.StageRunning, b, false)
+}
+
+// requireClocksDoubted wants the run not to pass for its clocks. On a busy machine
+// the clients are late, too, which is told first.
+func requireClocksDoubted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	passed := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionPassed)
+	if passed == nil || passed.Status != metav1.ConditionUnknown {
+		t.Fatalf("wanted Passed=Unknown, found %+v", passed)
+	}
+	if !slices.Contains([]string{v1alpha1.ReasonClockOffset, v1alpha1.ReasonClientBound}, passed.Reason) || !strings.Contains(passed.Message, "The clock of client pod 1") {
+		t.Errorf("wanted a doubt of the clock of pod 1, found %+v", passed)
+	}
+}
+
+// requireOffsets wants what is off to be known to a second.
+func requireOffsets(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	for i, want := range clockOffsets {
+		got := b.Status.Pods[i].ClockOffsetMicroseconds
+		if got == nil || (time.Duration(*got)*time.Microsecond-want).Abs() > time.Second {
+			t.Errorf("pod %d: wanted its clock to be %s off, found %v", i, want, got)
+		}
+	}
+}
+
+func buildWrongClocks(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, command := range [][]string{
+		{"env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-tags=faults", "-o", filepath.Join(dir, "bin", "image") + "/", "./cmd/manager", "./cmd/loadgen"},
+		{"go", "run", "./hack/cluster", "build-image", "-f", filepath.Join(suite.root, "Dockerfile"), "-t", wrongClocksImage, dir},
+	} {
+		if _, err := suite.command(command[0], command[1:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

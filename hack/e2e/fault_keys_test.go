@@ -1,0 +1,115 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// requireLeft wants keys to be left, and whoever reads the object, or is told
+// that it has gone, to learn how to delete them. Mended, the deletion of the
+// object deletes them; else a person does, by that command.
+func (v victim) requireLeft(t *testing.T, want outcome, mend func(*testing.T, victim)) {
+	t.Helper()
+	condition := ""
+	if want.reason != "" {
+		condition = v.requireNotCleaned(t, want.whyLeft)
+	}
+	if mend != nil {
+		mend(t, v)
+	}
+	if err := suite.client.Delete(suite.ctx, v.run.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	eventually(t, goneWithin, "the object to be gone", func(ctx context.Context) error { return deleted(ctx, v.run) })
+	if mend != nil {
+		v.requireCleaned(t, true)
+		return
+	}
+	if len(mustStore(t, v.target, v.run.KeyPrefix())) == 0 {
+		t.Errorf("wanted keys to be left under %s, found none", v.run.KeyPrefix())
+	}
+	v.requireTold(t, condition)
+	v.deleteByHand(t)
+}
+
+// requireNotCleaned waits for Cleaned=False and returns its message.
+func (v victim) requireNotCleaned(t *testing.T, why string) string {
+	t.Helper()
+	var cleaned *metav1.Condition
+	eventually(t, cleanedWithin, "Cleaned to be False", func(ctx context.Context) error {
+		found, err := get(ctx, v.run)
+		if err != nil {
+			return err
+		}
+		found.DeepCopyInto(v.run)
+		if cleaned = meta.FindStatusCondition(found.Status.Conditions, v1alpha1.ConditionCleaned); cleaned == nil || cleaned.Status != metav1.ConditionFalse {
+			return fmt.Errorf("the condition is %+v", cleaned)
+		}
+		return nil
+	})
+	if missing := containsAll(cleaned.Message, []string{why, v.run.RemovalCommand()}); missing != nil {
+		t.Error(missing)
+	}
+	return cleaned.Message
+}
+
+// requireTold wants an event, beside that of the condition, that has the
+// command; from a namespace that has gone, the operator's log must have it.
+func (v victim) requireTold(t *testing.T, condition string) {
+	t.Helper()
+	if v.run.Namespace != v.target.namespace {
+		if log := operatorLog(t); !strings.Contains(log, v.run.RemovalCommand()) {
+			t.Errorf("wanted the operator's log to say %q", v.run.RemovalCommand())
+		}
+		return
+	}
+	eventually(t, finishWithin, "an event with the command that deletes the keys", func(ctx context.Context) error {
+		var events corev1.EventList
+		if err := suite.client.List(ctx, &events, client.InNamespace(v.run.Namespace)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.Reason == v1alpha1.ReasonKeysLeft && e.Message != condition && strings.Contains(e.Message, v.run.RemovalCommand()) {
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %d events has it", len(events.Items))
+	})
+}
+
+func operatorLog(t *testing.T) string {
+	t.Helper()
+	pod, err := suite.operatorPod(suite.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := suite.set.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(suite.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
+}
+
+// deleteByHand does what the command says.
+func (v victim) deleteByHand(t *testing.T) {
+	t.Helper()
+	quoted, ok := strings.CutPrefix(v.run.RemovalCommand(), "etcdctl del --prefix ")
+	if !ok {
+		t.Fatalf("wanted a command that deletes a prefix, found %q", v.run.RemovalCommand())
+	}
+	if _, err := v.target.etcdctl("del", "--prefix", strings.Trim(quoted, "'")); err != nil {
+		t.Fatal(err)
+	}
+	v.requireCleaned(t, true)
+}

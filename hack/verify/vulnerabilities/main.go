@@ -1,0 +1,104 @@
+// Command vulnerabilities runs govulncheck on the module of the folder that it is
+// started in, against the database that GOVULNDB names, or Go's own.
+//
+// It imports the standard library only, and runs the program in bin/tools. Its one
+// invariant: it passes if no known vulnerability is called, or if it has said in
+// one line that none was looked for, since the database can not be reached.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	database = "https://vuln.go.dev"
+	// patience bounds the question whether the database is there.
+	patience = 15 * time.Second
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := check{govulncheck: filepath.Join("bin", "tools", "govulncheck"), database: cmp.Or(os.Getenv("GOVULNDB"), database), output: os.Stdout}
+	if err := c.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "vulnerabilities:", err)
+		os.Exit(1)
+	}
+}
+
+// check is one look at a module.
+type check struct {
+	// govulncheck is the path of the program, dir the module, or "" for this one.
+	govulncheck, dir string
+	// database is its URL, of http, https or file.
+	database string
+	output   io.Writer
+}
+
+// run returns an error if a known vulnerability is called, or if that could not
+// be found out although the database is there.
+func (c check) run(ctx context.Context) error {
+	if err := reach(ctx, c.database); err != nil {
+		// One line, whatever the reason is.
+		fmt.Fprintf(c.output, "known vulnerabilities were NOT checked: the database %s can not be reached (%s); GOVULNDB names another\n",
+			c.database, strings.Join(strings.Fields(err.Error()), " "))
+		return nil
+	}
+	program, err := filepath.Abs(c.govulncheck)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, "-db="+c.database, "./...")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, c.output, c.output
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("wanted no known vulnerability to be called, found that above: %w", err)
+	}
+	return nil
+}
+
+// reach asks for the file that every database has.
+func reach(ctx context.Context, database string) error {
+	location, err := url.Parse(database)
+	if err != nil {
+		return err
+	}
+	switch location.Scheme {
+	case "file":
+		_, err := os.Stat(filepath.Join(filepath.FromSlash(location.Path), "index", "db.json"))
+		return err
+	case "http", "https":
+		return get(ctx, location.JoinPath("index", "db.json"))
+	}
+	return errors.New("wanted a URL of https, http or file")
+}
+
+func get(ctx context.Context, location *url.URL) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("wanted status 200, found %s", response.Status)
+	}
+	return nil
+}

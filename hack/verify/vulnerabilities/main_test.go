@@ -1,0 +1,104 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const govulncheck = "../../../bin/tools/govulncheck"
+
+// write makes a file, and the folders that it lies in.
+func write(t *testing.T, text string, path ...string) {
+	t.Helper()
+	file := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program is the module that is looked at: it calls strings.ToUpper.
+func program(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, "module example.org/program\n\ngo 1.26.0\n", dir, "go.mod")
+	write(t, "package main\n\nimport \"strings\"\n\nfunc main() { println(strings.ToUpper(\"a\")) }\n", dir, "main.go")
+	return dir
+}
+
+// databaseOf has one vulnerability, of a function of the package strings.
+func databaseOf(t *testing.T, symbol string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	const modified = `"modified":"2026-01-01T00:00:00Z"`
+	write(t, `{`+modified+`}`, dir, "index", "db.json")
+	write(t, `[{"id":"GO-2026-0001",`+modified+`}]`, dir, "index", "vulns.json")
+	write(t, `[{"path":"stdlib","vulns":[{"id":"GO-2026-0001",`+modified+`}]}]`, dir, "index", "modules.json")
+	write(t, `{"schema_version":"1.3.1","id":"GO-2026-0001",`+modified+`,"published":"2026-01-01T00:00:00Z","summary":"made for a test",
+		"affected":[{"package":{"name":"stdlib","ecosystem":"Go"},"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],
+		"ecosystem_specific":{"imports":[{"path":"strings","symbols":["`+symbol+`"]}]}}]}`, dir, "ID", "GO-2026-0001.json")
+	return dir
+}
+
+func TestAVulnerabilityThatIsCalledFails(t *testing.T) {
+	var output strings.Builder
+	c := check{govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToUpper"), output: &output}
+	if err := c.run(t.Context()); err == nil || !strings.Contains(output.String(), "GO-2026-0001") {
+		t.Errorf("wanted a failure that names GO-2026-0001, found %v and:\n%s", err, output.String())
+	}
+}
+
+func TestAVulnerabilityThatIsNotCalledPasses(t *testing.T) {
+	var output strings.Builder
+	c := check{govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToTitle"), output: &output}
+	if err := c.run(t.Context()); err != nil || strings.Contains(output.String(), "NOT checked") {
+		t.Errorf("wanted it to be checked and to pass, found %v and:\n%s", err, output.String())
+	}
+}
+
+// A failure to look is no result: with the database there, it fails.
+func TestAModuleThatCanNotBeReadFails(t *testing.T) {
+	dir := program(t)
+	write(t, "package main\n\nfunc main() { missing() }\n", dir, "main.go")
+	var output strings.Builder
+	c := check{govulncheck: govulncheck, dir: dir, database: "file://" + databaseOf(t, "ToTitle"), output: &output}
+	if err := c.run(t.Context()); err == nil {
+		t.Errorf("wanted a failure, found:\n%s", output.String())
+	}
+}
+
+func TestADatabaseOutOfReachIsSaid(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	empty := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(empty.Close)
+	for name, database := range map[string]string{
+		"no folder": "file://" + filepath.Join(t.TempDir(), "none"), "nobody listens": gone.URL, "no database": empty.URL, "no URL": "vuln.go.dev",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var output strings.Builder
+			// A program that is not there shows that it is not asked.
+			c := check{govulncheck: "none", database: database, output: &output}
+			if err := c.run(t.Context()); err != nil {
+				t.Errorf("wanted the rest of the checks to go on, found %v", err)
+			}
+			if text := output.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "NOT checked") || !strings.Contains(text, database) {
+				t.Errorf("wanted one line that says so, found:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestADatabaseThatAnswersIsReached(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir(databaseOf(t, "ToTitle"))))
+	t.Cleanup(server.Close)
+	if err := reach(t.Context(), server.URL+"/"); err != nil {
+		t.Error(err)
+	}
+}

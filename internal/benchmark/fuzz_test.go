@@ -1,0 +1,235 @@
+package benchmark
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/hostile"
+)
+
+// FuzzStatus: whatever two pods tell that can be read, the API server takes the
+// status that follows, no number in it has turned negative, no text can steer a
+// terminal, and the report can be written.
+func FuzzStatus(f *testing.F) {
+	check := newStatusChecker(f)
+	f.Add([]byte{}, []byte{})
+	for change := range hostile.MetricChanges {
+		for _, number := range []uint64{1, 1 << 47, 0x7fe0000000000000} {
+			f.Add(hostile.Number(change, uint16(7*change), 0, number), hostile.Number(change, uint16(change), 0, number))
+		}
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		snaps := []*results.Snapshot{spoiled(0, first), spoiled(1, second)}
+		b := judged(snaps)
+		check.requireTaken(t, b)
+		data, err := Report(b, results.Merge(snaps), results.Summarize(snaps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		timeline, err := ReportTimeline(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requirePrintable(t, b, timeline)
+	})
+}
+
+// FuzzReportTimeline: a report is a ConfigMap, which others than the operator can
+// write; who prints it must come to an end.
+func FuzzReportTimeline(f *testing.F) {
+	b := judged([]*results.Snapshot{toldAll(0), toldAll(1)})
+	f.Add([]byte(`{"timeline":{"intervalSeconds":0.1,"points":[{"succeeded":1},{"succeeded":2,"maxLatencyMicroseconds":5}]}}`))
+	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
+	f.Add([]byte(`{"timeline":{"intervalSeconds":1e300,"points":[{},{},{}]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if timeline, err := ReportTimeline(data); err == nil {
+			requirePrintable(t, b, timeline)
+		}
+	})
+}
+
+// toldAll is a pod that has told something of everything.
+func toldAll(index int) *results.Snapshot {
+	s := measured(index, 50, had(0.25), failing(3, "Unavailable", time.Millisecond), cutOff(2, time.Second), withEvents(1),
+		told(figuresOf(1000), figuresOf(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
+	s.Target.WriteEstimateBytes = 1 << 20
+	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: windowStart}}
+	s.Fired = &results.Fired{Rule: results.GuardWALFsync, Subject: "etcd-a", Got: 2, Limit: 1, At: windowStart}
+	s.Unwatched = map[results.GuardRule]string{results.GuardErrorRatio: "too few requests"}
+	s.Failure = &results.Failure{Reason: results.FailurePodFailed, Message: "killed"}
+	s.Clock, s.Started, s.Omitted = windowStart, 60, []string{"lateness"}
+	d := &results.Disturbance{}
+	d.Record(results.Mark{After: time.Second, Took: time.Millisecond, Member: "a"}, "too slow")
+	s.Disturbances = map[results.DisturbanceKind]*results.Disturbance{results.DisturbanceDefragment: d}
+	for i := range 9 {
+		s.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Millisecond, i%3 > 0)
+	}
+	return s
+}
+
+// spoiled is what is read of a pod whose metrics a program has changed; nil if
+// they can not be read.
+func spoiled(index int, program []byte) *results.Snapshot {
+	s, err := results.Decode(hostile.Change(toldAll(index).Families(), program))
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// judged is a run, with objectives of all kinds, that has ended with these results.
+func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
+	b := putRun(withObjectives(
+		maxLatency(v1alpha1.StatisticP99, 1000), minThroughput(10), maxErrors(5),
+		named("fsync", maxFsync(v1alpha1.MemberStatisticP99, 10)), named("mean", maxFsync(v1alpha1.MemberStatisticMean, 10)),
+		named("elections", maxCount(v1alpha1.ObjectiveLeaderChanges, 0)), named("growth", maxGrowth(1)),
+	), func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Disturbances = []v1alpha1.Disturbance{{Type: v1alpha1.DisturbanceDefragment, EverySeconds: 1}}
+	})
+	summary, merged := results.Summarize(snaps), results.Merge(snaps)
+	s := &b.Status
+	s.Target = TargetStatus(b, b.Spec.Target.Endpoints, merged.Target)
+	s.Guard, s.Progress, s.Summary = Guard(b, snaps), Progress(b, snaps), Summary(b, summary)
+	for _, snap := range snaps {
+		if snap != nil && !hasPod(s.Pods, int32(snap.Index)) {
+			s.Pods = append(s.Pods, Pod(snap))
+		}
+	}
+	var passed *metav1.Condition
+	s.Objectives, passed = Judge(b, &summary, v1alpha1.ReasonCompleted)
+	message := "done"
+	if s.Guard != nil {
+		message = GuardMessage(s.Guard)
+	}
+	s.Conditions = []metav1.Condition{*passed, {Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonGuardStopped, Message: message}}
+	for i := range s.Conditions {
+		s.Conditions[i].LastTransitionTime = metav1.NewTime(windowStart)
+	}
+	s.Display = Display(b)
+	return b
+}
+
+func named(name string, o v1alpha1.Objective) v1alpha1.Objective {
+	o.Name = name
+	return o
+}
+
+func hasPod(pods []v1alpha1.PodStatus, index int32) bool {
+	for _, p := range pods {
+		if p.Index == index {
+			return true
+		}
+	}
+	return false
+}
+
+// statusChecker holds what an API server holds against a status.
+type statusChecker struct {
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+}
+
+func newStatusChecker(t testing.TB) statusChecker {
+	t.Helper()
+	definition, props := apiextensionsv1.CustomResourceDefinition{}, apiextensions.JSONSchemaProps{}
+	err := yaml.Unmarshal(crd.EtcdBenchmarks, &definition)
+	if err == nil {
+		err = apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil)
+	}
+	status := props.Properties["status"]
+	var c statusChecker
+	if err == nil {
+		c.structural, err = schema.NewStructural(&status)
+	}
+	if err == nil {
+		c.validator, _, err = validation.NewSchemaValidator(&status)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c statusChecker) requireTaken(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := object["status"].(map[string]any)
+	if errs := validation.ValidateCustomResource(nil, status, c.validator); len(errs) > 0 {
+		t.Fatalf("the API server would refuse the status: %v", errs)
+	}
+	if errs := listtype.ValidateListSetsAndMaps(nil, c.structural, status); len(errs) > 0 {
+		t.Fatalf("the API server would refuse the status: %v", errs)
+	}
+	requirePlain(t, "status", status)
+}
+
+// requirePlain wants numbers that have not overflown, and texts for one line.
+func requirePlain(t *testing.T, path string, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			requirePlain(t, path+"."+key, value)
+		}
+	case []any:
+		for i, value := range v {
+			requirePlain(t, fmt.Sprintf("%s[%d]", path, i), value)
+		}
+	case int64:
+		if v < 0 && !strings.HasSuffix(path, "databaseGrowthBytes") {
+			t.Errorf("%s is %d", path, v)
+		}
+	case string:
+		if strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%s is %q", path, v)
+		}
+	}
+}
+
+// requirePrintable writes the table, which must not steer a terminal nor fill it.
+func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *Timeline) {
+	t.Helper()
+	var out strings.Builder
+	if err := WriteTable(&out, b, timeline); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || out.Len() > 1<<20 {
+		t.Errorf("the table of %d bytes is not for people: %q", out.Len(), out.String())
+	}
+}
+
+// Each pod may have errors of its own; so many would not fit into any object.
+func TestReportOfEndlessErrorsIsWritten(t *testing.T) {
+	merged := measured(0, 1)
+	errors := merged.Operations[results.OperationPut].Errors
+	for i := range 10_000 {
+		errors[fmt.Sprint(strings.Repeat("x", 500), i)] = uint64(i)
+	}
+	data, err := Report(putRun(), merged, results.Summarize([]*results.Snapshot{merged}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got report
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Operations[0].ErrorCounts) != maxErrorCodes {
+		t.Errorf("got %d codes (%v), wanted the most frequent %d", len(got.Operations[0].ErrorCounts), err, maxErrorCodes)
+	}
+}
