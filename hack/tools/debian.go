@@ -22,7 +22,7 @@ func (b builder) fetch(ctx context.Context, t tool) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := unpack(ctx, t.debian, dir); err != nil {
-		return fmt.Errorf("fetching %s, which needs a Debian host and the lists that `apt-get update` brings: %w", t.name, err)
+		return fmt.Errorf("fetching %s, which needs a Debian host, and root or the lists that `apt-get update` brings: %w", t.name, err)
 	}
 	if err := os.Rename(filepath.Join(dir, t.file), filepath.Join(b.output, t.name)); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (b builder) fetch(ctx context.Context, t tool) (err error) {
 
 // unpack puts the files of a package under dir.
 func unpack(ctx context.Context, name, dir string) error {
-	if err := runIn(ctx, dir, "apt-get", "--quiet", "download", name); err != nil {
+	if err := download(ctx, dir, name); err != nil {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*.deb"))
@@ -40,6 +40,19 @@ func unpack(ctx context.Context, name, dir string) error {
 		return errors.Join(err, fmt.Errorf("wanted one package, found %q", found))
 	}
 	return runIn(ctx, dir, "dpkg-deb", "--extract", found[0], ".")
+}
+
+// download brings a package into dir. A host that knows of no packages yet is told, if
+// that is allowed.
+func download(ctx context.Context, dir, name string) error {
+	err := runIn(ctx, dir, "apt-get", "--quiet", "download", name)
+	if err == nil || os.Geteuid() != 0 {
+		return err
+	}
+	if uerr := runIn(ctx, dir, "apt-get", "--quiet", "update"); uerr != nil {
+		return errors.Join(err, uerr)
+	}
+	return runIn(ctx, dir, "apt-get", "--quiet", "download", name)
 }
 
 func runIn(ctx context.Context, dir, program string, args ...string) error {
