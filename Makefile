@@ -77,7 +77,7 @@ deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluste
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything.
+e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything and writes docs/reliability.md.
 	go test -tags=e2e -count=1 -v -timeout 90m ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
@@ -104,16 +104,16 @@ perf: build tools-etcd tools-benchmark ## Compare our clients with etcd's tool a
 	go run ./hack/perf clients
 
 .PHONY: perf-memory
-perf-memory: build tools-etcd tools-benchmark ## Measure the memory of 10 M requests and of 10,000 connections.
+perf-memory: build tools-etcd tools-benchmark ## Measure the memory of 10 M requests and of 10,000 connections; write docs/performance.md.
 	go run ./hack/perf memory
 
 .PHONY: perf-parity
-perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of each load of etcd's tool with ours.
+perf-parity: build tools-etcd tools-benchmark ## Compare throughput and p50 of each load of etcd's tool with ours; write docs/performance.md.
 	go run ./hack/perf parity
 
 .PHONY: fuzz
 fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matching names.
-	hack/fuzz.sh $(FUZZTIME) $(FUZZ)
+	hack/fuzz.sh '$(FUZZTIME)' '$(FUZZ)'
 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.

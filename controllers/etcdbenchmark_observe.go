@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
@@ -204,20 +205,22 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 		Failed:    failureOf(job),
 	}
 	if o.Cleanup.Failed != "" {
-		o.Cleanup.Failed, err = r.explainCleanup(ctx, job, o.Cleanup.Failed)
+		o.Cleanup.Failed = r.explainCleanup(ctx, job, o.Cleanup.Failed)
 	}
-	return err
+	return nil
 }
 
 // maxCleanupWords leaves room, in an event, for the command that deletes the keys.
 const maxCleanupWords = 500
 
 // explainCleanup adds, to what a failed cleanup Job says of itself, why its last
-// pod says it failed. The cache may know of the Job's end before the pod's.
-func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) (string, error) {
+// pod says it failed, if that can be read: nothing waits for it. The cache may
+// know of the Job's end before the pod's.
+func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) string {
 	list := &corev1.PodList{}
 	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Spec.Template.Labels)); err != nil {
-		return "", err
+		log.FromContext(ctx).Error(err, "Reading why the cleanup Job failed")
+		return failure
 	}
 	var last *corev1.Pod
 	for i := range list.Items {
@@ -230,7 +233,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 	if last != nil {
 		failure += "; " + results.Printable(string(lifecycle.TerminationMessage(last)))
 	}
-	return lifecycle.Shorten(failure, maxCleanupWords), nil
+	return lifecycle.Shorten(failure, maxCleanupWords)
 }
 
 func failureOf(job *batchv1.Job) string {

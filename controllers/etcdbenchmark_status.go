@@ -135,7 +135,7 @@ func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1
 // dropResults keeps a run from hanging on numbers that its status cannot hold,
 // which no client pod of this version sends.
 func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
-	s.Progress, s.Summary, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil
+	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
 	if s.Target != nil {
 		s.Target.Members = nil
 	}

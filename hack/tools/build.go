@@ -69,6 +69,10 @@ func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 	if err := os.Remove(b.stamp(t)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
+	// What a build that was killed has left would be in the way.
+	if err := os.RemoveAll(b.workshop(t)); err != nil {
+		return err
+	}
 	defer os.RemoveAll(b.workshop(t))
 	modfile, err := b.substitute(ctx, t, dir)
 	if err != nil {

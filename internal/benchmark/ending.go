@@ -19,8 +19,10 @@ func EndingMessage(b *v1alpha1.EtcdBenchmark, reason, why string) string {
 	switch {
 	case !slices.Contains(cutShort, reason):
 		return why
+	case b.Status.Summary == nil && b.Status.StartAt == nil:
+		return why + " Nothing was measured: the load had not begun."
 	case b.Status.Summary == nil:
-		return why + " Nothing was measured: the measured window had not begun."
+		return why + " Nothing was measured that a client pod has told of."
 	default:
 		return why + " The result is what was measured until then."
 	}

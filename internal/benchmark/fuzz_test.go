@@ -106,6 +106,7 @@ func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
 	s := &b.Status
 	s.Target = TargetStatus(b, b.Spec.Target.Endpoints, merged.Target)
 	s.Guard, s.Progress, s.Summary = Guard(b, snaps), Progress(b, snaps), Summary(b, summary)
+	s.RequestCounts = RequestCounts(merged.Requests)
 	for _, snap := range snaps {
 		if snap != nil && !hasPod(s.Pods, int32(snap.Index)) {
 			s.Pods = append(s.Pods, Pod(snap))

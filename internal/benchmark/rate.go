@@ -22,8 +22,11 @@ const (
 	mostPerSecond = 1e12
 )
 
+// rateOf rounds down, but for what lies within a float64's own error below a whole
+// number.
 func rateOf(perSecond float64) rate {
-	return rate(math.Round(min(perSecond, mostPerSecond) * float64(onePerSecond)))
+	scaled := min(perSecond, mostPerSecond) * float64(onePerSecond)
+	return rate(math.Floor(math.Nextafter(scaled, math.Inf(1))))
 }
 
 // whole is the rate in requests per second.

@@ -73,8 +73,8 @@ func TestASlowRateInTableAndPerfdash(t *testing.T) {
 // What is shown is what was judged.
 func TestAThroughputJustBelowItsLimit(t *testing.T) {
 	for want, throughput := range map[v1alpha1.ObjectiveResult]float64{
-		v1alpha1.ObjectiveMet:    999.9999999,
-		v1alpha1.ObjectiveMissed: 999.9999,
+		v1alpha1.ObjectiveMet:    1000,
+		v1alpha1.ObjectiveMissed: 999.9999999,
 	} {
 		v := judgeThroughput(v1alpha1.ThroughputObjective{MinPerSecond: 1000}, results.Summary{Throughput: throughput})
 		if v.result != want || (v.got == "1,000/s") != (want == v1alpha1.ObjectiveMet) {

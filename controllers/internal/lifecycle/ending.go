@@ -118,8 +118,12 @@ func checkStop(o Observed, _ time.Time) *Problem {
 }
 
 // checkGuard: a pod whose guard has fired stops by itself, and so would look
-// like one that was evicted.
+// like one that was evicted. A rule that fires while only keys are deleted any
+// more has ended nothing.
 func checkGuard(o Observed, _ time.Time) *Problem {
+	if o.everyPod(Pod.HasWholeResult) {
+		return nil
+	}
 	var newest []*results.Snapshot
 	for _, p := range o.Pods {
 		newest = append(newest, p.Newest())

@@ -39,3 +39,17 @@ func TestAStopIsToldBeforeAGuard(t *testing.T) {
 		t.Errorf("wanted Stopped, found %+v", d.Ending)
 	}
 }
+
+// Client pod 0 watches the target until it has deleted its keys, when nobody loads
+// it any more: a rule that fires then has ended nothing.
+func TestAGuardThatFiresAfterTheLoadEndsNothing(t *testing.T) {
+	late := &results.Fired{Rule: results.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE", At: t0}
+	deleting := scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning, Fired: late} }))
+	if d := Decide(deleting, t0.Add(time.Second)); d.Ending != nil || d.Finish != nil {
+		t.Errorf("wanted the run to go on, found %+v", d)
+	}
+	loading := scenario(told(t0), pod(0, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageCleaning, Fired: late} }))
+	if d := Decide(loading, t0.Add(time.Second)); d.Ending == nil || d.Ending.Reason != v1alpha1.ReasonGuardStopped {
+		t.Errorf("wanted the load of the others to end, found %+v", d)
+	}
+}

@@ -80,13 +80,21 @@ func (l *timeLimit) renew(parent context.Context) {
 // arm has the timer look at an instant at the latest. While all requests may take
 // equally long, it looks before that anyhow, and nothing is done here.
 func (l *timeLimit) arm(at int64) {
-	if next := l.next.Load(); next != idle && next <= at {
+	if l.looksBefore(at) {
 		return
 	}
 	l.arming.Lock()
 	defer l.arming.Unlock()
+	if l.looksBefore(at) {
+		return
+	}
 	l.next.Store(at)
 	l.timer.Reset(load.Instant(at).Sub(load.Now()))
+}
+
+func (l *timeLimit) looksBefore(at int64) bool {
+	next := l.next.Load()
+	return next != idle && next <= at
 }
 
 // look ends the request in flight if its time is over, and comes again if that

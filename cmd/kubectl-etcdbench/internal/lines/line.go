@@ -111,7 +111,7 @@ func (l *line) follow(before line) {
 		return
 	}
 	rate := float64(max(l.succeeded()-before.succeeded(), 0)) / elapsed
-	l.IntervalThroughputPerSecond = new(math.Round(1000*rate) / 1000)
+	l.IntervalThroughputPerSecond = new(math.Floor(1000*rate) / 1000)
 }
 
 // succeeded is how many requests have, as far as it is known.

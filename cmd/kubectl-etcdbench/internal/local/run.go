@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,17 +158,22 @@ func (c *conductor) end(e ending) {
 // timeOut leaves a run of which no number is missing, and only keys are to be
 // deleted any more, to end as Completed.
 func (c *conductor) timeOut() {
-	measured := func(s *results.Snapshot) bool { return s.HasMeasured() && s.Failure == nil && !s.Stopped }
-	for _, s := range c.snapshots() {
-		if !measured(s) {
-			c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s).", c.run.Spec.TimeoutSeconds)})
-			return
-		}
+	if !whole(c.snapshots()) {
+		c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s).", c.run.Spec.TimeoutSeconds)})
 	}
 }
 
-// heedGuard ends a run of which a session was ended by its guard.
+// whole says that every number that was to be measured is known.
+func whole(snaps []*results.Snapshot) bool {
+	return !slices.ContainsFunc(snaps, func(s *results.Snapshot) bool { return !s.HasMeasured() || s.Failure != nil || s.Stopped })
+}
+
+// heedGuard ends a run of which a session was ended by its guard. A rule that fires
+// while only keys are deleted any more has ended nothing.
 func (c *conductor) heedGuard(snaps []*results.Snapshot) {
+	if whole(snaps) {
+		return
+	}
 	if fired := benchmark.Guard(c.run, snaps); fired != nil && c.ending == nil {
 		c.run.Status.Guard = fired
 		c.end(ending{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)})

@@ -20,7 +20,7 @@ func TestServerVanishes(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
 		_, server := serve(t, "127.0.0.1:0", &kv{}, append(options, patient())...)
 		w := newTunnel(t, server)
-		config.KeepAliveTime, config.KeepAliveTimeout = 20*time.Millisecond, 20*time.Millisecond
+		config.KeepAliveTime, config.KeepAliveTimeout = 300*time.Millisecond, 300*time.Millisecond
 		conn := open(t, newTestClient(t, config), w.address)
 		if got := getPatiently(t.Context(), conn); !got.Succeeded() {
 			t.Fatalf("got %+v", got)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -24,8 +25,10 @@ type loop struct {
 	pool   *unary.Pool
 	wheel  *wheel
 	// now is the clock when the loop last read something.
-	now   load.Instant
-	ready []*link
+	now load.Instant
+	// yielded is when the loop last let others run.
+	yielded load.Instant
+	ready   []*link
 	// dirty are the links that may have something to write.
 	dirty  []*link
 	buffer []byte
@@ -109,16 +112,26 @@ func (l *loop) wait() []*link {
 	if l.hasPosted() {
 		return l.poller.wait(l.ready[:0], 0, 0)
 	}
-	// A goroutine that never yields looks to the scheduler as if it hogged its
-	// processor: that is taken from it in the middle of a wait, a hundred times
-	// a second, and in between it is watched so closely that the watching takes
-	// a tenth of the process's time.
-	runtime.Gosched()
+	l.yield()
 	coarse, ok := l.wheel.next()
 	if !ok {
 		coarse = never
 	}
 	return l.poller.wait(l.ready[:0], coarse, l.alarmAt)
+}
+
+// yieldEvery is half of how long Go's scheduler lets a goroutine run.
+const yieldEvery = 5 * time.Millisecond
+
+// yield lets the scheduler see that this goroutine does not hog its processor.
+// Else it takes that away in the middle of a wait, a hundred times a second, and
+// watches so closely in between that the watching takes a tenth of the process's
+// time. To yield before each wait would cost as much.
+func (l *loop) yield() {
+	if l.now.Sub(l.yielded) >= yieldEvery {
+		l.yielded = l.now
+		runtime.Gosched()
+	}
 }
 
 func (l *loop) hasPosted() bool {
