@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"runtime/debug"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // collectorPercent is by how much the heap may grow, above what is in use,
@@ -11,9 +13,10 @@ import (
 // again, and a third of that time.
 const collectorPercent = 300
 
-// relaxCollector leaves alone what somebody has set.
-func relaxCollector() {
-	if os.Getenv("GOGC") == "" {
+// relaxCollector leaves alone what somebody has set, and a transport that leaves no
+// garbage: its heap would only grow, slowly, to where it is collected.
+func relaxCollector(transport string) {
+	if os.Getenv("GOGC") == "" && transport == plan.TransportClientV3 {
 		debug.SetGCPercent(collectorPercent)
 	}
 }

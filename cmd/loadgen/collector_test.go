@@ -3,19 +3,25 @@ package main
 import (
 	"runtime/debug"
 	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 func TestTheCollectorIsRelaxedUnlessSomebodySetIt(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
 	for _, tc := range []struct {
-		set  string
-		want int
-	}{{"50", 100}, {"", collectorPercent}} {
+		set, transport string
+		want           int
+	}{
+		{"50", plan.TransportClientV3, 100},
+		{"", plan.TransportClientV3, collectorPercent},
+		{"", plan.TransportFast, 100},
+	} {
 		t.Setenv("GOGC", tc.set)
-		relaxCollector()
+		relaxCollector(tc.transport)
 		if got := debug.SetGCPercent(100); got != tc.want {
-			t.Errorf("GOGC=%q: got %d, wanted %d", tc.set, got, tc.want)
+			t.Errorf("GOGC=%q, %s: got %d, wanted %d", tc.set, tc.transport, got, tc.want)
 		}
 	}
 }

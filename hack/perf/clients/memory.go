@@ -21,6 +21,9 @@ func memoryContests(z size) []contest {
 	return []contest{flatContest(z, fast, 64), flatContest(z, clientV3, 160), connectionsContest(z, false, 40), connectionsContest(z, true, 64)}
 }
 
+// goGC is the target of the garbage collector with which loadgen runs a transport.
+var goGC = map[string]string{fast: "100", clientV3: "300"}
+
 // flatContest compares the memory of ten million requests with that of one.
 func flatContest(z size, transport string, highestMB float64) contest {
 	l := load{transport: transport, workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(1_000_000)}
@@ -29,7 +32,7 @@ func flatContest(z size, transport string, highestMB float64) contest {
 	name := map[string]string{fast: "memory-fast", clientV3: "memory-clientv3"}[transport]
 	one, ten := "1 M requests", "10 M requests"
 	return contest{
-		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC 300, as loadgen sets it)",
+		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC " + goGC[transport] + ", as loadgen has it)",
 		sides: []side{
 			{one, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }},
 			{ten, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, tenfold) }},
