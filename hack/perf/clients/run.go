@@ -130,7 +130,7 @@ func choose(all []contest, names []string) ([]contest, error) {
 			return all, fmt.Errorf("-rows: no contest is called %q", name)
 		}
 	}
-	return slices.DeleteFunc(all, func(c contest) bool { return !slices.Contains(names, c.name) }), nil
+	return slices.DeleteFunc(slices.Clone(all), func(c contest) bool { return !slices.Contains(names, c.name) }), nil
 }
 
 func list(w io.Writer, all []contest) {
