@@ -16,23 +16,30 @@ func ended(reason string, s *v1alpha1.Summary) *v1alpha1.EtcdBenchmark {
 }
 
 func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
-	const nothing, some = "Why. Nothing was measured: the measured window had not begun.", "Why. The result is what was measured until then."
+	const nothing, some = "Why. Nothing was measured: the load had not begun.", "Why. The result is what was measured until then."
+	const untold = "Why. Nothing was measured that a client pod has told of."
 	cases := map[string]struct {
 		reason  string
 		summary *v1alpha1.Summary
+		begun   bool
 		want    string
 	}{
-		"stopped before the window":   {v1alpha1.ReasonStopped, nil, nothing},
-		"stopped in the window":       {v1alpha1.ReasonStopped, &v1alpha1.Summary{}, some},
-		"timed out before the window": {v1alpha1.ReasonTimedOut, nil, nothing},
-		"guarded before the window":   {v1alpha1.ReasonGuardStopped, nil, nothing},
-		"guarded in the window":       {v1alpha1.ReasonGuardStopped, &v1alpha1.Summary{}, some},
-		"failed":                      {v1alpha1.ReasonTLSFailed, nil, "Why."},
-		"completed":                   {v1alpha1.ReasonCompleted, &v1alpha1.Summary{}, "Why."},
+		"stopped before the start":   {v1alpha1.ReasonStopped, nil, false, nothing},
+		"stopped, and nobody told":   {v1alpha1.ReasonStopped, nil, true, untold},
+		"stopped in the window":      {v1alpha1.ReasonStopped, &v1alpha1.Summary{}, true, some},
+		"timed out before the start": {v1alpha1.ReasonTimedOut, nil, false, nothing},
+		"guarded before the start":   {v1alpha1.ReasonGuardStopped, nil, false, nothing},
+		"guarded in the window":      {v1alpha1.ReasonGuardStopped, &v1alpha1.Summary{}, true, some},
+		"failed":                     {v1alpha1.ReasonTLSFailed, nil, true, "Why."},
+		"completed":                  {v1alpha1.ReasonCompleted, &v1alpha1.Summary{}, true, "Why."},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := EndingMessage(ended(tc.reason, tc.summary), tc.reason, "Why."); got != tc.want {
+			b := ended(tc.reason, tc.summary)
+			if tc.begun {
+				b.Status.StartAt = &metav1.MicroTime{Time: windowStart}
+			}
+			if got := EndingMessage(b, tc.reason, "Why."); got != tc.want {
 				t.Errorf("wanted %q, got %q", tc.want, got)
 			}
 		})
