@@ -24,6 +24,8 @@ const failWithin = 60 * time.Second
 
 // badRun is a run that can not do what it is asked to.
 type badRun struct {
+	// name of the run's object.
+	name string
 	// in, if set, is the target in whose namespace the run lies.
 	in     *etcdCluster
 	change func(*v1alpha1.EtcdBenchmark)
@@ -36,7 +38,7 @@ type badRun struct {
 	knowableAfter time.Duration
 }
 
-// badTargets are runs whose target is not there, or not for them.
+// badTargets are runs whose target is not there, or not for them, by what is wrong.
 func badTargets() map[string]badRun {
 	target := func(target v1alpha1.Target) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target = target }
@@ -44,32 +46,39 @@ func badTargets() map[string]badRun {
 	refusing := strings.Replace(suite.side.endpoint(0), ":2379", ":9", 1)
 	nobody := metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}
 	return map[string]badRun{
-		"unresolvable": {
+		"target's name does not resolve": {
+			name: "unresolvable",
 			change:     target(v1alpha1.Target{Endpoints: []string{"no-such-host.e2e-failures.svc:2379"}}),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{"no-such-host"},
 		},
-		"refused": {
+		"target refuses connections": {
+			name: "refused",
 			change:     target(v1alpha1.Target{Endpoints: []string{refusing}}),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{refusing, "refused"},
 		},
-		"no-service": {
+		"target's Service is missing": {
+			name: "no-service",
 			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "no-such-service"}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-service"},
 		},
-		"no-port": {
+		"target's Service lacks the port": {
+			name: "no-port",
 			in:         suite.side,
 			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromString("no-such-port")}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-port"},
 		},
-		"no-pods": {
+		"no pod has the target's labels": {
+			name: "no-pods",
 			change:     target(v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: nobody}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
 		},
-		"foreign-keys": {
+		"foreign keys under the prefix": {
+			name: "foreign-keys",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
 			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
 		},
-		"too-much-to-write": {
+		"more to write than etcd's quota has left": {
+			name: "too-much-to-write",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(100_000_000)) },
 			wantReason: v1alpha1.ReasonQuotaInsufficient, wantNamed: []string{"quota", "spec.guard"},
 		},
@@ -86,12 +95,12 @@ func badCredentials() map[string]badRun {
 	}
 	secured, guarded := suite.secured, suite.guarded
 	return map[string]badRun{
-		"wrong-ca":       {in: secured, change: tls("wrong-ca"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
-		"no-certificate": {in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
-		"wrong-password": {in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
-		"no-password":    {in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
-		"no-secret":      {in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
-		"no-key-in-it":   {in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
+		"target's certificate is another authority's": {name: "wrong-ca", in: secured, change: tls("wrong-ca"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
+		"no client certificate": {name: "no-certificate", in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
+		"wrong password": {name: "wrong-password", in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
+		"no user, and the target asks for one": {name: "no-password", in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
+		"Secret is missing": {name: "no-secret", in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
+		"Secret lacks a key": {name: "no-key-in-it", in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
 	}
 }
 
@@ -103,8 +112,9 @@ func badPlaces(t *testing.T) map[string]badRun {
 	}
 	quota := fullNamespace(t)
 	return map[string]badRun{
-		"unschedulable": {change: nowhere, wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second},
-		"quota": {
+		"no node takes the pods": {name: "unschedulable", change: nowhere, wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second},
+		"ResourceQuota has no room for a pod": {
+			name: "quota",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Namespace = quota },
 			wantReason: v1alpha1.ReasonPodsForbidden, wantNamed: []string{"no-pods", "quota"},
 		},
@@ -122,12 +132,12 @@ func checkFailures(t *testing.T) {
 	maps.Copy(bad, badCredentials())
 	maps.Copy(bad, badPlaces(t))
 	runs := map[string]*v1alpha1.EtcdBenchmark{}
-	for name, run := range bad {
-		runs[name] = createBad(t, ns, name, run)
+	for fault, run := range bad {
+		runs[fault] = createBad(t, ns, run)
 	}
-	for name, run := range bad {
-		t.Run(name, func(t *testing.T) {
-			reliability.add(t, strings.ReplaceAll(name, "-", " "), v1alpha1.StagePreparing, requireBadEnd(t, runs[name], run), false)
+	for fault, run := range bad {
+		t.Run(run.name, func(t *testing.T) {
+			reliability.add(t, fault, v1alpha1.StagePreparing, requireBadEnd(t, runs[fault], run), false)
 		})
 	}
 	if diff := cmp.Diff(foreign, mustStore(t, suite.side, "foreign/")); diff != "" {
@@ -135,11 +145,11 @@ func checkFailures(t *testing.T) {
 	}
 }
 
-func createBad(t *testing.T, ns, name string, run badRun) *v1alpha1.EtcdBenchmark {
+func createBad(t *testing.T, ns string, run badRun) *v1alpha1.EtcdBenchmark {
 	t.Helper()
-	b := newPutIn(ns, suite.side, name, 100)
+	b := newPutIn(ns, suite.side, run.name, 100)
 	if run.in != nil {
-		b = newPut(run.in, name, 100)
+		b = newPut(run.in, run.name, 100)
 	}
 	b.Spec.Load.Pods = 1
 	run.change(b)

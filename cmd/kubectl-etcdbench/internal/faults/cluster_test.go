@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,10 @@ const (
 	// startAttempts is how often members are started anew because somebody took
 	// a port that had just been free.
 	startAttempts = 3
+	// neighboursKeys are so many that to count them takes a processor milliseconds,
+	// and its answer nothing; they come in transactions of keysAtOnce.
+	neighboursKeys = 20_000
+	keysAtOnce     = 100
 	// flushesPerCommit: the database's pages, and then what says which are of use.
 	flushesPerCommit = 2
 )
@@ -36,6 +41,9 @@ type fault struct {
 	flush, commit time.Duration
 	// peers and clients are how long a chunk is on its way, in either direction.
 	peers, clients time.Duration
+	// neighbours are others who count all keys of a member, one time after the
+	// other. It then has one processor for them and for the run.
+	neighbours int
 	// arguments are added to each member's.
 	arguments []string
 	// silent members serve their metrics elsewhere.
@@ -72,6 +80,7 @@ func start(t *testing.T, f fault) *cluster {
 		err := c.start(t)
 		if err == nil {
 			c.open(t)
+			c.settle(t)
 			return c
 		}
 		if attempt == startAttempts {
@@ -111,6 +120,34 @@ func (c *cluster) open(t *testing.T) {
 	}
 }
 
+// settle has the cluster's neighbours live beside it until the test ends.
+func (c *cluster) settle(t *testing.T) {
+	t.Helper()
+	if c.fault.neighbours == 0 {
+		return
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var living sync.WaitGroup
+	t.Cleanup(func() { leave(); living.Wait() })
+	client := c.client(t, 0)
+	for i := range neighboursKeys / keysAtOnce {
+		puts := make([]clientv3.Op, keysAtOnce)
+		for j := range puts {
+			puts[j] = clientv3.OpPut(fmt.Sprintf("neighbours/%d/%d", i, j), "")
+		}
+		if _, err := client.Txn(ctx).Then(puts...).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range c.fault.neighbours {
+		living.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = client.Get(ctx, "neighbours/", clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
+			}
+		})
+	}
+}
+
 func name(i int) string { return fmt.Sprintf("member-%d", i) }
 
 func (m *member) start(t *testing.T, i int, peers string, f fault) error {
@@ -129,6 +166,9 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 	}
 	m.cmd = exec.Command(words[0], words[1:]...)
 	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String())
+	if f.neighbours > 0 {
+		m.cmd.Env = append(m.cmd.Env, "GOMAXPROCS=1")
+	}
 	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
 	if err := m.cmd.Start(); err != nil {
 		return err

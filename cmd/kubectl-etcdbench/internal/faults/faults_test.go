@@ -12,7 +12,7 @@ import (
 const (
 	slowFlush   = 30 * time.Millisecond
 	slowCommit  = 60 * time.Millisecond
-	slowPeers   = 60 * time.Millisecond
+	slowPeers   = 150 * time.Millisecond
 	slowClients = 25 * time.Millisecond
 )
 
@@ -57,6 +57,11 @@ func trials() map[string]trial {
 		},
 		"the network between clients and members": {
 			fault: fault{clients: slowClients}, adds: 2 * slowClients, unexplained: true,
+		},
+		"a member's processors": {
+			fault: fault{neighbours: 16}, adds: 2 * time.Millisecond,
+			named: []v1alpha1.Resource{v1alpha1.ResourceCPU}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU},
 		},
 		"a leader that changes": {
 			fault: fault{members: 3}, inWindow: func(t *testing.T, c *cluster) { c.moveLeader(t) }, mayName: anything,

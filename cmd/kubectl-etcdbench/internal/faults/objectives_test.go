@@ -26,7 +26,7 @@ func limits() []v1alpha1.Objective {
 		{Type: v1alpha1.ObjectiveSlowApplies, SlowApplies: none},
 		{Type: v1alpha1.ObjectiveFailedProposals, FailedProposals: none},
 		{Type: v1alpha1.ObjectiveMemberMemory, MemberMemory: &v1alpha1.MemberBytesObjective{MaxBytes: 100 << 20}},
-		{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 1950}},
+		{Type: v1alpha1.ObjectiveMemberCPU, MemberCPU: &v1alpha1.MemberCPUObjective{MaxMillicores: 650}},
 		{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: 16 << 20}},
 	}
 	for i := range all {

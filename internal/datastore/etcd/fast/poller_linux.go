@@ -55,7 +55,8 @@ func (p *epoll) init() (err error) {
 	if err := p.control(unix.EPOLL_CTL_ADD, p.wakeFD, wakeSlot, unix.EPOLLIN); err != nil {
 		return err
 	}
-	return p.control(unix.EPOLL_CTL_ADD, p.timerFD, timerSlot, unix.EPOLLIN)
+	// Told once of each expiry, nobody has to disarm the timer.
+	return p.control(unix.EPOLL_CTL_ADD, p.timerFD, timerSlot, unix.EPOLLIN|unix.EPOLLET)
 }
 
 func (p *epoll) control(op, fd int, slot int32, events uint32) error {
@@ -123,7 +124,7 @@ func (p *epoll) wait(ready []*link, coarse, exact load.Instant) []*link {
 			var count [8]byte
 			_, _ = unix.Read(p.wakeFD, count[:])
 		case timerSlot:
-			p.arm(never)
+			p.armed = never
 		default:
 			if k := p.links[slot]; k != nil {
 				ready = append(ready, k)
@@ -152,7 +153,7 @@ func (p *epoll) timeout(coarse, exact load.Instant) int {
 	return int(min(max(wait, 0), math.MaxInt32))
 }
 
-// arm sets the timer, which also makes it unreadable until it expires.
+// arm sets the timer, or disarms it.
 func (p *epoll) arm(at load.Instant) {
 	if at == p.armed {
 		return
