@@ -47,38 +47,38 @@ func badTargets() map[string]badRun {
 	nobody := metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}
 	return map[string]badRun{
 		"target's name does not resolve": {
-			name: "unresolvable",
+			name:       "unresolvable",
 			change:     target(v1alpha1.Target{Endpoints: []string{"no-such-host.e2e-failures.svc:2379"}}),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{"no-such-host"},
 		},
 		"target refuses connections": {
-			name: "refused",
+			name:       "refused",
 			change:     target(v1alpha1.Target{Endpoints: []string{refusing}}),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantNamed: []string{refusing, "refused"},
 		},
 		"target's Service is missing": {
-			name: "no-service",
+			name:       "no-service",
 			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "no-such-service"}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-service"},
 		},
 		"target's Service lacks the port": {
-			name: "no-port",
+			name:       "no-port",
 			in:         suite.side,
 			change:     target(v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromString("no-such-port")}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-port"},
 		},
 		"no pod has the target's labels": {
-			name: "no-pods",
+			name:       "no-pods",
 			change:     target(v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: nobody}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
 		},
 		"foreign keys under the prefix": {
-			name: "foreign-keys",
+			name:       "foreign-keys",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.KeyPrefix = "foreign/" },
 			wantReason: v1alpha1.ReasonPrefixNotEmpty, wantNamed: []string{"foreign/"},
 		},
 		"more to write than etcd's quota has left": {
-			name: "too-much-to-write",
+			name:       "too-much-to-write",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(100_000_000)) },
 			wantReason: v1alpha1.ReasonQuotaInsufficient, wantNamed: []string{"quota", "spec.guard"},
 		},
@@ -96,11 +96,11 @@ func badCredentials() map[string]badRun {
 	secured, guarded := suite.secured, suite.guarded
 	return map[string]badRun{
 		"target's certificate is another authority's": {name: "wrong-ca", in: secured, change: tls("wrong-ca"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
-		"no client certificate": {name: "no-certificate", in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
-		"wrong password": {name: "wrong-password", in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
-		"no user, and the target asks for one": {name: "no-password", in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
-		"Secret is missing": {name: "no-secret", in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
-		"Secret lacks a key": {name: "no-key-in-it", in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
+		"no client certificate":                       {name: "no-certificate", in: secured, change: tls("no-certificate"), wantReason: v1alpha1.ReasonTLSFailed, wantNamed: []string{"certificate"}},
+		"wrong password":                              {name: "wrong-password", in: guarded, change: auth("wrong-password"), wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"wrong-password"}},
+		"no user, and the target asks for one":        {name: "no-password", in: guarded, change: func(*v1alpha1.EtcdBenchmark) {}, wantReason: v1alpha1.ReasonAuthenticationFailed, wantNamed: []string{"auth"}},
+		"Secret is missing":                           {name: "no-secret", in: secured, change: tls("no-such-secret"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"no-such-secret"}},
+		"Secret lacks a key":                          {name: "no-key-in-it", in: guarded, change: auth("half"), wantReason: v1alpha1.ReasonSecretInvalid, wantNamed: []string{"half", plan.PasswordFile}},
 	}
 }
 
@@ -114,7 +114,7 @@ func badPlaces(t *testing.T) map[string]badRun {
 	return map[string]badRun{
 		"no node takes the pods": {name: "unschedulable", change: nowhere, wantReason: v1alpha1.ReasonUnschedulable, wantNamed: []string{"node"}, knowableAfter: 10 * time.Second},
 		"ResourceQuota has no room for a pod": {
-			name: "quota",
+			name:       "quota",
 			change:     func(b *v1alpha1.EtcdBenchmark) { b.Namespace = quota },
 			wantReason: v1alpha1.ReasonPodsForbidden, wantNamed: []string{"no-pods", "quota"},
 		},
