@@ -231,7 +231,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 		}
 	}
 	if last != nil {
-		failure += "; " + results.Printable(string(lifecycle.TerminationMessage(last)))
+		failure += "; " + string(lifecycle.TerminationMessage(last))
 	}
 	return lifecycle.Shorten(failure, maxCleanupWords)
 }

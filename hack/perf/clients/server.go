@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -65,10 +65,11 @@ func startServer(ctx context.Context, program, tmpfs string, secure bool) (*serv
 }
 
 func (s *server) launch(program string, secure bool) error {
-	client, peer, err := freeAddresses()
+	addresses, err := freeport.Addresses(2)
 	if err != nil {
 		return err
 	}
+	client, peer := addresses[0], addresses[1]
 	s.endpoint = client
 	var flags []string
 	if secure {
@@ -120,20 +121,6 @@ func requireTmpfs(dir string) error {
 		return fmt.Errorf("%s: wanted a tmpfs, so that no disk decides, found the file system type %#x; name another with -tmpfs", dir, fs.Type)
 	}
 	return nil
-}
-
-// freeAddresses returns two addresses of this host on which nothing listens.
-func freeAddresses() (a, b string, err error) {
-	var addresses [2]string
-	for i := range addresses {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		defer l.Close()
-		addresses[i] = l.Addr().String()
-	}
-	return addresses[0], addresses[1], nil
 }
 
 // prepare waits until etcd serves, and writes the key that peers read.

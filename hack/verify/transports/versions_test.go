@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"net"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -41,6 +44,10 @@ func TestTheStoreIsTheSameOnAllVersions(t *testing.T) {
 	}
 }
 
+// startAttempts is how often etcd is started anew because somebody took a port that
+// had just been free.
+const startAttempts = 3
+
 // start runs a program until the test ends.
 func start(t *testing.T, program string, authority *etcdtest.Authority) (*clientv3.Client, plan.Target) {
 	t.Helper()
@@ -53,23 +60,33 @@ func start(t *testing.T, program string, authority *etcdtest.Authority) (*client
 		scheme, secure = "https", authority.ClientTLS(t)
 		target.TLS = &plan.TLS{Dir: authority.SecretDir(t), SecretName: "test"}
 	}
-	address, peer := freeAddress(t), "http://"+freeAddress(t)
-	url := scheme + "://" + address
-	target.Endpoints = []string{address}
-	flags = append(flags, "--name=test", "--data-dir="+filepath.Join(t.TempDir(), "data"), "--log-level=error",
-		"--listen-client-urls="+url, "--advertise-client-urls="+url,
-		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer)
-	launch(t, program, flags)
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: secure, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
+	for attempt := 1; ; attempt++ {
+		addresses, err := freeport.Addresses(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url, peer := scheme+"://"+addresses[0], "http://"+addresses[1]
+		ended := launch(t, program, append(slices.Clone(flags), "--name=test", "--data-dir="+filepath.Join(t.TempDir(), "data"), "--log-level=error",
+			"--listen-client-urls="+url, "--advertise-client-urls="+url,
+			"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer))
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: secure, Logger: zap.NewNop()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		err = awaitReady(t, client, ended)
+		if err == nil {
+			target.Endpoints = addresses[:1]
+			return client, target
+		}
+		if attempt == startAttempts {
+			t.Fatalf("starting %s: %v", program, err)
+		}
 	}
-	t.Cleanup(func() { _ = client.Close() })
-	awaitReady(t, client)
-	return client, target
 }
 
-func launch(t *testing.T, program string, flags []string) {
+// launch runs a program until the test ends. ended is closed when it has ended.
+func launch(t *testing.T, program string, flags []string) (ended chan struct{}) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "bin", "tools", program)
 	if _, err := os.Stat(path); err != nil {
@@ -81,17 +98,23 @@ func launch(t *testing.T, program string, flags []string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended = make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 		if t.Failed() {
 			t.Logf("%s said:\n%s", program, log.Bytes())
 		}
 	})
+	return ended
 }
 
 // awaitReady waits until etcd answers a read.
-func awaitReady(t *testing.T, client *clientv3.Client) {
+func awaitReady(t *testing.T, client *clientv3.Client, ended <-chan struct{}) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -99,21 +122,15 @@ func awaitReady(t *testing.T, client *clientv3.Client) {
 		attempt, end := context.WithTimeout(ctx, 5*time.Second)
 		_, err := client.Get(attempt, "-")
 		end()
+		select {
+		case <-ended:
+			return errors.New("it has ended")
+		case <-ctx.Done():
+			return fmt.Errorf("it does not answer: %w", err)
+		default:
+		}
 		if err == nil {
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("waiting for etcd: %v", err)
+			return nil
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
 const (
@@ -90,7 +91,7 @@ func start(t *testing.T, f fault) *cluster {
 }
 
 func (c *cluster) start(t *testing.T) error {
-	ports := freePorts(t, 2*c.fault.members)
+	ports := freeAddresses(t, 2*c.fault.members)
 	var peers []string
 	for i := range c.fault.members {
 		m := &member{client: ports[2*i], peer: ports[2*i+1], advertised: ports[2*i+1]}
@@ -162,7 +163,7 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 	}
 	words = append(words, f.arguments...)
 	if f.silent {
-		words = append(words, "--listen-client-http-urls=http://"+freePorts(t, 1)[0])
+		words = append(words, "--listen-client-http-urls=http://"+freeAddresses(t, 1)[0])
 	}
 	m.cmd = exec.Command(words[0], words[1:]...)
 	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String())
@@ -289,18 +290,11 @@ func (c *cluster) moveLeader(t *testing.T) {
 	}
 }
 
-// freePorts asks the kernel for addresses on which nobody listens, all at once so
-// that they differ.
-func freePorts(t *testing.T, n int) []string {
+func freeAddresses(t *testing.T, n int) []string {
 	t.Helper()
-	addresses := make([]string, n)
-	for i := range addresses {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		addresses[i] = l.Addr().String()
+	addresses, err := freeport.Addresses(n)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return addresses
 }

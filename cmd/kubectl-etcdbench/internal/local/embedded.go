@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
 // portAttempts is how often members are started anew because another process
@@ -113,14 +114,14 @@ func (c *cluster) close() error {
 }
 
 func memberConfigs(dir string, members int) ([]*embed.Config, error) {
-	ports, err := freePorts(2 * members)
+	addresses, err := freeport.Addresses(2 * members)
 	if err != nil {
 		return nil, err
 	}
 	configs := make([]*embed.Config, members)
 	var peers []string
 	for i := range configs {
-		configs[i] = memberConfig(dir, fmt.Sprintf("member-%d", i), ports[2*i], ports[2*i+1])
+		configs[i] = memberConfig(dir, fmt.Sprintf("member-%d", i), addresses[2*i], addresses[2*i+1])
 		peers = append(peers, configs[i].Name+"="+configs[i].AdvertisePeerUrls[0].String())
 	}
 	for _, c := range configs {
@@ -129,34 +130,17 @@ func memberConfigs(dir string, members int) ([]*embed.Config, error) {
 	return configs, nil
 }
 
-func memberConfig(dir, name string, clientPort, peerPort int) *embed.Config {
+func memberConfig(dir, name, client, peer string) *embed.Config {
 	c := embed.NewConfig()
 	c.Name = name
 	c.Dir = filepath.Join(dir, name)
 	c.InitialClusterToken = filepath.Base(dir)
-	c.ListenClientUrls = loopbackURL(clientPort)
+	c.ListenClientUrls = plainURL(client)
 	c.AdvertiseClientUrls = c.ListenClientUrls
-	c.ListenPeerUrls = loopbackURL(peerPort)
+	c.ListenPeerUrls = plainURL(peer)
 	c.AdvertisePeerUrls = c.ListenPeerUrls
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c
 }
 
-func loopbackURL(port int) []url.URL {
-	return []url.URL{{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", port)}}
-}
-
-// freePorts asks the kernel for ports that are free, all at once so that they
-// differ. Somebody may take one before a member does: see portAttempts.
-func freePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}
+func plainURL(address string) []url.URL { return []url.URL{{Scheme: "http", Host: address}} }

@@ -17,6 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -254,11 +255,11 @@ func TestRunEndsBeforeItMeasures(t *testing.T) {
 
 func TestRunCanNotBeRun(t *testing.T) {
 	target := members(t, 1)
-	ports, err := freePorts(1)
+	free, err := freeport.Addresses(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := loopbackURL(ports[0])[0].Host
+	closed := free[0]
 	cases := map[string]struct {
 		change     func(*v1alpha1.EtcdBenchmark)
 		options    func(*Options)

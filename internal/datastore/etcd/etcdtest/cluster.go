@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
 const (
@@ -162,9 +163,12 @@ func configs(t testing.TB, dir string, members int, authority *Authority) []*emb
 	t.Helper()
 	out := make([]*embed.Config, members)
 	var peers []string
-	ports := freePorts(t, 2*members)
+	addresses, err := freeport.Addresses(2 * members)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range out {
-		out[i] = config(dir, i, ports[2*i], ports[2*i+1])
+		out[i] = config(dir, i, addresses[2*i], addresses[2*i+1])
 		peers = append(peers, out[i].Name+"="+out[i].AdvertisePeerUrls[0].String())
 		if authority != nil {
 			secure(out[i], authority.ServerFiles(t))
@@ -176,13 +180,13 @@ func configs(t testing.TB, dir string, members int, authority *Authority) []*emb
 	return out
 }
 
-func config(dir string, i, clientPort, peerPort int) *embed.Config {
+func config(dir string, i int, client, peer string) *embed.Config {
 	c := embed.NewConfig()
 	c.Name = fmt.Sprintf("member-%d", i)
 	c.Dir = filepath.Join(dir, c.Name)
-	c.ListenClientUrls = loopback("http", clientPort)
+	c.ListenClientUrls = plainURL(client)
 	c.AdvertiseClientUrls = c.ListenClientUrls
-	c.ListenPeerUrls = loopback("http", peerPort)
+	c.ListenPeerUrls = plainURL(peer)
 	c.AdvertisePeerUrls = c.ListenPeerUrls
 	c.UnsafeNoFsync = true
 	// The cheapest hash: a test logs in often.
@@ -198,20 +202,4 @@ func secure(c *embed.Config, info transport.TLSInfo) {
 	}
 }
 
-func loopback(scheme string, port int) []url.URL {
-	return []url.URL{{Scheme: scheme, Host: fmt.Sprintf("127.0.0.1:%d", port)}}
-}
-
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports
-}
+func plainURL(address string) []url.URL { return []url.URL{{Scheme: "http", Host: address}} }

@@ -1,0 +1,21 @@
+package freeport
+
+import (
+	"net"
+	"testing"
+)
+
+// Whoever asks for several can listen on each of them.
+func TestAddressesCanBeListenedOnTogether(t *testing.T) {
+	addresses, err := Addresses(20)
+	if err != nil || len(addresses) != 20 {
+		t.Fatalf("wanted 20 addresses, found %v, %v", addresses, err)
+	}
+	for _, address := range addresses {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+	}
+}
