@@ -78,7 +78,7 @@ func contests(z size) []contest {
 	return []contest{
 		rangeContest(z), putContest(z), h2loadContest(z), fewContest(z), oneContest(z),
 		openContest(z), defaultContest(z), latenessContest(z),
-		startedContest(z, clientV3), startedContest(z, fast), frozenContest(),
+		startedContest(z, clientV3), startedContest(z, fast), frozenContest(), recorderContest(),
 	}
 }
 
@@ -145,7 +145,7 @@ func open(perSecond int64, seconds int) load {
 }
 
 func openContest(z size) contest {
-	l := open(10_000, z.secondsOr(4))
+	l := open(10_000, z.secondsOr(10))
 	return contest{
 		name: "open-10000", what: "serializable range of 256 B, open loop, 10,000/s",
 		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.6))},

@@ -48,6 +48,19 @@ func TestParseBenchmark(t *testing.T) {
 	}
 }
 
+func TestParseGoBenchmark(t *testing.T) {
+	const text = "pkg: example.org/load\nBenchmarkRecord-2   \t27153411\t        41.94 ns/op\t       0 B/op\t       0 allocs/op\nPASS\n"
+	want := sample{requestCount: 27153411, recordNanos: 41.94, recordAllocations: 0}
+	if got, err := parseGoBenchmark(text); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("wanted %v, got %v and the error %v", want, got, err)
+	}
+	for name, text := range map[string]string{"nothing": "PASS\n", "no allocations": "BenchmarkRecord-2 \t 1 \t 41.94 ns/op\n"} {
+		if got, err := parseGoBenchmark(text); err == nil {
+			t.Errorf("%s was taken for %v", name, got)
+		}
+	}
+}
+
 var approximately = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(a) })
 
 func TestParseH2load(t *testing.T) {

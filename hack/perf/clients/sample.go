@@ -36,6 +36,9 @@ const (
 	perConnection metric = "memoryPerConnectionKB"
 	// kernelMemory is that of all TCP sockets of the host, both ends.
 	kernelMemory metric = "kernelMemoryPerConnectionKB"
+
+	recordNanos       metric = "recordNanos"
+	recordAllocations metric = "recordAllocations"
 )
 
 // sample is what one side did in one round.

@@ -1,0 +1,49 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// recorderSide is the name of the only side.
+const recorderSide = "recorder"
+
+// recorderContest has no load: it is what recording takes of each request.
+func recorderContest() contest {
+	run := func(ctx context.Context, _ *arena) (sample, error) {
+		out, _, err := runProcess(ctx, "go", "test", "-run=^$", "-bench=^BenchmarkRecord$", "-benchmem", "./internal/load")
+		if err != nil {
+			return nil, err
+		}
+		return parseGoBenchmark(string(out))
+	}
+	return contest{
+		name: "recorder", what: "the recorder alone, in a Go benchmark (`BenchmarkRecord`)",
+		sides: []side{{recorderSide, run}},
+		figures: []figure{
+			{what: "a recorded request, ns", metric: recordNanos, of: recorderSide, bound: atMost(60)},
+			{what: "allocations of a recorded request", metric: recordAllocations, of: recorderSide, bound: exactly(0)},
+		},
+	}
+}
+
+var goBenchmark = regexp.MustCompile(`(?m)^BenchmarkRecord\S*\s+(\d+)\s+([0-9.]+) ns/op\s.*?(\d+) allocs/op$`)
+
+// parseGoBenchmark reads what `go test -bench -benchmem` prints.
+func parseGoBenchmark(text string) (sample, error) {
+	found := goBenchmark.FindStringSubmatch(text)
+	if found == nil {
+		return nil, fmt.Errorf("wanted a line with ns/op and allocs/op, found %.500q", text)
+	}
+	s := sample{}
+	for i, m := range []metric{requestCount, recordNanos, recordAllocations} {
+		value, err := strconv.ParseFloat(found[i+1], 64)
+		if err != nil {
+			return nil, err
+		}
+		s[m] = value
+	}
+	return s, nil
+}
