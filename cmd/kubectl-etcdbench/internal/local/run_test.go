@@ -218,15 +218,19 @@ func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 
 func TestRunTimesOut(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 2 }, at(target.endpoints()...))
+	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 4 }, at(target.endpoints()...))
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
 	wantCondition(t, run, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
-	wantCondition(t, run, v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotJudged)
-	if !run.Status.Summary.Partial {
-		t.Error("a run that timed out is shown as whole")
+	// Where other tests keep the processors busy, the client may be the limit: then
+	// that is the reason.
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); c == nil || c.Status != metav1.ConditionUnknown {
+		t.Errorf("wanted Passed to be Unknown, found %+v", c)
+	}
+	if s := run.Status.Summary; s == nil || !s.Partial {
+		t.Errorf("a run that timed out is shown as whole, or not at all: %+v", s)
 	}
 }
 
