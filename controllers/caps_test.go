@@ -40,3 +40,27 @@ func TestCapsOfTheOperator(t *testing.T) {
 	third.awaitFinished(v1alpha1.ReasonLimitExceeded)
 	third.checkMessage("--max-runs-per-namespace")
 }
+
+// TestTheOperatorKnowsItsControlPlane: a run on it that does not say so makes
+// nothing; one that does goes on.
+func TestTheOperatorKnowsItsControlPlane(t *testing.T) {
+	at, err := ParseEndpointPattern("192.0.2.0/28:2379")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t)
+	s.loadJob()
+	s.restart(func(r *EtcdBenchmarkReconciler) { r.Caps = Caps{ControlPlane: []EndpointPattern{at}} })
+	target := targets(v1alpha1.Target{Endpoints: []string{"https://192.0.2.1:2379"}, TLS: &v1alpha1.TargetTLS{SecretName: "tls"}})
+	refused := s.join("refused", target)
+	refused.awaitFinished(v1alpha1.ReasonControlPlaneTarget)
+	for _, says := range []string{"192.0.2.1:2379", "--control-plane-endpoints", "spec.guard.acknowledgeControlPlane"} {
+		refused.checkMessage(says)
+	}
+	if jobs := refused.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 {
+		t.Errorf("%d Jobs were made on a control plane", len(jobs))
+	}
+	s.join("acknowledged", target, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Guard = &v1alpha1.Guard{AcknowledgeControlPlane: true}
+	}).loadJob()
+}

@@ -21,6 +21,14 @@ func ParseHostPattern(text string) (HostPattern, error) {
 	return lifecycle.ParseHostPattern(text)
 }
 
+// EndpointPattern is one of Caps.ControlPlane.
+type EndpointPattern = lifecycle.EndpointPattern
+
+// ParseEndpointPattern reads a HostPattern, with a port or without.
+func ParseEndpointPattern(text string) (EndpointPattern, error) {
+	return lifecycle.ParseEndpointPattern(text)
+}
+
 // observeCaps counts runs from the cache: it has each run that this one's author
 // has seen finish.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {

@@ -23,8 +23,9 @@ type Guard struct {
 	AcceptWrites bool `json:"acceptWrites"`
 
 	// acknowledgeControlPlane lets the run load an etcd that holds the objects
-	// of a Kubernetes API server (keys under /registry/). Without it such a run
-	// is refused as ControlPlaneTarget. Default false.
+	// of a Kubernetes API server: keys under /registry/, or an address that the
+	// operator's configuration names as one of a control plane. Without it such
+	// a run is refused as ControlPlaneTarget. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false
@@ -63,7 +64,8 @@ const (
 	// ReasonLimitExceeded: the run asks for more pods, a higher rate or one more
 	// run than the operator's configuration lets it.
 	ReasonLimitExceeded = "LimitExceeded"
-	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects.
+	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects,
+	// or the operator's configuration names its address as one of a control plane.
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
 	// ReasonUnsupported: a member does not serve a call that the workload is made of.
 	ReasonUnsupported = "Unsupported"

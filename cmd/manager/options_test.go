@@ -35,6 +35,14 @@ func TestParseOptions(t *testing.T) {
 				caps: controllers.Caps{Endpoints: hostPatterns(t, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
 			},
 		},
+		"control plane": {
+			args: []string{"--client-image=i", "--control-plane-endpoints=10.0.0.0/28, etcd.example:2379"},
+			want: options{
+				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
+				caps: controllers.Caps{ControlPlane: endpointPatterns(t, "10.0.0.0/28", "etcd.example:2379")},
+			},
+		},
+		"no port":         {args: []string{"--client-image=i", "--control-plane-endpoints=etcd:none"}, wantError: "etcd:none"},
 		"no host":         {args: []string{"--client-image=i", "--allowed-endpoints=etcd:2379"}, wantError: "without a port"},
 		"less than none":  {args: []string{"--client-image=i", "--max-pods-per-run=-1"}, wantError: "at least 0"},
 		"no image":        {wantError: "--client-image"},
@@ -57,7 +65,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{}), cmp.Comparer(samePattern)); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(options{}), cmp.Comparer(samePattern), cmp.Comparer(sameEndpoints)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -65,6 +73,20 @@ func TestParseOptions(t *testing.T) {
 }
 
 func samePattern(a, b controllers.HostPattern) bool { return a == b }
+
+func sameEndpoints(a, b controllers.EndpointPattern) bool { return a == b }
+
+func endpointPatterns(t *testing.T, texts ...string) (out []controllers.EndpointPattern) {
+	t.Helper()
+	for _, text := range texts {
+		p, err := controllers.ParseEndpointPattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
 
 func hostPatterns(t *testing.T, texts ...string) (out []controllers.HostPattern) {
 	t.Helper()

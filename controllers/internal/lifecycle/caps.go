@@ -16,6 +16,9 @@ import (
 type Caps struct {
 	// Endpoints has the hosts that may be loaded; empty is any.
 	Endpoints []HostPattern
+	// ControlPlane has where the etcd of a Kubernetes API server is, which no run
+	// may load that does not acknowledge it.
+	ControlPlane []EndpointPattern
 	// PodsPerRun, RunsPerNamespace, which go on or wait, and RatePerRun, of
 	// load.rate and in requests per second, are the highest that may be; 0 is any.
 	// No rate bounds a preload or a disturbance.
@@ -66,7 +69,7 @@ func checkCaps(o Observed, _ time.Time) *Problem {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
 	}
-	for _, c := range []func(Observed) *Problem{capPods, capRate, capRuns, capEndpoints} {
+	for _, c := range []func(Observed) *Problem{capPods, capRate, capRuns, capEndpoints, capControlPlane} {
 		if p := c(o); p != nil {
 			return p
 		}

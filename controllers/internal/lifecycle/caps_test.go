@@ -96,6 +96,62 @@ func TestCaps(t *testing.T) {
 	}
 }
 
+func acknowledged(o *Observed) {
+	o.Run.Spec.Guard = &v1alpha1.Guard{AcknowledgeControlPlane: true}
+}
+
+// The scenario's address is 127.0.0.1:2379.
+func TestTheControlPlaneIsKnownByItsAddresses(t *testing.T) {
+	at := func(endpoint string) change {
+		return func(o *Observed) { o.Run.Status.Target.Endpoints = []string{"198.51.100.1:2379", endpoint} }
+	}
+	tests := map[string]struct {
+		configured string
+		also       change
+		refused    bool
+	}{
+		"the address":           {"127.0.0.1", nil, true},
+		"the address and port":  {"127.0.0.1:2379", nil, true},
+		"another port":          {"127.0.0.1:2381", nil, false},
+		"a range":               {"127.0.0.0/28", nil, true},
+		"a range at a port":     {"127.0.0.0/28:2379", nil, true},
+		"another range":         {"10.0.0.0/28", nil, false},
+		"the name":              {"etcd.example:2379", at("ETCD.example.:2379"), true},
+		"names":                 {"*.example", at("etcd-0.example:2379"), true},
+		"another name":          {"etcd.example", at("etcd.example.org:2379"), false},
+		"an address of v6":      {"[fd00::1]:2379", at("[fd00:0::1]:2379"), true},
+		"v4 as v6":              {"192.0.2.0/24", at("[::ffff:192.0.2.1]:2379"), true},
+		"a zone":                {"fe80::/10", at("[fe80::1%eth0]:2379"), true},
+		"what is acknowledged":  {"127.0.0.1", acknowledged, false},
+		"once it was let in":    {"127.0.0.1", told(t0), false},
+		"nothing is configured": {"", nil, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := scenario(resolved)
+			if tc.also != nil {
+				tc.also(&o)
+			}
+			if tc.configured != "" {
+				p, err := ParseEndpointPattern(tc.configured)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Caps.ControlPlane = []EndpointPattern{p}
+			}
+			d := Decide(o, t0)
+			if refused := d.Finish != nil && d.Finish.Reason == v1alpha1.ReasonControlPlaneTarget; refused != tc.refused {
+				t.Errorf("refused: %v, wanted %v; found %+v", refused, tc.refused, d)
+			}
+		})
+	}
+	for _, bad := range []string{"", ":2379", "etcd:", "etcd:0", "etcd:65536", "etcd:client", "https://etcd", "a b:1"} {
+		if _, err := ParseEndpointPattern(bad); err == nil {
+			t.Errorf("%q was taken for a pattern", bad)
+		}
+	}
+}
+
 func TestRunsBefore(t *testing.T) {
 	own := onTarget("own", 10, "a:1")
 	elsewhere := onTarget("x", 1, "a:1")
