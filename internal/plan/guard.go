@@ -31,7 +31,7 @@ const (
 // WriteEstimate returns how many bytes the run is expected to add to each
 // member's database, where nothing is compacted while it runs. It is false where
 // the plan does not tell: how much a closed loop writes in a time is what a
-// benchmark finds out.
+// benchmark finds out. Where WritesMore, it is the least that will be written.
 func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 	preloaded, writes, ok := p.writes()
 	if !ok {
@@ -86,7 +86,8 @@ func (p Plan) writes() (preloaded, writes float64, ok bool) {
 	return 0, 0, false
 }
 
-// expectedRequests of warm-up and window; false if only the target decides them.
+// expectedRequests of warm-up and window, where WritesMore of the window alone;
+// false if only the target decides them.
 func (l Load) expectedRequests() (requests float64, ok bool) {
 	warmup := float64(l.WarmupRatePerSecond()) * float64(l.WarmupSeconds)
 	switch rate := float64(l.RatePerSecond); {
@@ -97,7 +98,15 @@ func (l Load) expectedRequests() (requests float64, ok bool) {
 	case rate > 0:
 		return warmup + rate*float64(l.DurationSeconds), true
 	}
-	return float64(l.Requests), l.Requests > 0 && l.WarmupSeconds == 0
+	return float64(l.Requests), l.Requests > 0
+}
+
+// WritesMore says whether a run with a WriteEstimate writes more than that: a
+// closed loop bound by requests warms up for a time, with as many more as the
+// target answers.
+func (p Plan) WritesMore() bool {
+	l := p.Load
+	return l.Requests > 0 && l.WarmupSeconds > 0 && l.RatePerSecond == 0 && len(l.Stages) == 0
 }
 
 func (l Load) stagedRequests() (requests float64) {

@@ -11,7 +11,7 @@ func TestWriteEstimate(t *testing.T) {
 	}{
 		"puts by number":     {func(p *Plan) {}, 100_000, 10},
 		"a closed loop":      {func(p *Plan) { p.Load.Requests, p.Load.DurationSeconds = 0, 60 }, unknown, 1},
-		"an uncounted start": {func(p *Plan) { p.Load.WarmupSeconds = 1 }, unknown, 1},
+		"an uncounted start": {func(p *Plan) { p.Load.WarmupSeconds = 1 }, 100_000, 10},
 		"an open loop": {func(p *Plan) {
 			p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds, p.Load.RatePerSecond = 0, 60, 5, 100
 		}, 6500, 10},
@@ -61,5 +61,30 @@ func TestWriteEstimateOfGreatEntries(t *testing.T) {
 	p.Workload.ValueSize, p.Load.Requests = 1_568_000, 1<<60
 	if got, known := p.WriteEstimate(); !known || got <= 0 {
 		t.Errorf("got %d bytes for more than any disk holds, wanted very many", got)
+	}
+}
+
+func TestOnlyTheWarmUpOfAClosedLoopIsUncounted(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Plan)
+		want   bool
+	}{
+		"a closed loop with a warm-up": {func(p *Plan) { p.Load.WarmupSeconds = 2 }, true},
+		"without a warm-up":            {func(p *Plan) {}, false},
+		"an open loop":                 {func(p *Plan) { p.Load.WarmupSeconds, p.Load.RatePerSecond = 2, 100 }, false},
+		"a rate that changes": {func(p *Plan) {
+			p.Load.WarmupSeconds, p.Load.Stages = 2, []Stage{{FromPerSecond: 1, ToPerSecond: 2, Seconds: 3}}
+		}, false},
+		"bound by a time": {func(p *Plan) { p.Load.WarmupSeconds, p.Load.Requests, p.Load.DurationSeconds = 2, 0, 60 }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := valid()
+			p.Load.WarmupSeconds = 0
+			tc.change(&p)
+			if got := p.WritesMore(); got != tc.want {
+				t.Errorf("writes more than its estimate: %v, wanted %v", got, tc.want)
+			}
+		})
 	}
 }

@@ -22,8 +22,8 @@ func (d *Driver) guard(ctx context.Context, client *clientv3.Client, t topology)
 	return d.guardQuota(t)
 }
 
-// guardControlPlane takes a user who may not read the keys of an API server for
-// one who can not harm them.
+// guardControlPlane learns nothing where the user may not read the keys of an
+// API server: there the operator's list of addresses is the guard.
 func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client) error {
 	if d.plan.Guard.AcknowledgeControlPlane {
 		return nil
@@ -55,11 +55,19 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.databaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write about %s, which is over %d %% of the %s that the quota of %s leaves (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
-				megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.databaseBytes), megabytes(m.quotaBytes))
+				"the run is expected to write %s %s, which is over %d %% of the %s that the quota of %s leaves (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
+				d.roughly(), megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.databaseBytes), megabytes(m.quotaBytes))
 		}
 	}
 	return nil
+}
+
+// roughly says what kind of number the estimate is.
+func (d *Driver) roughly() string {
+	if d.plan.WritesMore() {
+		return "at least"
+	}
+	return "about"
 }
 
 func megabytes(bytes int64) string { return results.Grouped((bytes+500_000)/1_000_000) + " MB" }

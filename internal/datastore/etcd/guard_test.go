@@ -93,6 +93,16 @@ func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 	untouched(t, client, before)
 }
 
+// A closed loop's warm-up writes nobody knows how much; what comes after it is
+// known, and enough to refuse it.
+func TestAWarmUpHidesNothingFromTheQuota(t *testing.T) {
+	p := planFor([]string{"unused:1"}, func(p *plan.Plan) {
+		p.Guard.MaxFreeQuotaPercent, p.Load.Requests, p.Load.WarmupSeconds = 50, 100_000_000, 2
+	})
+	err := newDriver(t, p, 0).guardQuota(topology{members: []member{{endpoint: "unused:1", quotaBytes: 2 << 30}}})
+	wantFailure(t, err, results.FailureQuotaInsufficient, "at least", "unused:1")
+}
+
 // A member that tells no quota, or has none, keeps no run from its target.
 func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 	p := planFor([]string{"unused:1"}, func(p *plan.Plan) { p.Guard.MaxFreeQuotaPercent, p.Load.Requests = 1, 1<<40 })
