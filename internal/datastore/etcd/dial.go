@@ -34,6 +34,11 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 	if err != nil {
 		return nil, err
 	}
+	return d.dialAs(ctx, creds, endpoints...)
+}
+
+// dialAs does not log in where there is no user.
+func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...string) (*clientv3.Client, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
 		TLS:                  creds.tls.Clone(),

@@ -301,6 +301,25 @@ func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
 	})
 }
 
+// Of members that are down, one keeps a run from what it was to load; two keep
+// the third from serving.
+func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	p := planFor(cluster.Endpoints)
+	cluster.Stop(0)
+	t.Run("one of three", func(t *testing.T) {
+		preflightFails(t, p, results.FailureTargetUnreachable, cluster.Endpoints[0], "refuses connections")
+	})
+	cluster.Stop(1)
+	t.Run("two of three", func(t *testing.T) {
+		preflightFails(t, p, results.FailureNoQuorum, "1 of 3 addresses", "majority", cluster.Endpoints[0])
+	})
+	t.Run("a user who can not log in without a majority", func(t *testing.T) {
+		preflightFails(t, planFor(cluster.Endpoints, withUser(t, "bench", "secret")), results.FailureNoQuorum, "1 of 3 addresses")
+	})
+}
+
 // Whoever ends the context wants an end, not an explanation.
 func TestAnInterruptedPreflightSaysSo(t *testing.T) {
 	silent := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })

@@ -20,11 +20,26 @@ var (
 	errNoHTTP2     = errors.New("found no HTTP/2 settings at the start of the connection")
 )
 
-// probeAll returns the first address's trouble, in the plan's order.
+// probeAll returns that there is no quorum if an address that answers says so,
+// else the first address's trouble, in the plan's order.
 func (d *Driver) probeAll(ctx context.Context) error {
 	if _, err := d.secrets(); err != nil {
 		return err
 	}
+	errs := d.probes(ctx)
+	if err := d.whyUnreachable(ctx, errs); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probes look at all addresses at the same time.
+func (d *Driver) probes(ctx context.Context) []error {
 	errs := make([]error, len(d.plan.Target.Endpoints))
 	var probing sync.WaitGroup
 	for i, endpoint := range d.plan.Target.Endpoints {
@@ -33,12 +48,7 @@ func (d *Driver) probeAll(ctx context.Context) error {
 		})
 	}
 	probing.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return errs
 }
 
 // probe looks whether an address serves gRPC, in plain text or TLS as the plan

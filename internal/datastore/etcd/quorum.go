@@ -1,0 +1,70 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// whyUnreachable returns an error where nothing worse is known of some addresses
+// than that nobody answers there, and the others have no leader: it is the lost
+// majority that matters, not the first of the members that are down. errs are
+// the looks at the plan's addresses.
+func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
+	var answering []string
+	var down error
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			answering = append(answering, d.plan.Target.Endpoints[i])
+		case !isUnreachable(err):
+			return nil
+		case down == nil:
+			down = err
+		}
+	}
+	if down == nil || len(answering) == 0 || !d.lacksLeader(ctx, answering) {
+		return nil
+	}
+	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer, and say that they have no leader: a majority of the members is not up, or they do not reach each other. Of the others, %w",
+		len(answering), len(errs), down)
+}
+
+func isUnreachable(err error) bool {
+	e, ok := errors.AsType[*load.Error](err)
+	return ok && e.Reason == results.FailureTargetUnreachable
+}
+
+// lacksLeader asks for long enough that an election would be over.
+func (d *Driver) lacksLeader(ctx context.Context, endpoints []string) bool {
+	err := repeat(ctx, func(ctx context.Context) error { return d.findLeader(ctx, endpoints) })
+	return errors.Is(err, errNoLeader)
+}
+
+// findLeader returns errNoLeader if each address answers that there is none.
+func (d *Driver) findLeader(ctx context.Context, endpoints []string) error {
+	for _, endpoint := range endpoints {
+		leads, err := d.knowsLeader(ctx, endpoint)
+		if leads || err != nil {
+			return err
+		}
+	}
+	return errNoLeader
+}
+
+// knowsLeader asks without a user: to log in takes a quorum.
+func (d *Driver) knowsLeader(ctx context.Context, endpoint string) (bool, error) {
+	creds, err := d.secrets()
+	if err != nil {
+		return false, err
+	}
+	client, err := d.dialAs(ctx, &credentials{tls: creds.tls}, endpoint)
+	if err != nil {
+		return false, err
+	}
+	defer client.Close()
+	status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
+	return err == nil && status.Leader != 0, err
+}
