@@ -90,6 +90,8 @@ const (
 	// ReasonTargetChanged: the leader, a version or the members of the target
 	// changed under the run.
 	ReasonTargetChanged = "TargetChanged"
+	// ReasonTargetUnseen: whether the target changed under the run is not known.
+	ReasonTargetUnseen = "TargetUnseen"
 	// ReasonStartsApart: the client pods did not start together.
 	ReasonStartsApart = "StartsApart"
 	// ReasonClockOffset: the clock of a client pod is off, so that when it

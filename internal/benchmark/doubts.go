@@ -2,6 +2,8 @@ package benchmark
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +31,7 @@ func doubtRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary
 	if s == nil {
 		return c
 	}
-	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtHistory, doubtClocks, doubtStarts} {
+	for _, look := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *doubt{doubtTarget, doubtSight, doubtHistory, doubtClocks, doubtStarts} {
 		d := look(b, s)
 		switch {
 		case d == nil:
@@ -53,6 +55,16 @@ func doubtTarget(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
 		message = fmt.Sprintf("The target changed %d times under the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, bounded(first.Detail, maxMessage))
 	}
 	return &doubt{v1alpha1.ReasonTargetChanged, message}
+}
+
+// doubtSight: a change that nobody looked for is not one that did not come.
+func doubtSight(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
+	if s.Target == nil || len(s.Target.Unseen) == 0 {
+		return nil
+	}
+	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unseen)))
+	return &doubt{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("Whether the target changed under the run is not known (%s: %s).",
+		aspect, bounded(s.Target.Unseen[aspect], maxMessage))}
 }
 
 // doubtHistory: reads beside nobody are not what was asked for.

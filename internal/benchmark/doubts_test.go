@@ -20,6 +20,15 @@ func changed(n int) func(*results.Summary) {
 	}
 }
 
+func unseen(why string, aspects ...results.Aspect) func(*results.Summary) {
+	return func(s *results.Summary) {
+		s.Target = &results.Target{Unseen: map[results.Aspect]string{}}
+		for _, a := range aspects {
+			s.Target.Unseen[a] = why
+		}
+	}
+}
+
 func clockOff(offsets ...time.Duration) func(*v1alpha1.EtcdBenchmark) {
 	return func(b *v1alpha1.EtcdBenchmark) {
 		for i, d := range offsets {
@@ -54,6 +63,8 @@ func TestDoubts(t *testing.T) {
 		"a target that is the same": {clockOff(), []func(*results.Summary){changed(0)}, v1alpha1.ReasonObjectivesMet, ""},
 		"a change":                  {clockOff(), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "Leader: from a to b"},
 		"three changes":             {clockOff(), []func(*results.Summary){changed(3)}, v1alpha1.ReasonTargetChanged, "3 times"},
+		"a target unseen":           {clockOff(), []func(*results.Summary){unseen("no answer", results.AspectMembers)}, v1alpha1.ReasonTargetUnseen, "Members: no answer"},
+		"all of it unseen":          {clockOff(), []func(*results.Summary){unseen("no answer", results.AspectVersion, results.AspectLeader)}, v1alpha1.ReasonTargetUnseen, "Leader: no answer"},
 		"a history that is gone":    {clockOff(), []func(*results.Summary){compactedAfter(2 * time.Second)}, v1alpha1.ReasonHistoryCompacted, "2000ms after"},
 		"nearly together":           {clockOff(), []func(*results.Summary){apart(500 * time.Millisecond)}, v1alpha1.ReasonObjectivesMet, ""},
 		"apart":                     {clockOff(), []func(*results.Summary){apart(501 * time.Millisecond)}, v1alpha1.ReasonStartsApart, "501ms"},

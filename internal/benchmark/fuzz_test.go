@@ -70,6 +70,7 @@ func toldAll(index int) *results.Snapshot {
 		told(figuresOf(1000), figuresOf(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
 	s.Target.WriteEstimateBytes = 1 << 20
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: windowStart}}
+	s.Target.Unlisted, s.Target.Unseen = "no answer", map[results.Aspect]string{results.AspectLeader: "no answer"}
 	s.Fired = &results.Fired{Rule: results.GuardWALFsync, Subject: "etcd-a", Got: 2, Limit: 1, At: windowStart}
 	s.Unwatched = map[results.GuardRule]string{results.GuardErrorRatio: "too few requests"}
 	s.Failure = &results.Failure{Reason: results.FailurePodFailed, Message: "killed"}

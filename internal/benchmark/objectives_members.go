@@ -117,6 +117,9 @@ func judgeMembers(limit *memberLimit, s results.Summary) verdict {
 			worst, highest = v, value
 		}
 	}
+	if worst.result == v1alpha1.ObjectiveMet && s.Target.Unlisted != "" {
+		return notJudged(worst.got, "Which members the target has is not known, so that one may be missing here: "+s.Target.Unlisted)
+	}
 	return worst
 }
 

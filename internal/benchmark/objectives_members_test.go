@@ -222,3 +222,17 @@ func TestJudgeTheRun(t *testing.T) {
 		})
 	}
 }
+
+// A member that nobody knows of can not have kept a limit, but one that is known
+// can have broken it.
+func TestMembersThatWereNotListedMeetNothing(t *testing.T) {
+	unlisted := func(s *results.Snapshot) { s.Target.Unlisted = "no answer" }
+	for limit, want := range map[int64]v1alpha1.ObjectiveResult{5: v1alpha1.ObjectiveUnknown, 0: v1alpha1.ObjectiveMissed} {
+		o := maxCount(v1alpha1.ObjectiveLeaderChanges, limit)
+		s := results.Summarize([]*results.Snapshot{measured(0, 50, told(figuresOf(1000)), unlisted)})
+		got, _ := Judge(putRun(withObjectives(o)), &s, v1alpha1.ReasonCompleted)
+		if got[0].Result != want || want == v1alpha1.ObjectiveUnknown && !strings.Contains(got[0].Message, "no answer") {
+			t.Errorf("at most %d: got %+v, wanted %s, with the reason", limit, got[0], want)
+		}
+	}
+}

@@ -201,6 +201,6 @@ func (w *lookout) fill(snapshot *results.Snapshot) {
 		snapshot.Unwatched = unwatched
 	}
 	if snapshot.Target != nil {
-		snapshot.Target.Changes = w.changes.Found()
+		snapshot.Target.Changes, snapshot.Target.Unseen = w.changes.Found(), w.changes.Unseen()
 	}
 }

@@ -28,7 +28,7 @@ type metric struct {
 
 // families are all that a snapshot is made of, in the order in which they are
 // written.
-var families = slices.Concat(podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(), targetFamilies(), figureFamilies(), processFamilies(), guardFamilies())
+var families = slices.Concat(podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(), targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), sightFamilies())
 
 var familiesByName = func() map[string]*family {
 	byName := make(map[string]*family, len(families))

@@ -24,6 +24,10 @@ func randomGuard(r *rand.Rand, s *Snapshot) {
 	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Changes = []Change{{AspectLeader, "from a to b", testStart}, {AspectVersion, "a from 3.6.0 to 3.7.3", testStart.Add(time.Second)}}
 	}
+	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.Unlisted = "etcd-1 did not answer"
+		s.Target.Unseen = map[Aspect]string{AspectLeader: "etcd-1 did not answer", AspectMembers: ""}
+	}
 }
 
 // guarded adds all that a guard can have seen.
@@ -32,6 +36,7 @@ func guarded(s *Snapshot) *Snapshot {
 	s.Fired = &Fired{Rule: GuardDatabaseSize, Subject: "etcd-1", Got: 2, Limit: 1, At: testStart}
 	s.Unwatched = map[GuardRule]string{GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []Change{{AspectLeader, "from a to b", testStart}}
+	s.Target.Unlisted, s.Target.Unseen = "no answer", map[Aspect]string{AspectVersion: "no answer"}
 	return s
 }
 

@@ -206,9 +206,15 @@ type Target struct {
 	// 0 means that its plan does not tell.
 	WriteEstimateBytes int64
 	Members            []Member
+	// Unlisted is why the members could not be listed: one that no address
+	// reaches may then be missing here. Empty if they were.
+	Unlisted string
 	// Changes of the target between that look and the end of the load, in the
 	// order of time; the first MaxChanges of them.
 	Changes []Change
+	// Unseen says, of what was not seen well enough to tell whether it changed,
+	// why.
+	Unseen map[Aspect]string
 }
 
 // Member is one member of the target.

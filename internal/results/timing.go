@@ -157,6 +157,7 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	for _, rule := range sortedKeys(merged.Unwatched) {
 		warn(true, "the rule %s of guard.stopOn was not watched all the time: %s", rule, merged.Unwatched[rule])
 	}
+	merged.Target.warnings(warn)
 	for _, m := range unaddressed(merged.Target) {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}

@@ -44,7 +44,9 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
 	d.mutex.Lock()
 	d.topology = t
 	d.mutex.Unlock()
-	target := t.target(d.names(ctx, client))
+	names, unlisted := d.names(ctx, client)
+	target := t.target(names)
+	target.Unlisted = unlisted
 	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
 	return target, nil
 }
@@ -66,25 +68,27 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 	return t, nil
 }
 
-// names returns the names of the cluster's voting members by ID. Pod 0 alone
-// tells them; without the right to list members there are none.
-func (d *Driver) names(ctx context.Context, client *clientv3.Client) map[uint64]string {
+// names returns the names of the cluster's voting members by ID, or why they
+// could not be listed. Pod 0 alone tells them.
+func (d *Driver) names(ctx context.Context, client *clientv3.Client) (names map[uint64]string, unlisted string) {
 	if d.index != 0 {
-		return nil
+		return nil, ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
-	defer cancel()
-	list, err := client.MemberList(ctx)
+	var list *clientv3.MemberListResponse
+	err := repeat(ctx, func(ctx context.Context) (err error) {
+		list, err = client.MemberList(ctx)
+		return err
+	})
 	if err != nil {
-		return nil
+		return nil, results.Printable(explain(err, d.addresses()).Error())
 	}
-	out := make(map[uint64]string, len(list.Members))
+	names = make(map[uint64]string, len(list.Members))
 	for _, m := range list.Members {
 		if !m.IsLearner {
-			out[m.ID] = m.Name
+			names[m.ID] = m.Name
 		}
 	}
-	return out
+	return names, ""
 }
 
 // hexID writes an ID as etcdctl does.

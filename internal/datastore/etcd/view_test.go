@@ -132,3 +132,41 @@ func TestAnElectionInTheLoadIsTold(t *testing.T) {
 		t.Errorf("changes %+v, fired %+v, stopped %v: wanted the election, and the whole load", s.Target.Changes, s.Fired, s.Stopped)
 	}
 }
+
+// A target that can not be asked under the load is not one that stayed the same.
+func TestATargetThatIsNotSeenIsSaidSo(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	d := viewed(t, cluster.Endpoints)
+	for i := range cluster.Members {
+		cluster.Stop(i)
+	}
+	var changes members.Changes
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		changes.See(d.View(ctx))
+		cancel()
+	}
+	if unseen := changes.Unseen(); len(unseen) != 3 || len(changes.Found()) > 0 {
+		t.Errorf("unseen %+v, changes %+v: wanted all three unseen, and no change", unseen, changes.Found())
+	}
+}
+
+// Members that could not be listed are not members that are not there.
+func TestMembersThatCanNotBeListedAreSaidSo(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	d := viewed(t, cluster.Endpoints[:1])
+	client, err := d.controlClient(withTimeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, unlisted := d.names(withTimeout(t), client); len(names) != 3 || unlisted != "" {
+		t.Fatalf("listed %v, %q: wanted three members", names, unlisted)
+	}
+	cluster.Stop(1)
+	cluster.Stop(2)
+	if names, unlisted := d.names(withTimeout(t), client); len(names) != 0 || unlisted == "" {
+		t.Errorf("listed %v without a majority, %q: wanted to hear why not", names, unlisted)
+	}
+}

@@ -63,6 +63,8 @@ type Changes struct {
 	versions map[string]string
 	voters   []string
 	found    []results.Change
+
+	sights sights
 }
 
 // Found are the changes, in the order of time.
@@ -70,6 +72,7 @@ func (c *Changes) Found() []results.Change { return slices.Clone(c.found) }
 
 // See takes the next view. What a view does not know is as it was before.
 func (c *Changes) See(v View) {
+	c.sights.add(v, c.name)
 	c.seeLeader(v)
 	c.seeVersions(v)
 	c.seeVoters(v)

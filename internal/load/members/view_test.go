@@ -1,6 +1,7 @@
 package members
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -51,6 +52,47 @@ func TestChanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestUnseen(t *testing.T) {
+	whole := view("a", 2, "3.6.1", "a", "b")
+	silent := View{Members: map[string]State{"a": {Problem: "no answer"}}}
+	const why = "etcd-a did not say how it is: no answer"
+	tests := map[string]struct {
+		views []View
+		want  map[results.Aspect]string
+	}{
+		"before it began":      {nil, nil},
+		"one view":             {[]View{silent}, nil},
+		"all":                  {[]View{whole, whole}, nil},
+		"silent in the middle": {[]View{whole, silent, whole}, nil},
+		"nothing": {[]View{silent, silent}, map[results.Aspect]string{
+			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "nobody listed the voting members while the load went on"}},
+		"once": {[]View{whole, silent, silent}, map[results.Aspect]string{
+			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "nobody listed the voting members while the load went on"}},
+		"no leader":   {[]View{view("", 2, "3.6.1", "a"), view("", 2, "3.6.1", "a")}, map[results.Aspect]string{results.AspectLeader: "no member knew one"}},
+		"no list":     {[]View{view("a", 2, "3.6.1"), view("a", 2, "3.6.1")}, map[results.Aspect]string{results.AspectMembers: "nobody listed the voting members while the load went on"}},
+		"no version":  {[]View{view("a", 2, "", "a"), view("a", 2, "", "a")}, map[results.Aspect]string{results.AspectVersion: "etcd-a told none"}},
+		"one of them": {[]View{with(whole, "b", "no answer"), with(whole, "b", "no answer")}, map[results.Aspect]string{results.AspectVersion: "etcd-b did not say how it is: no answer"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := Changes{Name: func(id string) string { return "etcd-" + id }}
+			for _, v := range tc.views {
+				c.See(v)
+			}
+			if diff := cmp.Diff(tc.want, c.Unseen()); diff != "" {
+				t.Errorf("unseen (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// with adds a silent member to a view.
+func with(v View, id, problem string) View {
+	v.Members = maps.Clone(v.Members)
+	v.Members[id] = State{Problem: problem}
+	return v
 }
 
 func TestChangesAreBounded(t *testing.T) {
