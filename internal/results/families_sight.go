@@ -62,6 +62,25 @@ func (t *Target) unseen() []Aspect {
 	return slices.Sorted(maps.Keys(t.Unseen))
 }
 
+// watchedTarget is the target as client pod 0 tells of it, which alone watches
+// it. What others say holds, but not that nothing has changed.
+func watchedTarget(merged *Target, snapshots []*Snapshot) *Target {
+	lost := func(s *Snapshot) bool {
+		return s != nil && s.Index == 0 && s.Target == nil && slices.Contains(s.Omitted, omittedTarget)
+	}
+	if !slices.ContainsFunc(snapshots, lost) {
+		return merged
+	}
+	out := Target{Unseen: map[Aspect]string{}}
+	if merged != nil {
+		out.ClusterID, out.Members = merged.ClusterID, merged.Members
+	}
+	for _, a := range aspects {
+		out.Unseen[a] = "the termination message of client pod 0, which saw it, had no room for it"
+	}
+	return &out
+}
+
 // warnings of what was not seen of the target.
 func (t *Target) warnings(warn func(condition bool, format string, args ...any)) {
 	if t == nil {

@@ -123,7 +123,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Disturbances: merged.Disturbances,
-		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: merged.Target, Watch: merged.Watch,
+		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: watchedTarget(merged.Target, snapshots), Watch: merged.Watch,
 	}
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
