@@ -49,6 +49,8 @@ type EtcdBenchmarkReconciler struct {
 	// turn is held while a run asks whether it is its turn, until the answer is
 	// in status: of two that ask, the second sees what became of the first.
 	turn sync.Mutex
+	// reports are those that could not be written yet.
+	reports overdue
 }
 
 // NewEtcdBenchmarkReconciler returns a reconciler that works with what the
@@ -77,6 +79,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.Collector.Forget(request.NamespacedName)
+			r.reports.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

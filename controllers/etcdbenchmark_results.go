@@ -2,16 +2,11 @@ package controllers
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -143,35 +138,4 @@ func whyPartial(p lifecycle.Pod) string {
 		return "The pod " + p.Exit + "."
 	}
 	return "The pod did not report its final result."
-}
-
-// keepReport writes the ConfigMap with the merged histograms. If that is
-// refused, by a quota for example, or if they fit into none, the run finishes
-// without one and says so.
-func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed) error {
-	if run.Status.Summary == nil {
-		return nil
-	}
-	snapshots := snapshotsOf(o.Pods)
-	report, err := benchmark.Report(run, results.Merge(snapshots), results.Summarize(snapshots))
-	if err != nil {
-		warnOfReport(run, err)
-		return nil
-	}
-	err = r.Client.Apply(ctx, resources.ReportConfigMap(run, report), fieldOwner, client.ForceOwnership)
-	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		warnOfReport(run, err)
-		return nil
-	}
-	if err == nil {
-		run.Status.ReportName = run.ReportConfigMapName()
-	}
-	return err
-}
-
-// warnOfReport takes the place of the last warning if there is room for no more.
-func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
-	warnings := run.Status.Summary.Warnings
-	warnings = warnings[:min(len(warnings), maxWarnings-1)]
-	run.Status.Summary.Warnings = append(warnings, lifecycle.Shorten("The report could not be written: "+err.Error(), maxWarning))
 }

@@ -22,6 +22,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	run := o.Run.DeepCopy()
 	keepDecision(run, d, job, now)
 	if isFinished(run) {
+		r.reports.forget(client.ObjectKeyFromObject(run))
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
 	}
@@ -29,7 +30,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	if d.Finish == nil {
 		setStage(run, d, now)
 	} else {
-		if err := r.keepReport(ctx, run, o); err != nil {
+		if err := r.keepReport(ctx, run, o, now); err != nil {
 			return nil, err
 		}
 		setFinished(run, *d.Finish, now)
@@ -113,7 +114,7 @@ func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1
 		return nil
 	}
 	err := r.patchStatus(ctx, run, status)
-	if apierrors.IsInvalid(err) {
+	if apierrors.IsInvalid(err) || isTooLarge(err) {
 		dropResults(status, err)
 		err = r.patchStatus(ctx, run, status)
 	}

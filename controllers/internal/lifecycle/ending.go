@@ -293,6 +293,10 @@ func preparedBy(o Observed) time.Time {
 	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }
 
+// ReportBy is when the run's report, if it could not be written yet, must not
+// keep the run from finishing any longer.
+func ReportBy(o Observed) time.Time { return timesOut(o).Add(timeoutGrace) }
+
 // timesOut is never while the run queues, or has yet to.
 func timesOut(o Observed) time.Time {
 	from := o.started()

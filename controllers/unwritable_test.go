@@ -1,0 +1,145 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// unwritableClient does not write reports, as behind a webhook that is down, nor
+// a status with a summary, where errors for these are set.
+type unwritableClient struct {
+	client.Client
+	report, status error
+	refused        *atomic.Int32
+}
+
+func (c unwritableClient) Apply(ctx context.Context, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	if m, ok := o.(*corev1ac.ConfigMapApplyConfiguration); ok && c.report != nil && m.Labels[v1alpha1.LabelComponent] == v1alpha1.ComponentReport {
+		c.refused.Add(1)
+		return c.report
+	}
+	return c.Client.Apply(ctx, o, options...)
+}
+
+func (c unwritableClient) Status() client.SubResourceWriter {
+	return unwritableStatus{c.Client.Status(), c}
+}
+
+type unwritableStatus struct {
+	client.SubResourceWriter
+	client unwritableClient
+}
+
+func (w unwritableStatus) Patch(ctx context.Context, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
+	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && w.client.status != nil && run.Status.Summary != nil {
+		w.client.refused.Add(1)
+		return w.client.status
+	}
+	return w.SubResourceWriter.Patch(ctx, o, p, options...)
+}
+
+// unwritable has the stage go on with an operator that can not write all.
+func (s *stage) unwritable(report, status error) (refused *atomic.Int32) {
+	s.t.Helper()
+	refused = &atomic.Int32{}
+	s.restart(func(r *EtcdBenchmarkReconciler) {
+		r.Client = unwritableClient{r.Client, report, status, refused}
+	})
+	return refused
+}
+
+var errWebhook = apierrors.NewInternalError(errors.New("failed calling webhook: connection refused"))
+
+// TestAReportThatCanNotBeWritten keeps no run from its end: not for long, and not
+// beyond its time-out.
+func TestAReportThatCanNotBeWritten(t *testing.T) {
+	t.Run("for a while", func(t *testing.T) {
+		s := newStage(t)
+		s.playPreparing()
+		refused := s.unwritable(errWebhook, nil)
+		s.playReady()
+		s.playRunning()
+		s.playDone()
+		s.await("a report that is refused twice", func() bool { return refused.Load() > 1 })
+		if isFinished(&v1alpha1.EtcdBenchmark{Status: s.status()}) {
+			t.Error("the run gave up at once: what passes in a moment must not take its report away")
+		}
+		s.later(reportPatience)
+		s.awaitFinished(v1alpha1.ReasonCompleted)
+		s.checkWithoutReport()
+	})
+	t.Run("beyond the time-out", func(t *testing.T) {
+		s := newStage(t)
+		s.playPreparing()
+		s.unwritable(errWebhook, nil)
+		s.playReady()
+		s.playRunning()
+		s.later(time.Duration(s.run.Spec.TimeoutSeconds)*time.Second + time.Minute)
+		for _, a := range s.pods {
+			a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
+		}
+		s.awaitFinished(v1alpha1.ReasonTimedOut)
+		s.checkWithoutReport()
+	})
+	t.Run("and then can", func(t *testing.T) {
+		s := newStage(t)
+		s.playPreparing()
+		refused := s.unwritable(errWebhook, nil)
+		s.playReady()
+		s.playRunning()
+		s.playDone()
+		s.await("a report that is refused", func() bool { return refused.Load() > 0 })
+		s.restart()
+		s.awaitFinished(v1alpha1.ReasonCompleted)
+		if s.status().ReportName == "" {
+			t.Error("the report was not written once it could be")
+		}
+	})
+}
+
+// checkWithoutReport wants the numbers, and to hear why there is no report.
+func (s *stage) checkWithoutReport() {
+	s.t.Helper()
+	status := s.status()
+	if status.ReportName != "" || status.Summary == nil {
+		s.t.Fatalf("report %q and summary %+v, wanted no report, and the numbers", status.ReportName, status.Summary)
+	}
+	if got := strings.Join(status.Summary.Warnings, " "); !strings.Contains(got, "failed calling webhook") {
+		s.t.Errorf("warnings %q say nothing of the webhook", got)
+	}
+}
+
+// TestAStatusThatIsTooLarge: whoever says so, the run ends without its numbers.
+func TestAStatusThatIsTooLarge(t *testing.T) {
+	for name, err := range map[string]error{
+		"for the API server": apierrors.NewRequestEntityTooLargeError("limit is 3145728"),
+		"for its etcd":       apierrors.NewInternalError(errors.New("etcdserver: request is too large")),
+		"for its client":     apierrors.NewInternalError(errors.New("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.playPreparing()
+			refused := s.unwritable(nil, err)
+			s.playReady()
+			s.playRunning()
+			s.playDone()
+			s.awaitFinished(v1alpha1.ReasonInvalidPlan)
+			s.checkMessage("results that status cannot hold")
+			if status := s.status(); status.Summary != nil || refused.Load() == 0 {
+				t.Errorf("summary %+v after %d refusals, wanted none after some", status.Summary, refused.Load())
+			}
+		})
+	}
+}
