@@ -16,6 +16,11 @@ func TestAdmissionAcceptsKubernetes(t *testing.T) {
 	}
 }
 
+func TestAdmissionAcceptsTheMostAPIServers(t *testing.T) {
+	wantTaken(t, edit{"spec.workload", `{type: Kubernetes, kubernetes: {profile: Small}}`},
+		edit{"spec.load", `{pods: 25, connections: 25, clients: 3000, requests: 10000}`})
+}
+
 func TestAdmissionRejectsKubernetes(t *testing.T) {
 	const small = `{type: Kubernetes, kubernetes: {profile: Small}}`
 	for name, tc := range map[string]struct {
@@ -27,6 +32,8 @@ func TestAdmissionRejectsKubernetes(t *testing.T) {
 		"no profile":         {"profile", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {}}`}}},
 		"an unknown profile": {`supported values: "Small", "Medium", "Large"`, []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: XLarge}}`}}},
 		"a warm-up":          {"load.warmupSeconds must be 0", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `1`}}},
+		"too many pods":      {"load.pods must be at most 25", []edit{{"spec.workload", small}, {"spec.load", `{pods: 26, connections: 26, clients: 26, requests: 100}`}}},
+		"too many clients":   {"load.clients at most 3000", []edit{{"spec.workload", small}, {"spec.load", `{clients: 3001, requests: 10000}`}}},
 		"over Fast":          {"write ClientV3", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `0`}, {"spec.load.transport", `Fast`}}},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, tc.edits...) })

@@ -36,6 +36,7 @@ type LeaseWorkload struct {
 	// run ends), KeepAlive (each request renews one of a number of leases, in
 	// turn) or Revoke (each request revokes a lease of its own, which was granted
 	// before the load). Grant and Revoke need load.requests, at most 1,000,000.
+	// Grants of a warm-up, which needs load.rate.perSecond, are among these.
 	//
 	// +required
 	Operation LeaseOperation `json:"operation"`

@@ -5,7 +5,8 @@ import "testing"
 func TestAdmissionAcceptsLeases(t *testing.T) {
 	for name, edits := range map[string][]edit{
 		"grants":                {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}},
-		"a million grants":      {{"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 1}}`}, {"spec.load", `{requests: 1000000, warmupSeconds: 1}`}},
+		"a million grants":      {{"spec.workload", `{type: Lease, lease: {operation: Grant, ttlSeconds: 1}}`}, {"spec.load", `{requests: 1000000}`}},
+		"grants after others":   {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}, {"spec.load", `{requests: 900000, warmupSeconds: 10, rate: {perSecond: 10000}}`}},
 		"revocations":           {{"spec.workload", `{type: Lease, lease: {operation: Revoke}}`}},
 		"grants over Fast":      {{"spec.workload", `{type: Lease, lease: {operation: Grant}}`}, {"spec.load.transport", `Fast`}},
 		"revocations over Fast": {{"spec.workload", `{type: Lease, lease: {operation: Revoke}}`}, {"spec.load.transport", `Fast`}},
@@ -36,6 +37,8 @@ func TestAdmissionRejectsLeases(t *testing.T) {
 		"revocations for a time":       {revoke, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
 		"too many grants":              {grant, `{requests: 1000001}`, "at most 1000000"},
 		"a warm-up before revocations": {revoke, `{requests: 1, warmupSeconds: 1}`, "would use up the leases"},
+		"grants before any rate":       {grant, `{requests: 1, warmupSeconds: 1}`, "load.warmupSeconds to 0"},
+		"too many with the warm-up":    {grant, `{requests: 900001, warmupSeconds: 10, rate: {perSecond: 10000}}`, "at most 1000000"},
 		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,7 +107,8 @@ type Load struct {
 	Rate *Rate `json:"rate,omitempty"`
 
 	// seed of the pseudo-random choices. The same seed and spec give the same
-	// set of operations, whatever the number of pods. Default 1.
+	// set of operations, whatever the number of pods; of workload.type Kubernetes
+	// the pods are a part of the set. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1

@@ -186,7 +186,8 @@ type OperationSummary struct {
 	Errors []ErrorCount `json:"errors,omitempty"`
 
 	// lost counts, of the succeeded requests, those that changed nothing: a
-	// compare-and-swap that found its key changed by somebody else.
+	// compare-and-swap, or a write of an object, that found its key changed or
+	// deleted by somebody else.
 	//
 	// +optional
 	Lost int64 `json:"lost,omitempty"`

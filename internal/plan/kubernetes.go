@@ -41,6 +41,15 @@ func (m KubernetesMinute) Total() int64 {
 	return m.LeaseUpdates + 2*m.PodCreates + m.PodUpdates + m.Events + m.ListsBy500 + m.ListsBy10000
 }
 
+// podsPerCreate is how many pods there are at least for each one that a client pod
+// creates in a minute: what is left of them without PodMargin can be written.
+const podsPerCreate = 4
+
+// PodMargin is how far from the newest and from the oldest of so many pods of a
+// client pod it keeps when it changes one: requests that are in flight together may
+// overtake each other by as many creations.
+func PodMargin(pods int64) int64 { return pods / 4 }
+
 // objectKeyBytes is the length of an object's key after the prefix, about.
 const objectKeyBytes = 45
 
@@ -66,7 +75,6 @@ func (k *Kubernetes) validate(keyCount int64) error {
 		check(keyCount == 0, "workload.keyCount", "0 for Kubernetes, whose objects have names", keyCount),
 		check(k.Nodes >= 1 && k.Nodes <= 100_000, "workload.kubernetes.nodes", "1 to 100000", k.Nodes),
 		check(m.PodCreates >= 1, "workload.kubernetes.perMinute.podCreates", "at least 1", m.PodCreates),
-		check(k.Pods >= 4*m.PodCreates, "workload.kubernetes.pods", "at least four times podCreates, so that no pod is written while it is deleted", k.Pods),
 		check(k.Pods <= 10_000_000, "workload.kubernetes.pods", "at most 10000000", k.Pods),
 		check(least >= 0 && most <= 1_000_000 && m.Total() <= 1_000_000, "workload.kubernetes.perMinute", "at most 1000000, none below 0", m),
 		check(min(k.LeaseBytes, k.PodBytes, k.EventBytes) >= MinMarkedValue, "workload.kubernetes.podBytes",
@@ -80,8 +88,13 @@ func (p Plan) validateKubernetes() error {
 	if k == nil {
 		return nil
 	}
-	greatest := max(k.LeaseBytes, k.PodBytes, k.EventBytes)
+	greatest, creates := max(k.LeaseBytes, k.PodBytes, k.EventBytes), k.PerMinute.PodCreates
+	share := k.Pods / int64(max(p.Pods, 1))
 	return errors.Join(
+		check(share >= podsPerCreate*creates, "workload.kubernetes.pods",
+			fmt.Sprintf("at least %d times podCreates for each of %d client pods, so that none is written while it is created or deleted: use fewer client pods", podsPerCreate, p.Pods), k.Pods),
+		check(p.Load.mostClients(p.Pods) <= PodMargin(share)/max(creates, 1)*k.PerMinute.Total(), "load.clients",
+			"fewer for each client pod, so that requests do not overtake each other by minutes of the cluster's life", p.Load.Clients),
 		check(p.Workload.ValueSize == greatest && p.Workload.Values == (Values{}), "workload.valueSize", fmt.Sprintf("%d, that of the greatest object", greatest), p.Workload.ValueSize),
 		check(p.Load.WarmupSeconds == 0, "load.warmupSeconds", "0, for a warm-up would create and delete the pods of the window", p.Load.WarmupSeconds),
 	)

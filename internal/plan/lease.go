@@ -102,8 +102,23 @@ func (p Plan) validateLeases() error {
 			fmt.Sprintf("1 to %d, for each request leaves or uses up a lease", MaxLeases), p.Load.Requests))
 		errs = append(errs, check(l.Operation != LeaseRevoke || p.Load.WarmupSeconds == 0, "load.warmupSeconds",
 			"0, for a warm-up would use up the leases to revoke", p.Load.WarmupSeconds))
+		errs = append(errs, p.validateWarmupGrants())
 	}
 	return errors.Join(errs...)
+}
+
+// validateWarmupGrants bounds the leases that a warm-up adds to those of the window:
+// they are all kept until the run ends, and have IDs of their own.
+func (p Plan) validateWarmupGrants() error {
+	l := p.Load
+	if p.Workload.Lease.Operation != LeaseGrant || l.WarmupSeconds == 0 {
+		return nil
+	}
+	if !l.OpenLoop() {
+		return check(false, "load.warmupSeconds", "0 in a closed loop of grants, whose number nothing would bound", l.WarmupSeconds)
+	}
+	granted := float64(l.WarmupRatePerSecond())*float64(l.WarmupSeconds) + float64(l.Requests)
+	return check(granted <= MaxLeases, "load.warmupSeconds", fmt.Sprintf("so few that at most %d leases are granted with those of the window", MaxLeases), l.WarmupSeconds)
 }
 
 func (l *Lease) validate(int64) error {

@@ -42,13 +42,17 @@ func TestValidateRefusesALease(t *testing.T) {
 		change func(*Plan)
 		want   string
 	}{
-		"no operation":            {lease: Lease{}, want: "workload.lease.operation"},
-		"no lease to renew":       {lease: Lease{Operation: LeaseKeepAlive}, want: "workload.lease.count"},
-		"too many to renew":       {lease: Lease{Operation: LeaseKeepAlive, Count: MaxLeases + 1}, want: "workload.lease.count"},
-		"a stream of grants":      {lease: Lease{Operation: LeaseGrant, Stream: true}, want: "workload.lease.stream"},
-		"grants without bound":    {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.Requests, p.Load.DurationSeconds = 0, 5 }, "load.requests"},
-		"too many grants":         {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.Requests = MaxLeases + 1 }, "load.requests"},
-		"a warm-up that revokes":  {Lease{Operation: LeaseRevoke}, func(p *Plan) { p.Load.WarmupSeconds = 1 }, "load.warmupSeconds"},
+		"no operation":           {lease: Lease{}, want: "workload.lease.operation"},
+		"no lease to renew":      {lease: Lease{Operation: LeaseKeepAlive}, want: "workload.lease.count"},
+		"too many to renew":      {lease: Lease{Operation: LeaseKeepAlive, Count: MaxLeases + 1}, want: "workload.lease.count"},
+		"a stream of grants":     {lease: Lease{Operation: LeaseGrant, Stream: true}, want: "workload.lease.stream"},
+		"grants without bound":   {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.Requests, p.Load.DurationSeconds = 0, 5 }, "load.requests"},
+		"too many grants":        {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.Requests = MaxLeases + 1 }, "load.requests"},
+		"a warm-up that revokes": {Lease{Operation: LeaseRevoke}, func(p *Plan) { p.Load.WarmupSeconds = 1 }, "load.warmupSeconds"},
+		"a warm-up of grants":    {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Load.WarmupSeconds = 1 }, "load.warmupSeconds: wanted 0 in a closed loop"},
+		"a warm-up that is long": {Lease{Operation: LeaseGrant}, func(p *Plan) {
+			p.Load.Requests, p.Load.RatePerSecond, p.Load.WarmupSeconds = 100_001, 1000, 900
+		}, "load.warmupSeconds: wanted so few"},
 		"no IDs":                  {Lease{Operation: LeaseGrant}, func(p *Plan) { p.FirstLease = 0 }, "firstLease"},
 		"IDs that are not a row":  {Lease{Operation: LeaseGrant}, func(p *Plan) { p.FirstLease++ }, "firstLease"},
 		"IDs where none are used": {Lease{Operation: LeaseGrant}, func(p *Plan) { p.Workload = valid().Workload }, "firstLease"},
@@ -66,6 +70,16 @@ func TestValidateRefusesALease(t *testing.T) {
 				t.Errorf("got error %v, wanted one that names %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// A warm-up may grant what the window leaves of all leases.
+func TestGrantsMayWarmUpAtARate(t *testing.T) {
+	p := valid()
+	lease(Lease{Operation: LeaseGrant})(&p)
+	p.Load.Requests, p.Load.RatePerSecond, p.Load.WarmupSeconds = 100_000, 1000, 900
+	if err := p.Validate(); err != nil {
+		t.Error(err)
 	}
 }
 

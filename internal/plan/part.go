@@ -53,6 +53,12 @@ func (p Part) Clients() int {
 	return n
 }
 
+// mostClients bounds how many clients one of so many pods has.
+func (l Load) mostClients(pods int) int64 {
+	connections, pods64 := max(int64(l.Connections), 1), max(int64(pods), 1)
+	return ((connections-1)/pods64 + 1) * ((int64(l.Clients)-1)/connections + 1)
+}
+
 // Number returns the number, among those of all pods, of the k-th thing of this
 // pod that is dealt out by number modulo Pods: a request, or a key to preload.
 func (p Part) Number(k int64) int64 { return k*int64(p.Pods) + int64(p.Index) }

@@ -190,8 +190,8 @@ type OperationResult struct {
 	// CompletedInWindow counts successes whose response came in [W0, W1). Those
 	// of requests that were due in the warm-up are among them, and in nothing else.
 	CompletedInWindow uint64
-	// Lost counts the successes that changed nothing: compare-and-swaps that
-	// found the key changed by another client.
+	// Lost counts the successes that changed nothing: compare-and-swaps and
+	// writes of objects that found the key changed or deleted by another client.
 	Lost uint64
 	// Attempts counts what the successes took where one request can try more
 	// than once to commit; else it is 0.

@@ -54,8 +54,10 @@ func (c *conn) newContender(ctx context.Context, client int, name string, by fun
 	return k, nil
 }
 
-// open grants the lease and keeps it alive from now on.
+// open grants the lease and keeps it alive from now on. Whoever needs it, that is
+// no request of the load.
 func (k *contender) open(ctx context.Context) error {
+	ctx = load.WithPhase(ctx, results.PhaseControl)
 	control, err := k.driver.controlClient(ctx)
 	if err != nil {
 		return err

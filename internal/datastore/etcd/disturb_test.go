@@ -168,6 +168,39 @@ func TestARunDisturbsItsTarget(t *testing.T) {
 	}
 }
 
+// What a run compacts is gone: the history before it, and all of the run's own but
+// the newest revisions.
+func TestARunCompactsTheStore(t *testing.T) {
+	cluster, client := oneMember(t)
+	put(t, client, "k", "before")
+	before, err := client.Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged := results.Merge(runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 300
+		p.Guard.AllowStoreWide = true
+		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 1, KeepRevisions: 10}}
+	})))
+	compact := merged.Disturbances[results.DisturbanceCompact]
+	if compact == nil || compact.Count != 2 || compact.Failed > 0 {
+		t.Fatalf("wanted two compactions, after one second and after two, got %+v", compact)
+	}
+	// Six hundred puts came before the second one.
+	for _, later := range []int64{0, 500} {
+		if _, err := client.Get(t.Context(), "k", clientv3.WithRev(before.Header.Revision+later)); !errors.Is(err, rpctypes.ErrCompacted) {
+			t.Errorf("reading the store %d revisions after the start: got %v, wanted %v", later, err, rpctypes.ErrCompacted)
+		}
+	}
+	now, err := client.Get(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Get(t.Context(), "k", clientv3.WithRev(now.Header.Revision-10)); err != nil {
+		t.Errorf("the newest revisions are gone, too: %v", err)
+	}
+}
+
 // storms is a plan with a storm of leases every second.
 func storms(leases, keysPerLease, ttl int64) func(*plan.Plan) {
 	return func(p *plan.Plan) {

@@ -85,6 +85,9 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 			before := lessor(t, cluster)
 			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) {
 				p.Load.WarmupSeconds, p.Load.Transport = tc.warmup, tc.transport
+				if tc.lease.Operation == plan.LeaseGrant {
+					p.Load.RatePerSecond = 300
+				}
 			})
 			s := tell(t, cluster, client, p)
 			after := lessor(t, cluster)

@@ -50,6 +50,48 @@ func TestReadsReturnWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+// Serializable reads are answered by the contacted member alone: also where no
+// quorum is left, without which none that is linearizable is answered.
+func TestSerializableReadsNeedNoQuorum(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 3, nil)
+	client := cluster.Client(t, "", "")
+	put(t, client, ownPrefix+"1", "v")
+	// The member that stays has the key once it answers a linearizable read.
+	d := connected(t, planFor(cluster.Endpoints[:1]))
+	fast := connected(t, planFor(cluster.Endpoints[:1], func(p *plan.Plan) { p.Load.Transport = plan.TransportFast }))
+	read := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), Timeout: 5 * time.Second}
+	do(t, connect(t, d, 0), read)
+	overFast, err := fast.Connect(withTimeout(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster.Stop(1)
+	cluster.Stop(2)
+	for name, tc := range map[string]struct {
+		conn   load.Conn
+		change func(*load.Request)
+	}{
+		"whole":      {connect(t, d, 1), func(*load.Request) {}},
+		"in pages":   {connect(t, d, 1), func(r *load.Request) { r.PageKeys, r.End = 1, []byte(ownPrefix+"2") }},
+		"a stream":   {connect(t, d, 1), func(r *load.Request) { r.Stream, r.End = true, []byte(ownPrefix+"2") }},
+		"over Fast":  {overFast, func(*load.Request) {}},
+		"keys alone": {connect(t, d, 1), func(r *load.Request) { r.KeysOnly = true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serializable, linearizable := read, read
+			serializable.Serializable, linearizable.Timeout = true, 300*time.Millisecond
+			tc.change(&serializable)
+			tc.change(&linearizable)
+			do(t, tc.conn, serializable)
+			var response load.Response
+			if tc.conn.Do(t.Context(), &linearizable, &response); response.Succeeded() {
+				t.Error("a linearizable read succeeded without a quorum")
+			}
+		})
+	}
+}
+
 // A read that covers keys which are not there is no success, and neither is
 // the deletion of one.
 func TestMissingKeysAreFailures(t *testing.T) {

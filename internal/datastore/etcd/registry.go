@@ -53,7 +53,7 @@ func (r *registry) learnFound(key string, found *mvccpb.KeyValue, at int64) {
 }
 
 // expected returns the revision that an object is expected to have: the known
-// one, or the one that it is read at.
+// one, or the one that it is read at; 0 if it is not there.
 func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string) (int64, error) {
 	r.mutex.Lock()
 	revision, known := r.revisions[key]
@@ -62,17 +62,12 @@ func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string
 		return revision, nil
 	}
 	got, err := k.Get(ctx, key, kubernetes.GetOptions{})
-	switch {
-	case err != nil:
+	if err != nil || got.KV == nil {
 		return 0, err
-	case got.KV == nil:
-		return 0, errNoObject
 	}
 	r.learnFound(key, got.KV, got.Revision)
 	return got.KV.ModRevision, nil
 }
-
-var errNoObject = status.Error(codes.NotFound, "the object is not there")
 
 // doObject sends a request on objects in the forms of clientv3/kubernetes, which
 // API servers use.
@@ -92,11 +87,14 @@ func (d *Driver) doObject(ctx context.Context, client *clientv3.Client, req *loa
 }
 
 // put creates an object, or changes it if it is still the known one. A put that
-// is lost learns, as the API server does to try again, what it lost against.
+// is lost learns, as the API server does to try again, what it lost against. One
+// whose object is not there is lost against its deletion, or follows a creation
+// that has failed, and was counted as that.
 func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) (err error) {
 	key, expected, options := string(req.Key), int64(0), kubernetes.PutOptions{GetOnFailure: !req.Create}
 	if !req.Create {
-		if expected, err = r.expected(ctx, k, key); err != nil {
+		if expected, err = r.expected(ctx, k, key); err != nil || expected == 0 {
+			resp.Lost = err == nil
 			return err
 		}
 	}
@@ -121,7 +119,8 @@ func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Reque
 func (r *registry) delete(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) error {
 	key := string(req.Key)
 	expected, err := r.expected(ctx, k, key)
-	if err != nil {
+	if err != nil || expected == 0 {
+		resp.Lost = err == nil
 		return err
 	}
 	out, err := k.OptimisticDelete(ctx, key, expected, kubernetes.DeleteOptions{GetOnFailure: true})

@@ -184,6 +184,9 @@ func TestALostSessionIsReplaced(t *testing.T) {
 	if left := listed(t, client); len(left) != 1 || left[0].ID != own.lease {
 		t.Errorf("the leases are %x, wanted that of the client", left)
 	}
+	if grants := own.driver.Requests()[results.RPCLeaseGrant]; grants[results.PhaseMeasured] > 0 || grants[results.PhaseControl] == 0 {
+		t.Errorf("leases were granted in the phases %v, wanted %s alone: they are no requests of the load", grants, results.PhaseControl)
+	}
 	if err := own.lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}

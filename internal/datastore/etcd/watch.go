@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -40,10 +39,11 @@ type watchStream struct {
 	// client carries the stream; another one does when the connection has moved.
 	client  *clientv3.Client
 	watcher clientv3.Watcher
-
-	// opened is how often watchers were opened from here. clientv3 sends one
-	// request to create a watcher for each, and one more for each that it resumes.
-	opened, created atomic.Int64
+	// opened is how often watchers were opened from here, and created how many
+	// requests to create one were sent. clientv3 sends one for each that is opened,
+	// unless its stream is down until that is given up, and one more for each that
+	// it resumes.
+	opened, created int
 }
 
 // over returns what watches over the connection as it is now.
@@ -65,9 +65,30 @@ func (s *watchStream) hasMoved() bool {
 
 // noteCreation hears of each request to create a watcher.
 func (s *watchStream) noteCreation() {
-	if s.created.Add(1) > s.opened.Load() {
-		s.opened.Add(1)
+	s.mutex.Lock()
+	s.created++
+	resumed := s.created > s.opened
+	s.opened = max(s.opened, s.created)
+	s.mutex.Unlock()
+	if resumed {
 		s.audience.Resumed()
+	}
+}
+
+// noteOpening takes note of a watcher that is about to be opened. If that fails,
+// takeBack is to be called: where no request was sent meanwhile, its own was not,
+// and is none to wait for.
+func (s *watchStream) noteOpening() (takeBack func()) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.opened++
+	before := s.created
+	return func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		if s.created == before {
+			s.opened--
+		}
 	}
 }
 
@@ -118,10 +139,11 @@ func (w *streamWatcher) create(ctx context.Context) error {
 			return err
 		}
 	}
-	w.stream.opened.Add(1)
+	takeBack := w.stream.noteOpening()
 	w.events = w.stream.over().Watch(ctx, string(w.what.Key), w.options()...)
 	response, ok := <-w.events
 	if !ok || response.Err() != nil {
+		takeBack()
 		return fmt.Errorf("a watcher was not created: %w", cmp.Or(response.Err(), context.Cause(ctx), errClosed))
 	}
 	if w.first == 0 {

@@ -146,6 +146,29 @@ func TestABrokenStreamIsResumedWithoutLoss(t *testing.T) {
 	}
 }
 
+// A watcher that could not be opened, because its stream was down, was never asked
+// for: it stands for none of those that are resumed afterwards.
+func TestAWatcherThatWasNotOpenedHidesNoResumption(t *testing.T) {
+	t.Parallel()
+	cluster, _ := oneMember(t)
+	l := newLink(t, cluster.Endpoints[0])
+	a := newAudience()
+	s := &watchStream{conn: connect(t, connected(t, planFor([]string{l.address()})), 0), audience: a}
+	what := load.Watcher{Key: []byte(ownPrefix + "1")}
+	if err := s.add(t.Context(), what); err != nil {
+		t.Fatal(err)
+	}
+	l.cut()
+	next(t, l.refused, "clientv3 to connect again")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := s.add(ctx, what); err == nil {
+		t.Fatal("a watcher was opened over a link that is cut")
+	}
+	l.mend()
+	next(t, a.resumed, "the watcher to count as resumed")
+}
+
 // Before its first event, clientv3 resumes a watcher at the revision at which it
 // was created: what was put there is older than the watcher.
 func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {

@@ -76,27 +76,40 @@ func appendPadded(dst []byte, number int64, digits int) []byte {
 // registry chooses requests as the API servers of a cluster send them. Each of its
 // minutes has the same requests, in an order that is mixed once: how many there
 // are of each kind is exact, and which object one is about follows from its number.
+//
+// Each API server, which is a client pod, goes through such minutes at its own pace,
+// and writes pods and events of its own: by their number modulo servers. So it does
+// not matter to it how far the others have come.
 type registry struct {
 	plan.Kubernetes
 	scatter
-	seed  uint64
-	parts []registryPart
+	seed    uint64
+	servers int64
+	parts   []registryPart
 }
 
-// registryPart is what of a minute is of one kind: number counts its requests
-// over all minutes.
+// registryPart is what of a minute is of one kind.
 type registryPart struct {
 	perMinute int64
-	operation func(r *registry, minute, number int64) Operation
+	operation func(*registry, moment) Operation
 }
 
-func newRegistry(k *plan.Kubernetes, seed uint64) *registry {
+// moment is where a server is in its requests of one kind.
+type moment struct {
+	server int64
+	// minute is how many minutes the server has behind it, and number counts its
+	// requests of the kind over all of them.
+	minute, number int64
+}
+
+func newRegistry(p plan.Plan) *registry {
+	k := p.Workload.Kubernetes
 	if k == nil {
 		return nil
 	}
-	m := k.PerMinute
+	m, seed := k.PerMinute, uint64(p.Load.Seed)
 	return &registry{
-		Kubernetes: *k, scatter: newScatter(uint64(m.Total()), seed), seed: seed,
+		Kubernetes: *k, scatter: newScatter(uint64(m.Total()), seed), seed: seed, servers: int64(p.Pods),
 		parts: []registryPart{
 			{m.LeaseUpdates, (*registry).renewal},
 			{m.PodCreates, (*registry).creation},
@@ -109,13 +122,16 @@ func newRegistry(k *plan.Kubernetes, seed uint64) *registry {
 	}
 }
 
-// at returns request n.
+// at returns request n, which is of the server n modulo servers. They begin at
+// different places of the minute, spread evenly over it: as long as they are equally
+// fast, each does its share of every minute of the cluster.
 func (r *registry) at(n int64) (op Operation) {
 	total := r.PerMinute.Total()
-	minute, place := n/total, int64(r.of(uint64(n%total)))
+	server, own := n%r.servers, n/r.servers
+	minute, place := own/total, r.of(uint64((own+server*total/r.servers)%total))
 	for _, part := range r.parts {
 		if place < part.perMinute {
-			op = part.operation(r, minute, minute*part.perMinute+place)
+			op = part.operation(r, moment{server, minute, minute*part.perMinute + place})
 			break
 		}
 		place -= part.perMinute
@@ -124,37 +140,50 @@ func (r *registry) at(n int64) (op Operation) {
 	return op
 }
 
-func (r *registry) renewal(_, number int64) Operation {
-	return Operation{Kind: results.OperationOptimisticPut, Resource: Leases, Key: number % r.Nodes}
+// object returns the number, among those of all servers, of a server's k-th object.
+func (r *registry) object(server, k int64) int64 { return k*r.servers + server }
+
+// there is how many of the pods that are there before the load are a server's.
+func (r *registry) there(server int64) int64 {
+	return plan.CountModulo(r.Pods, int(r.servers), int(server))
 }
 
-// creation makes a pod behind the last one, and deletion takes away the first one
-// that is left.
-func (r *registry) creation(_, number int64) Operation {
-	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: r.Pods + number, Create: true}
+// renewal takes the nodes in turn, whichever server it is of.
+func (r *registry) renewal(m moment) Operation {
+	return Operation{Kind: results.OperationOptimisticPut, Resource: Leases, Key: m.number % r.Nodes}
 }
 
-func (r *registry) deletion(_, number int64) Operation {
-	return Operation{Kind: results.OperationOptimisticDelete, Resource: Pods, Key: number}
+// creation makes a pod behind the server's last one, and deletion takes away its
+// first one that is left.
+func (r *registry) creation(m moment) Operation {
+	number := r.object(m.server, r.there(m.server)+m.number)
+	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: number, Create: true}
 }
 
-// update takes a pod that is neither created nor deleted in this minute nor in the
-// ones beside it, since requests overtake each other.
-func (r *registry) update(minute, number int64) Operation {
-	first, last := (minute+2)*r.PerMinute.PodCreates, r.Pods+(minute-1)*r.PerMinute.PodCreates
-	pod := first + int64(below(hash(r.seed, updateSalt, uint64(number)), uint64(last-first)))
-	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: pod}
+func (r *registry) deletion(m moment) Operation {
+	return Operation{Kind: results.OperationOptimisticDelete, Resource: Pods, Key: r.object(m.server, m.number)}
+}
+
+// update takes a pod of the server that it neither creates nor deletes in this
+// minute, and keeps a margin from those, since requests overtake each other.
+func (r *registry) update(m moment) Operation {
+	there := r.there(m.server)
+	first, last := (m.minute+1)*r.PerMinute.PodCreates, there+m.minute*r.PerMinute.PodCreates
+	margin := plan.PodMargin(there)
+	draw := hash(r.seed, updateSalt, uint64(r.object(m.server, m.number)))
+	k := first + margin + int64(below(draw, uint64(last-first-2*margin)))
+	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: r.object(m.server, k)}
 }
 
 // updateSalt keeps the choice of pods apart from others.
 const updateSalt = 1<<32 + 1
 
-func (r *registry) event(_, number int64) Operation {
-	return Operation{Kind: results.OperationOptimisticPut, Resource: Events, Key: number, Create: true}
+func (r *registry) event(m moment) Operation {
+	return Operation{Kind: results.OperationOptimisticPut, Resource: Events, Key: r.object(m.server, m.number), Create: true}
 }
 
-func listing(kind results.Operation) func(*registry, int64, int64) Operation {
-	return func(*registry, int64, int64) Operation { return Operation{Kind: kind, Resource: Pods} }
+func listing(kind results.Operation) func(*registry, moment) Operation {
+	return func(*registry, moment) Operation { return Operation{Kind: kind, Resource: Pods} }
 }
 
 // preload returns what is there before the load: the leases, and then the pods.

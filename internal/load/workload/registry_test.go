@@ -9,97 +9,131 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func smallCluster() *Workload {
-	return New(plan.Plan{Prefix: "p/", Load: plan.Load{Seed: 3}, Workload: plan.Workload{
+func smallCluster(servers int) *Workload {
+	return New(plan.Plan{Prefix: "p/", Pods: servers, Load: plan.Load{Seed: 3}, Workload: plan.Workload{
 		Type: plan.WorkloadKubernetes, ValueSize: 100, Kubernetes: &plan.Kubernetes{
-			Nodes: 5, Pods: 40, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
+			Nodes: 5, Pods: 120, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
 			PerMinute: plan.KubernetesMinute{LeaseUpdates: 30, PodCreates: 4, PodUpdates: 16, Events: 20, ListsBy500: 6, ListsBy10000: 1},
 		},
 	}})
 }
 
+// However many servers there are, and whichever goes on: as long as they are equally
+// fast, each minute of the cluster has all its requests, and so has each of a server.
 func TestEveryMinuteHasItsRequests(t *testing.T) {
-	w := smallCluster()
 	want := map[string]int{"leases": 30, "new pods": 4, "pods": 16, "events": 20, "gone": 4, "ListBy500": 6, "ListBy10000": 1}
-	for minute := range int64(5) {
-		got := map[string]int{}
-		for n := minute * 81; n < (minute+1)*81; n++ {
-			op := w.At(Measured, n)
-			switch {
-			case op.PageSize() > 0:
-				got[string(op.Kind)]++
-			case op.Kind == results.OperationOptimisticDelete:
-				got["gone"]++
-			case op.Resource == Leases:
-				got["leases"]++
-			case op.Resource == Events:
-				got["events"]++
-			case op.Create:
-				got["new pods"]++
-			default:
-				got["pods"]++
+	for _, servers := range []int64{1, 3} {
+		w := smallCluster(int(servers))
+		for minute := range int64(5) {
+			together, alone := map[string]int{}, map[string]int{}
+			for n := minute * 81; n < (minute+1)*81; n++ {
+				together[what(w.At(Measured, n))]++
+				alone[what(w.At(Measured, n*servers+servers-1))]++
 			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("minute %d (-want +got):\n%s", minute, diff)
+			for who, got := range map[string]map[string]int{"all servers": together, "the last server": alone} {
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("minute %d of %s, %d servers (-want +got):\n%s", minute, who, servers, diff)
+				}
+			}
 		}
 	}
 }
 
-// Each pod is created once, deleted once after that, and changed only between.
+// what says what an operation of a registry is for.
+func what(op Operation) string {
+	switch {
+	case op.PageSize() > 0:
+		return string(op.Kind)
+	case op.Kind == results.OperationOptimisticDelete:
+		return "gone"
+	case op.Resource == Leases:
+		return "leases"
+	case op.Resource == Events:
+		return "events"
+	case op.Create:
+		return "new pods"
+	default:
+		return "pods"
+	}
+}
+
+// life is what happened to a pod, by how many requests its server had sent before.
+type life struct {
+	server, created, deleted int64
+	changes                  []int64
+}
+
+const never = 1 << 40
+
+// lives returns the life of each pod, and how often each lease was renewed and each
+// event created, of servers that send so many requests each.
+func lives(t *testing.T, w *Workload, requests []int64) (pods map[int64]*life, leases, events map[int64]int) {
+	t.Helper()
+	pods, leases, events = map[int64]*life{}, map[int64]int{}, map[int64]int{}
+	for pod := range int64(120) {
+		pods[pod] = &life{server: pod % 3, created: -never, deleted: never}
+	}
+	// One server after the other: none can rely on what another does.
+	for server, count := range requests {
+		for own := range count {
+			op := w.At(Measured, own*int64(len(requests))+int64(server))
+			pod := pods[op.Key]
+			switch kind := what(op); {
+			case kind == "leases":
+				leases[op.Key]++
+			case kind == "events":
+				events[op.Key]++
+			case kind == "new pods" && pod == nil:
+				pods[op.Key] = &life{server: int64(server), created: own, deleted: never}
+			case kind == "new pods":
+				t.Errorf("pod %d is created twice", op.Key)
+			case op.PageSize() > 0:
+			case pod == nil || pod.server != int64(server) || pod.deleted < never:
+				t.Fatalf("%s: server %d, after %d requests: pod %d is not there, or another server's: %+v", kind, server, own, op.Key, pod)
+			case kind == "gone":
+				pod.deleted = own
+			default:
+				pod.changes = append(pod.changes, own)
+			}
+		}
+	}
+	return pods, leases, events
+}
+
+// Each pod is created once, deleted once after that, and changed between, by one
+// server, however far the others are; and there is time between any two of these.
 func TestTheLifeOfPods(t *testing.T) {
-	w := smallCluster()
-	const minutes, margin = 30, 1
-	created, deleted := map[int64]int64{}, map[int64]int64{}
-	for pod := range int64(40) {
-		created[pod] = -1 - margin
-	}
-	leases, events := map[int64]int{}, map[int64]bool{}
-	for n := range int64(minutes * 81) {
-		op := w.At(Measured, n)
-		switch {
-		case op.Kind == results.OperationOptimisticDelete:
-			if at, exists := created[op.Key]; !exists || at >= n/81-margin {
-				t.Errorf("pod %d is deleted in minute %d, and created in %d (%v)", op.Key, n/81, at, exists)
+	w := smallCluster(3)
+	pods, leases, events := lives(t, w, []int64{60 * 81, 81, 0})
+	deleted := 0
+	for number, pod := range pods {
+		// A quarter of a server's 40 pods is created in two minutes and a half.
+		for _, change := range pod.changes {
+			if change-pod.created < 2*81 || pod.deleted-change < 2*81 {
+				t.Errorf("pod %d is changed after %d requests: %+v", number, change, pod)
 			}
-			if _, twice := deleted[op.Key]; twice {
-				t.Errorf("pod %d is deleted twice", op.Key)
-			}
-			deleted[op.Key] = n / 81
-		case op.Resource == Pods && op.Create:
-			created[op.Key] = n / 81
-		case op.Resource == Leases:
-			leases[op.Key]++
-		case op.Resource == Events:
-			if events[op.Key] {
-				t.Errorf("event %d is created twice", op.Key)
-			}
-			events[op.Key] = true
+		}
+		if pod.deleted < never {
+			deleted++
 		}
 	}
-	for n := range int64(minutes * 81) {
-		op := w.At(Measured, n)
-		if op.Resource != Pods || op.Create || op.Kind != results.OperationOptimisticPut {
-			continue
-		}
-		at, exists := created[op.Key]
-		end, ends := deleted[op.Key]
-		if !exists || at >= n/81-margin || ends && end <= n/81+margin {
-			t.Errorf("pod %d is changed in minute %d, created in %d (%v), deleted in %d (%v)", op.Key, n/81, at, exists, end, ends)
-		}
+	if len(pods) != 120+61*4 || deleted != 61*4 || len(events) != 61*20 {
+		t.Errorf("%d pods, %d deleted, %d events", len(pods), deleted, len(events))
 	}
-	if len(created) != 40+4*minutes || len(deleted) != 4*minutes || len(events) != 20*minutes {
-		t.Errorf("%d pods, %d deleted, %d events", len(created), len(deleted), len(events))
+	for event, times := range events {
+		if times != 1 {
+			t.Errorf("event %d is created %d times", event, times)
+		}
 	}
 	for node := range int64(5) {
-		if leases[node] != 6*minutes {
-			t.Errorf("node %d has renewed its lease %d times in %d minutes", node, leases[node], minutes)
+		if leases[node] != 6*61 {
+			t.Errorf("node %d has renewed its lease %d times in 61 minutes", node, leases[node])
 		}
 	}
 }
 
 func TestKeysOfARegistry(t *testing.T) {
-	w := smallCluster()
+	w := smallCluster(3)
 	for want, got := range map[string][]byte{
 		"p/registry/leases/kube-node-lease/node-000003":    w.AppendObject(nil, Leases, 3),
 		"p/registry/pods/namespace-2/pod-000000000042":     w.AppendObject(nil, Pods, 42),
@@ -122,9 +156,9 @@ func TestKeysOfARegistry(t *testing.T) {
 }
 
 func TestWhatIsThereBeforeTheLoad(t *testing.T) {
-	w := smallCluster()
-	if w.PreloadCount() != 45 {
-		t.Fatalf("%d objects come before the load, wanted 45", w.PreloadCount())
+	w := smallCluster(3)
+	if w.PreloadCount() != 125 {
+		t.Fatalf("%d objects come before the load, wanted 125", w.PreloadCount())
 	}
 	counts := map[Resource]map[int64]bool{Leases: {}, Pods: {}}
 	for n := range w.PreloadCount() {
@@ -134,13 +168,13 @@ func TestWhatIsThereBeforeTheLoad(t *testing.T) {
 		}
 		counts[op.Resource][op.Key] = true
 	}
-	if len(counts[Leases]) != 5 || len(counts[Pods]) != 40 {
+	if len(counts[Leases]) != 5 || len(counts[Pods]) != 120 {
 		t.Errorf("%d leases and %d pods", len(counts[Leases]), len(counts[Pods]))
 	}
 }
 
 func TestARegistryAllocatesNothing(t *testing.T) {
-	w := smallCluster()
+	w := smallCluster(3)
 	n, key, value := int64(0), make([]byte, 0, 100), make([]byte, 0, 200)
 	if got := testing.AllocsPerRun(1000, func() {
 		op := w.At(Measured, n)

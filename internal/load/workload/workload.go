@@ -56,7 +56,7 @@ func New(p plan.Plan) *Workload {
 	return &Workload{
 		Keys: KeysOf(p), values: newValues(p.Workload, seed),
 		run: p, plan: p.Workload, seed: seed, choice: newChoice(p.Workload, seed),
-		registry: newRegistry(p.Workload.Kubernetes, seed),
+		registry: newRegistry(p),
 	}
 }
 
