@@ -103,6 +103,33 @@ func TestQuantileIsClampedToMinimumAndMaximum(t *testing.T) {
 	}
 }
 
+// What is over a limit is counted to the width of a bucket, at every resolution.
+func TestOverCountsWhatIsAboveALimit(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for schema := MinSchema; schema <= MaxSchema; schema++ {
+		var h Histogram
+		limit, over, surely := int64(math.Exp2(8+22*r.Float64())), uint64(0), uint64(0)
+		for range 2_000 {
+			ns := int64(math.Exp2(8 + 22*r.Float64()))
+			h.Record(ns)
+			over += uint64(boolToInt(ns > limit))
+			surely += uint64(boolToInt(float64(ns) > max(float64(limit)*math.Exp2(math.Exp2(float64(-schema))), 1e3)))
+		}
+		h.Reduce(schema)
+		if got, known := h.Over(time.Duration(limit)); !known || got > over || got < surely {
+			t.Errorf("schema %d: %d are over %d ns, %v; wanted %d to %d", schema, got, limit, known, surely, over)
+		}
+	}
+	lost := recorded(1e6)
+	lost.dropBuckets()
+	if n, known := lost.Over(1); known {
+		t.Errorf("without buckets, %d are said to be over", n)
+	}
+	if n, known := (&Histogram{}).Over(1); n != 0 || !known {
+		t.Errorf("of nothing, %d are over, %v", n, known)
+	}
+}
+
 // request is a raw sample: the oracle of Ranked sorts them.
 type request struct {
 	ns               int64
