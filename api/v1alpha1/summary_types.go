@@ -31,6 +31,14 @@ type Summary struct {
 	// +optional
 	StartedRequests int64 `json:"startedRequests,omitempty"`
 
+	// lateRequests is how many succeeded requests of an open loop were sent so late
+	// that it harms: more than 250 µs after they were due, and more than a tenth of
+	// the 99th percentile of their operation's latency. It is absent in a closed
+	// loop, and where it is not known.
+	//
+	// +optional
+	LateRequests *int64 `json:"lateRequests,omitempty"`
+
 	// failedRequests of the measured window.
 	//
 	// +optional
@@ -176,6 +184,12 @@ type OperationSummary struct {
 	//
 	// +optional
 	Censored int64 `json:"censored"`
+
+	// late requests of an open loop, of those that succeeded: see lateRequests of
+	// the summary.
+	//
+	// +optional
+	Late *int64 `json:"late,omitempty"`
 
 	// errors are the failed requests by code.
 	//

@@ -25,6 +25,7 @@ const asProcess = "LOADGEN_TEST_AS_PROCESS"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
+		tellLiveHeap()
 		main()
 	}
 	os.Exit(m.Run())
@@ -40,6 +41,10 @@ type pod struct {
 	// serving is closed when address, of its metrics, is known.
 	serving chan struct{}
 	address string
+	// idle is closed when it has nothing more to do than to be scraped.
+	idle chan struct{}
+	// heaps are answers to liveHeap.
+	heaps chan uint64
 	// exited is closed when the process has ended, as ended says.
 	exited chan struct{}
 	ended  error
@@ -55,7 +60,8 @@ func newPod(t *testing.T, p plan.Plan) *pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &pod{t: t, dir: t.TempDir(), metricsAddress: "127.0.0.1:0", serving: make(chan struct{}), exited: make(chan struct{})}
+	pod := &pod{t: t, dir: t.TempDir(), metricsAddress: "127.0.0.1:0",
+		serving: make(chan struct{}), idle: make(chan struct{}), heaps: make(chan uint64, 1), exited: make(chan struct{})}
 	pod.write(filepath.Join("plan", plan.File), string(data))
 	pod.write(filepath.Join("control", "placeholder"), "")
 	return pod
@@ -82,17 +88,26 @@ func (p *pod) start(index int, command ...string) *pod {
 	return p
 }
 
-// read keeps the log and finds the address of the metrics in it.
+// read keeps the log and finds in it what tests ask for.
 func (p *pod) read(stderr io.Reader) {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		p.mutex.Lock()
 		p.log.Write(append(lines.Bytes(), '\n'))
 		p.mutex.Unlock()
-		var line struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving metrics" {
+		var line struct {
+			Msg, Address string
+			Bytes        uint64
+		}
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		switch line.Msg {
+		case "serving metrics":
 			p.address = "http://" + line.Address
 			close(p.serving)
+		case "done":
+			close(p.idle)
+		case liveHeapMessage:
+			p.heaps <- line.Bytes
 		}
 	}
 	p.ended = p.command.Wait()

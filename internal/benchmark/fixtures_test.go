@@ -112,6 +112,15 @@ func cutOff(n int, waited time.Duration) func(*results.Snapshot) {
 	}
 }
 
+// late adds what so many puts were late by.
+func late(n int, by time.Duration) func(*results.Snapshot) {
+	return func(s *results.Snapshot) {
+		for range n {
+			s.Operations[results.OperationPut].Lateness.Record(by.Nanoseconds())
+		}
+	}
+}
+
 // atStage has the pod still on its way.
 func atStage(stage results.Stage) func(*results.Snapshot) {
 	return func(s *results.Snapshot) { s.Stage = stage }

@@ -30,6 +30,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Partial:                     s.Partial,
 		MeasuredRequests:            int64(s.Succeeded + s.Failed + s.Censored),
 		StartedRequests:             int64(s.Started),
+		LateRequests:                ifKnown(s.Late),
 		FailedRequests:              int64(s.Failed),
 		CensoredRequests:            int64(s.Censored),
 		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
@@ -61,6 +62,7 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 		Succeeded:                   int64(op.Succeeded),
 		Failed:                      int64(op.Failed),
 		Censored:                    int64(op.Censored),
+		Late:                        ifKnown(op.Late),
 		Errors:                      errorCounts(op.Errors),
 		Lost:                        int64(op.Lost),
 		Attempts:                    int64(op.Attempts),
@@ -74,6 +76,14 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 		out.AttemptsPerThousandCommits = whole(1000 * float64(op.Attempts) / float64(max(op.Succeeded, 1)))
 	}
 	return out
+}
+
+// ifKnown is nil where the number is not known.
+func ifKnown(n *uint64) *int64 {
+	if n == nil {
+		return nil
+	}
+	return new(int64(*n))
 }
 
 // latencySummary returns nil where nothing was recorded: a zero would read as

@@ -37,8 +37,17 @@ func TestSummary(t *testing.T) {
 	if l := op.Latency; l.MinMicroseconds != 1000 || l.MaxMicroseconds != 2_000_000 || op.ServiceTime.MaxMicroseconds != 100_000 {
 		t.Errorf("wanted exact extremes, got %+v and %+v", l, op.ServiceTime)
 	}
-	if op.Lateness != nil {
-		t.Errorf("lateness was not recorded, got %+v", op.Lateness)
+	if op.Lateness != nil || op.Late != nil || got.LateRequests != nil {
+		t.Errorf("lateness was not recorded, got %+v", op)
+	}
+}
+
+func TestSummaryCountsLateRequests(t *testing.T) {
+	for want, by := range map[int64]time.Duration{0: 200 * time.Microsecond, 3: time.Second} {
+		got := Summary(putRun(), results.Summarize([]*results.Snapshot{measured(0, 100, late(3, by))}))
+		if got.LateRequests == nil || *got.LateRequests != want || *got.Operations[0].Late != want {
+			t.Errorf("late by %v: got %v, wanted %d", by, got.LateRequests, want)
+		}
 	}
 }
 

@@ -106,7 +106,7 @@ func TestTableOfDeletions(t *testing.T) {
 }
 
 func TestTableShowsWhatWentWrong(t *testing.T) {
-	b := finished([]*results.Snapshot{measured(0, 98, failing(1200, "Unavailable", time.Millisecond), cutOff(2, time.Minute))},
+	b := finished([]*results.Snapshot{measured(0, 98, failing(1200, "Unavailable", time.Millisecond), cutOff(2, time.Minute), late(3, time.Minute))},
 		withObjectives(maxErrors(0), maxLatency(v1alpha1.StatisticMean, 1)),
 		func(b *v1alpha1.EtcdBenchmark) {
 			b.Status.Summary.Warnings = []string{strings.Repeat("the disk was slow ", 20)}
@@ -117,6 +117,7 @@ func TestTableShowsWhatWentWrong(t *testing.T) {
 	text, lines := cells(t, b)
 	wantLine(t, lines, "Put failed with Unavailable: 1,200")
 	wantLine(t, lines, "Put unanswered or still owed at the end: 2")
+	wantLine(t, lines, "Put sent late, by more than 250 µs and a tenth of the latency's p99: 3 of 98")
 	for _, want := range []string{"MISSED", "≥60s", "warning: ", "etcdctl del --prefix x/"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wanted %q in:\n%s", want, text)

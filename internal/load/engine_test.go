@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -280,12 +282,32 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
+// BenchmarkRecord is what it costs to count a request of an open loop: no two in a
+// row are alike, and time goes on.
 func BenchmarkRecord(b *testing.B) {
-	r := newRecorder()
-	response := Response{Sent: 1_000, Received: 250_000}
-	for b.Loop() {
-		r.record(0, results.OperationPut, outcome{due: 900, response: &response, inWindow: true})
+	r, requests := newRecorder(), variedRequests()
+	b.ReportAllocs()
+	var due Instant
+	for n := 0; b.Loop(); n++ {
+		request := &requests[n%len(requests)]
+		due += 50_000
+		response := Response{Sent: due + request.lateness, Received: due + request.latency}
+		r.record(0, results.OperationPut, outcome{due: due, response: &response, scheduled: true, inWindow: true})
 	}
+}
+
+type variedRequest struct{ lateness, latency Instant }
+
+// variedRequests are as late as a timer of the kernel makes them, and answered in
+// 50 µs to some milliseconds.
+func variedRequests() *[4096]variedRequest {
+	r, out := rand.New(rand.NewPCG(1, 1)), new([4096]variedRequest)
+	for i := range out {
+		lateness := 20_000 * math.Exp(0.5*r.NormFloat64())
+		out[i].lateness = Instant(lateness)
+		out[i].latency = Instant(lateness + 50_000 + 300_000*r.ExpFloat64())
+	}
+	return out
 }
 
 // Many clients record on few shards; none may be lost.

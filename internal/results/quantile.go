@@ -18,6 +18,17 @@ func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	return clampedMidpoint(h, bucket), true
 }
 
+// Over counts the durations above a limit, to the resolution of the buckets: what
+// is in the limit's own counts as not above. It is false if the buckets are lost.
+func (h *Histogram) Over(limit time.Duration) (n uint64, known bool) {
+	if h.counts != nil {
+		for _, in := range h.counts[coarser(BucketIndex(int64(limit)), h.halvings)+1:] {
+			n += in
+		}
+	}
+	return n, h.HasBuckets()
+}
+
 // rank is ⌈q·n⌉, computed in integers: 0.07·100 is more than 7 in floating point.
 func rank(q float64, n uint64) uint64 {
 	const million = 1_000_000

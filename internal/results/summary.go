@@ -38,6 +38,9 @@ type Summary struct {
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
+	// Late adds up that of the operations: of a closed loop, or where it is not
+	// known of one of them, it is nil.
+	Late *uint64
 
 	// Throughput is successful requests per second over the same operations. Bound
 	// by duration: successes that completed in their pod's window ÷ Length.
@@ -87,6 +90,10 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
+	// Late counts, of the succeeded requests that a schedule set due, those that
+	// were sent so late that it harms: by more than bearable. It is nil if there is
+	// no schedule, or if the buckets are lost.
+	Late *uint64
 	// Lost and Attempts are those of OperationResult.
 	Lost, Attempts uint64
 	// Throughput is successful requests per second.
@@ -138,6 +145,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 			s.Throughput += o.Throughput
 		}
 	}
+	s.Late = allLate(s.Operations)
 	s.Validity = judgeClients(snapshots, s.Operations)
 	s.Warnings = warnings(&s, merged)
 	return s
@@ -158,7 +166,7 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 		completed = r.CompletedInWindow
 	}
 	ranked, judged := r.Ranked(), r.Judged()
-	return OperationSummary{
+	out := OperationSummary{
 		Operation: operation,
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
 		Errors:     r.Errors,
@@ -168,6 +176,8 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
 		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),
 	}
+	out.Late = lateOf(&r.Lateness, out.Latency)
+	return out
 }
 
 func perSecond(n uint64, length time.Duration) float64 {

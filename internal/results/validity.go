@@ -214,6 +214,34 @@ func delayed(snapshots []*Snapshot, atMost time.Duration, known bool) *Reason {
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
+// lateOf counts what was so late that its latency could not bear it; nil if that
+// is not known, or nothing could be late.
+func lateOf(lateness *Histogram, latency Distribution) *uint64 {
+	p99, known := latency.Values[StatisticP99]
+	n, counted := lateness.Over(bearable(p99.Duration))
+	if lateness.Count() == 0 || !known || !counted {
+		return nil
+	}
+	return &n
+}
+
+// allLate adds up what was late of all operations that can be.
+func allLate(operations []OperationSummary) *uint64 {
+	var sum *uint64
+	for _, o := range operations {
+		switch {
+		case o.Lateness.Count == 0:
+		case o.Late == nil:
+			return nil
+		case sum == nil:
+			sum = new(*o.Late)
+		default:
+			*sum += *o.Late
+		}
+	}
+	return sum
+}
+
 // late names the operation that was sent the latest, as measured by its own
 // latency.
 func late(operations []OperationSummary) *Reason {

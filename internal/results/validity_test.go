@@ -43,6 +43,42 @@ func served(w *ProcessWindow, latency, lateness time.Duration) *Snapshot {
 	return s
 }
 
+// What is late is what makes a verdict, of each operation by its own latency.
+func TestLateRequests(t *testing.T) {
+	const ms, us = time.Millisecond, time.Microsecond
+	// late has 200 requests: half are late by 100 µs, half by this much.
+	late := func(latency, lateness time.Duration) *Snapshot {
+		return Merge([]*Snapshot{served(idle(), latency, 100*us), at(1, served(idle(), latency, lateness))})
+	}
+	both, lost := late(ms, 300*us), late(ms, 300*us)
+	both.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
+	lost.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
+	lost.Operations[OperationRange].Lateness.dropBuckets()
+	tests := map[string]struct {
+		pod  *Snapshot
+		want any
+	}{
+		"a closed loop":         {served(idle(), ms, 0), nil},
+		"in time":               {late(ms, 200*us), uint64(0)},
+		"late":                  {late(ms, 300*us), uint64(100)},
+		"the latency bears it":  {late(4*ms, 300*us), uint64(0)},
+		"more than it can bear": {late(4*ms, 500*us), uint64(100)},
+		"two operations":        {both, uint64(200)},
+		"not known of one":      {lost, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got any
+			if s := Summarize([]*Snapshot{tc.pod}); s.Late != nil {
+				got = *s.Late
+			}
+			if got != tc.want {
+				t.Errorf("%v requests were late, wanted %v", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestValidity(t *testing.T) {
 	const ms, us = time.Millisecond, time.Microsecond
 	lost := served(idle(), ms, 100*us)

@@ -26,11 +26,12 @@ type line struct {
 
 	// Started requests were sent, Completed ones have ended, Failed is how many
 	// of those failed. These are absent while no pod has told. Censored ones were
-	// cut off at the end.
+	// cut off at the end, and Late ones sent too late to bear.
 	Started   *int64 `json:"started,omitempty"`
 	Completed *int64 `json:"completed,omitempty"`
 	Failed    *int64 `json:"failed,omitempty"`
 	Censored  int64  `json:"censored,omitempty"`
+	Late      *int64 `json:"late,omitempty"`
 
 	// ThroughputPerSecond is absent before the measured window.
 	ThroughputPerSecond *float64 `json:"throughputPerSecond,omitempty"`
@@ -86,6 +87,7 @@ func (l *line) setProgress(p *v1alpha1.Progress) {
 func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.Summary = s
 	l.Started, l.Failed, l.Censored = &s.StartedRequests, &s.FailedRequests, s.CensoredRequests
+	l.Late = s.LateRequests
 	l.Completed = new(s.MeasuredRequests - s.CensoredRequests)
 	l.ThroughputPerSecond = new(benchmark.PerSecond(s))
 	for _, op := range s.Operations {

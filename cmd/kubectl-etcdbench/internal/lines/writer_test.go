@@ -117,7 +117,7 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 		end := state(reason, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
 			s.Conditions[0].Status = metav1.ConditionTrue
 			s.Summary = &v1alpha1.Summary{
-				Partial: partial, ThroughputPerMillionSeconds: 16_600, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, FailedRequests: 3,
+				Partial: partial, ThroughputPerMillionSeconds: 16_600, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, LateRequests: new(int64(7)), FailedRequests: 3,
 				Operations: []v1alpha1.OperationSummary{
 					{Operation: v1alpha1.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
 					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{P99Microseconds: 9, MaxMicroseconds: 50}},
@@ -132,7 +132,7 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 			t.Fatalf("wanted one line more, found %d lines", len(lines))
 		}
 		got := lines[1]
-		if !got.Final || got.Partial != partial || got.Percent != wantPercent || *got.Started != 205 || *got.Completed != 200 || got.Censored != 10 {
+		if !got.Final || got.Partial != partial || got.Percent != wantPercent || *got.Started != 205 || *got.Completed != 200 || got.Censored != 10 || *got.Late != 7 {
 			t.Errorf("wanted the result of a run that is over, got %+v", got)
 		}
 		if *got.ThroughputPerSecond != 0.0166 {

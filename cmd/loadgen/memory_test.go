@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/metrics"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// liveHeapMessage is the log's message that has the live heap.
+	liveHeapMessage = "live heap"
+	// manyRequests are enough to fill all pools and buffers.
+	manyRequests = 5_000
+	// heapSlack, in bytes, is for what is not of the load, such as the connection of
+	// a scrape: 20 KB were seen. It is 3 % of what is in use, and half of what it
+	// takes to keep one number of each request of the longer run.
+	heapSlack = 192 << 10
+)
+
+// tellLiveHeap logs what is in use after a collection whenever this process
+// gets SIGUSR1.
+func tellLiveHeap() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	go func() {
+		log := json.NewEncoder(os.Stderr)
+		for range asked {
+			_ = log.Encode(map[string]any{"msg": liveHeapMessage, "bytes": liveHeap()})
+		}
+	}()
+}
+
+// liveHeap collects twice, because what is in a sync.Pool outlives one collection.
+func liveHeap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return live[0].Value.Uint64()
+}
+
+// liveHeap waits until the process has written its last words, and asks it for its
+// live heap.
+func (p *pod) liveHeap() uint64 {
+	p.t.Helper()
+	<-p.idle
+	if err := p.command.Process.Signal(syscall.SIGUSR1); err != nil {
+		p.t.Fatal(err)
+	}
+	select {
+	case bytes := <-p.heaps:
+		return bytes
+	case <-time.After(20 * time.Second):
+		p.t.Fatal("the process does not tell its live heap")
+		return 0
+	}
+}
+
+// What a client process has in use must not depend on how many requests it sent:
+// it is looked at once the load is over, while the process still has all that its
+// numbers are made of.
+func TestMemoryDoesNotGrowWithTheRequests(t *testing.T) {
+	cluster, _ := oneMember(t)
+	for _, transport := range []string{plan.TransportClientV3, plan.TransportFast} {
+		t.Run(transport, func(t *testing.T) {
+			inUse := func(requests int64) uint64 {
+				p := newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
+					p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.Serializable = plan.WorkloadMixed, 80, true
+					p.Load.Transport, p.Load.Requests = transport, requests
+				})).start(0)
+				p.control(plan.StartAtFile, startNow())
+				s := p.reaches(results.StageDone)
+				if got := s.Started; s.Failure != nil || got != uint64(requests) {
+					t.Fatalf("%d requests were sent, wanted %d; failure %v", got, requests, s.Failure)
+				}
+				return p.liveHeap()
+			}
+			many, tenTimes := inUse(manyRequests), inUse(10*manyRequests)
+			if tenTimes > many+heapSlack {
+				t.Errorf("%d bytes are in use after %d requests and %d after ten times as many, wanted at most %d more",
+					many, manyRequests, tenTimes, heapSlack)
+			}
+		})
+	}
+}
