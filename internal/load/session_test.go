@@ -273,3 +273,22 @@ func TestClientsSpreadOverTheConnections(t *testing.T) {
 		t.Errorf("8 clients on 3 connections: %v", got)
 	}
 }
+
+func TestReadsAreAsConsistentAsThePlanSays(t *testing.T) {
+	for _, serializable := range []bool{false, true} {
+		var others atomic.Int64
+		d := &fakeDriver{answer: func(_ context.Context, req *Request, _ *Response) {
+			if req.Operation == results.OperationRange && req.Serializable != serializable {
+				others.Add(1)
+			}
+		}}
+		p := planOf(func(p *plan.Plan) { p.Workload.Serializable = serializable })
+		s, err := NewSession(Config{Plan: p, Driver: d, Control: newControl()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context()); err != nil || others.Load() > 0 {
+			t.Errorf("serializable is %v: %d reads are not so (%v)", serializable, others.Load(), err)
+		}
+	}
+}

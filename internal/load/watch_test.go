@@ -140,3 +140,32 @@ func TestASessionEndsIfItCannotWatch(t *testing.T) {
 		t.Errorf("connections that carry no watches: got %+v", f)
 	}
 }
+
+// An API server watches each resource as a whole, as the cache of one does.
+func TestAnAPIServerWatchesEachResource(t *testing.T) {
+	d := newWatchDriver()
+	d.drop = func(int) bool { return true }
+	s, err := NewSession(Config{Driver: d, Control: newControl(), Plan: planOf(func(p *plan.Plan) {
+		p.FirstLease, p.Load.Requests = plan.LeaseIDs, 16
+		p.Workload = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 16, Kubernetes: &plan.Kubernetes{
+			Nodes: 2, Pods: 8, LeaseBytes: 16, PodBytes: 16, EventBytes: 16,
+			PerMinute: plan.KubernetesMinute{LeaseUpdates: 20, PodCreates: 2, PodUpdates: 8},
+		}}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"p/registry/leases/": "p/registry/leases0", "p/registry/pods/": "p/registry/pods0", "p/registry/events/": "p/registry/events0"}
+	for _, w := range d.watchers {
+		if end := want[string(w.Key)]; end != string(w.End) || !w.PrevKV || !w.Reflect {
+			t.Errorf("it watches %s to %s, previous values: %v, as an API server: %v; wanted that to %q", w.Key, w.End, w.PrevKV, w.Reflect, end)
+		}
+		delete(want, string(w.Key))
+	}
+	if len(want) > 0 {
+		t.Errorf("nobody watches %v", want)
+	}
+}
