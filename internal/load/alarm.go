@@ -13,6 +13,8 @@ type alarm interface {
 	wait(until Instant)
 	// interrupt ends this wait and all later ones.
 	interrupt()
+	// exact says whether it rings to some microseconds, and not to a millisecond.
+	exact() bool
 	// close frees the alarm; nobody may wait any more.
 	close()
 }
@@ -44,7 +46,7 @@ func (a *boundAlarm) close() {
 
 // timerAlarm is an alarm on Go's own timers, for systems that have nothing
 // better. They are late by up to a millisecond or so; the recorded lateness
-// shows it.
+// shows it, and a warning says why.
 type timerAlarm struct {
 	stop    chan struct{}
 	stopped atomic.Bool
@@ -67,4 +69,5 @@ func (a *timerAlarm) interrupt() {
 	}
 }
 
-func (a *timerAlarm) close() {}
+func (a *timerAlarm) exact() bool { return false }
+func (a *timerAlarm) close()      {}

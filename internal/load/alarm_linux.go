@@ -14,34 +14,30 @@ import (
 // network poller, where a clock_nanosleep would hold a thread and a processor.
 // A timerfd is not subject to timer slack.
 type kernelAlarm struct {
-	file *os.File
-	fd   int
-	// kernel is what CLOCK_MONOTONIC shows at Instant 0.
-	kernel      Instant
+	file        *os.File
+	fd          int
+	clock       KernelClock
 	interrupted atomic.Bool
 	expirations [8]byte
 }
 
-// newAlarm falls back to Go's timers where the kernel gives no timerfd.
+// newAlarm falls back to Go's timers where the kernel gives no timerfd: the alarm
+// then is not exact.
 func newAlarm() alarm {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return newTimerAlarm()
 	}
-	// Reading our clock first errs to the late side: no request starts early.
-	ours := Now()
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+	clock, err := NewKernelClock()
+	if err != nil {
 		_ = unix.Close(fd)
 		return newTimerAlarm()
 	}
-	kernel := Instant(now.Nano()) - ours
-	return &kernelAlarm{file: os.NewFile(uintptr(fd), "timerfd"), fd: fd, kernel: kernel}
+	return &kernelAlarm{file: os.NewFile(uintptr(fd), "timerfd"), fd: fd, clock: clock}
 }
 
 func (a *kernelAlarm) wait(until Instant) {
-	// A deadline of 0 would disarm the timer.
-	a.arm(max(until.Add(time.Duration(a.kernel)), 1))
+	_ = a.clock.SetTimer(a.fd, until)
 	// interrupt arms the timer too, perhaps before the line above did.
 	if a.interrupted.Load() {
 		return
@@ -51,14 +47,11 @@ func (a *kernelAlarm) wait(until Instant) {
 	}
 }
 
-func (a *kernelAlarm) arm(deadline Instant) {
-	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(deadline))}
-	_ = unix.TimerfdSettime(a.fd, unix.TFD_TIMER_ABSTIME, &spec, nil)
-}
-
 func (a *kernelAlarm) interrupt() {
 	a.interrupted.Store(true)
-	a.arm(1)
+	_ = a.clock.SetTimer(a.fd, 0)
 }
+
+func (a *kernelAlarm) exact() bool { return true }
 
 func (a *kernelAlarm) close() { _ = a.file.Close() }

@@ -60,3 +60,11 @@ func TestAClientHasOneAlarm(t *testing.T) {
 		t.Errorf("%d alarms are left, wanted none", left)
 	}
 }
+
+func TestTheAlarmOfLinuxIsExact(t *testing.T) {
+	a := newAlarm()
+	defer a.close()
+	if !a.exact() {
+		t.Error("the kernel gave no timer")
+	}
+}

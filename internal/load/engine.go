@@ -116,6 +116,20 @@ func (e *engine) start(ctx context.Context) <-chan struct{} {
 	return done
 }
 
+// isCoarse says whether arrivals are waited for by timers that are late by up to a
+// millisecond. It is known once the load has started.
+func (e *engine) isCoarse() bool {
+	if !e.measured.scheduled() {
+		return false
+	}
+	for _, r := range e.runners {
+		if !r.loop.Exact() {
+			return true
+		}
+	}
+	return e.runners == nil && !e.measured.alarm.exact()
+}
+
 func (e *engine) run(ctx context.Context, c *client) {
 	warmup, measured := WithPhase(ctx, results.PhaseWarmup), WithPhase(ctx, results.PhaseMeasured)
 	if e.measured.scheduled() {

@@ -33,4 +33,7 @@ type Loop interface {
 	// Alarm lets the loop call f at an instant, instead of what it was told
 	// before. It is used on the loop alone.
 	Alarm(at Instant, f func())
+	// Exact says whether an alarm rings to some microseconds, and not to a
+	// millisecond. It never changes, and any goroutine may ask.
+	Exact() bool
 }

@@ -65,6 +65,8 @@ func (l *queueLoop) Alarm(at Instant, f func()) {
 	l.alarm = time.AfterFunc(at.Sub(Now()), func() { l.Post(f) })
 }
 
+func (l *queueLoop) Exact() bool { return false }
+
 func (l *queueLoop) close() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

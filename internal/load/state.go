@@ -21,6 +21,8 @@ type state struct {
 	window   results.Window
 	target   *results.Target
 	process  *results.ProcessWindow
+	// coarsePacing is that of the snapshot.
+	coarsePacing bool
 }
 
 func newState(log *slog.Logger) state {
@@ -52,6 +54,12 @@ func (s *state) setProcess(w *results.ProcessWindow) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.process = w
+}
+
+func (s *state) setCoarsePacing(is bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.coarsePacing = is
 }
 
 func (s *state) setStopped() {
@@ -88,6 +96,7 @@ func (s *state) fill(snapshot *results.Snapshot) {
 	snapshot.Window = s.window
 	snapshot.Target = cloneTarget(s.target)
 	snapshot.Process = s.process
+	snapshot.CoarsePacing = s.coarsePacing
 }
 
 func cloneTarget(t *results.Target) *results.Target {

@@ -92,6 +92,7 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.state.enter(results.StageWarmingUp)
 	s.replay(ctx, e)
 	done := e.start(flight)
+	s.state.setCoarsePacing(e.isCoarse())
 	s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)

@@ -38,6 +38,8 @@ func podFamilies() []family {
 		failureFamily(),
 		scalar("etcdbench_stopped", "1 if the load ended before its bound because it was told to.",
 			flags, func(s *Snapshot) *bool { return &s.Stopped }),
+		scalar("etcdbench_coarse_pacing", "1 if requests are sent up to a millisecond late, because the system has no exact timer; else absent.",
+			rareFlags, func(s *Snapshot) *bool { return &s.CoarsePacing }),
 		stateSet("etcdbench_keys_state", "state", "What the client pod knows of its keys in the target is 1, the others are 0.",
 			cleanings, func(s *Snapshot) *Cleaning { return &s.Cleaning }),
 		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",

@@ -67,6 +67,7 @@ func TestReadReturnsWhatWasServed(t *testing.T) {
 
 func TestMetricsPassTheLinter(t *testing.T) {
 	s := guarded(typicalSnapshot())
+	s.CoarsePacing = true
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(NewCollector(func() *Snapshot { return s }))
 	problems, err := testutil.GatherAndLint(registry)

@@ -68,6 +68,12 @@ var flags = codec[bool]{
 	},
 }
 
+// rareFlags take no room in a termination message unless they are set.
+var rareFlags = codec[bool]{
+	encode: func(set bool) (float64, bool) { return 1, set },
+	decode: flags.decode,
+}
+
 // timestamps are seconds since 1970. A float64 holds them to a quarter of a
 // microsecond, so they are cut to whole microseconds, which survive exactly.
 var timestamps = codec[time.Time]{

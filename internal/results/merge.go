@@ -41,6 +41,7 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	s.Stage = earliest(stages, s.Stage, other.Stage)
 	s.Cleaning = mergeCleaning(s.Cleaning, other.Cleaning)
 	s.Stopped = s.Stopped || other.Stopped
+	s.CoarsePacing = s.CoarsePacing || other.CoarsePacing
 	s.KeyBytes = max(s.KeyBytes, other.KeyBytes)
 	for _, part := range other.Omitted {
 		if !slices.Contains(s.Omitted, part) {

@@ -89,6 +89,7 @@ func TestMergeSaysTheMostCarefulThing(t *testing.T) {
 			Snapshot{Cleaning: CleaningNothingWritten}, Snapshot{Cleaning: CleaningKeysDeleted}, Snapshot{Cleaning: CleaningKeysDeleted},
 		},
 		"stopped":          {Snapshot{Stopped: true}, Snapshot{}, Snapshot{Stopped: true}},
+		"coarse pacing":    {Snapshot{CoarsePacing: true}, Snapshot{}, Snapshot{CoarsePacing: true}},
 		"other transports": {Snapshot{Transport: "ClientV3"}, Snapshot{Transport: "Fast"}, Snapshot{}},
 		"omitted once": {
 			Snapshot{Omitted: []string{"lateness"}}, Snapshot{Omitted: []string{"lateness", "target"}},

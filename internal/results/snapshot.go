@@ -118,6 +118,9 @@ type Snapshot struct {
 	// Stopped says that the load ended before its bound because the run was
 	// told to stop or the process got SIGTERM.
 	Stopped bool
+	// CoarsePacing says that arrivals of an open loop are waited for by timers that
+	// are up to a millisecond late, because the system has none that is exact.
+	CoarsePacing bool
 	// Clock is what the pod's wall clock showed when the snapshot was taken.
 	Clock time.Time
 	// Fired is the rule of the guard that ended the load, nil if none did.

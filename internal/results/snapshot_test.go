@@ -103,7 +103,7 @@ func randomSnapshot(seed uint64) *Snapshot {
 	r := rand.New(rand.NewPCG(8, seed))
 	s := &Snapshot{
 		RunUID: fmt.Sprintf("%x", r.Uint64()), Index: r.IntN(100), Transport: []string{"ClientV3", "Fast"}[r.IntN(2)],
-		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0,
+		Stage: stages[r.IntN(len(stages))], Cleaning: cleanings[r.IntN(len(cleanings))], Stopped: r.IntN(2) == 0, CoarsePacing: r.IntN(2) == 0,
 		KeyBytes: r.IntN(200), Started: r.Uint64N(1 << 47), Window: randomWindow(r),
 		Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
 	}

@@ -218,7 +218,8 @@ func targeted(estimate int64, versions ...string) *Snapshot {
 
 func TestWarnings(t *testing.T) {
 	const s = time.Second
-	other, short, coarse := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
+	other, short, coarse, untimed := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
+	untimed.CoarsePacing = true
 	other.Transport = "Fast"
 	short.Omitted = []string{"service time", strings.Repeat("x", maxTextBytes)}
 	coarse.Operations[OperationPut].Latency.Reduce(4)
@@ -239,6 +240,7 @@ func TestWarnings(t *testing.T) {
 		"no quota":       {[]*Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
 		"no estimate":    {[]*Snapshot{targeted(0, "3.5.1")}, nil},
 		"left out":       {[]*Snapshot{short}, []string{"service time"}},
+		"no exact timer": {[]*Snapshot{pod(0, 10*s, 9), untimed}, []string{"up to a millisecond late"}},
 		"coarse":         {[]*Snapshot{coarse}, []string{"2.19%"}},
 	}
 	for name, tc := range tests {

@@ -161,6 +161,7 @@ func warnings(s *Summary, merged *Snapshot) []string {
 	for _, m := range unaddressed(merged.Target) {
 		warn(true, "the target has a member %s that none of its addresses reaches: it got no load", m)
 	}
+	warn(merged.CoarsePacing, "the kernel gave client pods no timer with absolute deadlines, and Go's are up to a millisecond late: so late requests were sent, as lateness and latency show")
 	warn(len(merged.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(merged.Omitted)), ", "))
 	merged.Watch.warnings(warn)
 	for _, o := range s.Operations {

@@ -2,12 +2,17 @@ package fast
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // The kernel gives up a connection whose peer acknowledges nothing, as ClientV3
@@ -44,6 +49,38 @@ func TestTheRestOfARecordLeaves(t *testing.T) {
 		}
 		if got := <-lengths; got != length {
 			t.Errorf("the server got %d bytes of %d", got, length)
+		}
+	}
+}
+
+// A deadline is the kernel's: what passes before it is set makes no wait longer.
+func TestTheTimerHasAbsoluteDeadlines(t *testing.T) {
+	polling, err := newPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer polling.close()
+	p := polling.(*epoll)
+	for range 5 {
+		at := load.Now().Add(5 * time.Millisecond)
+		if p.wait(nil, never, at); load.Now() < at {
+			t.Errorf("a wait ended %v early", at.Sub(load.Now()))
+		}
+	}
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.timerFD))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("settime flags: %02o\n", unix.TFD_TIMER_ABSTIME); !strings.Contains(string(info), want) {
+		t.Errorf("the timer is\n%s\nwanted %s", info, want)
+	}
+}
+
+func TestOnlyThePortablePollerIsCoarse(t *testing.T) {
+	for portable, want := range map[bool]bool{false: true, true: false} {
+		c := newTestClient(t, Config{Portable: portable})
+		if got := c.loops[0].Exact(); got != want {
+			t.Errorf("portable %v: exact is %v, wanted %v", portable, got, want)
 		}
 	}
 }

@@ -74,6 +74,9 @@ func (l *loop) Post(f func()) {
 // Alarm implements load.Loop.
 func (l *loop) Alarm(at load.Instant, f func()) { l.alarmAt, l.alarm = at, f }
 
+// Exact implements load.Loop.
+func (l *loop) Exact() bool { return l.poller.exact() }
+
 // run turns until the loop is closed. Requests leave when a look at the
 // connections finds nothing to read, so that what becomes ready together
 // leaves together.

@@ -6,8 +6,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// poller waits for the sockets of one loop. All but wake is for the loop's
-// goroutine.
+// poller waits for the sockets of one loop. All but wake and exact is for the
+// loop's goroutine.
 type poller interface {
 	// adopt takes a connection over for a link.
 	adopt(conn net.Conn, k *link) (socket, error)
@@ -17,6 +17,9 @@ type poller interface {
 	wait(ready []*link, coarse, exact load.Instant) []*link
 	// wake ends the wait, or the next one. Any goroutine may call it.
 	wake()
+	// exact says whether a wait ends at its exact instant, or up to a millisecond
+	// later. Any goroutine may ask.
+	exact() bool
 	close()
 }
 

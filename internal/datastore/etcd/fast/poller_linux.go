@@ -29,6 +29,7 @@ type epoll struct {
 	links  []*link
 	free   []int32
 	events [eventsAtOnce]unix.EpollEvent
+	clock  load.KernelClock
 	// armed is what the timer is set to.
 	armed load.Instant
 }
@@ -50,6 +51,9 @@ func (p *epoll) init() (err error) {
 		return err
 	}
 	if p.timerFD, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC); err != nil {
+		return err
+	}
+	if p.clock, err = load.NewKernelClock(); err != nil {
 		return err
 	}
 	if err := p.control(unix.EPOLL_CTL_ADD, p.wakeFD, wakeSlot, unix.EPOLLIN); err != nil {
@@ -153,23 +157,20 @@ func (p *epoll) timeout(coarse, exact load.Instant) int {
 	return int(min(max(wait, 0), math.MaxInt32))
 }
 
-// arm sets the timer, or disarms it.
+// arm sets the timer to an instant, unless it already is.
 func (p *epoll) arm(at load.Instant) {
-	if at == p.armed {
-		return
+	if at != p.armed {
+		p.armed = at
+		_ = p.clock.SetTimer(p.timerFD, at)
 	}
-	p.armed = at
-	var spec unix.ItimerSpec
-	if at < never {
-		spec.Value = unix.NsecToTimespec(max(int64(at.Sub(load.Now())), 1))
-	}
-	_ = unix.TimerfdSettime(p.timerFD, 0, &spec, nil)
 }
 
 func (p *epoll) wake() {
 	one := [8]byte{1}
 	_, _ = unix.Write(p.wakeFD, one[:])
 }
+
+func (p *epoll) exact() bool { return true }
 
 func (p *epoll) close() {
 	for _, fd := range []int{p.fd, p.wakeFD, p.timerFD} {

@@ -65,7 +65,9 @@ func (p *portable) wake() {
 	}
 }
 
-func (p *portable) close() { p.timer.Stop() }
+// exact: Go's timers wait for whole milliseconds of the system.
+func (p *portable) exact() bool { return false }
+func (p *portable) close()      { p.timer.Stop() }
 
 // pipeLen is the most that a pipe holds in each direction, in bytes.
 const pipeLen = 64 << 10
