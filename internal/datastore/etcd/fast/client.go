@@ -60,8 +60,7 @@ type Client struct {
 	config Config
 	loops  []*loop
 	tokens *tokens
-	// dials bounds how many connections are dialed at once.
-	dials chan struct{}
+	slots  slots
 	// living ends with the client.
 	living context.Context
 	end    context.CancelFunc
@@ -71,14 +70,10 @@ type Client struct {
 	conns   []*Conn
 }
 
-// dialsAtOnce hides the round trips of TLS and is too small to be a storm at
-// the target.
-const dialsAtOnce = 32
-
 // NewClient returns a client that connects to nothing yet. Close must follow.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
-	c := &Client{config: config, dials: make(chan struct{}, dialsAtOnce)}
+	c := &Client{config: config, slots: slots{byAddress: map[string]chan struct{}{}}}
 	c.living, c.end = context.WithCancel(context.Background())
 	c.tokens = &tokens{client: c}
 	for range config.Loops {
@@ -108,14 +103,19 @@ func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn,
 	conn := c.newConn(address, index)
 	opened := conn.opened
 	conn.loop.Post(conn.connect)
+	if err := await(ctx, opened); err != nil {
+		conn.loop.Post(conn.close)
+		return nil, fmt.Errorf("connecting to %s: %w", address, err)
+	}
+	return conn, nil
+}
+
+func await(ctx context.Context, opened <-chan error) error {
 	select {
 	case err := <-opened:
-		if err != nil {
-			return nil, fmt.Errorf("connecting to %s: %w", address, err)
-		}
-		return conn, nil
+		return err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("connecting to %s: %w", address, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 }
 
