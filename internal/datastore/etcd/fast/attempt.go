@@ -24,6 +24,9 @@ type attempt struct {
 	address string
 	// cancel ends it early.
 	cancel context.CancelFunc
+	// link is what it has led to and whose server has yet to say which member it
+	// is; nil if it need not.
+	link *link
 }
 
 // connect dials, unless it does already or there is a link.
@@ -51,9 +54,14 @@ func (c *Conn) dial() {
 
 // abandon gives up the attempt that goes on.
 func (c *Conn) abandon() {
-	if c.attempt != nil {
-		c.attempt.cancel()
-		c.attempt = nil
+	t := c.attempt
+	if t == nil {
+		return
+	}
+	c.attempt = nil
+	t.cancel()
+	if t.link != nil {
+		t.link.lose("nobody wants the connection any more")
 	}
 }
 
@@ -63,18 +71,23 @@ func (c *Conn) connected(t *attempt, d dialed, err error) {
 		d.close()
 		return
 	}
-	c.attempt = nil
 	var k *link
 	if err == nil {
 		k, err = newLink(c, d)
 	}
 	if err != nil {
+		c.attempt = nil
 		c.failed(err)
 		return
 	}
 	c.links[k] = struct{}{}
 	c.expectGreeting(k)
 	k.alive.start(k)
+	if want := c.client.config.Members[t.address]; want != 0 {
+		c.introduce(t, k, want)
+		return
+	}
+	c.attempt = nil
 	c.use(k)
 }
 
@@ -91,13 +104,17 @@ func (c *Conn) use(k *link) {
 	}
 }
 
-// expectGreeting gives up a link whose server does not greet in time.
+// expectGreeting gives up a link whose server does not greet in time, or not say
+// which member it is.
 func (c *Conn) expectGreeting(k *link) {
 	limit := c.client.config.DialTimeout
 	time.AfterFunc(limit, func() {
 		c.loop.Post(func() {
-			if !k.http.Greeted() {
+			switch {
+			case !k.http.Greeted():
 				k.lose("the server sent no HTTP/2 settings within " + limit.String())
+			case c.attempt != nil && c.attempt.link == k:
+				k.lose("it gave no answer within " + limit.String())
 			}
 		})
 	})

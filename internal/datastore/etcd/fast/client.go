@@ -23,6 +23,11 @@ type Config struct {
 	// Token gets a token of etcd's authentication; nil if there is none. It is
 	// called before the first connection, and when a server refuses the token.
 	Token func(context.Context) (string, error)
+	// Members are the IDs of the members to which addresses have to lead, by
+	// host:port. Each link to one of these is asked before it takes calls, by
+	// reading MemberKey, which the user must be allowed to.
+	Members   map[string]uint64
+	MemberKey []byte
 	// DialTimeout bounds each try to connect, the handshakes included; 0 is
 	// 5 s.
 	DialTimeout time.Duration
@@ -95,7 +100,8 @@ func (c *Client) newPoller() (poller, error) {
 }
 
 // Connect opens a connection to host:port and returns it when the server has
-// greeted. index spreads connections over the loops.
+// greeted, and is the member that is meant: else the error is a
+// WrongMemberError. index spreads connections over the loops.
 func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn, error) {
 	if err := c.tokens.first(ctx); err != nil {
 		return nil, err

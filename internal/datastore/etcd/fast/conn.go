@@ -141,7 +141,7 @@ func (c *Conn) open(err error) {
 
 // greeted hears of a link that works.
 func (c *Conn) greeted(k *link) {
-	if k.http.Greeted() {
+	if k == c.current && k.http.Greeted() {
 		c.open(nil)
 	}
 	if k.answered {
@@ -161,7 +161,12 @@ func (c *Conn) retire(k *link, why string) {
 		}
 	}
 	for _, call := range k.http.TakeWaiting() {
-		a := call.(*Lane)
+		a, ok := call.(*Lane)
+		if !ok {
+			// The question which member it is was for this link alone.
+			call.Ended(unary.Unavailable, why)
+			continue
+		}
 		a.link = nil
 		c.submit(a)
 	}
