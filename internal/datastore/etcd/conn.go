@@ -59,13 +59,17 @@ func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Cli
 	d.mutex.Unlock()
 	found, err := get(ctx, client, d.markerKey(), clientv3.WithSerializable(), clientv3.WithCountOnly())
 	if err == nil && found.Header.MemberId != want {
-		err = unhealthy("%s leads to the member %s now and to %s before: for target.members %s, name an address of each member's own",
-			endpoint, hexID(found.Header.MemberId), hexID(want), d.plan.Target.Members)
+		err = d.wrongMember(endpoint, found.Header.MemberId, want)
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeClient(client))
 	}
 	return client, nil
+}
+
+func (d *Driver) wrongMember(endpoint string, found, want uint64) error {
+	return unhealthy("%s leads to the member %s now and to %s before: for target.members %s, name an address of each member's own",
+		endpoint, hexID(found), hexID(want), d.plan.Target.Members)
 }
 
 // endpointOf returns where a connection goes: connection j to the eligible

@@ -2,6 +2,9 @@ package etcd
 
 import (
 	"context"
+	"errors"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -29,6 +32,9 @@ func (d *Driver) connectFast(ctx context.Context, connection int) (load.Conn, er
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	opened, err := client.Connect(bounded, endpoint, connection)
+	if wrong, ok := errors.AsType[*fast.WrongMemberError](err); ok {
+		return nil, d.wrongMember(endpoint, wrong.Found, wrong.Want)
+	}
 	if err != nil {
 		return nil, settled(ctx, d.whyNotReady(ctx, endpoint, err), endpoint)
 	}
@@ -51,7 +57,10 @@ func (d *Driver) fastClient() (*fast.Client, error) {
 	if d.fast != nil {
 		return d.fast, nil
 	}
-	config := fast.Config{TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout}
+	config := fast.Config{
+		TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout,
+		Members: d.topology.wanted(d.plan.Target.Members), MemberKey: []byte(d.markerKey()),
+	}
 	if creds.username != "" {
 		config.Token = d.token
 	}
@@ -63,7 +72,8 @@ func (d *Driver) fastClient() (*fast.Client, error) {
 	return client, nil
 }
 
-// token logs in over the control connections.
+// token logs in over the control connections. There is none, "", as long as the
+// target wants none.
 func (d *Driver) token(ctx context.Context) (string, error) {
 	creds, err := d.secrets()
 	if err != nil {
@@ -74,6 +84,9 @@ func (d *Driver) token(ctx context.Context) (string, error) {
 		return "", err
 	}
 	response, err := client.Authenticate(ctx, creds.username, creds.password)
+	if errors.Is(err, rpctypes.ErrAuthNotEnabled) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}

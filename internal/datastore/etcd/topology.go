@@ -126,3 +126,16 @@ func (t *topology) at(endpoint string) uint64 {
 	}
 	return 0
 }
+
+// wanted returns the IDs of the members to which the addresses have to lead, by
+// address; none where it does not matter.
+func (t *topology) wanted(selection plan.Members) map[string]uint64 {
+	if selection == plan.MembersAll {
+		return nil
+	}
+	ids := map[string]uint64{}
+	for _, m := range t.members {
+		ids[m.endpoint] = m.id
+	}
+	return ids
+}

@@ -23,6 +23,11 @@ type Config struct {
 	// Token gets a token of etcd's authentication; nil if there is none. It is
 	// called before the first connection, and when a server refuses the token.
 	Token func(context.Context) (string, error)
+	// Members are the IDs of the members to which addresses have to lead, by
+	// host:port. Each link to one of these is asked before it takes calls, by
+	// reading MemberKey, which the user must be allowed to.
+	Members   map[string]uint64
+	MemberKey []byte
 	// DialTimeout bounds each try to connect, the handshakes included; 0 is
 	// 5 s.
 	DialTimeout time.Duration
@@ -60,8 +65,7 @@ type Client struct {
 	config Config
 	loops  []*loop
 	tokens *tokens
-	// dials bounds how many connections are dialed at once.
-	dials chan struct{}
+	slots  slots
 	// living ends with the client.
 	living context.Context
 	end    context.CancelFunc
@@ -71,14 +75,10 @@ type Client struct {
 	conns   []*Conn
 }
 
-// dialsAtOnce hides the round trips of TLS and is too small to be a storm at
-// the target.
-const dialsAtOnce = 32
-
 // NewClient returns a client that connects to nothing yet. Close must follow.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
-	c := &Client{config: config, dials: make(chan struct{}, dialsAtOnce)}
+	c := &Client{config: config, slots: slots{byAddress: map[string]chan struct{}{}}}
 	c.living, c.end = context.WithCancel(context.Background())
 	c.tokens = &tokens{client: c}
 	for range config.Loops {
@@ -100,7 +100,8 @@ func (c *Client) newPoller() (poller, error) {
 }
 
 // Connect opens a connection to host:port and returns it when the server has
-// greeted. index spreads connections over the loops.
+// greeted, and is the member that is meant: else the error is a
+// WrongMemberError. index spreads connections over the loops.
 func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn, error) {
 	if err := c.tokens.first(ctx); err != nil {
 		return nil, err
@@ -108,14 +109,19 @@ func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn,
 	conn := c.newConn(address, index)
 	opened := conn.opened
 	conn.loop.Post(conn.connect)
+	if err := await(ctx, opened); err != nil {
+		conn.loop.Post(conn.close)
+		return nil, fmt.Errorf("connecting to %s: %w", address, err)
+	}
+	return conn, nil
+}
+
+func await(ctx context.Context, opened <-chan error) error {
 	select {
 	case err := <-opened:
-		if err != nil {
-			return nil, fmt.Errorf("connecting to %s: %w", address, err)
-		}
-		return conn, nil
+		return err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("connecting to %s: %w", address, context.Cause(ctx))
+		return context.Cause(ctx)
 	}
 }
 

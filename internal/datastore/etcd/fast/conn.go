@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,12 +9,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-)
-
-// Pauses between two tries to dial.
-const (
-	firstPause   = 50 * time.Millisecond
-	longestPause = 2 * time.Second
 )
 
 // Conn is a connection as clients see it: it dials again when a link is lost.
@@ -28,8 +23,9 @@ type Conn struct {
 	current *link
 	links   map[*link]struct{}
 	// queue are the calls that wait for a link.
-	queue   []*Lane
-	dialing bool
+	queue []*Lane
+	// attempt is the dial that goes on; nil if there is none.
+	attempt *attempt
 	closed  bool
 	// pause is how long to wait before the next try to connect, after links that
 	// were of no use. It lasts until retryAt. Meanwhile calls fail because of
@@ -50,27 +46,33 @@ func (c *Conn) Loop() load.Loop { return c.loop }
 func (c *Conn) Lane(done func()) load.Lane { return newLane(c, done) }
 
 // Move makes the connection go to another host:port, soon. The calls in flight
-// end where they are.
+// end where they are. What was wrong with the old address is forgotten, and
+// whoever waits for it waits for the new one.
 func (c *Conn) Move(address string) {
 	c.loop.Post(func() {
+		if c.closed {
+			return
+		}
+		c.abandon()
 		c.address = address
+		c.pause, c.retryAt, c.why = 0, 0, ""
 		if k := c.current; k != nil {
 			c.current = nil
 			k.drain()
-			c.connect()
 		}
+		c.connect()
 	})
 }
 
 // httpConfig is how the connection speaks HTTP/2 with its address.
 func (c *Conn) httpConfig() *unary.Config {
 	own := &c.client.config
-	scheme := "http"
+	scheme, authority := "http", c.address
 	if own.TLS != nil {
-		scheme = "https"
+		scheme, authority = "https", cmp.Or(own.TLS.ServerName, authority)
 	}
 	return &unary.Config{
-		Scheme: scheme, Authority: c.address, UserAgent: "etcd-benchmark-operator", Methods: methods,
+		Scheme: scheme, Authority: authority, UserAgent: "etcd-benchmark-operator", Methods: methods,
 		MaxMessage: own.MaxMessage, StreamWindow: own.StreamWindow, ConnWindow: own.ConnWindow,
 		LastStream: own.LastStream,
 	}
@@ -81,16 +83,25 @@ func (c *Conn) submit(a *Lane) {
 	if k := c.current; k != nil {
 		if k.http.Open() {
 			a.startOn(k)
+			c.replace(k)
 			return
 		}
 		c.retire(k, "")
 	}
-	if !c.dialing && c.why != "" && load.Now() < c.retryAt {
+	if c.attempt == nil && c.why != "" && load.Now() < c.retryAt {
 		c.refuse(a)
 		return
 	}
 	c.queue = append(c.queue, a)
 	c.connect()
+}
+
+// replace dials the successor of a link whose streams are nearly used up, so
+// that no call has to wait for it.
+func (c *Conn) replace(k *link) {
+	if k.http.NearlyUsedUp() && c.attempt == nil && load.Now() >= c.retryAt {
+		c.dial()
+	}
 }
 
 // refuse fails a call soon: a lane never ends in its own Send.
@@ -108,59 +119,6 @@ func (c *Conn) unqueue(a *Lane) {
 	c.queue = slices.DeleteFunc(c.queue, func(q *Lane) bool { return q == a })
 }
 
-// connect dials, unless it does already or there is a link.
-func (c *Conn) connect() {
-	if c.dialing || c.closed || c.current != nil {
-		return
-	}
-	c.dialing = true
-	pause, address := c.retryAt.Sub(load.Now()), c.address
-	go func() {
-		time.Sleep(pause)
-		d, err := c.client.dial(address)
-		c.client.deliver(c, d, address, err)
-	}()
-}
-
-// connected goes on when dialing has ended.
-func (c *Conn) connected(d dialed, address string, err error) {
-	c.dialing = false
-	if err == nil && (c.closed || address != c.address) {
-		_ = d.tcp.Close()
-		c.connect()
-		return
-	}
-	var k *link
-	if err == nil {
-		k, err = newLink(c, d)
-	}
-	if err != nil {
-		c.failed(err)
-		return
-	}
-	c.current, c.why = k, ""
-	c.links[k] = struct{}{}
-	c.expectGreeting(k)
-	k.alive.start(k)
-	queue := c.queue
-	c.queue = nil
-	for _, a := range queue {
-		c.submit(a)
-	}
-}
-
-// expectGreeting gives up a link whose server does not greet in time.
-func (c *Conn) expectGreeting(k *link) {
-	limit := c.client.config.DialTimeout
-	time.AfterFunc(limit, func() {
-		c.loop.Post(func() {
-			if !k.http.Greeted() {
-				k.lose("the server sent no HTTP/2 settings within " + limit.String())
-			}
-		})
-	})
-}
-
 // failed ends the calls that waited for a link, and those that come soon.
 func (c *Conn) failed(err error) {
 	c.why = err.Error()
@@ -173,12 +131,6 @@ func (c *Conn) failed(err error) {
 	}
 }
 
-// hold keeps the connection from dialing for a while.
-func (c *Conn) hold() {
-	c.pause = min(max(2*c.pause, firstPause), longestPause)
-	c.retryAt = load.Now().Add(c.pause)
-}
-
 // open tells who waits for the first link.
 func (c *Conn) open(err error) {
 	if c.opened != nil {
@@ -189,7 +141,7 @@ func (c *Conn) open(err error) {
 
 // greeted hears of a link that works.
 func (c *Conn) greeted(k *link) {
-	if k.http.Greeted() {
+	if k == c.current && k.http.Greeted() {
 		c.open(nil)
 	}
 	if k.answered {
@@ -209,7 +161,12 @@ func (c *Conn) retire(k *link, why string) {
 		}
 	}
 	for _, call := range k.http.TakeWaiting() {
-		a := call.(*Lane)
+		a, ok := call.(*Lane)
+		if !ok {
+			// The question which member it is was for this link alone.
+			call.Ended(unary.Unavailable, why)
+			continue
+		}
 		a.link = nil
 		c.submit(a)
 	}
@@ -228,7 +185,9 @@ const closedDetail = "the client has been closed"
 // close ends all calls and links.
 func (c *Conn) close() {
 	c.closed = true
+	c.abandon()
 	c.retryAt, c.why = never, closedDetail
+	c.open(errors.New(c.why))
 	for k := range c.links {
 		k.lose(c.why)
 	}

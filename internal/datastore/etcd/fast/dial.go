@@ -5,18 +5,52 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"sync"
+	"time"
 )
 
-// dial connects and shakes hands, on a goroutine of its own.
-func (c *Client) dial(address string) (dialed, error) {
-	ctx, cancel := context.WithTimeout(c.living, c.config.DialTimeout)
-	defer cancel()
-	select {
-	case c.dials <- struct{}{}:
-		defer func() { <-c.dials }()
-	case <-c.living.Done():
-		return dialed{}, context.Cause(c.living)
+// dialsAtOnce is how many connections are dialed at once to an address. It hides
+// the round trips of TLS and is too small to be a storm at the target.
+const dialsAtOnce = 32
+
+// slots bound the dials to each address: one that does not answer must not keep
+// the others waiting.
+type slots struct {
+	mutex     sync.Mutex
+	byAddress map[string]chan struct{}
+}
+
+func (s *slots) of(address string) chan struct{} {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.byAddress[address] == nil {
+		s.byAddress[address] = make(chan struct{}, dialsAtOnce)
 	}
+	return s.byAddress[address]
+}
+
+// dialAfter dials after a pause and when there is a slot, on a goroutine of its
+// own. Its time-out begins then.
+func (c *Client) dialAfter(ctx context.Context, pause time.Duration, address string) (dialed, error) {
+	slot := c.slots.of(address)
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return dialed{}, context.Cause(ctx)
+	}
+	select {
+	case slot <- struct{}{}:
+		defer func() { <-slot }()
+	case <-ctx.Done():
+		return dialed{}, context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.config.DialTimeout)
+	defer cancel()
+	return c.dial(ctx, address)
+}
+
+// dial connects and shakes hands.
+func (c *Client) dial(ctx context.Context, address string) (dialed, error) {
 	var dialer net.Dialer
 	tcp, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -25,8 +59,9 @@ func (c *Client) dial(address string) (dialed, error) {
 	transport, err := c.prepare(ctx, tcp, address)
 	if err != nil {
 		_ = tcp.Close()
+		return dialed{}, err
 	}
-	return dialed{tcp: tcp, tls: transport}, err
+	return dialed{tcp: tcp, tls: transport}, nil
 }
 
 // prepare makes a connection ready for HTTP/2; it returns nil without TLS.
@@ -60,9 +95,16 @@ func (c *Client) shakeHands(ctx context.Context, tcp net.Conn, address string) (
 
 // deliver hands a connection over to its loop, or ends it if the loop has
 // ended.
-func (c *Client) deliver(conn *Conn, d dialed, address string, err error) {
-	conn.loop.Post(func() { conn.connected(d, address, err) })
-	if c.living.Err() != nil && d.tcp != nil {
+func (c *Client) deliver(conn *Conn, t *attempt, d dialed, err error) {
+	conn.loop.Post(func() { conn.connected(t, d, err) })
+	if c.living.Err() != nil {
+		d.close()
+	}
+}
+
+// close ends a connection that nobody took over.
+func (d dialed) close() {
+	if d.tcp != nil {
 		_ = d.tcp.Close()
 	}
 }

@@ -52,8 +52,11 @@ func (c *Client) do(ctx context.Context, conn *Conn, req *load.Request, resp *lo
 	select {
 	case <-w.done:
 	case <-ctx.Done():
+		// The loop may come to the abort when the call has ended in another way:
+		// this waiter must not carry another call then.
 		conn.loop.Post(w.abort)
 		w.wait(conn.loop)
+		return
 	case <-conn.loop.done:
 		w.wait(conn.loop)
 		return

@@ -16,4 +16,7 @@
 //	   ▲  │       └────► lost (calls in flight fail as Unavailable) ──┘
 //	   │  └─ failed: queued calls fail as Unavailable
 //	   └──── the next call, after a pause that grows
+//
+// Where it matters which member an address leads to, dialing ends when the server
+// has said which one it is.
 package fast

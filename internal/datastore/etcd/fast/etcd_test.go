@@ -3,12 +3,15 @@ package fast
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
@@ -129,6 +132,42 @@ func TestAuthenticationOfEtcd(t *testing.T) {
 	for got := put(t.Context(), conn, "k", nil); !got.Succeeded(); got = put(t.Context(), conn, "k", nil) {
 		if got.Code != "Unauthenticated" {
 			t.Fatalf("got %+v", got)
+		}
+	}
+}
+
+// TestAuthStoreChanges adds a user in the middle of a run. A token that says of
+// which revision of the users it is (JWT) is of an old one then.
+func TestAuthStoreChanges(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("of the test"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cluster := etcdtest.Start(t, 1, nil, func(c *embed.Config) {
+		c.AuthToken = "jwt,sign-method=HS256,ttl=10m,priv-key=" + secret
+	})
+	enableAuth(t, cluster.Client(t, "", ""))
+	client := cluster.Client(t, "root", "secret")
+	conn := open(t, newTestClient(t, Config{Token: func(ctx context.Context) (string, error) {
+		response, err := client.Authenticate(ctx, "root", "secret")
+		if err != nil {
+			return "", err
+		}
+		return response.Token, nil
+	}}), cluster.Endpoints[0])
+	for i := range 3 {
+		if _, err := client.UserAdd(t.Context(), fmt.Sprint("user", i), "secret"); err != nil {
+			t.Fatal(err)
+		}
+		got := put(t.Context(), conn, "k", nil)
+		if got.Code != "InvalidArgument" {
+			t.Errorf("with a token of before: %+v", got)
+		}
+		began := load.Now()
+		for ; !got.Succeeded(); got = put(t.Context(), conn, "k", nil) {
+			if load.Now().Sub(began) > patience {
+				t.Fatalf("got %+v", got)
+			}
 		}
 	}
 }

@@ -49,8 +49,9 @@ var echo = &kv{
 	},
 }
 
-// exchange sends many requests of many sizes at once and returns how they end.
-func exchange(t *testing.T, conn load.Conn) map[string]int {
+// exchange sends many requests of many sizes at once, over these connections in
+// turn, and returns how they end.
+func exchange(t *testing.T, conns ...*Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
 	var mutex sync.Mutex
@@ -64,7 +65,7 @@ func exchange(t *testing.T, conn load.Conn) map[string]int {
 					request.Operation, request.Value = results.OperationPut, valueOf(key)
 				}
 				var response load.Response
-				conn.Do(ctx, &request, &response)
+				conns[i%len(conns)].Do(ctx, &request, &response)
 				mutex.Lock()
 				ends[response.Code+response.Detail]++
 				mutex.Unlock()
@@ -90,9 +91,9 @@ func TestManySizesAtOnce(t *testing.T) {
 		for name, limit := range limits {
 			t.Run(name, func(t *testing.T) {
 				_, address := serve(t, "127.0.0.1:0", echo, append(limit.server, options...)...)
-				limit.client.TLS, limit.client.Portable = config.TLS, config.Portable
+				limit.client.TLS, limit.client.Portable, limit.client.Loops = config.TLS, config.Portable, config.Loops
 				client := newTestClient(t, limit.client)
-				got := exchange(t, open(t, client, address))
+				got := exchange(t, openOnAll(t, client, address)...)
 				if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
 					t.Error(diff)
 				}
@@ -118,9 +119,9 @@ func TestGoAwayLosesNothing(t *testing.T) {
 			return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{}}}, nil
 		}, puts: echo.puts}
 		_, address := serve(t, "127.0.0.1:0", slow, append(options, age, grpc.StatsHandler(connections))...)
-		conn := open(t, newTestClient(t, config), address)
-		for connections.begun.Load() < 4 {
-			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conn)); diff != "" {
+		conns := openOnAll(t, newTestClient(t, config), address)
+		for connections.begun.Load() < int64(4*len(conns)) {
+			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conns...)); diff != "" {
 				t.Fatal(diff)
 			}
 		}
@@ -203,16 +204,22 @@ func TestConnectionLoss(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
 		hanging, begun, _ := hang()
 		server, address := serve(t, "127.0.0.1:0", hanging, options...)
-		conn := open(t, newTestClient(t, config), address)
+		conns := openOnAll(t, newTestClient(t, config), address)
+		conn := conns[0]
 		ends := make(chan load.Response, 10)
-		for range cap(ends) {
-			go func() { ends <- get(t.Context(), conn, "k") }()
+		for i := range cap(ends) {
+			go func() { ends <- get(t.Context(), conns[i%len(conns)], "k") }()
 			<-begun
 		}
+		stopped := load.Now()
 		server.Stop()
 		for range cap(ends) {
-			if got := <-ends; got.Code != load.CodeUnavailable {
+			got := <-ends
+			if got.Code != load.CodeUnavailable {
 				t.Errorf("got %+v", got)
+			}
+			if got.Sent > stopped || got.Received < stopped {
+				t.Errorf("sent at %d and lost at %d by a server that stopped at %d", got.Sent, got.Received, stopped)
 			}
 		}
 		if got := get(t.Context(), conn, "k"); got.Code != load.CodeUnavailable {
@@ -229,6 +236,51 @@ func TestConnectionLoss(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAuthority looks at which host is asked for.
+func TestAuthority(t *testing.T) {
+	asked := make(chan string, 1)
+	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+		md, _ := metadata.FromIncomingContext(ctx)
+		asked <- md[":authority"][0]
+		return found(ctx, r)
+	}}, withTLS())
+	for name, want := range map[string]string{"": address, "example.com": "example.com"} {
+		config := Config{TLS: trust()}
+		config.TLS.ServerName = name
+		if got := get(t.Context(), open(t, newTestClient(t, config), address), "k"); !got.Succeeded() {
+			t.Fatalf("got %+v", got)
+		}
+		if got := <-asked; got != want {
+			t.Errorf("with the server name %q it asks for %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestSuccessorIsDialedInTime wants another connection before the streams of the
+// first one are used up.
+func TestSuccessorIsDialedInTime(t *testing.T) {
+	connections := newCounter()
+	_, address := serve(t, "127.0.0.1:0", &kv{}, grpc.StatsHandler(connections))
+	conn := open(t, newTestClient(t, Config{LastStream: 399}), address)
+	for i := range 200 {
+		if got := get(t.Context(), conn, "k"); !got.Succeeded() {
+			t.Fatalf("got %+v", got)
+		}
+		for i == 198 && connections.begun.Load() < 2 {
+			if t.Context().Err() != nil || waited(conn) {
+				t.Fatal("the last stream is next, and there is no other connection")
+			}
+		}
+	}
+}
+
+// waited says whether a connection neither has a link with a free stream nor
+// dials.
+func waited(conn *Conn) (idle bool) {
+	onLoop(conn, func() { idle = conn.attempt == nil && conn.current != nil && len(conn.links) == 1 })
+	return idle
 }
 
 func TestToken(t *testing.T) {
@@ -266,10 +318,12 @@ func TestMove(t *testing.T) {
 			servers[i] = newCounter()
 			_, addresses[i] = serve(t, "127.0.0.1:0", echo, append(options, grpc.StatsHandler(servers[i]))...)
 		}
-		conn := open(t, newTestClient(t, config), addresses[0])
+		conns := openOnAll(t, newTestClient(t, config), addresses[0])
 		for i := range 6 {
-			conn.Move(addresses[(i+1)%2])
-			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conn)); diff != "" {
+			for _, conn := range conns {
+				conn.Move(addresses[(i+1)%2])
+			}
+			if diff := cmp.Diff(map[string]int{"": 600}, exchange(t, conns...)); diff != "" {
 				t.Fatal(diff)
 			}
 		}

@@ -28,6 +28,8 @@ type Lane struct {
 	// call is what the request takes now, and reply the last response.
 	call  *call
 	reply message.Reply
+	// token is what the call carries.
+	token string
 }
 
 var (
@@ -84,6 +86,7 @@ func (a *Lane) cancel(code unary.Code, detail string) {
 // AppendMessage implements unary.Call: the call goes on the wire now.
 func (a *Lane) AppendMessage(dst []byte) []byte {
 	a.conn.loop.requests.Add(a.call.rpc, a.phase)
+	a.token = a.link.token
 	return a.call.append(dst, a)
 }
 
@@ -114,8 +117,8 @@ func (a *Lane) Ended(code unary.Code, detail string) {
 	if code != unary.OK {
 		a.response.Code, a.response.Detail = code.String(), detail
 	}
-	if code == unary.Unauthenticated {
-		a.conn.client.tokens.renew()
+	if refusesToken(code, detail) {
+		a.conn.client.tokens.refused(a.token)
 	}
 	a.link, a.flying = nil, false
 	a.done()

@@ -14,6 +14,8 @@ type link struct {
 	loop   *loop
 	socket socket
 	http   *unary.Conn
+	// token is what the next calls carry.
+	token string
 	// partial is the beginning of a frame of which more is to come.
 	partial []byte
 	// dirty: it is on the loop's list of links that may have something to
@@ -41,7 +43,7 @@ func newLink(c *Conn, d dialed) (*link, error) {
 		k.socket = d.tls.attach(s, c.loop)
 	}
 	k.http = unary.New(c.httpConfig(), c.loop.pool)
-	k.http.SetToken(c.client.tokens.current())
+	k.setToken(c.client.tokens.current())
 	k.touch()
 	return k, nil
 }
@@ -161,6 +163,7 @@ func (k *link) lose(why string) {
 	if k.closed {
 		return
 	}
+	k.loop.now = load.Now()
 	k.close()
 	k.conn.lost(k, why)
 	k.http.Fail(unary.Unavailable, why)

@@ -109,6 +109,9 @@ func newTestClient(t *testing.T, config Config) *Client {
 	return c
 }
 
+// patience is how long a test waits for what should come soon.
+const patience = 10 * time.Second
+
 func open(t *testing.T, c *Client, address string) *Conn {
 	t.Helper()
 	conn, err := c.Connect(t.Context(), address, 0)
@@ -116,6 +119,20 @@ func open(t *testing.T, c *Client, address string) *Conn {
 		t.Fatal(err)
 	}
 	return conn
+}
+
+// openOnAll opens as many connections as there are loops, one on each.
+func openOnAll(t *testing.T, c *Client, address string) []*Conn {
+	t.Helper()
+	conns := make([]*Conn, len(c.loops))
+	for i := range conns {
+		conn, err := c.Connect(t.Context(), address, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns[i] = conn
+	}
+	return conns
 }
 
 // get sends a range and waits for its end.
@@ -133,6 +150,7 @@ var configs = map[string]Config{
 	"epoll TLS":    {TLS: trust()},
 	"portable":     {Portable: true},
 	"portable TLS": {Portable: true, TLS: trust()},
+	"two loops":    {Loops: 2, TLS: trust()},
 }
 
 // forAll runs a test in each way.

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // tokens keeps the token that all connections send.
@@ -14,6 +18,10 @@ type tokens struct {
 	token    string
 	got      bool
 	renewing bool
+	// pause is how long to wait between two logins, until retryAt: etcd works
+	// hard for each one, on purpose.
+	pause   time.Duration
+	retryAt load.Instant
 }
 
 // current returns the token, "" if there is none.
@@ -38,33 +46,60 @@ func (t *tokens) first(ctx context.Context) error {
 	return nil
 }
 
-// renew gets another token, because a server has refused this one, and hands
-// it to all connections. It does not wait. Until then requests keep failing.
-func (t *tokens) renew() {
+// What etcd says of a token, with code InvalidArgument: it is older than the last
+// change of a user or a role, or there is none.
+const (
+	oldRevision = "etcdserver: revision of auth store is old"
+	noUser      = "etcdserver: user name is empty"
+)
+
+// refusesToken says whether a call has ended because of its token.
+func refusesToken(code unary.Code, detail string) bool {
+	return code == unary.Unauthenticated || code == unary.InvalidArgument && (detail == oldRevision || detail == noUser)
+}
+
+// refused hears that a server has refused a token. It gets another one and hands
+// it to all connections, but does not wait: until then requests keep failing.
+// Calls that carried an older token say nothing new.
+func (t *tokens) refused(token string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.renewing || t.client.config.Token == nil {
+	if t.client.config.Token == nil || t.renewing || token != t.token || load.Now() < t.retryAt {
 		return
 	}
 	t.renewing = true
-	go func() {
-		ctx, cancel := context.WithTimeout(t.client.living, t.client.config.DialTimeout)
-		defer cancel()
-		token, err := t.client.config.Token(ctx)
-		t.renewed(token, err)
-	}()
+	go t.renew()
+}
+
+func (t *tokens) renew() {
+	ctx, cancel := context.WithTimeout(t.client.living, t.client.config.DialTimeout)
+	defer cancel()
+	token, err := t.client.config.Token(ctx)
+	t.renewed(token, err)
+	if err == nil {
+		t.client.setToken(token)
+	}
 }
 
 func (t *tokens) renewed(token string, err error) {
 	t.mutex.Lock()
+	defer t.mutex.Unlock()
 	t.renewing = false
 	if err == nil {
 		t.token = token
 	}
-	t.mutex.Unlock()
-	if err == nil {
-		t.client.setToken(token)
+	t.hold()
+}
+
+// hold keeps from logging in for a while: for longer each time, unless the last
+// login has been of use for longer than any pause.
+func (t *tokens) hold() {
+	now := load.Now()
+	if now.Sub(t.retryAt) > longestPause {
+		t.pause = 0
 	}
+	t.pause = longer(t.pause)
+	t.retryAt = now.Add(t.pause)
 }
 
 // setToken gives a token to the links that live.
@@ -74,8 +109,14 @@ func (c *Client) setToken(token string) {
 	for _, conn := range c.conns {
 		conn.loop.Post(func() {
 			for k := range conn.links {
-				k.http.SetToken(token)
+				k.setToken(token)
 			}
 		})
 	}
+}
+
+// setToken gives a token to a link's later calls.
+func (k *link) setToken(token string) {
+	k.token = token
+	k.http.SetToken(token)
 }

@@ -60,6 +60,13 @@ func (c *Conn) open(s *Stream) {
 	c.sendMessage(s)
 }
 
+// NearlyUsedUp says whether the last thirty-second part of the streams has begun:
+// it is time for another connection.
+func (c *Conn) NearlyUsedUp() bool {
+	last := c.lastStream()
+	return c.nextStream > last-last/32
+}
+
 func (c *Conn) lastStream() uint32 {
 	if c.config.LastStream != 0 {
 		return c.config.LastStream

@@ -1,0 +1,34 @@
+package etcd
+
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// An address that is shared can lead to another member than the preflight has
+// seen there. Neither transport loads that one.
+func TestConnectRefusesAnotherMember(t *testing.T) {
+	cluster, _ := oneMember(t)
+	for _, transport := range []string{plan.TransportClientV3, plan.TransportFast} {
+		for selection, refused := range map[plan.Members]bool{plan.MembersAll: false, plan.MembersLeader: true} {
+			d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
+				p.Load.Transport, p.Target.Members = transport, selection
+			}))
+			if _, err := d.Connect(withTimeout(t), 0); err != nil {
+				t.Errorf("%s, %s: %v", transport, selection, err)
+			}
+			d = connected(t, d.plan)
+			d.topology.members[0].id++
+			d.topology.leader = d.topology.members[0].id
+			_, err := d.Connect(withTimeout(t), 0)
+			if !refused && err != nil {
+				t.Errorf("%s, %s, another member: %v", transport, selection, err)
+			}
+			if refused {
+				wantFailure(t, err, results.FailureTargetUnhealthy, "leads to the member")
+			}
+		}
+	}
+}
