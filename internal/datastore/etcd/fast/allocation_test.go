@@ -16,6 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc"
 )
 
@@ -42,7 +43,7 @@ func serveOther(options ...grpc.ServerOption) {
 		panic(err)
 	}
 	server := newServer(&kv{
-		ranges: found,
+		ranges: foundLarge,
 		puts:   func(context.Context, *pb.PutRequest) (*pb.PutResponse, error) { return &pb.PutResponse{}, nil },
 		txns: func(context.Context, *pb.TxnRequest) (*pb.TxnResponse, error) {
 			return &pb.TxnResponse{Succeeded: true}, nil
@@ -51,6 +52,16 @@ func serveOther(options ...grpc.ServerOption) {
 	go func() { _ = server.Serve(listener) }()
 	fmt.Println(listener.Addr())
 	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// largeKey is a key with a value that takes several reads and many frames.
+const largeKey = "large"
+
+func foundLarge(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
+	if string(r.Key) != largeKey {
+		return found(ctx, r)
+	}
+	return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{Key: r.Key, Value: make([]byte, 100_000)}}}, nil
 }
 
 // serverProcess starts a server that ends with the test, and returns its address.
@@ -156,17 +167,33 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 				m.request = load.Request{
 					Operation: operation, Key: key, Value: value, Pairs: pairs, Lease: 7, TTLSeconds: 60, Timeout: time.Minute,
 				}
-				const requests = 5_000
-				m.run(t, requests/5)
-				before := records()
-				got := m.allocations(t, requests)
-				// Each record of TLS may take one. The rest is for what is rare, such as
-				// the runtime's own.
-				if most := records() - before + requests/100; got > most {
-					t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
-				}
+				steady(t, m, 5_000, records)
 			})
 		}
+		t.Run(kind+" large replies", func(t *testing.T) {
+			m := newTeam(conn, 3)
+			m.request = load.Request{Operation: results.OperationRange, Key: []byte(largeKey), Timeout: time.Minute}
+			steady(t, m, 1_000, records)
+		})
+		t.Run(kind+" large requests", func(t *testing.T) {
+			m := newTeam(conn, 3)
+			m.request = load.Request{Operation: results.OperationPut, Key: key, Value: make([]byte, 200_000), Timeout: time.Minute}
+			steady(t, m, 500, records)
+		})
+	}
+}
+
+// steady counts what a team allocates in so many requests, after some that fill
+// the pools.
+func steady(t *testing.T, m *team, requests int, records func() int) {
+	t.Helper()
+	m.run(t, max(requests/5, 300))
+	before := records()
+	got := m.allocations(t, requests)
+	// Each record of TLS may take one. The rest is for what is rare, such as the
+	// runtime's own.
+	if most := records() - before + requests/100; got > most {
+		t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
 	}
 }
 

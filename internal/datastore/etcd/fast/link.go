@@ -56,31 +56,55 @@ func (k *link) touch() {
 	}
 }
 
-// serve acts on what there is to read.
+// Reads of a link until it is the next one's turn, and when it has broken. The
+// latter are more than a kernel keeps.
+const (
+	readsAtOnce = 8
+	lastReads   = 1000
+)
+
+// serve acts on what there is to read. What is too much for now it leaves for the
+// loop's next turn.
 func (k *link) serve() {
+	if k.closed {
+		return
+	}
 	k.touch()
 	// A stalled link is ready again and again as long as it does not write: the
 	// loop would find no moment to flush.
 	if k.stalled && !k.tryWrite() {
 		return
 	}
-	for !k.closed {
+	more, err := k.read(readsAtOnce)
+	switch {
+	case err != nil:
+		k.lose("the connection was lost: " + err.Error())
+	case more:
+		k.loop.unread = append(k.loop.unread, k)
+	}
+}
+
+// read reads so many times, or until there is no more to read for now. It says
+// whether there may be more.
+func (k *link) read(times int) (more bool, err error) {
+	for range times {
 		buffer := k.loop.buffer
 		kept := copy(buffer, k.partial)
 		n, err := k.socket.read(buffer[kept:])
+		if errors.Is(err, errNotReady) {
+			return false, nil
+		}
 		if err != nil {
-			if !errors.Is(err, errNotReady) {
-				k.lose("the connection was lost: " + err.Error())
-			}
-			return
+			return false, err
 		}
 		k.loop.now = load.Now()
 		k.alive.heard = k.loop.now
 		k.receive(buffer[:kept+n])
-		if kept+n < len(buffer) && !k.socket.buffers() {
-			return
+		if k.closed || kept+n < len(buffer) && !k.socket.buffers() {
+			return false, nil
 		}
 	}
+	return true, nil
 }
 
 func (k *link) receive(read []byte) {
@@ -130,9 +154,20 @@ func (k *link) flush() {
 func (k *link) tryWrite() bool {
 	err := k.write()
 	if err != nil {
+		k.hearOut()
 		k.lose("the connection was lost: " + err.Error())
 	}
 	return err == nil
+}
+
+// hearOut acts on what came before the connection broke: calls that the server
+// has answered are answered, and it may have said why it closed.
+func (k *link) hearOut() {
+	if k.closed {
+		return
+	}
+	k.http.Drain()
+	_, _ = k.read(lastReads)
 }
 
 func (k *link) write() error {

@@ -17,10 +17,10 @@ import (
 // priorities and frames that nobody knows in between, and changes the size of
 // the header table again and again.
 func TestShatteredFrames(t *testing.T) {
-	for name, config := range map[string]Config{"epoll": {}, "portable": {Portable: true}} {
+	for name, config := range configs {
 		t.Run(name, func(t *testing.T) {
 			_, server := serve(t, "127.0.0.1:0", echo)
-			address := interpose(t, server, func() mangler { return mangler{toClient: newShatterer().shatter} })
+			address := interposeAs(t, config, server, func() mangler { return mangler{toClient: newShatterer().shatter} })
 			got := exchange(t, open(t, newTestClient(t, config), address))
 			if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
 				t.Error(diff)

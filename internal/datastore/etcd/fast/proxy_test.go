@@ -1,6 +1,7 @@
 package fast
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"sync"
@@ -95,7 +96,17 @@ type mangler struct{ toServer, toClient func(rawFrame) []rawFrame }
 // connection.
 func interpose(t *testing.T, server string, mangle func() mangler) string {
 	t.Helper()
+	return interposeAs(t, Config{}, server, mangle)
+}
+
+// interposeAs does the same, and speaks TLS with clients of this configuration if
+// they do. The server is plain.
+func interposeAs(t *testing.T, config Config, server string, mangle func() mangler) string {
+	t.Helper()
 	return accept(t, func(client net.Conn) {
+		if config.TLS != nil {
+			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{certificate()}, NextProtos: []string{"h2"}})
+		}
 		upstream, err := net.Dial("tcp", server)
 		if err != nil {
 			_ = client.Close()

@@ -124,7 +124,7 @@ var errorNames = [...]string{
 
 // String returns the name that RFC 9113 gives the code.
 func (c ErrorCode) String() string {
-	if int(c) < len(errorNames) {
+	if uint64(c) < uint64(len(errorNames)) {
 		return errorNames[c]
 	}
 	return "error code " + strconv.FormatUint(uint64(c), 10)

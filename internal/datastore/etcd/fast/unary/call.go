@@ -24,8 +24,10 @@ type Stream struct {
 	method int
 	// id is 0 while the stream waits to be opened.
 	id uint32
-	// unsent is what is left of the request and did not fit into the windows.
+	// unsent is a request that did not fit into the windows. So many of its bytes
+	// have passed.
 	unsent []byte
+	passed int
 	// sendWindow and receiveWindow are what each side may still send.
 	sendWindow, receiveWindow int
 	// partial is a response of which more is to come.

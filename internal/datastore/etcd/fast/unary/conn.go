@@ -40,6 +40,9 @@ type Conn struct {
 	// The sending half.
 	blocks     headerBlocks
 	nextStream uint32
+	// unseen is the first stream whose headers have not left, so that the peer can
+	// not know of it.
+	unseen     uint32
 	streams    table
 	waiting    []*Stream
 	blocked    []*Stream
@@ -65,7 +68,7 @@ type peerSettings struct {
 func New(config *Config, pool *Pool) *Conn {
 	c := &Conn{
 		config: config, pool: pool,
-		nextStream: 1, sendWindow: frame.DefaultWindow,
+		nextStream: 1, unseen: 1, sendWindow: frame.DefaultWindow,
 		peer:          peerSettings{window: frame.DefaultWindow, frame: frame.MinMaxFrameLen},
 		receiveWindow: config.ConnWindow,
 	}
@@ -73,6 +76,7 @@ func New(config *Config, pool *Pool) *Conn {
 	c.header.init()
 	out := c.output()
 	out.bytes = append(out.bytes, frame.Preface...)
+	out.next = len(out.bytes)
 	out.bytes = frame.AppendSettings(out.bytes,
 		frame.Setting{ID: frame.EnablePush, Value: 0},
 		frame.Setting{ID: frame.InitialWindowSize, Value: uint32(config.StreamWindow)},
@@ -119,12 +123,35 @@ func (c *Conn) Wrote(n int, at int64) {
 		}
 	}
 	if o.written == len(o.bytes) {
-		c.out = nil
+		c.out, c.unseen = nil, c.nextStream
 		c.pool.giveOutput(o)
-		return
+	} else {
+		o.marks = slices.Delete(o.marks, 0, sent)
+		c.pass(o)
+		o.compact()
 	}
-	o.marks = slices.Delete(o.marks, 0, sent)
-	o.compact()
+	if len(c.waiting) > 0 {
+		c.admit()
+	}
+}
+
+// pass looks at the frames that have wholly left, of an output of which more is
+// to be written.
+func (c *Conn) pass(o *output) {
+	for o.next+frame.HeaderLen <= o.written {
+		h := frame.Parse(o.bytes[o.next:])
+		end := o.next + frame.HeaderLen + h.Length
+		if end > o.written {
+			return
+		}
+		o.next = end
+		switch {
+		case h.Kind == frame.Headers:
+			c.unseen = h.Stream + 2
+		case isAnswer(h):
+			o.answers--
+		}
+	}
 }
 
 func (c *Conn) output() *output {

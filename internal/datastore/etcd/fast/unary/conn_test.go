@@ -44,7 +44,7 @@ func TestEnds(t *testing.T) {
 		"empty response": {func(p *peer) { p.answer(1, "") }, unary.OK, ""},
 		"padded": {func(p *peer) {
 			p.must(p.framer.WriteHeaders(http2.HeadersFrameParam{
-				StreamID: 1, BlockFragment: p.fields(":status", "200"), EndHeaders: true, PadLength: 200,
+				StreamID: 1, BlockFragment: p.fields(":status", "200", "content-type", "application/grpc+proto"), EndHeaders: true, PadLength: 200,
 				Priority: http2.PriorityParam{StreamDep: 5, Weight: 1},
 			}))
 			p.must(p.framer.WriteDataPadded(1, false, []byte(prefixed("x")), make([]byte, 100)))
@@ -59,7 +59,7 @@ func TestEnds(t *testing.T) {
 			p.trail(1)
 		}, unary.OK, ""},
 		"headers in many frames": {func(p *peer) {
-			block := p.fields(":status", "200", "x", strings.Repeat("y", 100))
+			block := p.fields(":status", "200", "content-type", "application/grpc", "x", strings.Repeat("y", 100))
 			p.must(p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block[:1]}))
 			for i := 1; i < len(block); i++ {
 				p.must(p.framer.WriteContinuation(1, i == len(block)-1, block[i:i+1]))
@@ -84,10 +84,27 @@ func TestEnds(t *testing.T) {
 			p.sendHeaders(1, true, "grpc-status", "16")
 		}, unary.Unauthenticated, ""},
 		"code that nobody knows": {func(p *peer) { p.sendHeaders(1, true, ":status", "200", "grpc-status", "99") }, unary.Unknown, ""},
-		"code that is none":      {func(p *peer) { p.sendHeaders(1, true, ":status", "200", "grpc-status", "x") }, unary.Unknown, "grpc-status"},
-		"no status":              {func(p *peer) { p.head(1); p.sendHeaders(1, true, "x", "y") }, unary.Unknown, "grpc-status"},
-		"http error":             {func(p *peer) { p.sendHeaders(1, false, ":status", "503") }, unary.Unavailable, "503"},
-		"http error alone":       {func(p *peer) { p.sendHeaders(1, true, ":status", "404") }, unary.Unimplemented, "404"},
+		"code that is none": {func(p *peer) {
+			p.sendHeaders(1, true, ":status", "200", "content-type", "application/grpc", "grpc-status", "x")
+		}, unary.Unknown, "grpc-status"},
+		"no status":  {func(p *peer) { p.head(1); p.sendHeaders(1, true, "x", "y") }, unary.Unknown, "grpc-status"},
+		"http error": {func(p *peer) { p.sendHeaders(1, false, ":status", "503") }, unary.Unavailable, "503"},
+		"http error page": {func(p *peer) {
+			p.sendHeaders(1, false, ":status", "502", "content-type", "text/html")
+			p.data(1, "<html>")
+		}, unary.Unavailable, `HTTP status 502 and content-type "text/html"`},
+		"page": {func(p *peer) {
+			p.sendHeaders(1, false, ":status", "200", "content-type", "text/html")
+			p.data(1, "<html>")
+		}, unary.Unknown, `HTTP status 200 and content-type "text/html"`},
+		"empty page": {func(p *peer) {
+			p.sendHeaders(1, true, ":status", "200", "content-type", "application/grpc-web")
+		}, unary.Unknown, `HTTP status 200 and content-type "application/grpc-web"`},
+		"no content-type": {func(p *peer) {
+			p.sendHeaders(1, false, ":status", "200")
+			p.data(1, prefixed("x"))
+		}, unary.Unknown, "HTTP status 200 and no content-type"},
+		"http error alone": {func(p *peer) { p.sendHeaders(1, true, ":status", "404") }, unary.Unimplemented, "404"},
 		"success without message": {func(p *peer) {
 			p.head(1)
 			p.trail(1)
@@ -120,7 +137,7 @@ func TestEnds(t *testing.T) {
 		}, unary.Internal, "without trailers"},
 		"many headers": {func(p *peer) {
 			// Repeated, a field takes a byte of the block and 3.9 KB of the list.
-			pairs := []string{":status", "200"}
+			pairs := []string{":status", "200", "content-type", "application/grpc"}
 			for range 20 {
 				pairs = append(pairs, "x", strings.Repeat("y", 3900))
 			}
@@ -193,6 +210,8 @@ func TestViolations(t *testing.T) {
 		"settings window":        {func(p *peer) { p.must(p.framer.WriteSettings(http2.Setting{ID: 4, Val: 1 << 31})) }, frame.FlowControlError},
 		"settings frame small":   {func(p *peer) { p.must(p.framer.WriteSettings(http2.Setting{ID: 5, Val: 16383})) }, frame.ProtocolError},
 		"settings frame large":   {func(p *peer) { p.must(p.framer.WriteSettings(http2.Setting{ID: 5, Val: 1 << 24})) }, frame.ProtocolError},
+		"settings push":          {func(p *peer) { p.must(p.framer.WriteSettings(http2.Setting{ID: 2, Val: 1})) }, frame.ProtocolError},
+		"settings push of 2":     {func(p *peer) { p.must(p.framer.WriteSettings(http2.Setting{ID: 2, Val: 2})) }, frame.ProtocolError},
 		"window too short":       {raw(frame.Header{Kind: frame.WindowUpdate}, "x"), frame.FrameSizeError},
 		"window 0":               {func(p *peer) { p.must(p.framer.WriteWindowUpdate(0, 0)) }, frame.ProtocolError},
 		"window overflow":        {func(p *peer) { p.must(p.framer.WriteWindowUpdate(0, 1<<31-1)) }, frame.FlowControlError},
@@ -263,7 +282,8 @@ func TestCallsWaitForTheGreeting(t *testing.T) {
 	if len(p.headers) != 0 {
 		t.Error("the call does not wait")
 	}
-	p.must(p.framer.WriteSettings())
+	p.must(p.framer.WriteSettings(http2.Setting{ID: http2.SettingEnablePush, Val: 0}))
+	p.deliver()
 	p.answer(1, "ok")
 	p.deliver()
 	c.wants(t, 1, unary.OK, "")
@@ -326,11 +346,11 @@ func TestCancel(t *testing.T) {
 	}
 	// What still comes on the closed stream changes the header table, which the
 	// next response uses.
-	p.sendHeaders(1, false, ":status", "200", "new-in-table", "yes")
+	p.sendHeaders(1, false, ":status", "200", "content-type", "application/grpc", "new-in-table", "yes")
 	p.data(1, prefixed("late"))
 	p.trail(1)
 	next := p.start("y")
-	p.sendHeaders(3, false, ":status", "200", "new-in-table", "yes")
+	p.sendHeaders(3, false, ":status", "200", "content-type", "application/grpc", "new-in-table", "yes")
 	p.data(3, prefixed("ok"))
 	p.trail(3)
 	p.deliver()

@@ -108,10 +108,12 @@ func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
 	if len(b) < messagePrefix {
 		return OK, ""
 	}
-	length := int(binary.BigEndian.Uint32(b[1:]))
+	declared := binary.BigEndian.Uint32(b[1:])
+	if uint64(declared) > uint64(c.config.MaxMessage) {
+		return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", declared, c.config.MaxMessage)
+	}
+	length := int(declared)
 	switch {
-	case length > c.config.MaxMessage:
-		return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", length, c.config.MaxMessage)
 	case len(b)-messagePrefix < length:
 		return OK, ""
 	case len(b)-messagePrefix > length:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
@@ -24,58 +25,129 @@ type ending struct {
 	Ended    int
 }
 
-// feed lets a client with three calls read bytes in chunks of this length.
-func feed(t *testing.T, input []byte, chunk int) transcript {
+// way is how a client comes to what a server sent.
+type way struct {
+	// chunk is how many bytes it reads at once, none of a second frame unless
+	// together is true.
+	chunk    int
+	together bool
+	// kept is how many bytes of the output it can not write yet.
+	kept int
+	// cancel is after how many reads with whole frames it gives a call up.
+	cancel int
+}
+
+// session is a client with three calls, each of which begins again a few times
+// when it has ended.
+type session struct {
+	way
+	conn    *unary.Conn
+	calls   []call
+	started []int
+	// pending is the beginning of a frame.
+	pending []byte
+	reads   int
+	got     transcript
+}
+
+func newSession(w way) *session {
 	small := config
 	small.StreamWindow, small.MaxMessage = 300, 1000
-	conn := unary.New(&small, &unary.Pool{})
-	calls := make([]call, 3)
-	for i := range calls {
-		calls[i].request = string(bytes.Repeat([]byte{'r'}, i*200))
-		conn.Start(&calls[i].stream, i%2, &calls[i])
+	s := &session{way: w, conn: unary.New(&small, &unary.Pool{}), calls: make([]call, 3), started: make([]int, 3)}
+	for i := range s.calls {
+		c := &s.calls[i]
+		c.request = string(bytes.Repeat([]byte{'r'}, i*200))
+		c.onEnded = func() { s.begin(i) }
+		s.begin(i)
 	}
-	var got transcript
-	var kept []byte
-	for len(input) > 0 && !got.Failed {
-		n := min(chunk, len(input))
-		kept = append(kept, input[:n]...)
+	return s
+}
+
+func (s *session) begin(i int) {
+	if s.started[i] < 4 && s.conn.Open() {
+		s.started[i]++
+		s.conn.Start(&s.calls[i].stream, i%2, &s.calls[i])
+	}
+}
+
+// next is how many of these bytes are read now.
+func (s *session) next(input []byte) int {
+	n := min(s.chunk, len(input))
+	switch have := len(s.pending); {
+	case s.together:
+		return n
+	case have < frame.HeaderLen:
+		return min(n, frame.HeaderLen-have)
+	default:
+		return min(n, frame.HeaderLen+frame.Parse(s.pending).Length-have)
+	}
+}
+
+func (s *session) read(chunk []byte) {
+	s.pending = append(s.pending, chunk...)
+	consumed, err := s.conn.Receive(s.pending)
+	s.pending = append([]byte(nil), s.pending[consumed:]...)
+	s.got.Failed = err != nil
+	if consumed == 0 || err != nil {
+		return
+	}
+	if s.reads++; s.reads == s.cancel {
+		if c := &s.calls[s.cancel%len(s.calls)]; c.stream.Started() {
+			s.conn.Cancel(&c.stream, unary.DeadlineExceeded, "late")
+		}
+	}
+}
+
+func (s *session) write(kept int) {
+	if n := len(s.conn.Output()) - kept; n > 0 {
+		s.got.Output = append(s.got.Output, s.conn.Output()[:n]...)
+		s.conn.Wrote(n, 1)
+	}
+}
+
+// feed lets a client read all of these bytes, and checks that its calls have
+// ended.
+func feed(t *testing.T, input []byte, w way) transcript {
+	s := newSession(w)
+	for len(input) > 0 && !s.got.Failed {
+		n := s.next(input)
+		s.read(input[:n])
 		input = input[n:]
-		consumed, err := conn.Receive(kept)
-		kept = append([]byte(nil), kept[consumed:]...)
-		got.Failed = err != nil
-		got.Output = append(got.Output, conn.Output()...)
-		if n := len(conn.Output()); n > 0 {
-			conn.Wrote(n, 1)
+		s.write(s.kept)
+	}
+	s.write(0)
+	s.conn.Fail(unary.Unavailable, "end")
+	for i := range s.calls {
+		c := &s.calls[i]
+		s.got.Calls = append(s.got.Calls, ending{c.code, c.detail, c.response, c.ended})
+		if c.ended != s.started[i] || c.stream.Started() {
+			t.Errorf("call %d began %d times and ended %d times", i, s.started[i], c.ended)
 		}
 	}
-	conn.Fail(unary.Unavailable, "end")
-	for i := range calls {
-		got.Calls = append(got.Calls, ending{calls[i].code, calls[i].detail, calls[i].response, calls[i].ended})
-		if calls[i].ended != 1 || calls[i].stream.Started() {
-			t.Errorf("call %d ended %d times", i, calls[i].ended)
-		}
-	}
-	if !conn.Idle() {
+	if !s.conn.Idle() {
 		t.Error("something is left on the connection")
 	}
-	return got
+	return s.got
 }
 
 // FuzzServer checks that hostile bytes end every call exactly once, that the
-// client does the same however they are cut, and that it keeps to the protocol
-// itself.
+// client does the same however its frames are cut, and that it keeps to the
+// protocol itself, also if it reads many frames before it writes.
 func FuzzServer(f *testing.F) {
 	for _, seed := range seeds() {
 		f.Add(seed, uint16(7))
+		f.Add(seed, uint16(907))
 	}
-	f.Fuzz(func(t *testing.T, input []byte, chunk uint16) {
-		whole := feed(t, input, len(input)+1)
-		cut := feed(t, input, int(chunk%100)+1)
-		// The number of unread answers depends on how often the client writes.
-		if len(whole.Output) < 100000 && !cmp.Equal(whole, cut) {
+	f.Fuzz(func(t *testing.T, input []byte, parameters uint16) {
+		chunk, cancel := int(parameters%100)+1, int(parameters/100)
+		whole := feed(t, input, way{chunk: len(input) + 1, cancel: cancel})
+		cut := feed(t, input, way{chunk: chunk, cancel: cancel})
+		if !cmp.Equal(whole, cut) {
 			t.Error(cmp.Diff(whole, cut))
 		}
 		readable(t, whole.Output)
+		slow := feed(t, input, way{chunk: 10 * chunk, together: true, kept: chunk, cancel: cancel})
+		readable(t, slow.Output)
 	})
 }
 
@@ -108,7 +180,7 @@ func seeds() [][]byte {
 	_ = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 100}, http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 2})
 	one.Write(all.Bytes())
 	for _, id := range []uint32{1, 3, 5} {
-		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: headers(":status", "200"), EndHeaders: true, PadLength: 3})
+		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: headers(":status", "200", "content-type", "application/grpc"), EndHeaders: true, PadLength: 3})
 		_ = framer.WriteData(id, false, []byte(prefixed("response")))
 		_ = framer.WriteWindowUpdate(0, 10000)
 		_ = framer.WriteWindowUpdate(id, 10000)

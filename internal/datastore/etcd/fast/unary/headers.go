@@ -1,6 +1,9 @@
 package unary
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"golang.org/x/net/http2/hpack"
 )
@@ -71,8 +74,8 @@ func (c *Conn) onBlock(h frame.Header, block []byte) error {
 	case s.headed:
 		c.reset(s, frame.ProtocolError, Internal, "the server sent headers in the middle of the response")
 	case informational(fields.status):
-	case fields.status != "200":
-		c.reset(s, frame.Cancel, codeOfHTTP(fields.status), "the server answered with HTTP status "+fields.status)
+	case fields.status != "200" || !fields.grpc:
+		c.reset(s, frame.Cancel, codeOfHTTP(fields.status), fields.whatCame())
 	default:
 		s.headed = true
 	}
@@ -86,8 +89,8 @@ func informational(status string) bool { return len(status) == 3 && status[0] ==
 func (c *Conn) onTrailers(s *Stream, fields *headerFields) {
 	code, ok := parseCode(fields.grpcStatus)
 	switch {
-	case !ok && !s.headed && fields.status != "200":
-		c.finish(s, codeOfHTTP(fields.status), "the server answered with HTTP status "+fields.status)
+	case !ok && !s.headed && (fields.status != "200" || !fields.grpc):
+		c.finish(s, codeOfHTTP(fields.status), fields.whatCame())
 	case !ok:
 		c.finish(s, Unknown, "the server ended the call without a grpc-status")
 	case code == OK && !s.answered:
@@ -131,9 +134,30 @@ const maxKnown = 8
 
 // headerFields are the fields that matter of one block.
 type headerFields struct {
-	status, grpcStatus, grpcMessage string
+	status, contentType, grpcStatus, grpcMessage string
+	// grpc: the content-type is gRPC's.
+	grpc bool
 	// size of all fields, as HPACK counts it.
 	size int
+}
+
+// whatCame describes what is not a response of gRPC, such as a proxy's page.
+func (f *headerFields) whatCame() string {
+	what := "the server answered with HTTP status " + f.status
+	switch {
+	case f.grpc:
+		return what
+	case f.contentType == "":
+		return what + " and no content-type"
+	}
+	return what + " and content-type " + strconv.Quote(f.contentType)
+}
+
+// isGRPC says whether a content-type is gRPC's: alone, with the encoding of its
+// messages, or with parameters.
+func isGRPC(contentType string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(contentType), "application/grpc")
+	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
 }
 
 func (r *headerReader) init() {
@@ -187,6 +211,8 @@ func (r *headerReader) emit(f hpack.HeaderField) {
 	switch f.Name {
 	case ":status":
 		r.fields.status = f.Value
+	case "content-type":
+		r.fields.contentType, r.fields.grpc = f.Value, isGRPC(f.Value)
 	case "grpc-status":
 		r.fields.grpcStatus = f.Value
 	case "grpc-message":

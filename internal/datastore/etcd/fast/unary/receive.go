@@ -30,7 +30,7 @@ func (c *Conn) Receive(read []byte) (consumed int, err error) {
 }
 
 func (c *Conn) sayGoodbye(err error) {
-	c.failed = true
+	c.failed, c.draining = true, true
 	if v, ok := errors.AsType[*Error](err); ok {
 		out := c.output()
 		out.bytes = frame.AppendGoAway(out.bytes, v.Code, v.Reason)
@@ -82,9 +82,9 @@ func (c *Conn) onConnFrame(h frame.Header, payload []byte) error {
 	return c.onGoAway(payload)
 }
 
-// idle says whether this client has never opened a stream with this id, so
-// that the server can not send on it.
-func (c *Conn) idle(id uint32) bool { return id%2 == 0 || id >= c.nextStream }
+// idle says whether this client has never opened a stream with this id, as far
+// as the server can know, so that it can not send on it.
+func (c *Conn) idle(id uint32) bool { return id%2 == 0 || id >= c.unseen }
 
 func (c *Conn) onReset(h frame.Header, payload []byte) error {
 	if len(payload) != 4 {
@@ -110,15 +110,20 @@ func (c *Conn) onPriority(h frame.Header) error {
 	return nil
 }
 
-// maxControls is how many answers may wait to be written. A server that wants
+// maxAnswers is how many answers may wait to be written. A server that wants
 // more and reads none is not well.
-const maxControls = 10000
+const maxAnswers = 10000
+
+// isAnswer says whether a frame of this client answers one of the server's.
+func isAnswer(h frame.Header) bool {
+	return h.Flags.Has(frame.Ack) && (h.Kind == frame.Ping || h.Kind == frame.Settings)
+}
 
 // answer returns the output for an answer to a frame.
 func (c *Conn) answer() (*output, error) {
 	out := c.output()
-	out.controls++
-	if out.controls > maxControls {
+	out.answers++
+	if out.answers > maxAnswers {
 		return nil, violation(frame.EnhanceYourCalm, "the server asks for answers and does not read them")
 	}
 	return out, nil

@@ -22,9 +22,13 @@ func (c *Conn) Start(s *Stream, method int, call Call) {
 	c.open(s)
 }
 
+// maxUnwritten is how much may wait to be written when a stream is opened, in
+// bytes: no server makes a client keep more for it by not reading.
+const maxUnwritten = 4 << 20
+
 // mayOpen says whether the peer lets one more stream be opened now.
 func (c *Conn) mayOpen() bool {
-	return c.greeted && !c.draining && uint32(c.streams.length) < c.peer.streams
+	return c.greeted && !c.draining && uint32(c.streams.length) < c.peer.streams && len(c.Output()) < maxUnwritten
 }
 
 // admit opens streams that wait, as far as the peer lets it.
@@ -144,15 +148,14 @@ func (c *Conn) unblock() {
 // sendRest sends what it may of a request that was put aside, and says whether
 // that was the rest of it.
 func (c *Conn) sendRest(s *Stream) bool {
-	rest := s.unsent
-	for len(rest) > 0 {
+	for s.passed < len(s.unsent) {
+		rest := s.unsent[s.passed:]
 		n := min(len(rest), c.peer.frame, c.sendWindow, s.sendWindow)
 		if n <= 0 {
-			s.unsent = append(s.unsent[:0], rest...)
 			return false
 		}
 		c.sendChunk(s, rest[:n], n == len(rest))
-		rest = rest[n:]
+		s.passed += n
 	}
 	c.pool.Give(s.unsent)
 	s.unsent = nil

@@ -49,6 +49,10 @@ func (c *Conn) onSettingsAck(payload []byte) error {
 // over.
 func (c *Conn) set(s frame.Setting) error {
 	switch s.ID {
+	case frame.EnablePush:
+		if s.Value != 0 {
+			return violation(frame.ProtocolError, "SETTINGS_ENABLE_PUSH is not 0, which is all that a server may say")
+		}
 	case frame.HeaderTableSize:
 		c.blocks.setTableSize(s.Value)
 	case frame.MaxConcurrentStreams:
@@ -73,7 +77,7 @@ func (c *Conn) setWindow(value uint32) error {
 	more := int(value) - c.peer.window
 	c.peer.window = int(value)
 	for s := range c.streams.all() {
-		if s.sendWindow += more; s.sendWindow > frame.MaxWindow {
+		if !grow(&s.sendWindow, more) {
 			return violation(frame.FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE overflows a stream's window")
 		}
 	}
@@ -95,10 +99,10 @@ func (c *Conn) onWindowUpdate(h frame.Header, payload []byte) error {
 	if s == nil {
 		return nil
 	}
-	switch s.sendWindow += increment; {
+	switch {
 	case increment == 0:
 		c.reset(s, frame.ProtocolError, Internal, "the server sent a WINDOW_UPDATE of 0")
-	case s.sendWindow > frame.MaxWindow:
+	case !grow(&s.sendWindow, increment):
 		c.reset(s, frame.FlowControlError, Internal, "the server overflowed the stream's window")
 	default:
 		c.unblock()
@@ -110,9 +114,20 @@ func (c *Conn) growWindow(increment int) error {
 	if increment == 0 {
 		return violation(frame.ProtocolError, "a WINDOW_UPDATE of the connection is 0")
 	}
-	if c.sendWindow += increment; c.sendWindow > frame.MaxWindow {
+	if !grow(&c.sendWindow, increment) {
 		return violation(frame.FlowControlError, "a WINDOW_UPDATE overflows the connection's window")
 	}
 	c.unblock()
 	return nil
+}
+
+// grow adds to a window, unless it would hold more than it may. Both may be
+// below zero. An int of 32 bits does not hold every sum.
+func grow(window *int, more int) bool {
+	sum := int64(*window) + int64(more)
+	if sum > frame.MaxWindow {
+		return false
+	}
+	*window = int(sum)
+	return true
 }
