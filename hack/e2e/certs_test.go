@@ -94,8 +94,11 @@ func (a *authority) sign(template *x509.Certificate, hosts []string) (map[string
 	}, nil
 }
 
-// createSecret creates a Secret with this content.
+// createSecret creates a Secret with this content, which nothing else may show.
 func (e *environment) createSecret(namespace, name string, data map[string][]byte) error {
+	if err := planted.add(namespace+"/"+name, data); err != nil {
+		return err
+	}
 	return e.client.Create(e.ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Data:       data,

@@ -1,6 +1,6 @@
 // Package e2e holds the tests that need a real Kubernetes and a real etcd:
 //
-//	go test -tags=e2e -count=1 -v -timeout 90m ./hack/e2e -args -level=quick
+//	go test -tags=e2e -count=1 -v -timeout 15m ./hack/e2e -args -level=quick
 //
 // Without E2E_CLUSTER they run on the project's own cluster (hack/cluster),
 // which they start, and take down again, if it is not up. With

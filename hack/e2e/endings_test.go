@@ -32,7 +32,10 @@ func checkEndings(t *testing.T) {
 
 // newEndless is a run that would go on for an hour.
 func newEndless(ns, name string) *v1alpha1.EtcdBenchmark {
-	b := newPutIn(ns, suite.side, name, 0)
+	return endless(newPutIn(ns, suite.side, name, 0))
+}
+
+func endless(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	hour := int32(3600)
 	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &hour
 	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}

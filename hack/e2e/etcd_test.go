@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -31,6 +32,9 @@ type etcdCluster struct {
 	small bool
 	// flags of etcdctl, for those who may talk to the cluster.
 	flags []string
+	// counting is held while the members' counters are compared with a run's, by
+	// a test beside which others use etcdctl: they count as well.
+	counting sync.Mutex
 }
 
 const (
@@ -158,6 +162,8 @@ func (c *etcdCluster) endpoints() []string {
 
 // etcdctl runs etcdctl in the first member's pod.
 func (c *etcdCluster) etcdctl(args ...string) (string, error) {
+	c.counting.Lock()
+	defer c.counting.Unlock()
 	command := append([]string{"exec", "-n", c.namespace, c.podName(0), "--", "/usr/local/bin/etcdctl"}, c.flags...)
 	return suite.kubectl(append(command, args...)...)
 }

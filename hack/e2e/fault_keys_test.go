@@ -25,6 +25,7 @@ func (v victim) requireLeft(t *testing.T, want outcome, mend func(*testing.T, vi
 	if want.reason != "" {
 		condition = v.requireNotCleaned(t, want.whyLeft)
 	}
+	requireSecrecyIn(t, v.run.Namespace)
 	if mend != nil {
 		mend(t, v)
 	}

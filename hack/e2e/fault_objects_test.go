@@ -15,22 +15,25 @@ import (
 
 // objectFaults are what users and others do to the run's objects.
 func objectFaults() map[string]fault {
-	stopped := outcome{reason: v1alpha1.ReasonStopped, partial: true}
-	measured := outcome{reason: v1alpha1.ReasonStopped, partial: true, counted: true}
+	tooEarly := outcome{reason: v1alpha1.ReasonStopped, result: early}
+	stopped := outcome{reason: v1alpha1.ReasonStopped, result: partial, reported: []int{0, 1}, counted: true}
+	measured := outcome{reason: v1alpha1.ReasonStopped, result: partial, reported: []int{0, 1}, measured: collectingRequests}
 	completed := outcome{reason: v1alpha1.ReasonCompleted, counted: true}
-	jobless := outcome{reason: v1alpha1.ReasonJobDeleted, partial: true}
+	jobless := outcome{reason: v1alpha1.ReasonJobDeleted, result: partial}
+	joblessEarly := outcome{reason: v1alpha1.ReasonJobDeleted, result: early}
 	gone := map[string]outcome{
-		v1alpha1.StagePreparing: {}, v1alpha1.StageArmed: {}, v1alpha1.StageRunning: {}, v1alpha1.StageCollecting: {},
+		v1alpha1.StageQueued: {}, v1alpha1.StagePreparing: {}, v1alpha1.StageArmed: {},
+		v1alpha1.StageRunning: {}, v1alpha1.StageCollecting: {},
 	}
 	return map[string]fault{
 		"stopped": {strike: stop, in: map[string]outcome{
-			v1alpha1.StagePreparing: stopped, v1alpha1.StageArmed: stopped,
-			v1alpha1.StageRunning: measured, v1alpha1.StageCollecting: stopped,
+			v1alpha1.StageQueued: tooEarly, v1alpha1.StagePreparing: tooEarly, v1alpha1.StageArmed: tooEarly,
+			v1alpha1.StageRunning: stopped, v1alpha1.StageCollecting: measured,
 		}},
 		"deleted in background": {strike: deleteRun(metav1.DeletePropagationBackground), in: gone},
 		"deleted in foreground": {strike: deleteRun(metav1.DeletePropagationForeground), in: gone},
 		"load job deleted": {strike: deleteLoadJob, in: map[string]outcome{
-			v1alpha1.StagePreparing: jobless, v1alpha1.StageArmed: jobless,
+			v1alpha1.StagePreparing: joblessEarly, v1alpha1.StageArmed: joblessEarly,
 			v1alpha1.StageRunning: jobless, v1alpha1.StageCollecting: jobless,
 		}},
 		"plan deleted": {strike: deletePlan, in: map[string]outcome{

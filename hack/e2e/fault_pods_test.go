@@ -5,9 +5,11 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"syscall"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,52 +20,58 @@ import (
 
 // podFaults take one of the two client pods away.
 func podFaults() map[string]fault {
-	lost := outcome{reason: v1alpha1.ReasonPodFailed, partial: true}
-	early := outcome{reason: v1alpha1.ReasonPodFailed, partial: true, counted: true}
+	tooEarly := outcome{reason: v1alpha1.ReasonPodFailed, result: early}
+	lost := outcome{reason: v1alpha1.ReasonPodFailed, result: partial, reported: []int{1}}
+	drained := outcome{reason: v1alpha1.ReasonPodFailed, result: partial, reported: []int{0, 1}, counted: true}
 	everywhere := func(preparing, armed, running, collecting outcome) map[string]outcome {
 		return map[string]outcome{
 			v1alpha1.StagePreparing: preparing, v1alpha1.StageArmed: armed,
 			v1alpha1.StageRunning: running, v1alpha1.StageCollecting: collecting,
 		}
 	}
-	hung := outcome{reason: v1alpha1.ReasonTimedOut, partial: true}
+	hungEarly := outcome{reason: v1alpha1.ReasonTimedOut, result: early}
+	hung := outcome{reason: v1alpha1.ReasonTimedOut, result: partial, reported: []int{1}}
 	// It has measured all and said so: only keys are left.
-	whole := outcome{reason: v1alpha1.ReasonCompleted}
+	measured := outcome{reason: v1alpha1.ReasonCompleted, measured: collectingRequests}
 	return map[string]fault{
 		// Its process gets no chance to report.
-		"client pod killed": {strike: signalPod(syscall.SIGKILL), in: everywhere(lost, lost, lost, lost)},
+		"client pod killed": {strike: signalPod(0, syscall.SIGKILL), in: everywhere(tooEarly, tooEarly, lost, lost)},
 		// SIGQUIT makes a Go program end with its stacks.
-		"client pod crashed": {strike: signalPod(syscall.SIGQUIT), in: everywhere(lost, lost, lost, lost)},
+		"client pod crashed": {strike: signalPod(0, syscall.SIGQUIT), in: everywhere(tooEarly, tooEarly, lost, lost)},
 		// It drains and reports before it goes.
-		"client pod deleted": {strike: deletePod, in: everywhere(lost, lost, early, whole)},
-		"client pod evicted": {strike: evictPod, in: everywhere(lost, lost, early, whole)},
+		"client pod deleted": {strike: deletePod(0), in: everywhere(tooEarly, tooEarly, drained, measured)},
+		"client pod evicted": {strike: evictPod, in: everywhere(tooEarly, tooEarly, drained, measured)},
 		"client pod hung": {
-			strike: signalPod(syscall.SIGSTOP), in: everywhere(hung, hung, hung, whole),
+			strike: signalPod(0, syscall.SIGSTOP), in: everywhere(hungEarly, hung, hung, measured),
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
 		},
 		"client pod out of memory": {
 			start: func(t *testing.T, v victim) { create(t, v.run) }, strike: awaitOOM, change: needTooMuch,
-			in: map[string]outcome{v1alpha1.StageRunning: lost},
+			// Nobody knows how far it comes.
+			in: map[string]outcome{v1alpha1.StageRunning: tooEarly},
 		},
 	}
 }
 
-// firstPodOf returns the pod that the faults of pods happen to.
-func firstPodOf(t *testing.T, v victim) corev1.Pod {
+// clientPod returns the run's client pod with this index.
+func clientPod(t *testing.T, v victim, index int) corev1.Pod {
 	t.Helper()
 	pods, err := podsOf(suite.ctx, v.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pods) == 0 {
-		t.Fatalf("%s has no pods", v.run.Name)
+	for _, pod := range pods {
+		if pod.Annotations[batchv1.JobCompletionIndexAnnotation] == strconv.Itoa(index) {
+			return pod
+		}
 	}
-	return pods[0]
+	t.Fatalf("wanted client pod %d of %s, found none among %d pods", index, v.run.Name, len(pods))
+	return corev1.Pod{}
 }
 
-func signalPod(signal syscall.Signal) func(*testing.T, victim) {
+func signalPod(index int, signal syscall.Signal) func(*testing.T, victim) {
 	return func(t *testing.T, v victim) {
-		pid, err := processOf(firstPodOf(t, v).UID, "loadgen")
+		pid, err := processOf(clientPod(t, v, index).UID, "loadgen")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,15 +81,17 @@ func signalPod(signal syscall.Signal) func(*testing.T, victim) {
 	}
 }
 
-func deletePod(t *testing.T, v victim) {
-	pod := firstPodOf(t, v)
-	if err := suite.client.Delete(suite.ctx, &pod); err != nil {
-		t.Fatal(err)
+func deletePod(index int) func(*testing.T, victim) {
+	return func(t *testing.T, v victim) {
+		pod := clientPod(t, v, index)
+		if err := suite.client.Delete(suite.ctx, &pod); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 func evictPod(t *testing.T, v victim) {
-	pod := firstPodOf(t, v)
+	pod := clientPod(t, v, 0)
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
 	if err := suite.client.SubResource("eviction").Create(suite.ctx, &pod, eviction); err != nil {
 		t.Fatal(err)

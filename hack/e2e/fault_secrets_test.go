@@ -28,14 +28,16 @@ func secretFaults() map[string]fault {
 			secured: true, strike: deleteSecret, in: map[string]outcome{v1alpha1.StageRunning: completed},
 		},
 		"Secret deleted and unmounted": {
+			// The kubelet takes its time, which is the run's.
+			change:  func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 300 },
 			secured: true, strike: unmountSecret, in: map[string]outcome{v1alpha1.StagePreparing: completed, v1alpha1.StageArmed: completed},
 		},
 		// The pod leaves keys, and the cleanup Job has no credentials.
 		"Secret deleted and client pod killed": {
 			secured: true, mend: restoreSecret,
-			strike: func(t *testing.T, v victim) { deleteSecret(t, v); signalPod(syscall.SIGKILL)(t, v) },
+			strike: func(t *testing.T, v victim) { deleteSecret(t, v); signalPod(0, syscall.SIGKILL)(t, v) },
 			in: map[string]outcome{v1alpha1.StageRunning: {
-				reason: v1alpha1.ReasonPodFailed, partial: true, left: true, whyLeft: "Secret " + clientSecret,
+				reason: v1alpha1.ReasonPodFailed, result: partial, reported: []int{1}, left: true, whyLeft: "Secret " + clientSecret,
 			}},
 		},
 		"client certificate expired": {
@@ -74,7 +76,7 @@ func deleteSecret(t *testing.T, v victim) {
 // unmountSecret deletes the Secret and waits until the kubelet has taken its
 // files from the pods.
 func unmountSecret(t *testing.T, v victim) {
-	pid, err := processOf(firstPodOf(t, v).UID, "loadgen")
+	pid, err := processOf(clientPod(t, v, 0).UID, "loadgen")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +117,9 @@ func startWithShortLife(t *testing.T, v victim) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.run.Namespace, Name: clientSecret}}
 	before := secret.DeepCopy()
 	secret.Data = user
+	if err := planted.add("the run's "+clientSecret, user); err != nil {
+		t.Fatal(err)
+	}
 	if err := suite.client.Patch(suite.ctx, secret, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func targetFaults() map[string]fault {
 			strike: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)},
 			// Long enough to be filled while it goes on.
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(12_000)) },
-			in:     map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, partial: true}},
+			in:     map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, result: partial, reported: []int{0, 1}}},
 		},
 	}
 }

@@ -72,9 +72,11 @@ func editCRD(t *testing.T, chart, marker string) {
 }
 
 func checkMissingImage(t *testing.T, ns string) {
+	before := putForeign(t, suite.side)
 	b := newPutIn(ns, suite.side, "missing-image", 100)
 	b.Spec.Load.Pods = 1
 	b = requireBadEnd(t, create(t, b), badRun{wantReason: v1alpha1.ReasonImageUnavailable, wantNamed: []string{unpullable}})
+	victim{run: b, target: suite.side, before: before}.requireNoHarm(t)
 	reliability.add(t, "missing image", v1alpha1.StagePreparing, b, false)
 }
 

@@ -69,6 +69,7 @@ func moveLeader(t *testing.T, c *etcdCluster, old string) {
 // checkLongAbsence takes the operator away until the pods have given up
 // waiting for it: their termination messages are all that is left.
 func checkLongAbsence(t *testing.T, ns string) {
+	before := putForeign(t, suite.side)
 	b := awaitMeasuring(t, create(t, newLong(ns, "absence")))
 	mustKubectl(t, "scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=0")
 	t.Cleanup(func() {
@@ -79,9 +80,8 @@ func checkLongAbsence(t *testing.T, ns string) {
 	mustKubectl(t, "wait", "-n", ns, "job/"+b.Status.Job.Name, "--for=condition=Complete", "--timeout=5m")
 	mustKubectl(t, "scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=1")
 	b = awaitEnd(t, b)
-	requireCompleted(t, b)
-	requireMeasured(t, b, *b.Spec.Load.Requests)
 	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
+	requireWhole(t, victim{run: b, target: suite.side, before: before})
 	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b, false)
 }
 

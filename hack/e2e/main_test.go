@@ -80,6 +80,7 @@ func TestOperator(t *testing.T) {
 		{name: "queue", check: checkQueue},
 		{name: "guard", check: checkGuard},
 		{name: "faults", check: checkFaults, slow: true, node: true},
+		{name: "secrecy/after the faults", check: checkSecrecy, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "samples", check: checkSamples, slow: true},
 		{name: "losses", check: checkLosses, slow: true},

@@ -72,6 +72,41 @@ func awaitQueued(t *testing.T, b, behind *v1alpha1.EtcdBenchmark, sameCluster bo
 	})
 }
 
+// holderName is of the run behind which a victim queues.
+const holderName = "holder"
+
+func queueBehindHolder(t *testing.T, v victim) {
+	holder := endless(newPutIn(v.run.Namespace, v.target, holderName, 0))
+	for _, b := range []*v1alpha1.EtcdBenchmark{holder, v.run} {
+		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
+	}
+	holder = awaitMeasuring(t, create(t, holder))
+	awaitQueued(t, create(t, v.run), holder, false)
+}
+
+// endHolder waits until the run that queues has ended, still behind the other,
+// which goes then.
+func endHolder(t *testing.T, v victim) {
+	eventually(t, goneWithin, "the run that queues to have ended", func(ctx context.Context) error {
+		found, err := get(ctx, v.run)
+		if err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return finishedOrWhyNot(found)
+	})
+	holder := &v1alpha1.EtcdBenchmark{}
+	if err := suite.client.Get(suite.ctx, client.ObjectKey{Namespace: v.run.Namespace, Name: holderName}, holder); err != nil {
+		t.Fatal(err)
+	}
+	if ended(holder) {
+		t.Errorf("the run in front has ended: %+v", holder.Status.Conditions)
+	}
+	if err := suite.client.Delete(suite.ctx, holder); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, goneWithin, "the run in front to be gone", func(ctx context.Context) error { return deleted(ctx, holder) })
+}
+
 // checkGuard ends a run by a rule about its target.
 func checkGuard(t *testing.T) {
 	b := newEndless(namespace(t, "guard"), "guarded")

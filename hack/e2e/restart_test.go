@@ -46,6 +46,7 @@ func checkProcessKilledRestart(t *testing.T) {
 func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
 	ns := namespace(t, what)
 	jobs := recordLoadJobs(t, ns)
+	before := putForeign(t, suite.side)
 	held := heldRuns(ns)
 	runs := make([]*v1alpha1.EtcdBenchmark, len(held))
 	for i, h := range held {
@@ -65,12 +66,20 @@ func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
 	for i, h := range held {
 		t.Run(h.name, func(t *testing.T) {
 			b := awaitEnd(t, runs[i])
-			requireCompleted(t, b)
-			requireMeasured(t, b, *b.Spec.Load.Requests)
+			requireWhole(t, victim{run: b, target: suite.side, before: before})
 			jobs.requireOne(t, b)
 			reliability.add(t, strings.ReplaceAll(what, "-", " "), h.stage, b, false)
 		})
 	}
+}
+
+// requireWhole wants a run to have done all that was asked, in spite of what
+// happened, and no harm.
+func requireWhole(t *testing.T, v victim) {
+	t.Helper()
+	requireCompleted(t, v.run)
+	requireMeasured(t, v.run, *v.run.Spec.Load.Requests)
+	v.requireNoHarm(t)
 }
 
 func requireStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,27 +23,73 @@ const (
 	wrongPassword = "planted-wrong-3b90e6aa"
 )
 
+// planted are the texts of all Secrets that the suite has made.
+var planted plants
+
+// plants are texts that only Secrets may hold, by what they are.
+type plants struct {
+	mu    sync.Mutex
+	texts map[string]string
+}
+
+// add takes the password and the private key of a Secret, if it has them.
+func (p *plants) add(secret string, data map[string][]byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.texts == nil {
+		p.texts = map[string]string{}
+	}
+	if password := data[plan.PasswordFile]; len(password) > 0 {
+		p.plant("the password of "+secret, string(password))
+	}
+	key, found := data[plan.KeyFile]
+	if !found {
+		return nil
+	}
+	// The second line of a PEM block is the first of what it encodes.
+	lines := bytes.Split(key, []byte("\n"))
+	if len(lines) < 2 || len(lines[1]) < 40 {
+		return fmt.Errorf("%s: wanted a private key in %s, found %d lines", secret, plan.KeyFile, len(lines))
+	}
+	p.plant("the private key of "+secret, string(lines[1]))
+	return nil
+}
+
+func (p *plants) plant(what, text string) {
+	p.texts[what] = text
+	// Cut to whole groups of three bytes: the encoding of a part is then a part of the encoding.
+	p.texts[what+" in base64"] = base64.StdEncoding.EncodeToString([]byte(text[:len(text)/3*3]))
+}
+
+// requireNone wants none of the texts to be shown.
+func (p *plants) requireNone(t *testing.T, where, text string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.texts) == 0 {
+		t.Fatal("wanted Secrets to look for, none was made")
+	}
+	for what, secret := range p.texts {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s shows %s", where, what)
+		}
+	}
+}
+
 // checkSecrecy looks for what the Secrets of earlier scenarios hold in
 // everything that the API server stores but Secrets, and in every log.
 func checkSecrecy(t *testing.T) {
-	planted := plantedSecrets(t)
 	for _, kind := range listedKinds(t) {
-		requireNone(t, planted, "kubectl get "+kind+" -A", mustKubectl(t, "get", kind, "-A", "-o", "json"))
+		planted.requireNone(t, "kubectl get "+kind+" -A", mustKubectl(t, "get", kind, "-A", "-o", "json"))
 	}
-	var pods corev1.PodList
-	if err := suite.client.List(suite.ctx, &pods); err != nil {
+	var namespaces corev1.NamespaceList
+	if err := suite.client.List(suite.ctx, &namespaces); err != nil {
 		t.Fatal(err)
 	}
 	logs := 0
-	for _, pod := range pods.Items {
-		if pod.Namespace != operatorNamespace && !strings.HasPrefix(pod.Namespace, "e2e-") {
-			continue
-		}
-		// A pod whose container has not started, or that goes meanwhile, has no log.
-		log, err := suite.set.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(suite.ctx)
-		if err == nil {
-			logs++
-			requireNone(t, planted, "the log of "+pod.Namespace+"/"+pod.Name, string(log))
+	for _, ns := range namespaces.Items {
+		if ns.Name == operatorNamespace || strings.HasPrefix(ns.Name, "e2e-") {
+			logs += requireSecretLogs(t, ns.Name)
 		}
 	}
 	if logs < 10 {
@@ -50,25 +97,32 @@ func checkSecrecy(t *testing.T) {
 	}
 }
 
-// plantedSecrets are texts that only Secrets may hold, by what they are.
-func plantedSecrets(t *testing.T) map[string]string {
+// requireSecrecyIn is checkSecrecy for what a run has in its namespace, before
+// that goes.
+func requireSecrecyIn(t *testing.T, ns string) {
 	t.Helper()
-	planted := map[string]string{"the password": rightPassword, "the wrong password": wrongPassword}
-	var secret corev1.Secret
-	if err := suite.client.Get(suite.ctx, client.ObjectKey{Namespace: suite.secured.namespace, Name: clientSecret}, &secret); err != nil {
+	const kinds = "etcdbenchmarks,jobs,pods,configmaps,events"
+	planted.requireNone(t, "kubectl get "+kinds+" -n "+ns, mustKubectl(t, "get", kinds, "-n", ns, "-o", "json"))
+	requireSecretLogs(t, ns)
+}
+
+// requireSecretLogs looks into the logs of a namespace's pods, and returns how
+// many there were.
+func requireSecretLogs(t *testing.T, ns string) (logs int) {
+	t.Helper()
+	var pods corev1.PodList
+	if err := suite.client.List(suite.ctx, &pods, client.InNamespace(ns)); err != nil {
 		t.Fatal(err)
 	}
-	// The second line of a PEM block is the first of what it encodes.
-	lines := bytes.Split(secret.Data[plan.KeyFile], []byte("\n"))
-	if len(lines) < 2 || len(lines[1]) < 40 {
-		t.Fatalf("wanted a private key in %s", clientSecret)
+	for _, pod := range pods.Items {
+		// A pod whose container has not started, or that goes meanwhile, has no log.
+		log, err := suite.set.CoreV1().Pods(ns).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(suite.ctx)
+		if err == nil {
+			logs++
+			planted.requireNone(t, "the log of "+ns+"/"+pod.Name, string(log))
+		}
 	}
-	planted["the private key"] = string(lines[1])
-	for what, text := range planted {
-		// Cut to whole groups of three bytes: the encoding of a part is then a part of the encoding.
-		planted[what+" in base64"] = base64.StdEncoding.EncodeToString([]byte(text[:len(text)/3*3]))
-	}
-	return planted
+	return logs
 }
 
 // listedKinds are all kinds that can be listed, but Secrets.
@@ -95,13 +149,4 @@ func qualified(resource metav1.APIResource, groupVersion string) string {
 		return resource.Name
 	}
 	return resource.Name + "." + version + "." + group
-}
-
-func requireNone(t *testing.T, planted map[string]string, where, text string) {
-	t.Helper()
-	for what, secret := range planted {
-		if strings.Contains(text, secret) {
-			t.Errorf("%s shows %s", where, what)
-		}
-	}
 }

@@ -90,6 +90,8 @@ func checkTLS(t *testing.T) {
 		TLS:     &v1alpha1.TargetTLS{SecretName: clientSecret},
 	}
 	b.Spec.Load.Pods, b.Spec.Load.Connections = 2, 6
+	suite.secured.counting.Lock()
+	defer suite.secured.counting.Unlock()
 	before := mustCounters(t, suite.secured)
 	b = runToEnd(t, b)
 	requireCompleted(t, b)

@@ -20,11 +20,16 @@ type heldStage struct {
 	letGo func(*testing.T, victim)
 }
 
-// stages are the stages in which client pods live.
+// collectingRequests are those of a run that is brought to wait for its end.
+const collectingRequests = 300
+
+// stages are those in which a run can be held.
 func stages() map[string]heldStage {
 	ready := func(v victim) hold { return holdStage(v.run.Namespace, v1alpha1.StageArmed) }
 	start := func(v victim) hold { return holdAnnotation(v.run.Namespace, v.run.Name, plan.AnnotationStartAt) }
 	return map[string]heldStage{
+		// Another run has the target, and goes on until this one has ended.
+		v1alpha1.StageQueued: {start: queueBehindHolder, letGo: endHolder},
 		// All pods are ready, and the operator may not say so.
 		v1alpha1.StagePreparing: {
 			start: func(t *testing.T, v victim) {
@@ -49,8 +54,7 @@ func stages() map[string]heldStage {
 		// delete the keys. Nothing lets them go: what happens to them must end that.
 		v1alpha1.StageCollecting: {
 			start: func(t *testing.T, v victim) {
-				requests := int64(300)
-				v.run.Spec.Load.Requests, v.run.Spec.Load.WarmupSeconds = &requests, 4
+				v.run.Spec.Load.Requests, v.run.Spec.Load.WarmupSeconds = new(int64(collectingRequests)), 4
 				create(t, v.run)
 				addStranger(t, v)
 				awaitStage(t, v.run, v1alpha1.StageCollecting).DeepCopyInto(v.run)

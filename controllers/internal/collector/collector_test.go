@@ -189,6 +189,25 @@ func TestDoneIsNotScrapedAgain(t *testing.T) {
 	}
 }
 
+// TestTheLastScrapeCounts: of a pod that was killed, only what came after its last
+// scrape may be missing, whether that was published or not.
+func TestTheLastScrapeCounts(t *testing.T) {
+	r := newRun(uid, key)
+	r.watch([]Pod{{Name: "killed"}, {Name: "lives"}}, time.Time{})
+	first, last := snapshot(0, results.StageMeasuring), snapshot(0, results.StageMeasuring)
+	r.take(map[string]answer{"killed": {snapshot: first}}, time.Time{})
+	r.publish(time.Time{})
+	r.take(map[string]answer{"killed": {snapshot: last}}, time.Time{})
+	r.watch([]Pod{{Name: "lives"}}, time.Time{})
+	if r.published["killed"].Live != last {
+		t.Error("wanted the last scrape of the pod that was killed, found an older one")
+	}
+	r.publish(time.Time{})
+	if r.published["killed"].Live != last {
+		t.Error("wanted it to stay")
+	}
+}
+
 func TestKeepAndForget(t *testing.T) {
 	c := New(nil)
 	left := snapshot(0, results.StageDone)

@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +41,8 @@ func newRun(uid types.UID, key types.NamespacedName) *run {
 	}
 }
 
-// watch keeps what is known of pods that are no longer scraped.
+// watch keeps what is known of pods that are no longer scraped. The last scrape
+// of one that was killed may not have been published: nothing else has its counts.
 func (r *run) watch(pods []Pod, now time.Time) {
 	wanted := map[string]bool{}
 	for _, p := range pods {
@@ -51,7 +51,19 @@ func (r *run) watch(pods []Pod, now time.Time) {
 			r.pods[p.Name] = &watched{Pod: p, answered: now}
 		}
 	}
-	maps.DeleteFunc(r.pods, func(name string, _ *watched) bool { return !wanted[name] })
+	for name, w := range r.pods {
+		if wanted[name] {
+			continue
+		}
+		if w.live != nil {
+			r.published[name] = w.result()
+		}
+		delete(r.pods, name)
+	}
+}
+
+func (w *watched) result() Result {
+	return Result{Live: w.live, Clock: w.clock, Unreachable: w.unreachable}
 }
 
 // toScrape leaves out pods whose final result is here.
@@ -109,7 +121,7 @@ var awaited = map[results.Stage]bool{
 
 func (r *run) publish(now time.Time) {
 	for name, w := range r.pods {
-		r.published[name] = Result{Live: w.live, Clock: w.clock, Unreachable: w.unreachable}
+		r.published[name] = w.result()
 	}
 	r.publishedAt = now
 }
