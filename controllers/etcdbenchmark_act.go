@@ -38,11 +38,15 @@ func refusalOf(err error) *lifecycle.Problem {
 	return nil
 }
 
-// act takes the decision's actions in order, and stops at the first that
-// fails. It returns the load Job if that was created, or found to have been.
+// act takes the decision's actions in order, and stops at the first that fails,
+// but for what is told to single pods: one that can not be told keeps no other from
+// hearing. It returns the load Job if that was created, or found to have been.
 func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
 	var job *v1alpha1.JobReference
+	var untold error
 	confirmed := false
+	// The object may vanish with its finalizer, and nobody would come back to say it.
+	r.note(ctx, o.Run, d.Notes)
 	for _, a := range d.Actions {
 		if !confirmed && (a.Act == lifecycle.CreateJob || a.Act == lifecycle.Start) {
 			if err := r.confirm(ctx, o.Run); err != nil {
@@ -56,11 +60,15 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 		} else {
 			err = r.take(ctx, o, a)
 		}
-		if err != nil {
-			return job, fmt.Errorf("%s: %w", a.Act, err)
+		switch {
+		case err == nil:
+		case a.Pod != "":
+			untold = errors.Join(untold, fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err))
+		default:
+			return job, errors.Join(untold, fmt.Errorf("%s: %w", a.Act, err))
 		}
 	}
-	return job, nil
+	return job, untold
 }
 
 // confirm makes sure that what is done once follows from the newest state: a

@@ -24,7 +24,7 @@ const maxNote = 1024
 
 // announce tells what has changed by a write of status that succeeded: one
 // event for each stage, for the end, the verdict and the keys.
-func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus, notes []lifecycle.Note) {
+func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
 		old := meta.FindStatusCondition(before.Conditions, kind)
 		now := meta.FindStatusCondition(run.Status.Conditions, kind)
@@ -34,13 +34,17 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 		r.tell(run, isBad(run, now), now.Reason, now.Message)
 		log.FromContext(ctx).Info("Condition changed", "condition", kind, "status", now.Status, "reason", now.Reason, "message", now.Message)
 	}
+	if isFinished(run) && before.CompletionTime == nil {
+		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
+	}
+}
+
+// note says what no condition will: of an object that is about to be gone.
+func (r *EtcdBenchmarkReconciler) note(ctx context.Context, run *v1alpha1.EtcdBenchmark, notes []lifecycle.Note) {
 	for _, n := range notes {
 		r.tell(run, true, n.Reason, n.Message)
 		// A namespace that is being deleted takes no event, and keeps none.
 		log.FromContext(ctx).Info("Note", "reason", n.Reason, "message", n.Message)
-	}
-	if isFinished(run) && before.CompletionTime == nil {
-		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
 	}
 }
 

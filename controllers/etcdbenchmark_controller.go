@@ -121,7 +121,7 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 		return errors.Join(actErr, err)
 	}
 	r.collect(o, status)
-	r.announce(ctx, o.Run, before, d.Notes)
+	r.announce(ctx, o.Run, before)
 	return actErr
 }
 

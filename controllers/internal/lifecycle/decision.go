@@ -31,7 +31,8 @@ type Decision struct {
 	Cleaned *Cleaned
 	// Actions are to be taken in this order.
 	Actions []Action
-	// Notes are to be told as events once the actions have been taken.
+	// Notes are to be told as events before the actions are taken, which may be for
+	// good.
 	Notes []Note
 	// Requeue is after what time to ask again, 0 if only an event can change
 	// the decision.

@@ -14,6 +14,8 @@ const (
 	clientV3 = "ClientV3"
 	peer     = "benchmark"
 	inC      = "h2load"
+	// newerPeer is of etcd 3.7, by the library that ClientV3 is.
+	newerPeer = "benchmark 3.7"
 )
 
 // size says how much of each load there is; 0 is what the load has by itself.
@@ -56,6 +58,16 @@ func theirs(l load, args ...string) side {
 	}}
 }
 
+// newer is the same load by the tool's newer release: beside it, ClientV3 differs
+// by what is this project's own.
+func newer(theirs side) side {
+	return side{newerPeer, func(ctx context.Context, a *arena) (sample, error) {
+		there := *a
+		there.programs.benchmark = a.programs.newerBenchmark
+		return theirs.run(ctx, &there)
+	}}
+}
+
 // reads are serializable ranges of one key.
 func reads() plan.Workload {
 	return plan.Workload{
@@ -94,9 +106,9 @@ func rangeContest(z size) contest {
 	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(300_000)}
 	return contest{
 		name: "range", what: "serializable range of 256 B, closed loop, 100 connections, 1,000 clients",
-		sides: []side{ours(fast, l), ours(clientV3, l), theirReads(l)},
+		sides: []side{ours(fast, l), ours(clientV3, l), theirReads(l), newer(theirReads(l))},
 		figures: []figure{
-			cpuFigure(fast, peer, atMost(0.15)), cpuFigure(clientV3, peer, atMost(1)),
+			cpuFigure(fast, peer, atMost(0.15)), cpuFigure(clientV3, peer, atMost(1)), cpuFigure(clientV3, newerPeer, reported()),
 			rateFigure(fast, peer, atLeast(1.3)), rateFigure(clientV3, peer, reported()),
 		},
 	}
@@ -106,8 +118,11 @@ func putContest(z size) contest {
 	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(150_000)}
 	return contest{
 		name: "put", what: "put of 256 B, closed loop, 100 connections, 1,000 clients",
-		sides:   []side{ours(fast, l), ours(clientV3, l), theirWrites(l)},
-		figures: []figure{cpuFigure(fast, peer, atMost(0.2)), cpuFigure(clientV3, peer, atMost(1)), rateFigure(fast, peer, reported())},
+		sides: []side{ours(fast, l), ours(clientV3, l), theirWrites(l), newer(theirWrites(l))},
+		figures: []figure{
+			cpuFigure(fast, peer, atMost(0.2)), cpuFigure(clientV3, peer, atMost(1)), cpuFigure(clientV3, newerPeer, reported()),
+			rateFigure(fast, peer, reported()),
+		},
 	}
 }
 

@@ -68,7 +68,7 @@ type arena struct {
 }
 
 // programs are the paths of what runs.
-type programs struct{ etcd, loadgen, benchmark string }
+type programs struct{ etcd, loadgen, benchmark, newerBenchmark string }
 
 // hold runs a contest for a number of rounds, on an etcd of its own.
 func (c contest) hold(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {

@@ -22,7 +22,7 @@ func memoryContests(z size) []contest {
 }
 
 // goGC is the target of the garbage collector with which loadgen runs a transport.
-var goGC = map[string]string{fast: "100", clientV3: "300"}
+var goGC = map[string]string{fast: "100", clientV3: "250"}
 
 // flatContest compares the memory of ten million requests with that of one.
 func flatContest(z size, transport string, highestMB float64) contest {

@@ -26,7 +26,7 @@ func parityContests(z size) []contest {
 		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B, each in a transaction of its own", mixture(), 50_000, z, theirMixture)),
 		stmParity("stm", plan.LockerNone, 20_000, z), stmParity("stm-lock-client", plan.LockerClient, 2_000, z), stmParity("stm-lock-rpc", plan.LockerRPC, 2_000, z),
 		watchParity(z),
-		parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals),
+		besideNewer(parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals)),
 	}
 }
 
@@ -41,6 +41,14 @@ func parity(name, what string, w plan.Workload, requests int64, z size, others f
 			{what: "latency p50, ClientV3 ÷ benchmark", metric: latencyP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
 		},
 	}
+}
+
+// besideNewer has the tool's newer release take part too.
+func besideNewer(c contest) contest {
+	c.sides = append(c.sides, newer(c.sides[1]))
+	c.figures = append(c.figures, rateFigure(clientV3, newerPeer, reported()),
+		figure{what: "latency p50, ClientV3 ÷ benchmark 3.7", metric: latencyP50, of: clientV3, by: newerPeer, bound: reported()})
+	return c
 }
 
 // withWrites tells the writes apart.

@@ -142,10 +142,13 @@ func list(w io.Writer, all []contest) {
 // findPrograms wants to be run from the root of the checkout.
 func findPrograms() (programs, error) {
 	tools := filepath.Join("bin", "tools")
-	p := programs{etcd: filepath.Join(tools, "etcd"), benchmark: filepath.Join(tools, "benchmark"), loadgen: filepath.Join("bin", "loadgen")}
-	for _, path := range []string{p.etcd, p.benchmark, p.loadgen} {
+	p := programs{
+		etcd: filepath.Join(tools, "etcd"), loadgen: filepath.Join("bin", "loadgen"),
+		benchmark: filepath.Join(tools, "benchmark"), newerBenchmark: filepath.Join(tools, "benchmark-3.7"),
+	}
+	for _, path := range []string{p.etcd, p.loadgen, p.benchmark, p.newerBenchmark} {
 		if _, err := os.Stat(path); err != nil {
-			return p, fmt.Errorf("wanted the program %s: run `make build tools-etcd tools-benchmark`, and this from the root of the checkout: %w", path, err)
+			return p, fmt.Errorf("wanted the program %s: run `make build tools-etcd tools-benchmark tools-benchmark-3.7`, and this from the root of the checkout: %w", path, err)
 		}
 	}
 	return p, nil
