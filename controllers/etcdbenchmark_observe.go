@@ -107,17 +107,23 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Re
 	}
 	o.Pods, o.Strangers = lifecycle.AssignPods(o.Run, found)
 	scraped := r.Collector.Results(o.Run.UID)
-	concludeAll(o.Pods, scraped, left)
-	concludeAll(o.Strangers, scraped, left)
+	now := r.Clock.Now()
+	concludeAll(o.Pods, scraped, left, now)
+	concludeAll(o.Strangers, scraped, left, now)
 	return nil
 }
 
-func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left map[string]*results.Snapshot) {
+// concludeAll adds what the pods have told. A pod that has an address and is not
+// scraped yet will be, from the end of this reconcile on.
+func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left map[string]*results.Snapshot, now time.Time) {
 	for i := range pods {
 		p := &pods[i]
 		s := scraped[p.Name]
 		p.Conclude(s.Live, cmp.Or(left[p.Name], s.Left))
 		p.Unreachable = s.Unreachable
+		if p.IP != "" {
+			p.Asked = now.Add(-s.Asked)
+		}
 		if s.Clock != nil {
 			p.ClockOffset = new(s.Clock.Offset())
 		}

@@ -40,7 +40,8 @@ const (
 	ReasonCompleted = "Completed"
 	// ReasonStopped: spec.stop ended the run; the result is what was measured until then.
 	ReasonStopped = "Stopped"
-	// ReasonTimedOut: spec.timeoutSeconds ended the run.
+	// ReasonTimedOut: spec.timeoutSeconds ended the run, or its client pods waited
+	// 24 hours for another run on the same etcd cluster.
 	ReasonTimedOut = "TimedOut"
 	// ReasonTargetNotFound: the Service, its port or the selected pods do not exist.
 	ReasonTargetNotFound = "TargetNotFound"

@@ -13,8 +13,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// failedGrace is how long a pod that failed serves its metrics: one scrape or
-// two, for the pod that nobody scrapes has its termination message.
+// failedGrace is how long a pod that failed before it measured anything serves its
+// metrics: one scrape or two, for the pod that nobody scrapes has its termination
+// message.
 const failedGrace = 3 * time.Second
 
 // loadPart runs this pod's part of the plan, from the plan's file to the last
@@ -37,12 +38,21 @@ func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 	lastWords(o.terminationFile, final, log)
 	if err != nil {
 		log.Error("this part could not be done", "error", err)
-		linger(ctx, control, failedGrace)
+		linger(ctx, control, graceOf(final, o.collectGrace))
 		return exitFailed
 	}
 	log.Info("done", "cleaning", string(final.Cleaning), "stopped", final.Stopped)
 	linger(ctx, control, o.collectGrace)
 	return exitDone
+}
+
+// graceOf is how long a pod that failed serves its metrics: where time ran out
+// amid the load, they have more than the termination message.
+func graceOf(final *results.Snapshot, collectGrace time.Duration) time.Duration {
+	if final.Window.Start.IsZero() {
+		return failedGrace
+	}
+	return collectGrace
 }
 
 func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *fileControl, error) {

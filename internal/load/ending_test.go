@@ -62,6 +62,35 @@ func TestAnInterruptionAtEachStage(t *testing.T) {
 	}
 }
 
+// Where nobody ends a run whose time is over, each pod ends its own part, says that
+// time was why, and keeps what it has measured.
+func TestASessionEndsByItsOwnTimer(t *testing.T) {
+	tests := map[string]struct {
+		silent       bool
+		wantMeasured bool
+	}{
+		"before the start": {silent: true},
+		"amid the load":    {wantMeasured: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			control := newControl()
+			control.silent = tc.silent
+			p := planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.DurationSeconds, p.TimeoutSeconds = 60, 1 })
+			s := newSession(t, p, 0, &fakeDriver{answer: answerAfter(time.Millisecond)}, control)
+			f := FailureOf(s.Run(t.Context()))
+			got := s.Snapshot()
+			if f == nil || f.Reason != results.FailureTimedOut || got.Failure == nil || *got.Failure != *f {
+				t.Errorf("it ended with %+v and says %+v, wanted %s", f, got.Failure, results.FailureTimedOut)
+			}
+			if has := !got.Window.End.IsZero() && got.Started > 0; has != tc.wantMeasured || !got.Stopped || got.Cleaning != results.CleaningKeysDeleted {
+				t.Errorf("measured %v, stopped %v, keys %s; wanted measured %v, stopped, and no key left", has, got.Stopped, got.Cleaning, tc.wantMeasured)
+			}
+		})
+	}
+}
+
 // cancelAt cancels once the session has reached a stage.
 func cancelAt(ctx context.Context, cancel context.CancelFunc, s *Session, stage results.Stage) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -156,7 +185,7 @@ func TestAStartThatNeverComesEndsAtThePlansTimeout(t *testing.T) {
 	d := &fakeDriver{}
 	s := newSession(t, planOf(func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
 	f := FailureOf(s.Run(t.Context()))
-	if f == nil || f.Reason != results.FailurePodFailed || !d.released.Load() {
+	if f == nil || f.Reason != results.FailureTimedOut || !d.released.Load() {
 		t.Errorf("got failure %+v, released %v", f, d.released.Load())
 	}
 }

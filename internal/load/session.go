@@ -176,8 +176,7 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	if err := sleepUntil(ctx, instantOf(startAt)); err != nil {
 		return err
 	}
-	s.load(ctx, startAt, clients)
-	return nil
+	return s.load(ctx, startAt, clients)
 }
 
 // prepare does what comes before the start and returns the clients. From the
@@ -234,7 +233,7 @@ func (s *Session) await(ctx context.Context) error {
 	defer cancel()
 	err := s.control.Turn(bounded)
 	if err != nil && ctx.Err() == nil {
-		return Errorf(results.FailurePodFailed, "nobody said for %v that this run may load the target: is the operator there, and does another run on the same etcd cluster never end?", turnLimit)
+		return Errorf(results.FailureTimedOut, "nobody said for %v that this run may load the target, and the client waits no longer: see whether the operator is there, and which run on the same etcd cluster does not end.", turnLimit)
 	}
 	return err
 }
@@ -273,12 +272,17 @@ func (s *Session) interruption(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok || err == nil || ctx.Err() == nil {
 		return err
 	}
-	if errors.Is(context.Cause(ctx), errTimedOut) {
-		return Errorf(results.FailurePodFailed, "%d s (plan.timeoutSeconds) passed while the client was %s; raise spec.timeoutSeconds, or look at what it waited for",
-			s.plan.TimeoutSeconds, s.Stage())
-	}
 	s.state.setStopped()
-	return nil
+	return s.timedOut(ctx)
+}
+
+// timedOut says, of a part that was cut short, that time ran out, if that was why.
+func (s *Session) timedOut(ctx context.Context) error {
+	if !errors.Is(context.Cause(ctx), errTimedOut) {
+		return nil
+	}
+	return Errorf(results.FailureTimedOut, "%d s (spec.timeoutSeconds) passed while the client was in stage %s, and nobody told it to stop: look at what it waited for, or raise them.",
+		s.plan.TimeoutSeconds, s.Stage())
 }
 
 // release gives the keys up, if there can be any.

@@ -76,8 +76,8 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 }
 
 // load runs the clients from now on until the window has ended and nothing is
-// in flight any more.
-func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) {
+// in flight any more. Its error says that time ran out before.
+func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) error {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
 	e.follow(s.ledger)
@@ -93,17 +93,18 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.replay(ctx, e)
 	done := e.start(flight)
 	s.state.setCoarsePacing(e.isCoarse())
-	s.follow(ctx, e, done)
+	err := s.follow(ctx, e, done)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
 	s.sampler.end()
+	return err
 }
 
 // follow goes with the load through its stages until the window has ended, or
-// ends it early when ctx ends.
-func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
+// ends it early when ctx ends. Its error says that time ran out before.
+func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) (err error) {
 	waitFor(ctx, e.measured.start, done)
 	measuring := Now() >= e.measured.start
 	if measuring {
@@ -119,6 +120,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 	// Asked first: what fires after this must not cut the drain short.
 	if s.lookout.rest() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
+		err = s.timedOut(ctx)
 		e.stop()
 	}
 	s.sampler.last()
@@ -127,6 +129,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) {
 		s.state.setProcess(s.meter.Window())
 	}
 	s.disturber.end()
+	return err
 }
 
 // closeWindow writes down where the window has ended, if it ever began.

@@ -81,7 +81,10 @@ const (
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
 	FailurePrefixNotEmpty       FailureReason = "PrefixNotEmpty"
 	FailureInvalidPlan          FailureReason = "InvalidPlan"
-	FailurePodFailed            FailureReason = "PodFailed"
+	// FailureTimedOut: the pod's own time ran out before its part was done. That
+	// is plan.TimeoutSeconds, or what it waits for its turn at most.
+	FailureTimedOut  FailureReason = "TimedOut"
+	FailurePodFailed FailureReason = "PodFailed"
 )
 
 // Failure is why a client pod could not do its part.
@@ -116,7 +119,7 @@ type Snapshot struct {
 	Failure  *Failure
 	Cleaning Cleaning
 	// Stopped says that the load ended before its bound because the run was
-	// told to stop or the process got SIGTERM.
+	// told to stop, the process got SIGTERM or its time ran out (Failure).
 	Stopped bool
 	// CoarsePacing says that arrivals of an open loop are waited for by timers that
 	// are up to a millisecond late, because the system has none that is exact.

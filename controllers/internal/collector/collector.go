@@ -60,6 +60,8 @@ type Result struct {
 	Clock *Clock
 	// Unreachable says that scrapes have failed for 10 s.
 	Unreachable bool
+	// Asked is for how long the pod has been scraped, 0 if it is not.
+	Asked time.Duration
 }
 
 // New returns a collector that scrapes plan.MetricsPort. transport may be nil;
@@ -125,6 +127,11 @@ func (c *Collector) Results(uid types.UID) map[string]Result {
 		return nil
 	}
 	out := maps.Clone(r.published)
+	for name, w := range r.pods {
+		result := out[name]
+		result.Asked = c.now().Sub(w.since)
+		out[name] = result
+	}
 	for name, left := range r.left {
 		result := out[name]
 		result.Left = left

@@ -225,3 +225,23 @@ func TestKeepAndForget(t *testing.T) {
 		t.Error("wanted nothing to be left of a run that is forgotten")
 	}
 }
+
+// TestAsked: since when a pod is scraped is known before it has answered, and stays
+// so; of one that is scraped no longer it is not.
+func TestAsked(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := New(nil)
+	c.now = func() time.Time { return now }
+	pods := []Pod{{Name: "p", IP: "198.18.0.1"}}
+	for range 3 {
+		c.Watch(uid, key, pods)
+		now = now.Add(2 * time.Second)
+	}
+	if got := c.Results(uid)["p"].Asked; got != 6*time.Second {
+		t.Errorf("wanted the pod to be asked for 6 s, found %s", got)
+	}
+	c.Watch(uid, key, nil)
+	if got := c.Results(uid)["p"].Asked; got != 0 {
+		t.Errorf("wanted nobody to ask the pod, found it for %s", got)
+	}
+}

@@ -27,8 +27,9 @@ type watched struct {
 	live *results.Snapshot
 	// clock is the best reading of the pod's clock, nil before the first.
 	clock *Clock
-	// answered is when the pod answered last, at first when it was seen.
+	// answered is when the pod answered last, at first since, when it was seen.
 	answered    time.Time
+	since       time.Time
 	unreachable bool
 }
 
@@ -48,7 +49,7 @@ func (r *run) watch(pods []Pod, now time.Time) {
 	for _, p := range pods {
 		wanted[p.Name] = true
 		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
-			r.pods[p.Name] = &watched{Pod: p, answered: now}
+			r.pods[p.Name] = &watched{Pod: p, answered: now, since: now}
 		}
 	}
 	for name, w := range r.pods {

@@ -193,7 +193,7 @@ func keys(o Observed) Cleaned {
 	written := false
 	for _, p := range o.allPods() {
 		switch {
-		case !mayHaveWritten(p):
+		case !mayHaveWritten(o.Run, p):
 		case deleted[p.Name], p.isFinal() && p.Final.Cleaning == results.CleaningKeysDeleted:
 			written = true
 		case !p.isFinal() || p.Final.Cleaning != results.CleaningNothingWritten:
@@ -206,12 +206,18 @@ func keys(o Observed) Cleaned {
 	return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonNothingWritten, "The run wrote nothing to the target."}
 }
 
-func mayHaveWritten(p Pod) bool {
+// mayHaveWritten is of a pod that waits yet, too: its deletion is only asked for,
+// and its container may start before. But pods that await a turn write nothing
+// without one, and it is given to those only that run.
+func mayHaveWritten(run *v1alpha1.EtcdBenchmark, p Pod) bool {
+	ran := p.Started || p.stage() != ""
 	switch p.State {
-	case PodMissing, PodWaiting:
+	case PodMissing:
 		return false
+	case PodWaiting:
+		return ran || allowsOthers(run) && p.Node != "" && p.Stuck == nil
 	case PodEnded:
-		return p.Started
+		return ran
 	}
 	return true
 }

@@ -118,6 +118,17 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+	heard := func(p *Pod) {
+		*p = Pod{Name: p.Name, State: PodEnded, Live: &results.Snapshot{Stage: results.StageMeasuring, Cleaning: results.CleaningKeysLeft}}
+	}
+	kept := func(p *Pod) { *p = Pod{Name: p.Name, State: PodEnded, Kept: results.StageMeasuring} }
+	for name, seen := range map[string]func(*Pod){"a scrape": heard, "status": kept, "a restart": state(PodWaiting, true)} {
+		t.Run("the cluster does not say that it began, and "+name+" does", func(t *testing.T) {
+			if k := keys(scenario(running, pod(0, seen), pod(1, with(results.CleaningKeysDeleted)))); k.Status != metav1.ConditionUnknown {
+				t.Errorf("wanted it not to be known that the keys are deleted, found %+v", k)
+			}
+		})
+	}
 	t.Run("status remembers", func(t *testing.T) {
 		o := scenario(running, pod(0, state(PodGone, false)), pod(1, with(results.CleaningKeysDeleted)))
 		o.Run.Status.Pods = []v1alpha1.PodStatus{{Name: "a", KeysDeleted: true}}
@@ -125,6 +136,33 @@ func TestKeys(t *testing.T) {
 			t.Errorf("wanted KeysDeleted, found %+v", k)
 		}
 	})
+}
+
+// TestKeysOfAPodThatMayYetStart: its Job's deletion is only asked for when the run
+// ends. Where no run waits for another, nothing keeps it from writing until it is gone.
+func TestKeysOfAPodThatMayYetStart(t *testing.T) {
+	starting := Pod{Name: "b", Node: "n", State: PodWaiting}
+	noNode, noImage := starting, starting
+	noNode.Node, noImage.Stuck = "", &Problem{v1alpha1.ReasonImageUnavailable, "no image"}
+	tests := map[string]struct {
+		pod        Pod
+		concurrent v1alpha1.ConcurrentRuns
+		want       metav1.ConditionStatus
+	}{
+		"asks nobody":     {starting, v1alpha1.ConcurrentRunsAllow, metav1.ConditionUnknown},
+		"awaits its turn": {starting, v1alpha1.ConcurrentRunsQueue, metav1.ConditionTrue},
+		"has no node":     {noNode, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
+		"has no image":    {noImage, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := scenario(done, pod(1, func(p *Pod) { *p = tc.pod }))
+			o.Run.Spec.Target.ConcurrentRuns = tc.concurrent
+			if k := keys(o); k.Status != tc.want {
+				t.Errorf("wanted Cleaned=%s, found %+v", tc.want, k)
+			}
+		})
+	}
 }
 
 func TestRefusedCleanup(t *testing.T) {

@@ -135,12 +135,13 @@ func checkGuard(o Observed, _ time.Time) *Problem {
 }
 
 // checkReports looks at what the pods say of themselves. Of several failures
-// the one that says most is told.
+// the one that says most is told. That its time ran out says least of all, and is
+// left to checkTimeout: what took the time may be that another pod is missing.
 func checkReports(o Observed, _ time.Time) *Problem {
 	var told *Problem
 	for _, p := range o.Pods {
 		s := p.Newest()
-		if s == nil || s.Failure == nil {
+		if s == nil || s.Failure == nil || p.ranOutOfTime() {
 			continue
 		}
 		found := &Problem{knownReason(s.Failure.Reason), p.String() + ": " + s.Failure.Message}
@@ -157,7 +158,8 @@ func knownReason(r results.FailureReason) string {
 	case results.FailureTargetUnreachable, results.FailureTargetUnhealthy, results.FailureTLSFailed,
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
 		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
-		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported:
+		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported,
+		results.FailureTimedOut:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed
@@ -176,6 +178,9 @@ func checkJob(o Observed, _ time.Time) *Problem {
 
 func checkLost(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
+		if p.ranOutOfTime() {
+			continue
+		}
 		if t := lossOf(p, now); t != nil && !o.goesOnWithout(p, now) {
 			return t
 		}
@@ -232,9 +237,11 @@ func isMissing(p Pod) bool { return p.State == PodMissing }
 // checkPreparation leaves pods that write the keys of a large preload to
 // spec.timeoutSeconds, and those that wait for their turn to whom they wait for.
 func checkPreparation(o Observed, now time.Time) *Problem {
-	late := func(p Pod) bool { return !p.isReady() && !p.isPreloading() && !p.isWaiting() }
+	late := func(p Pod) bool {
+		return !p.isReady() && !p.isPreloading() && !p.isWaiting() && !p.ranOutOfTime() && !p.isUnheard(now)
+	}
 	missing := o.countPods(late)
-	if o.status().StartAt != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
+	if o.status().StartAt != nil || o.status().Queue != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
 		return nil
 	}
 	reason, p := v1alpha1.ReasonPodsNotReady, o.Pods[firstPod(o, late)]
@@ -253,6 +260,8 @@ func whyNotReady(p Pod) string {
 		return "cannot start: " + p.Stuck.Message
 	case p.isWaiting():
 		return "waits for its turn at the target"
+	case p.isPreloading() && p.Live == nil:
+		return "writes the keys that the load will read"
 	case p.isPreloading():
 		return fmt.Sprintf("writes the keys that the load will read, %s until now", results.Grouped(p.Live.Requests[results.RPCPut][results.PhasePreload]))
 	case p.Live != nil:
@@ -265,8 +274,14 @@ func whyNotReady(p Pod) string {
 	}[p.State]
 }
 
+// checkTimeout waits for the first word of pods to an operator that has just
+// come: they may have measured all that they were to, and wait to be asked.
 func checkTimeout(o Observed, now time.Time) *Problem {
-	if now.Before(timesOut(o)) {
+	if i := firstPod(o, Pod.ranOutOfTime); i >= 0 {
+		return &Problem{v1alpha1.ReasonTimedOut, o.Pods[i].String() + ": " + o.Pods[i].Newest().Failure.Message}
+	}
+	unheard := o.countPods(func(p Pod) bool { return p.isUnheard(now) })
+	if now.Before(timesOut(o)) || o.status().StartAt != nil && unheard > 0 {
 		return nil
 	}
 	message := fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.", o.spec().TimeoutSeconds, o.stage())
@@ -318,6 +333,9 @@ func deadlines(o Observed) []time.Time {
 	for _, p := range o.Pods {
 		if p.Stuck != nil {
 			out = append(out, p.StuckSince.Add(imageGrace))
+		}
+		if !p.Asked.IsZero() {
+			out = append(out, p.Asked.Add(hearGrace))
 		}
 	}
 	return out

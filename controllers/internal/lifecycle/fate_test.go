@@ -173,6 +173,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		w.until(hostile, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 		reason := w.finished()
 		reasons[reason]++
+		w.checkEnd()
 		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonTargetNotFound {
 			w.fail("seed %d: wanted an untroubled run to complete, found %s", seed, reason)
 		}

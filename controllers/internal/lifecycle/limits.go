@@ -35,6 +35,10 @@ const (
 	// deletionGrace bounds how long the finalizer may hold a deleted object.
 	deletionGrace = 2 * time.Minute
 
+	// hearGrace is how long an operator that has just come waits for a pod's first
+	// word: for two scrapes, a second apart, that take as long as they may.
+	hearGrace = 8 * time.Second
+
 	// leadBase and leadPerPod are the time between the decision to start and
 	// the start: the annotation reaches a pod's file within 0.25 s, and the
 	// operator patches a pod in less than 10 ms.

@@ -81,26 +81,48 @@ type blow struct {
 	strike   func(*world)
 }
 
-// turn is a blow at a moment, or after the end if that moment never comes.
+// harmless blows end no run.
+var harmless = []string{"others in front", "a new operator"}
+
+// turn is a blow at a moment, or after the end if that moment never comes. The last
+// pod is the one it hits, or the first: client pod 0.
 type turn struct {
 	moment moment
 	blow   blow
+	first  bool
 }
 
 // unfold lets happen what is due.
 func (w *world) unfold() {
 	for len(w.plot) > 0 && (w.has(w.plot[0].moment) || w.finished() != "") {
 		w.note("%s", w.plot[0].blow.name)
+		w.first = w.plot[0].first
 		w.plot[0].blow.strike(w)
 		w.plot = w.plot[1:]
 	}
 }
 
-// onPod hits the last pod, if there is one.
+// onPod hits the pod whose turn it is, if there is one.
 func onPod(strike func(*world, *Pod)) func(*world) {
 	return func(w *world) {
-		if names := w.names(); len(names) > 0 {
+		names := w.names()
+		if w.first {
+			slices.Reverse(names)
+		}
+		if len(names) > 0 {
 			strike(w, w.pods[names[len(names)-1]])
+		}
+	}
+}
+
+// onWaiting hits a pod whose container has not started.
+func onWaiting(problem Problem) func(*world) {
+	return func(w *world) {
+		for _, name := range w.names() {
+			if p := w.pods[name]; p.State == PodWaiting {
+				p.Stuck, p.StuckSince, w.frozen[name] = &problem, w.now, true
+				return
+			}
 		}
 	}
 }
@@ -126,24 +148,11 @@ var blows = []blow{
 	{"pods refused", false, func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }},
 	{"the target gone", false, func(w *world) { w.target = false }},
 	{"others in front", false, func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }},
-	{"the operator away until the time is over", false, func(w *world) { w.now = w.now.Add(seconds(w.run.Spec.TimeoutSeconds)) }},
-	{"a new operator", false, func(w *world) {
-		for _, p := range w.pods {
-			if p.Live = nil; p.Road == v1alpha1.RoadScrape {
-				p.Final, p.Road = nil, ""
-			}
-		}
-	}},
-	{"an image missing", false, onPod(func(w *world, p *Pod) {
-		if p.State == PodWaiting {
-			p.Stuck, p.StuckSince, w.frozen[p.Name] = &Problem{v1alpha1.ReasonImageUnavailable, "no image"}, w.now, true
-		}
-	})},
-	{"no node for a pod", false, onPod(func(w *world, p *Pod) {
-		if p.State == PodWaiting {
-			p.Stuck, p.StuckSince, w.frozen[p.Name] = &Problem{v1alpha1.ReasonUnschedulable, "no node"}, w.now, true
-		}
-	})},
+	{"the operator away until the time is over", false, func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }},
+	{"pods that time out by their own timers", false, (*world).timer},
+	{"a new operator", false, (*world).restart},
+	{"an image missing", false, onWaiting(Problem{v1alpha1.ReasonImageUnavailable, "no image"})},
+	{"no node for a pod", false, onWaiting(Problem{v1alpha1.ReasonUnschedulable, "no node"})},
 	{"a pod that fails", false, onLoad(func(_ *world, p *Pod) {
 		p.Live = &results.Snapshot{Stage: results.StageConnecting, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}}
 	})},
@@ -198,9 +207,10 @@ func ordersFrom(t *testing.T, first moment) map[string]bool {
 	for second := first; second < moments; second++ {
 		for _, one := range blows {
 			for _, other := range blows {
-				reasons[endOf(t, v1alpha1.PodLossFail, turn{first, one}, turn{second, other})] = true
+				plot := []turn{{first, one, first%2 > 0}, {second, other, (first+second)/2%2 > 0}}
+				reasons[endOf(t, v1alpha1.PodLossFail, plot...)] = true
 				if one.losesPod || other.losesPod {
-					reasons[endOf(t, v1alpha1.PodLossContinue, turn{first, one}, turn{second, other})] = true
+					reasons[endOf(t, v1alpha1.PodLossContinue, plot...)] = true
 				}
 			}
 		}
@@ -223,6 +233,10 @@ func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, plot ...turn) string {
 	bound := 12*heartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
 	w.until(false, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 	reason := w.finished()
+	w.checkEnd()
+	if harms := func(t turn) bool { return !slices.Contains(harmless, t.blow.name) }; reason != v1alpha1.ReasonCompleted && !slices.ContainsFunc(plot, harms) {
+		w.fail("wanted a run that nothing has harmed to complete, found %s", reason)
+	}
 	w.checkAftermath(40, false, reason)
 	return reason
 }

@@ -55,8 +55,10 @@ type Pod struct {
 	StartAt               string
 	Turn, Stop, Collected bool
 
-	// Live is the newest scrape; nil if there was none.
+	// Live is the newest scrape; nil if there was none. Kept is the stage that
+	// status keeps of the pod, from an operator that is gone; empty if it told none.
 	Live *results.Snapshot
+	Kept results.Stage
 	// Final is the pod's final result; nil until there is one.
 	Final *results.Snapshot
 	// Road is how the pod's measured numbers came; empty until they have.
@@ -66,6 +68,9 @@ type Pod struct {
 	ClockOffset *time.Duration
 	// Unreachable says that scrapes of the running pod keep failing.
 	Unreachable bool
+	// Asked is since when this operator asks the pod for its numbers; zero if it
+	// can not.
+	Asked time.Time
 }
 
 // NewPod returns what a pod of the load Job shows of itself.
@@ -148,11 +153,31 @@ func (p Pod) isReady() bool {
 }
 
 func (p Pod) isPreloading() bool {
-	return p.State == PodRunning && p.Live != nil && p.Live.Stage == results.StagePreloading
+	return p.State == PodRunning && p.stage() == results.StagePreloading
 }
 
 func (p Pod) isWaiting() bool {
-	return p.State == PodRunning && p.Live != nil && p.Live.Stage == results.StageWaiting
+	return p.State == PodRunning && p.stage() == results.StageWaiting
+}
+
+// stage is the last that the pod was heard to be in, by whatever operator.
+func (p Pod) stage() results.Stage {
+	if s := p.Newest(); s != nil {
+		return s.Stage
+	}
+	return p.Kept
+}
+
+// isUnheard says that a pod may yet tell this operator, which has just come,
+// where it is: until then nothing may be read from its silence.
+func (p Pod) isUnheard(now time.Time) bool {
+	return p.State == PodRunning && p.Newest() == nil && !p.Unreachable && now.Before(p.Asked.Add(hearGrace))
+}
+
+// ranOutOfTime says that the pod has ended its part by its own timer.
+func (p Pod) ranOutOfTime() bool {
+	s := p.Newest()
+	return s != nil && s.Failure != nil && s.Failure.Reason == results.FailureTimedOut
 }
 
 func (p Pod) isUnschedulable() bool {
@@ -185,12 +210,13 @@ func (p Pod) hasMeasured() bool {
 // index is the one; from the start on it is the pod whose name status holds,
 // and any other is a stranger: it would send the same load again.
 func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod) {
-	recorded := map[int]string{}
+	recorded, stages := map[int]string{}, map[string]string{}
 	pods = missingPods(run)
 	for _, p := range run.Status.Pods {
-		recorded[int(p.Index)] = p.Name
+		recorded[int(p.Index)], stages[p.Name] = p.Name, p.Stage
 	}
 	for _, p := range byAge(found) {
+		p.Kept = results.Stage(stages[p.Name])
 		if p.Index < 0 || p.Index >= len(pods) || run.Status.StartAt != nil && p.Name != recorded[p.Index] {
 			strangers = append(strangers, p)
 			continue

@@ -24,6 +24,12 @@ func TestNewPod(t *testing.T) {
 		return s
 	}
 	began := metav1.NewTime(t0)
+	lostBefore := func(phase corev1.PodPhase) corev1.PodStatus {
+		s := container(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
+		s.ContainerStatuses[1].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
+		s.Phase = phase
+		return s
+	}
 	tests := map[string]struct {
 		status      corev1.PodStatus
 		wantState   PodState
@@ -40,6 +46,9 @@ func TestNewPod(t *testing.T) {
 		"running":         {container(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), PodRunning, true, "", ""},
 		"killed":          {container(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", StartedAt: began}}), PodEnded, true, "", "ended with exit code 137 (OOMKilled)"},
 		"never could run": {container(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError"}}), PodEnded, false, "", "ended with exit code 128 (StartError)"},
+		"lost":            {container(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}}), PodEnded, true, "", "ended with exit code 137 (ContainerStatusUnknown)"},
+		"lost, waiting":   {lostBefore(corev1.PodFailed), PodEnded, true, "", "was ended by the cluster: no reason given"},
+		"to run again":    {lostBefore(corev1.PodPending), PodWaiting, true, "", ""},
 		"evicted":         {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "node low on memory"}, PodEnded, false, "", "was ended by the cluster: node low on memory"},
 	}
 	for name, tc := range tests {

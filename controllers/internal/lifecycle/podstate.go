@@ -25,18 +25,30 @@ var waitingReasons = map[string]string{
 	"RunContainerError":          v1alpha1.ReasonPodFailed,
 }
 
-// stateOf returns the pod's state and whether its container has ever started.
+// stateOf returns the pod's state and whether its container may have started.
 func stateOf(p *corev1.Pod) (state PodState, started bool) {
 	c := containerOf(p).State
+	started = mayHaveStarted(containerOf(p))
 	switch {
 	case c.Terminated != nil:
-		return PodEnded, !c.Terminated.StartedAt.IsZero()
+		return PodEnded, started
 	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
-		return PodEnded, c.Running != nil
+		return PodEnded, started
 	case c.Running != nil:
 		return PodRunning, true
 	}
-	return PodWaiting, false
+	return PodWaiting, started
+}
+
+// reasonUnknown is the kubelet's for a container that it can not find any more,
+// after a restart of its node for example: it writes an end without a beginning,
+// and the container may have run.
+const reasonUnknown = "ContainerStatusUnknown"
+
+func mayHaveStarted(c corev1.ContainerStatus) bool {
+	t := c.State.Terminated
+	return c.State.Running != nil || c.LastTerminationState.Terminated != nil ||
+		t != nil && (!t.StartedAt.IsZero() || t.Reason == reasonUnknown)
 }
 
 func exitOf(p *corev1.Pod) string {

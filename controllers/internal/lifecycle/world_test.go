@@ -39,8 +39,13 @@ type world struct {
 	// frozen pods do nothing any more; started are the pods told to start, by index.
 	frozen  map[string]bool
 	started map[int]string
-	// plot is what happens to the run, in this order.
+	// asked is since when the operator scrapes a pod; back is when one came back
+	// that had been away.
+	asked map[string]time.Time
+	back  time.Time
+	// plot is what happens to the run, in this order; first is of the present turn.
 	plot  []turn
+	first bool
 	story []string
 }
 
@@ -51,7 +56,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		run.Spec.OnPodLost = v1alpha1.PodLossContinue
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}}
+	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
 }
 
 func newRun(pods int32) *v1alpha1.EtcdBenchmark {
@@ -85,7 +90,11 @@ func (w *world) observe() Observed {
 	o.Place = w.place()
 	var found []Pod
 	for _, name := range w.names() {
+		if w.asked[name].IsZero() {
+			w.asked[name] = w.now
+		}
 		found = append(found, *w.pods[name])
+		found[len(found)-1].Asked = w.asked[name]
 	}
 	o.Pods, o.Strangers = AssignPods(o.Run, found)
 	o.PodsLive = w.rand.IntN(2) == 0
@@ -198,6 +207,51 @@ func (w *world) annotate(a Action) {
 	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
 }
 
+// restart has another operator go on, which has heard of no pod.
+func (w *world) restart() {
+	clear(w.asked)
+	for _, p := range w.pods {
+		if p.Live = nil; p.Road == v1alpha1.RoadScrape {
+			p.Final, p.Road = nil, ""
+		}
+	}
+}
+
+// leave has no operator there for a while.
+func (w *world) leave(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.back = w.now
+	w.restart()
+}
+
+// timer has the pods end their parts as they do when nobody ends the run. The time
+// of one that awaits its turn does not run.
+func (w *world) timer() {
+	w.leave(seconds(w.run.Spec.TimeoutSeconds))
+	for _, p := range w.pods {
+		if p.State == PodRunning && p.Final == nil && p.Turn {
+			p.State, p.Exit, p.Ready = PodEnded, "ended with exit code 1 (Error)", false
+			p.Conclude(nil, &results.Snapshot{
+				Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
+				Failure: &results.Failure{Reason: results.FailureTimedOut, Message: "time ran out"},
+			})
+		}
+	}
+}
+
+// checkEnd: whatever happened, a run is finished a minute after its time at the
+// latest; only an operator that was away takes a minute from when it is back.
+func (w *world) checkEnd() {
+	a, end := w.run.Status.Admission, w.run.Status.CompletionTime
+	if a == nil || end == nil {
+		return
+	}
+	bound := latest(a.At.Add(seconds(w.run.Spec.TimeoutSeconds)), w.back).Add(time.Minute)
+	if end.After(bound) {
+		w.fail("wanted the end by %s, found it at %s", bound.Format(time.TimeOnly), end.Format(time.TimeOnly))
+	}
+}
+
 func (w *world) deleteJob() {
 	w.job = Job{}
 	for _, name := range w.names() {
@@ -239,7 +293,7 @@ func (w *world) keepPods(o Observed) {
 	for _, p := range o.Pods {
 		if p.State != PodMissing {
 			deleted := p.isFinal() && p.Final.Cleaning == results.CleaningKeysDeleted
-			w.run.Status.Pods = append(w.run.Status.Pods, v1alpha1.PodStatus{Index: int32(p.Index), Name: p.Name, Node: p.Node, KeysDeleted: deleted})
+			w.run.Status.Pods = append(w.run.Status.Pods, v1alpha1.PodStatus{Index: int32(p.Index), Name: p.Name, Node: p.Node, Stage: string(p.stage()), KeysDeleted: deleted})
 		}
 	}
 }
