@@ -69,7 +69,7 @@ func (w *world) grow(p *Pod, hostile bool) {
 		p.Conclude(p.Live, nil)
 	case p.StartAt != "":
 		p.Live = &results.Snapshot{Stage: results.StageCleaning}
-	case !p.Turn:
+	case !p.Turn && !allowsOthers(w.run):
 		p.Live = &results.Snapshot{Stage: results.StageWaiting, Cleaning: results.CleaningNothingWritten}
 		w.run.Status.Target.ClusterID = "c"
 	default:
@@ -167,6 +167,9 @@ func TestAlwaysFinishes(t *testing.T) {
 	reasons := map[string]int{}
 	for seed := range uint64(3000) {
 		w := newWorld(t, seed)
+		if seed%4 == 0 {
+			w.run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow
+		}
 		hostile := seed%3 > 0
 		queueing := time.Duration(w.ahead+max(w.rivals, 0)+2) * heartbeat
 		bound := queueing + seconds(w.run.Spec.SchedulingTimeoutSeconds+w.run.Spec.TimeoutSeconds) + time.Minute

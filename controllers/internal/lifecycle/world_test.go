@@ -104,6 +104,7 @@ func (w *world) observe() Observed {
 // place is the run's, among others that come and go as the world has it.
 func (w *world) place() Place {
 	switch {
+	case allowsOthers(w.run):
 	case w.ahead > 0:
 		return Place{Behind: "ns/older", Position: 1}
 	case w.run.Status.Admission != nil && w.rivals > 0:

@@ -190,9 +190,9 @@ func steady(t *testing.T, m *team, requests int, records func() int) {
 	m.run(t, max(requests/5, 300))
 	before := records()
 	got := m.allocations(t, requests)
-	// Each record of TLS may take one. The rest is for what is rare, such as the
-	// runtime's own.
-	if most := records() - before + requests/100; got > most {
+	// Each record of TLS may take one. The rest is for what does not grow with the
+	// requests, such as the runtime's own.
+	if most := records() - before + 50; got > most {
 		t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
 	}
 }

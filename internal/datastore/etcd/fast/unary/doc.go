@@ -12,4 +12,7 @@
 //	Start → waiting (the peer's limit of streams) → open ─┬→ blocked (windows) ─┐
 //	                                                      └──── sent ◄──────────┘
 //	open, blocked, sent → Ended: trailers, RST_STREAM, GOAWAY, Cancel, Fail
+//
+// A stream waits, too, while too much is unwritten. The server can end it once
+// its headers have left: what comes for it before that is a violation.
 package unary

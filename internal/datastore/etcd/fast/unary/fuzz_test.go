@@ -86,7 +86,7 @@ func (s *session) next(input []byte) int {
 func (s *session) read(chunk []byte) {
 	s.pending = append(s.pending, chunk...)
 	consumed, err := s.conn.Receive(s.pending)
-	s.pending = append([]byte(nil), s.pending[consumed:]...)
+	s.pending = append(s.pending[:0], s.pending[consumed:]...)
 	s.got.Failed = err != nil
 	if consumed == 0 || err != nil {
 		return
