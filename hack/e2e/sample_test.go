@@ -94,7 +94,8 @@ func requireColumns(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	if diff := cmp.Diff(want, strings.Fields(lines[0])); diff != "" {
 		t.Errorf("kubectl get eb: columns (-want +got):\n%s", diff)
 	}
-	for _, cell := range []string{"Completed", b.Status.Display.Throughput, b.Status.Display.P99, " 0 ", "3/3"} {
+	errors := fmt.Sprintf(" %d ", b.Status.Summary.FailedRequests)
+	for _, cell := range []string{"Completed", b.Status.Display.Throughput, b.Status.Display.P99, errors, "3/3"} {
 		if cell == "" || !strings.Contains(lines[1], cell) {
 			t.Errorf("kubectl get eb: wanted %q in the row, found %q", cell, lines[1])
 		}
