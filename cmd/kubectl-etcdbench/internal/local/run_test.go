@@ -226,7 +226,8 @@ func TestRunTimesOut(t *testing.T) {
 	wantCondition(t, run, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
 	// Where other tests keep the processors busy, the client may be the limit: then
 	// that is the reason.
-	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); c == nil || c.Status != metav1.ConditionUnknown {
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+	if c == nil || c.Status != metav1.ConditionUnknown || c.Reason != v1alpha1.ReasonNotJudged && c.Reason != v1alpha1.ReasonClientBound {
 		t.Errorf("wanted Passed to be Unknown, found %+v", c)
 	}
 	if s := run.Status.Summary; s == nil || !s.Partial {
