@@ -63,11 +63,9 @@ func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
 // isTooLarge knows the refusal of the API server, and those of its etcd and of
 // its client, which it passes on as faults of its own.
 func isTooLarge(err error) bool {
-	if err == nil || apierrors.IsRequestEntityTooLargeError(err) {
-		return err != nil
-	}
-	return strings.Contains(err.Error(), "etcdserver: request is too large") ||
-		strings.Contains(err.Error(), "trying to send message larger than max")
+	return err != nil && (apierrors.IsRequestEntityTooLargeError(err) ||
+		strings.Contains(err.Error(), "etcdserver: request is too large") ||
+		strings.Contains(err.Error(), "trying to send message larger than max"))
 }
 
 // overdue knows since when the reports of runs can not be written. An operator

@@ -50,13 +50,16 @@ func (w unwritableStatus) Patch(ctx context.Context, o client.Object, p client.P
 	return w.SubResourceWriter.Patch(ctx, o, p, options...)
 }
 
-// unwritable has the stage go on with an operator that can not write all.
-func (s *stage) unwritable(report, status error) (refused *atomic.Int32) {
+// playUnwritable plays until the pods run, with an operator that can not write all.
+func (s *stage) playUnwritable(report, status error) (refused *atomic.Int32) {
 	s.t.Helper()
+	s.playPreparing()
 	refused = &atomic.Int32{}
 	s.restart(func(r *EtcdBenchmarkReconciler) {
 		r.Client = unwritableClient{r.Client, report, status, refused}
 	})
+	s.playReady()
+	s.playRunning()
 	return refused
 }
 
@@ -67,10 +70,7 @@ var errWebhook = apierrors.NewInternalError(errors.New("failed calling webhook: 
 func TestAReportThatCanNotBeWritten(t *testing.T) {
 	t.Run("for a while", func(t *testing.T) {
 		s := newStage(t)
-		s.playPreparing()
-		refused := s.unwritable(errWebhook, nil)
-		s.playReady()
-		s.playRunning()
+		refused := s.playUnwritable(errWebhook, nil)
 		s.playDone()
 		s.await("a report that is refused twice", func() bool { return refused.Load() > 1 })
 		if isFinished(&v1alpha1.EtcdBenchmark{Status: s.status()}) {
@@ -82,10 +82,7 @@ func TestAReportThatCanNotBeWritten(t *testing.T) {
 	})
 	t.Run("beyond the time-out", func(t *testing.T) {
 		s := newStage(t)
-		s.playPreparing()
-		s.unwritable(errWebhook, nil)
-		s.playReady()
-		s.playRunning()
+		s.playUnwritable(errWebhook, nil)
 		s.later(time.Duration(s.run.Spec.TimeoutSeconds)*time.Second + time.Minute)
 		for _, a := range s.pods {
 			a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
@@ -95,10 +92,7 @@ func TestAReportThatCanNotBeWritten(t *testing.T) {
 	})
 	t.Run("and then can", func(t *testing.T) {
 		s := newStage(t)
-		s.playPreparing()
-		refused := s.unwritable(errWebhook, nil)
-		s.playReady()
-		s.playRunning()
+		refused := s.playUnwritable(errWebhook, nil)
 		s.playDone()
 		s.await("a report that is refused", func() bool { return refused.Load() > 0 })
 		s.restart()
@@ -130,10 +124,7 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
-			s.playPreparing()
-			refused := s.unwritable(nil, err)
-			s.playReady()
-			s.playRunning()
+			refused := s.playUnwritable(nil, err)
 			s.playDone()
 			s.awaitFinished(v1alpha1.ReasonInvalidPlan)
 			s.checkMessage("results that status cannot hold")

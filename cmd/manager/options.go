@@ -75,33 +75,25 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) erro
 
 // registerCaps adds the flags of what any run may do.
 func (o *options) registerCaps(flags *flag.FlagSet) {
-	flags.Func("allowed-endpoints", "comma-separated hosts that runs may load: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", o.setEndpoints)
-	flags.Func("control-plane-endpoints", "comma-separated addresses of the etcd of a Kubernetes API server, which only runs with guard.acknowledgeControlPlane may load: CIDRs or names as above, each with a port (10.0.0.1:2379) or without", o.setControlPlane)
+	flags.Func("allowed-endpoints", "comma-separated hosts that runs may load: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
+	flags.Func("control-plane-endpoints", "comma-separated addresses of the etcd of a Kubernetes API server, which only runs with guard.acknowledgeControlPlane may load: CIDRs or names as above, each with a port (10.0.0.1:2379) or without", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "how many client pods a run may have; 0 is any number")
 	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "how many runs of a namespace may go on or wait at a time; 0 is any number")
 	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "highest load.rate of a run, in requests per second, which refuses closed loops; writing keys before the load and disturbances do not count, and a request can be several calls to etcd; 0 is any number")
 }
 
-func (o *options) setEndpoints(value string) error {
-	for _, text := range strings.Split(value, ",") {
-		pattern, err := controllers.ParseHostPattern(strings.TrimSpace(text))
-		if err != nil {
-			return err
+// listOf reads a flag's comma-separated values into a list.
+func listOf[T any](list *[]T, parse func(string) (T, error)) func(string) error {
+	return func(value string) error {
+		for _, text := range strings.Split(value, ",") {
+			item, err := parse(strings.TrimSpace(text))
+			if err != nil {
+				return err
+			}
+			*list = append(*list, item)
 		}
-		o.caps.Endpoints = append(o.caps.Endpoints, pattern)
+		return nil
 	}
-	return nil
-}
-
-func (o *options) setControlPlane(value string) error {
-	for _, text := range strings.Split(value, ",") {
-		pattern, err := controllers.ParseEndpointPattern(strings.TrimSpace(text))
-		if err != nil {
-			return err
-		}
-		o.caps.ControlPlane = append(o.caps.ControlPlane, pattern)
-	}
-	return nil
 }
 
 func (o *options) setNamespaces(value string) error {

@@ -32,14 +32,14 @@ func TestParseOptions(t *testing.T) {
 			args: []string{"--client-image=i", "--allowed-endpoints=10.0.0.0/8, *.etcd.svc", "--max-pods-per-run=1", "--max-runs-per-namespace=2", "--max-rate-per-run=3"},
 			want: options{
 				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
-				caps: controllers.Caps{Endpoints: hostPatterns(t, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
+				caps: controllers.Caps{Endpoints: parsed(t, controllers.ParseHostPattern, "10.0.0.0/8", "*.etcd.svc"), PodsPerRun: 1, RunsPerNamespace: 2, RatePerRun: 3},
 			},
 		},
 		"control plane": {
 			args: []string{"--client-image=i", "--control-plane-endpoints=10.0.0.0/28, etcd.example:2379"},
 			want: options{
 				clientImage: "i", metricsAddress: ":8443", probeAddress: ":8081",
-				caps: controllers.Caps{ControlPlane: endpointPatterns(t, "10.0.0.0/28", "etcd.example:2379")},
+				caps: controllers.Caps{ControlPlane: parsed(t, controllers.ParseEndpointPattern, "10.0.0.0/28", "etcd.example:2379")},
 			},
 		},
 		"no port":         {args: []string{"--client-image=i", "--control-plane-endpoints=etcd:none"}, wantError: "etcd:none"},
@@ -76,26 +76,14 @@ func samePattern(a, b controllers.HostPattern) bool { return a == b }
 
 func sameEndpoints(a, b controllers.EndpointPattern) bool { return a == b }
 
-func endpointPatterns(t *testing.T, texts ...string) (out []controllers.EndpointPattern) {
+func parsed[T any](t *testing.T, parse func(string) (T, error), texts ...string) (out []T) {
 	t.Helper()
 	for _, text := range texts {
-		p, err := controllers.ParseEndpointPattern(text)
+		item, err := parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, p)
-	}
-	return out
-}
-
-func hostPatterns(t *testing.T, texts ...string) (out []controllers.HostPattern) {
-	t.Helper()
-	for _, text := range texts {
-		p, err := controllers.ParseHostPattern(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, p)
+		out = append(out, item)
 	}
 	return out
 }
