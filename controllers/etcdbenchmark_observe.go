@@ -25,7 +25,7 @@ import (
 func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
-		r.observeTarget, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
+		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err
