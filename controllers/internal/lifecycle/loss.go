@@ -67,7 +67,7 @@ func without(o Observed, now time.Time) string {
 // decidePartlyCompleted finishes a run whose pods have all done their part, but
 // for those that were lost.
 func decidePartlyCompleted(o Observed, now time.Time) *Decision {
-	if o.status().Ending != nil || o.status().StartAt == nil {
+	if o.endsForGood() || o.status().StartAt == nil || o.countPods(Pod.obeyedStop) > 0 {
 		return nil
 	}
 	did, ended := 0, true
@@ -80,9 +80,9 @@ func decidePartlyCompleted(o Observed, now time.Time) *Decision {
 			did, ended = did+1, ended && p.isFinal()
 		}
 	}
-	if did == 0 || did == len(o.Pods) || !ended && now.Before(timesOut(o)) {
+	if did == 0 || did == len(o.Pods) || !ended && now.Before(cleansUntil(o)) {
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s", did, len(o.Pods), without(o, now))
+	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s%s", did, len(o.Pods), without(o, now), stopNote(o))
 	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, Shorten(message, maxMessage)})
 }
