@@ -145,6 +145,7 @@ func decideRun(o Observed, now time.Time) *Decision {
 	d := &Decision{Actions: dismiss(o.Strangers)}
 	d.Stage, d.Message = runStage(o, now)
 	d.Actions = append(d.Actions, excuse(o.Pods)...)
+	d.Actions = append(d.Actions, endWait(o, now)...)
 	d.wake(nextCheck(o, now), now)
 	if at := o.status().StartAt; at.After(now) {
 		d.wake(at.Time, now)
