@@ -135,6 +135,33 @@ func TestAllowedRunsDoNotQueue(t *testing.T) {
 	}
 }
 
+// TestNobodyElsewhereWaitsForPodsThatNeverCome: of a run that allows others, too,
+// nobody knows the cluster until a pod of it runs. Then others wait to hear it.
+func TestNobodyElsewhereWaitsForPodsThatNeverCome(t *testing.T) {
+	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow })
+	s.loadJob()
+	elsewhere := func(name, address string) *stage {
+		other := s.join(name, targets(v1alpha1.Target{Endpoints: []string{address}}))
+		other.makePods()
+		for _, a := range other.pods {
+			a.serve()
+			a.runs()
+			a.says(results.StageWaiting, inCluster(name))
+		}
+		return other
+	}
+	second := elsewhere("second", "etcd.example:2379")
+	second.await("the pods to hear of their turn", func() bool { return second.allHave(plan.AnnotationTurn) })
+	s.makePods()
+	s.pods[1].runs()
+	s.await("its pods to count", func() bool { return s.status().Admission.ConfirmedAt != nil })
+	third := elsewhere("third", "etcd.example:12379")
+	third.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(third.message(), "/"+s.run.Name) })
+	if third.allHave(plan.AnnotationTurn) {
+		t.Error("a pod was told to write beside pods of a cluster that is not known")
+	}
+}
+
 func TestAStopEndsTheWaitInTheQueue(t *testing.T) {
 	s := newStage(t)
 	s.loadJob()

@@ -54,6 +54,7 @@ type Admission struct {
 
 	// confirmedAt is when the client pods were let write: no other run, under
 	// whatever addresses, loaded the same cluster then. Absent: they write nothing.
+	// Of a run with target.concurrentRuns: Allow it is when the first of them ran.
 	//
 	// +optional
 	ConfirmedAt *metav1.MicroTime `json:"confirmedAt,omitempty"`

@@ -19,6 +19,9 @@ const (
 	// maxApart is what a busy node may take to wake a pod up, however short the
 	// run is.
 	maxApart = 500 * time.Millisecond
+	// maxClockOff is what no run is long enough for: a clock that is further off is
+	// kept by nobody, and may be further off a minute later.
+	maxClockOff = 5 * time.Second
 )
 
 // doubt is a reason for which a run's numbers are not of what was asked for.
@@ -90,13 +93,15 @@ func doubtClocks(b *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
 			continue
 		}
 		offset := time.Duration(*p.ClockOffsetMicroseconds) * time.Microsecond
-		if offset.Abs() > tolerance(s) {
+		if offset.Abs() > clockTolerance(s) {
 			return &doubt{v1alpha1.ReasonClockOffset, fmt.Sprintf("The clock of client pod %d is %s off the operator's, wanted at most %s: it started that much early or late; look at the time service of node %s.",
-				p.Index, exactMicros(offset.Abs()), exactMicros(tolerance(s)), p.Node)}
+				p.Index, exactMicros(offset.Abs()), exactMicros(clockTolerance(s)), p.Node)}
 		}
 	}
 	return nil
 }
+
+func clockTolerance(s *results.Summary) time.Duration { return min(tolerance(s), maxClockOff) }
 
 func tolerance(s *results.Summary) time.Duration {
 	return max(maxApart, time.Duration(maxApartShare*float64(s.Length)))

@@ -73,6 +73,10 @@ func TestDoubts(t *testing.T) {
 		"a clock nearly right":      {clockOff(0, -500*time.Millisecond), []func(*results.Summary){none}, v1alpha1.ReasonObjectivesMet, ""},
 		"a clock that is ahead":     {clockOff(0, time.Minute), []func(*results.Summary){none}, v1alpha1.ReasonClockOffset, "client pod 1"},
 		"a clock that is behind":    {clockOff(-time.Minute), []func(*results.Summary){none}, v1alpha1.ReasonClockOffset, "60000ms"},
+		"a clock off, for an hour":  {clockOff(0, 5*time.Second), []func(*results.Summary){lastingFor(time.Hour)}, v1alpha1.ReasonObjectivesMet, ""},
+		"too far for any time":      {clockOff(0, -5001*time.Millisecond), []func(*results.Summary){lastingFor(time.Hour)}, v1alpha1.ReasonClockOffset, "wanted at most 5000ms"},
+		"far for a minute":          {clockOff(0, 3001*time.Millisecond), []func(*results.Summary){lastingFor(time.Minute)}, v1alpha1.ReasonClockOffset, "wanted at most 3000ms"},
+		"apart, for an hour":        {clockOff(), []func(*results.Summary){apart(time.Minute), lastingFor(time.Hour)}, v1alpha1.ReasonObjectivesMet, ""},
 		"clocks, and so starts":     {clockOff(0, time.Minute), []func(*results.Summary){apart(time.Minute)}, v1alpha1.ReasonClockOffset, "started 60000ms after"},
 		"two doubts":                {clockOff(time.Minute), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "client pod 0"},
 	}

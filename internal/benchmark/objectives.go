@@ -44,7 +44,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 	}
 	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
 	for _, o := range b.Resolved().Objectives {
-		v := judge(o, b.Resolved().Load, s)
+		v := judge(o, b, s)
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
 			Result:  v.result,
@@ -76,8 +76,8 @@ func CouldNotRun(reason string) bool {
 	return true
 }
 
-// judge judges one objective of a run with this load.
-func judge(o v1alpha1.Objective, l v1alpha1.Load, s *results.Summary) verdict {
+// judge judges one objective of a run.
+func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) verdict {
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
 	}
@@ -89,9 +89,9 @@ func judge(o v1alpha1.Objective, l v1alpha1.Load, s *results.Summary) verdict {
 	case o.ErrorRatio != nil:
 		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
 	case o.AchievedRate != nil:
-		return judgeAchievedRate(*o.AchievedRate, l, *s)
+		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, *s)
 	case o.StartSkew != nil:
-		return completed(judgeStartSkew(*o.StartSkew, *s), *s)
+		return completed(judgeStartSkew(*o.StartSkew, clocksApart(b.Status.Pods), *s), *s)
 	}
 	if limit := memberLimitOf(o); limit != nil {
 		return completed(judgeMembers(limit, *s), *s)

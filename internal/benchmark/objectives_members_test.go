@@ -223,6 +223,47 @@ func TestJudgeTheRun(t *testing.T) {
 	}
 }
 
+// Starts are told by the pods' own clocks: where these are known to differ, the
+// truth can be on the other side of the limit.
+func TestSkewByClocksThatDiffer(t *testing.T) {
+	const ms = time.Millisecond
+	starts := func(skew time.Duration) []*results.Snapshot {
+		return []*results.Snapshot{measured(0, 100), measured(1, 100, func(s *results.Snapshot) { s.Window.Skew = skew })}
+	}
+	tests := map[string]struct {
+		snaps   []*results.Snapshot
+		offsets []time.Duration
+		want    v1alpha1.ObjectiveResult
+	}{
+		"kept, and alike":            {starts(40 * ms), []time.Duration{0, 0}, v1alpha1.ObjectiveMet},
+		"kept, off by less":          {starts(40 * ms), []time.Duration{-30 * ms, 30 * ms}, v1alpha1.ObjectiveMet},
+		"kept, off by more":          {starts(40 * ms), []time.Duration{-31 * ms, 30 * ms}, v1alpha1.ObjectiveUnknown},
+		"kept, one is far behind":    {starts(0), []time.Duration{0, -time.Minute}, v1alpha1.ObjectiveUnknown},
+		"kept, all are far behind":   {starts(40 * ms), []time.Duration{-time.Minute, -time.Minute}, v1alpha1.ObjectiveMet},
+		"kept, only one is known of": {starts(40 * ms), []time.Duration{time.Minute}, v1alpha1.ObjectiveUnknown},
+		"broken, off by less":        {starts(140 * ms), []time.Duration{0, 39 * ms}, v1alpha1.ObjectiveMissed},
+		"broken, off by more":        {starts(140 * ms), []time.Duration{0, 40 * ms}, v1alpha1.ObjectiveUnknown},
+		"one pod, far behind":        {[]*results.Snapshot{measured(0, 100)}, []time.Duration{-time.Minute}, v1alpha1.ObjectiveMet},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(withObjectives(v1alpha1.Objective{StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: 100_000}}))
+			for i := range tc.snaps {
+				p := v1alpha1.PodStatus{Index: int32(i)}
+				if i < len(tc.offsets) {
+					p.ClockOffsetMicroseconds = new(tc.offsets[i].Microseconds())
+				}
+				b.Status.Pods = append(b.Status.Pods, p)
+			}
+			s := results.Summarize(tc.snaps)
+			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
+			if got[0].Result != tc.want || tc.want == v1alpha1.ObjectiveUnknown && got[0].Message == "" {
+				t.Errorf("got %+v, wanted %s, and why if it is Unknown", got[0], tc.want)
+			}
+		})
+	}
+}
+
 // A member that nobody knows of can not have kept a limit, but one that is known
 // can have broken it.
 func TestMembersThatWereNotListedMeetNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -43,12 +44,37 @@ func shareText(share float64) string {
 	return strconv.FormatFloat(math.Floor(share*100)/100, 'f', -1, 64) + " %"
 }
 
-func judgeStartSkew(o v1alpha1.StartSkewObjective, s results.Summary) verdict {
-	got := exactMicros(s.StartSkew)
-	if s.StartSkew > time.Duration(o.MaxMicroseconds)*time.Microsecond {
+// judgeStartSkew: when a pod started is known by its own clock alone, so that the
+// true distance of two starts is as uncertain as their clocks are apart.
+func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s results.Summary) verdict {
+	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
+	lowest, highest := max(s.StartSkew-apart, 0), s.StartSkew+apart
+	switch got := exactMicros(s.StartSkew); {
+	case lowest > limit:
 		return missed(got, "")
+	case highest > limit:
+		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and starts are told by them: the limit lies between %s and %s, where the true value can be.",
+			exactMicros(apart), exactMicros(lowest), exactMicros(highest)))
+	default:
+		return met(got)
 	}
-	return met(got)
+}
+
+// clocksApart is how far the clocks of any two of the pods are apart at least. One
+// of which that is not known is taken to be right.
+func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
+	var offsets []int64
+	for _, p := range pods {
+		if p.ClockOffsetMicroseconds == nil {
+			offsets = append(offsets, 0)
+			continue
+		}
+		offsets = append(offsets, *p.ClockOffsetMicroseconds)
+	}
+	if len(offsets) == 0 {
+		return 0
+	}
+	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
 }
 
 // judgeStddev: how far the latency of a failed or a cut-off request is from the

@@ -46,18 +46,19 @@ const holdAfterEnd = 10 * time.Minute
 // AwaitsTurn says whether a run is yet to be let into, or past, the queue of
 // its target, by what its status says.
 func AwaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
-	return isResolved(run) && !isOver(run) && (run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
+	return isResolved(run) && !isOver(run) && !allowsOthers(run) &&
+		(run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
 }
 
 // awaitsConfirmation says that the run was let in, and that its pods may not
-// write yet.
+// write yet; of a run that allows others, that none of them has started.
 func awaitsConfirmation(run *v1alpha1.EtcdBenchmark) bool {
 	a := run.Status.Admission
 	return a != nil && a.ConfirmedAt == nil
 }
 
-// mayWrite says that nobody asks the run's pods to wait. Those of an operator
-// that knew no queue never do.
+// mayWrite says that the run has pods, or will, that nobody asks to wait. Those of
+// an operator that knew no queue never do.
 func mayWrite(run *v1alpha1.EtcdBenchmark) bool { return !awaitsConfirmation(run) }
 
 func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
@@ -116,37 +117,48 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 	return p
 }
 
-// placeInCluster: in front is whoever may write, if the cluster is the same, or
-// that is not known yet; and whoever waits for the same cluster, and was let in
-// before. One that waits and has told no cluster is not: once it tells, it is
-// behind this run. So one whose pods never come keeps nobody at other addresses
-// waiting; at its own, the order of creation holds until it ends.
+// placeInCluster counts who is in front, and tells of one of them.
 func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	var p Place
-	own := run.Status.Target.ClusterID
 	for i := range all {
 		other := &all[i]
-		id := clusterOf(other)
-		known := own != "" && id != ""
-		switch {
-		case other.UID == run.UID || !holdsTarget(other, now) || known && own != id:
-			continue
-		case !mayWrite(other) && !(known && admittedBefore(other, run)):
+		if !isInFront(other, run, now) {
 			continue
 		}
 		p.Position++
 		// A run on the same cluster is told of rather than one of which that is
 		// not known.
-		if p.Behind == "" || known && p.Unknown {
+		if known := knowClusters(run, other); p.Behind == "" || known && p.Unknown {
 			p.Behind, p.SameCluster, p.Unknown = nameOf(other), known, !known
 		}
 	}
 	return p
 }
 
+// isInFront says whether a run that was let in must wait for another one, which
+// may have other addresses. A run that waits and has told no cluster is not in
+// front: once it tells, it is behind. So one whose pods never come keeps nobody
+// at other addresses waiting; at its own, the order of creation holds until it
+// ends.
+func isInFront(other, run *v1alpha1.EtcdBenchmark, now time.Time) bool {
+	switch {
+	case other.UID == run.UID, !holdsTarget(other, now):
+		return false
+	case !knowClusters(run, other):
+		return mayWrite(other)
+	case clusterOf(other) != clusterOf(run):
+		return false
+	case mayWrite(other):
+		return true
+	}
+	return admittedBefore(other, run)
+}
+
+func knowClusters(a, b *v1alpha1.EtcdBenchmark) bool { return clusterOf(a) != "" && clusterOf(b) != "" }
+
 // waits says whether a run stands in the queue, or will at its next step.
 func waits(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Status.Admission == nil && AwaitsTurn(run) && !allowsOthers(run)
+	return run.Status.Admission == nil && AwaitsTurn(run)
 }
 
 // holdsTarget says whether a run loads its target, or is about to, or has yet to
@@ -227,13 +239,9 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return queued(o, now, fmt.Sprintf("%s; this run is number %d of those that wait. One with target.concurrentRuns: Allow waits for nobody.",
 			inFront(o.Place), o.Place.Position))
 	}
-	a := &v1alpha1.Admission{At: microTime(now)}
-	if allowsOthers(o.Run) {
-		a.ConfirmedAt = &a.At
-	}
 	return &Decision{
 		Stage: v1alpha1.StagePreparing, Message: "No other run that it would have to wait for goes on at the target's addresses.",
-		Admission: a, Requeue: time.Millisecond,
+		Admission: &v1alpha1.Admission{At: microTime(now)}, Requeue: time.Millisecond,
 	}
 }
 
@@ -254,10 +262,14 @@ func inFront(p Place) string {
 // its first pod runs, the run leaves others the way.
 func decideTurn(o Observed, now time.Time) *Decision {
 	switch {
-	case !awaitsConfirmation(o.Run), o.Pods[0].State != PodRunning:
+	case !awaitsConfirmation(o.Run):
+		return nil
+	case allowsOthers(o.Run):
+		return confirmByPods(o, now)
+	case o.Pods[0].State != PodRunning:
 		return nil
 	case o.Place.Behind == "":
-		return confirm(o, now)
+		return confirm(o, now, "No other run loads the same etcd cluster.")
 	case o.Place.SameCluster:
 		return queued(o, now, fmt.Sprintf("%s, under other addresses, loads the same etcd cluster (%s); this run is number %d of those that wait, and has written nothing.",
 			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
@@ -267,17 +279,24 @@ func decideTurn(o Observed, now time.Time) *Decision {
 	return d
 }
 
+// confirmByPods keeps that the pods of a run that allows others, which ask nobody,
+// may write by now: others wait for it from here on, and not for a run whose pods
+// never start.
+func confirmByPods(o Observed, now time.Time) *Decision {
+	if !slices.ContainsFunc(o.allPods(), func(p Pod) bool { return p.Started }) {
+		return nil
+	}
+	return confirm(o, now, "The client pods start, whatever other runs do on the target.")
+}
+
 // confirm restarts the clock of a run that had to queue.
-func confirm(o Observed, now time.Time) *Decision {
+func confirm(o Observed, now time.Time, message string) *Decision {
 	a := *o.status().Admission
 	a.ConfirmedAt = new(microTime(now))
 	if o.status().Queue != nil {
 		a.At = *a.ConfirmedAt
 	}
-	return &Decision{
-		Stage: v1alpha1.StagePreparing, Message: "No other run loads the same etcd cluster.",
-		Admission: &a, Requeue: time.Millisecond,
-	}
+	return &Decision{Stage: v1alpha1.StagePreparing, Message: message, Admission: &a, Requeue: time.Millisecond}
 }
 
 func queued(o Observed, now time.Time, message string) *Decision {

@@ -2,8 +2,8 @@ package lifecycle
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,20 +92,22 @@ func TestPlaceOf(t *testing.T) {
 		"the last in front is told": {own, []v1alpha1.EtcdBenchmark{
 			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
 		}, Place{Behind: "ns/x", Position: 3, Holder: "ns/y", Holding: HoldingLoads}},
-		"one is over":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
-		"one has left its keys":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
-		"one deletes its keys":     {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}},
-		"it allows whatever":       {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
-		"itself":                   {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
-		"no id yet, alone":         {with(own, unconfirmed(10)), nil, Place{}},
-		"no id yet, not alone":     {with(own, unconfirmed(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other has no id":      {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other is elsewhere":   {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
-		"the other is here":        {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other waits, unknown": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1))}, Place{}},
-		"the other waits, here":    {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other went first":     {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(11), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other came later":     {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(11), inCluster("1"))}, Place{}},
+		"one is over":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
+		"one has left its keys":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
+		"one deletes its keys":          {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}},
+		"it allows whatever":            {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
+		"itself":                        {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
+		"no id yet, alone":              {with(own, unconfirmed(10)), nil, Place{}},
+		"no id yet, not alone":          {with(own, unconfirmed(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other has no id":           {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other is elsewhere":        {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
+		"the other is here":             {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other waits, unknown":      {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1))}, Place{}},
+		"one that allows it has no pod": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), allows)}, Place{}},
+		"one that allows it has pods":   {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
+		"the other waits, here":         {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other went first":          {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(11), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
+		"the other came later":          {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(11), inCluster("1"))}, Place{}},
 		"one here, one unknown": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{
 			with(onTarget("u", 1, "c:1"), admittedIn(1)), with(onTarget("x", 1, "d:1"), admittedIn(2), inCluster("1")),
 		}, Place{Behind: "ns/x", Position: 2, SameCluster: true}},
@@ -226,6 +228,40 @@ func TestTheTurnIsKeptBeforePodsHearOfIt(t *testing.T) {
 	}
 }
 
+// TestWhoAllowsOthersConfirmsItselfByItsPods: until the first of them has run,
+// nobody need wait for what they may do; from then on others must, whichever of
+// them it was.
+func TestWhoAllowsOthersConfirmsItselfByItsPods(t *testing.T) {
+	allowing := func(o *Observed) { allows(o.Run) }
+	d := Decide(scenario(resolved, allowing), t0)
+	if d.Admission == nil || d.Admission.ConfirmedAt != nil {
+		t.Fatalf("wanted it to be let in at once, and not to count as loading its target, found %+v", d)
+	}
+	let := scenario(created, unsure, allowing, func(o *Observed) {
+		o.Run.Status.Job, o.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}, Job{Exists: true, UID: "job", Created: t0}
+	})
+	tests := map[string]struct {
+		pod  Pod
+		want bool
+	}{
+		"none":             {Pod{Index: 1, State: PodMissing}, false},
+		"no node for it":   {Pod{Index: 1, State: PodWaiting, Stuck: &Problem{v1alpha1.ReasonUnschedulable, "no node"}, StuckSince: t0}, false},
+		"it starts":        {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting}, false},
+		"it runs":          {Pod{Index: 1, Name: "b", Node: "n", State: PodRunning, Started: true}, true},
+		"it will run anew": {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting, Started: true}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			seen := let
+			seen.Pods = []Pod{let.Pods[0], tc.pod}
+			d := Decide(seen, t0.Add(time.Second))
+			if got := d.Admission != nil && d.Admission.ConfirmedAt != nil; got != tc.want || d.Ending != nil {
+				t.Errorf("wanted it to count as loading its target: %v, found %+v", tc.want, d)
+			}
+		})
+	}
+}
+
 // Timeouts count from when the run left the queue.
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	left := t0.Add(10 * time.Hour)
@@ -272,44 +308,67 @@ type crowd struct {
 	// clusters are what addresses lead to.
 	clusters map[string]string
 	order    []string
+	// stuck are the runs whose pods never start, and running those whose pods have.
+	stuck, running map[types.UID]bool
 }
 
 func newCrowd(t *testing.T, seed uint64) *crowd {
-	c := &crowd{t: t, rand: rand.New(rand.NewPCG(seed, 9)), now: t0, clusters: map[string]string{"a:1": "A", "b:1": "A", "c:1": "A", "d:1": "D"}}
+	c := &crowd{
+		t: t, rand: rand.New(rand.NewPCG(seed, 9)), now: t0, stuck: map[types.UID]bool{}, running: map[types.UID]bool{},
+		clusters: map[string]string{"a:1": "A", "b:1": "A", "c:1": "A", "d:1": "D"},
+	}
 	for i := range 2 + c.rand.IntN(5) {
-		all := []string{"a:1", "b:1", "c:1"}
-		addresses := all[c.rand.IntN(3):]
-		if c.rand.IntN(4) == 0 {
-			addresses = []string{"d:1"}
-		}
-		run := onTarget(fmt.Sprint("run-", i), c.rand.IntN(4), addresses...)
+		run := onTarget(fmt.Sprint("run-", i), c.rand.IntN(4), c.addresses()...)
 		if c.rand.IntN(5) == 0 {
 			allows(&run)
 		}
+		c.stuck[run.UID] = c.rand.IntN(6) == 0
 		c.runs = append(c.runs, run)
 	}
 	return c
 }
 
+// addresses are some that lead to one cluster.
+func (c *crowd) addresses() []string {
+	if c.rand.IntN(4) == 0 {
+		return []string{"d:1"}
+	}
+	all := []string{"a:1", "b:1", "c:1"}
+	first := c.rand.IntN(len(all))
+	return all[first : first+1+c.rand.IntN(len(all)-first)]
+}
+
 // step takes one run, by chance, one step further.
 func (c *crowd) step() {
 	run := &c.runs[c.rand.IntN(len(c.runs))]
-	if run.Status.Admission != nil && c.rand.IntN(2) == 0 {
-		// Its pods have looked at the target.
-		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
-	}
 	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
+	c.live(run)
 	switch {
 	case isOver(run):
-	case AwaitsTurn(run):
+	case run.Status.Admission == nil, awaitsConfirmation(run):
 		c.ask(run)
-	case c.rand.IntN(3) == 0:
+	case c.running[run.UID] && c.rand.IntN(3) == 0:
 		over(metav1.ConditionTrue)(run)
 	}
 }
 
+// live has the run's pods start, if they ever do, and then look at the target.
+func (c *crowd) live(run *v1alpha1.EtcdBenchmark) {
+	switch {
+	case run.Status.Admission == nil || c.stuck[run.UID] || c.rand.IntN(2) == 0:
+	case c.running[run.UID]:
+		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
+	default:
+		c.running[run.UID] = true
+	}
+}
+
 func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
-	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now), Pods: []Pod{{State: PodRunning}}}
+	pod := Pod{State: PodWaiting}
+	if c.running[run.UID] {
+		pod = Pod{State: PodRunning, Started: true}
+	}
+	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now), Pods: []Pod{pod}}
 	d := firstOf(o, c.now, decideQueue, decideTurn, func(Observed, time.Time) *Decision { return &Decision{} })
 	if d.Admission == nil {
 		return
@@ -332,9 +391,7 @@ func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
 		other := &c.runs[i]
 		writes := other.UID != run.UID && holdsTarget(other, c.now) && mayWrite(other)
 		same := c.clusters[other.Status.Target.Endpoints[0]] == c.clusters[run.Status.Target.Endpoints[0]]
-		// One that does not mind may have come later, though.
-		later := other.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow && admittedBefore(run, other)
-		if writes && same && !later && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow {
+		if writes && same && !allowsOthers(run) {
 			c.t.Fatalf("%s and %s load one cluster at a time", run.Name, other.Name)
 		}
 	}
@@ -344,22 +401,57 @@ func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
 func (c *crowd) checkOrder(run *v1alpha1.EtcdBenchmark) {
 	for i := range c.runs {
 		other := &c.runs[i]
-		if waits(other) && sharesAddress(run, other) && createdBefore(other, run) && run.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow {
+		if waits(other) && sharesAddress(run, other) && createdBefore(other, run) && !allowsOthers(run) {
 			c.t.Fatalf("%s was let in before %s", run.Name, other.Name)
 		}
 	}
 }
 
+// keptByStuck are the runs that those whose pods never start may keep waiting,
+// directly or by others that they keep: at their own addresses, and nowhere else.
+func (c *crowd) keptByStuck() map[types.UID]bool {
+	kept := maps.Clone(c.stuck)
+	for range c.runs {
+		for i := range c.runs {
+			for j := range c.runs {
+				if kept[c.runs[j].UID] && !allowsOthers(&c.runs[i]) && sharesAddress(&c.runs[i], &c.runs[j]) {
+					kept[c.runs[i].UID] = true
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// checkOver: each run has had its turn, but for those that may have to wait.
+func (c *crowd) checkOver(seed uint64, mayWait map[types.UID]bool) {
+	c.t.Helper()
+	for i := range c.runs {
+		if run := &c.runs[i]; !isOver(run) && !mayWait[run.UID] {
+			c.t.Fatalf("seed %d: %s never had its turn, of %v", seed, run.Name, c.order)
+		}
+	}
+}
+
 // TestOneRunPerTarget takes crowds of runs through their queue in random order:
-// none that minds shares its cluster, each has its turn, in order.
+// none that minds shares its cluster, each has its turn, in order. One whose pods
+// never start keeps nobody waiting at other addresses, and the others at its own
+// until it ends.
 func TestOneRunPerTarget(t *testing.T) {
 	for seed := range uint64(2000) {
 		c := newCrowd(t, seed)
 		for range 2000 {
 			c.step()
 		}
-		if i := slices.IndexFunc(c.runs, func(run v1alpha1.EtcdBenchmark) bool { return !isOver(&run) }); i >= 0 {
-			t.Fatalf("seed %d: %s never had its turn, of %v", seed, c.runs[i].Name, c.order)
+		c.checkOver(seed, c.keptByStuck())
+		for i := range c.runs {
+			if c.stuck[c.runs[i].UID] {
+				over(metav1.ConditionTrue)(&c.runs[i])
+			}
 		}
+		for range 2000 {
+			c.step()
+		}
+		c.checkOver(seed, nil)
 	}
 }
