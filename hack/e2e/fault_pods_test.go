@@ -45,7 +45,8 @@ func podFaults() map[string]fault {
 			strike: signalPod(0, syscall.SIGSTOP), in: everywhere(hungEarly, hung, hung, measured),
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
 		},
-		"client pod out of memory": {
+		"client pod out of memory": {strike: exhaustMemory(0), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		"client pod needs too much memory": {
 			start: func(t *testing.T, v victim) { create(t, v.run) }, strike: awaitOOM, change: needTooMuch,
 			// Nobody knows how far it comes.
 			in: map[string]outcome{v1alpha1.StageRunning: tooEarly},
