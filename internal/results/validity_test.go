@@ -54,6 +54,8 @@ func TestLateRequests(t *testing.T) {
 	both.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
 	lost.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
 	lost.Operations[OperationRange].Lateness.dropBuckets()
+	unanswered := late(0, 300*us)
+	unanswered.Operations[OperationPut].Latency = Histogram{}
 	tests := map[string]struct {
 		pod  *Snapshot
 		want any
@@ -65,6 +67,7 @@ func TestLateRequests(t *testing.T) {
 		"more than it can bear": {late(4*ms, 500*us), uint64(100)},
 		"two operations":        {both, uint64(200)},
 		"not known of one":      {lost, nil},
+		"none was answered":     {unanswered, uint64(100)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
