@@ -149,7 +149,7 @@ func throttled(snapshots []*Snapshot) *Reason {
 	}
 	return &Reason{
 		Cause: CauseThrottled,
-		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window (harmless up to %.0f %%): it had used up its CPU quota%s.",
+		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, on average of the processors that it uses (harmless up to %.0f %%): it had used up its CPU quota%s.",
 			pod.Index, 100*share, 100*maxThrottledShare, quota),
 		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
 	}
