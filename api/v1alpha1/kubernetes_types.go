@@ -18,7 +18,7 @@ const (
 // client pod as one of them: optimistic writes of node leases, pods and events,
 // optimistic deletions of pods, listings of all pods, and one watch of each
 // resource. The leases and the pods are written before the run starts. load.pods
-// is at most 25, and load.clients at most 3,000.
+// is at most 25, and load.clients at most the number of nodes.
 type KubernetesWorkload struct {
 	// profile is Small (50 nodes), Medium (250) or Large (1,000). It says how many
 	// objects there are, how long they are, and in which proportion the requests
