@@ -61,9 +61,9 @@ func TestPlanOfWorkloads(t *testing.T) {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: v1alpha1.KubernetesMedium}},
 			func(w *plan.Workload) {
 				*w = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 4096, Kubernetes: &plan.Kubernetes{
-					Nodes: 250, Pods: 7500, LeaseBytes: 512, PodBytes: 4096, EventBytes: 1024,
+					Nodes: 250, Pods: 7500, LeaseBytes: 500, PodBytes: 4096, EventBytes: 700,
 					PerMinute: plan.KubernetesMinute{
-						LeaseUpdates: 1500, PodCreates: 63, PodUpdates: 252, Events: 315, ListsBy500: 6, ListsBy10000: 1,
+						LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1,
 					},
 				}}
 			},
