@@ -41,6 +41,12 @@ func TestParseBenchmark(t *testing.T) {
 	if len(rates) != 2 || got[rate] != rates[0]+rates[1] || got[latencyP50] == got[writeP50] {
 		t.Errorf("wanted the rates of reads and writes added, and a median of each, got %v", got)
 	}
+	if got, err = parseBenchmark(recorded(t, "watch-latency.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if got = got.ofWatch(); !cmp.Equal(got[sendingP50], 1426.277, approximately) || !cmp.Equal(got[eventP50], 426.523, approximately) {
+		t.Errorf("wanted the medians of puts and of events, got %v", got)
+	}
 	for name, text := range map[string]string{"errors": recorded(t, "errors.txt"), "nothing": "", "half": recorded(t, "put.txt")[:300]} {
 		if got, err := parseBenchmark(text); err == nil {
 			t.Errorf("%s was taken for %v", name, got)
