@@ -80,6 +80,16 @@ func (w *world) grow(p *Pod, hostile bool) {
 	}
 }
 
+// thaw wakes a pod that hung, which goes on with its load where it was. Its time does
+// not stand still.
+func (w *world) thaw(p *Pod) {
+	delete(w.frozen, p.Name)
+	inTime := w.now.Before(timesOut(Observed{Run: w.run}))
+	if c := w.client(p); c.wrote && !c.over && inTime {
+		w.store.write(p.Index)
+	}
+}
+
 // How long a pod waits for the others to release the prefix, and once it was told
 // to stop.
 const (

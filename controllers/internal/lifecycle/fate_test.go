@@ -19,7 +19,11 @@ func (w *world) live(hostile bool) {
 	}
 	w.queueMoves()
 	for _, name := range w.names() {
-		w.grow(w.pods[name], hostile)
+		p := w.pods[name]
+		if w.frozen[name] && p.State == PodRunning && w.finished() != "" && w.rand.IntN(3) == 0 {
+			w.thaw(p)
+		}
+		w.grow(p, hostile)
 	}
 	w.workOnCleanup(hostile)
 	if hostile && w.strikes > 0 && w.rand.IntN(6) == 0 {
