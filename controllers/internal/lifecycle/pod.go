@@ -210,8 +210,9 @@ func (p Pod) hasMeasured() bool {
 }
 
 // AssignPods gives each index its pod. Before the start, the newest pod of an
-// index is the one; from the start on it is the pod whose name status holds,
-// and any other is a stranger: it would send the same load again.
+// index is the one, unless it came in place of one that is gone without a word,
+// and may have left keys; from the start on it is the pod whose name status holds.
+// Any other is a stranger: it would send the same load again.
 func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod) {
 	recorded, stages := map[int]string{}, map[string]string{}
 	pods = missingPods(run)
@@ -224,7 +225,11 @@ func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod
 			strangers = append(strangers, p)
 			continue
 		}
-		if old := pods[p.Index]; old.State != PodMissing && old.State != PodGone {
+		switch old := pods[p.Index]; {
+		case old.State == PodGone && old.Name != p.Name:
+			strangers = append(strangers, p)
+			continue
+		case old.State != PodMissing && old.State != PodGone:
 			strangers = append(strangers, old)
 		}
 		pods[p.Index] = p
