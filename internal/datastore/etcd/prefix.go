@@ -118,8 +118,7 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	case err != nil:
 		return err
 	case !out.Succeeded:
-		// No marker of ours, so no key of ours.
-		return nil
+		return d.nothingLeft(ctx, client)
 	case out.Responses[1].GetResponseRange().Count > 0:
 		return d.awaitDeleted(ctx, client)
 	}
@@ -180,12 +179,16 @@ func (d *Driver) patienceWith(writers int64) time.Duration {
 	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount()+d.plan.StormKeys())*time.Second/deletedAtLeast
 }
 
-// lookAround says whether the run's marker is gone, and if it is not, how many
-// pods may still write.
+// lookAround says whether the run's marker is gone, with all that it covered, and
+// if it is not, how many pods may still write.
 func (d *Driver) lookAround(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	if err != nil || !out.Succeeded {
+	switch {
+	case err != nil:
+		return false, 0, err
+	case !out.Succeeded:
+		err = d.nothingLeft(ctx, client)
 		return err == nil, 0, err
 	}
 	return false, out.Responses[0].GetResponseRange().Count, nil

@@ -9,9 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
@@ -28,8 +26,8 @@ const (
 var errNotAlone = errors.New("the prefix changed hands while its keys were deleted")
 
 // Clean deletes the keys, and revokes the leases, of a run whose pods are gone.
-// It fails if the prefix belongs to another run, and does nothing if the run
-// left nothing. One member that answers is enough.
+// It does nothing if the run left nothing, and fails if it left what its marker
+// does not cover. One member that answers is enough.
 func (d *Driver) Clean(ctx context.Context) error {
 	client, err := d.controlClient(ctx)
 	if err == nil {
@@ -39,17 +37,13 @@ func (d *Driver) Clean(ctx context.Context) error {
 }
 
 func (d *Driver) clean(ctx context.Context, client *clientv3.Client) error {
-	marker, err := get(ctx, client, d.markerKey())
-	switch {
-	case err != nil || len(marker.Kvs) == 0:
-		return err
-	case string(marker.Kvs[0].Value) != d.plan.RunUID:
-		return load.Errorf(results.FailurePrefixNotEmpty, "the prefix %s belongs to the run %q, not to %s; its keys were left alone",
-			d.plan.Prefix, marker.Kvs[0].Value, d.plan.RunUID)
-	}
 	dead := clientv3.OpDelete(d.podsPrefix(), clientv3.WithPrefix())
-	if _, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, dead); err != nil {
+	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, dead)
+	switch {
+	case err != nil:
 		return err
+	case !out.Succeeded:
+		return d.nothingLeft(ctx, client)
 	}
 	return d.sweep(ctx, client)
 }
