@@ -117,16 +117,23 @@ func (r *EtcdBenchmarkReconciler) changeFinalizer(ctx context.Context, run *v1al
 func (r *EtcdBenchmarkReconciler) applyPlan(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
 	configMap, err := resources.PlanConfigMap(run)
 	if err != nil {
-		return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonInvalidPlan, Message: err.Error()}, err}
+		return invalidPlan(err)
 	}
 	return refused("the ConfigMap with the plan", r.Client.Apply(ctx, configMap, fieldOwner, client.ForceOwnership))
+}
+
+func invalidPlan(err error) error {
+	return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonInvalidPlan, Message: err.Error()}, err}
 }
 
 // createLoadJob takes over a Job that an operator created and did not live to
 // record.
 func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
-	job := resources.LoadJob(run, r.ClientImage)
-	err := r.Client.Create(ctx, job, fieldOwner)
+	job, err := resources.LoadJob(run, r.ClientImage)
+	if err != nil {
+		return nil, invalidPlan(err)
+	}
+	err = r.Client.Create(ctx, job, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		if err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(job), job); err == nil && !metav1.IsControlledBy(job, run) {
 			err = fmt.Errorf("a Job %s exists that is not of this run", job.Name)

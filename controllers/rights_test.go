@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // decided is why a field that users may set of client pods gives them no right
@@ -105,14 +107,15 @@ func alone(endpoint string) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// template is that of the run's pods, with the names and UIDs that differ from run
-// to run replaced.
+// template is that of the run's pods, with the names, the UIDs and the plan's digest
+// that differ from run to run replaced.
 func (s *stage) template() map[string]any {
 	s.t.Helper()
-	job := s.loadJob()
+	job, configMap := s.loadJob(), &corev1.ConfigMap{}
+	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.PlanName()}, configMap))
 	text, err := json.Marshal(job.Spec.Template)
 	s.must(err)
-	replace := strings.NewReplacer(string(job.UID), "JOB-UID", job.Name, "JOB", s.run.PlanName(), "PLAN", string(s.run.UID), "UID", `"`+s.run.Name+`"`, `"NAME"`)
+	replace := strings.NewReplacer(plan.Digest([]byte(configMap.Data[plan.File])), "PLAN-DIGEST", string(job.UID), "JOB-UID", job.Name, "JOB", s.run.PlanName(), "PLAN", string(s.run.UID), "UID", `"`+s.run.Name+`"`, `"NAME"`)
 	var out map[string]any
 	s.must(json.Unmarshal([]byte(replace.Replace(string(text))), &out))
 	return out
@@ -238,11 +241,12 @@ func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"etcd:2379"}}
-	cleanup, err := resources.CleanupJob(run, "example.org/loadgen:v1")
-	if err != nil {
+	load, loadErr := resources.LoadJob(run, "example.org/loadgen:v1")
+	cleanup, cleanupErr := resources.CleanupJob(run, "example.org/loadgen:v1")
+	if err := errors.Join(loadErr, cleanupErr); err != nil {
 		t.Fatal(err)
 	}
-	for _, job := range []*batchv1.Job{resources.LoadJob(run, "example.org/loadgen:v1"), cleanup} {
+	for _, job := range []*batchv1.Job{load, cleanup} {
 		if err := cluster.api.Create(t.Context(), podOf(job), client.DryRunAll); err != nil {
 			t.Errorf("a pod of %s is refused: %v", job.Name, err)
 		}

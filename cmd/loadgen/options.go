@@ -28,6 +28,7 @@ type options struct {
 	mode            mode
 	index           int
 	planDir         string
+	planDigest      string
 	controlDir      string
 	terminationFile string
 	metricsAddress  string
@@ -80,6 +81,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	}
 	flags.IntVar(&o.index, "index", indexFromEnv(), "`index` of this pod's part of the plan, from 0; default from "+plan.IndexEnv)
 	flags.StringVar(&o.planDir, "plan-dir", plan.Dir, "`folder` with "+plan.File)
+	flags.StringVar(&o.planDigest, plan.DigestFlag, "", "`SHA-256` of "+plan.File+" in hexadecimal; another plan is refused. By default any is taken")
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`folder` with the files through which the run is started and stopped")
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`file` to which the result is written at the end")
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`address` that serves "+plan.MetricsPath+" and "+plan.ReadyPath)
@@ -118,6 +120,10 @@ func (o options) readPlan() (plan.Plan, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("reading the plan: %w", err)
+	}
+	if found := plan.Digest(data); o.planDigest != "" && found != o.planDigest {
+		return plan.Plan{}, fmt.Errorf("%s: somebody has replaced the plan: wanted the operator's, with the SHA-256 %s, found one with %s. See who may write ConfigMaps in the run's namespace, and create the run again",
+			path, o.planDigest, found)
 	}
 	p, err := plan.Decode(data)
 	if err != nil {

@@ -36,6 +36,8 @@ type pod struct {
 	t       *testing.T
 	command *exec.Cmd
 	dir     string
+	// planDigest is the one of the plan that newPod has written.
+	planDigest string
 	// metricsAddress is where it is to serve its metrics.
 	metricsAddress string
 	// serving is closed when address, of its metrics, is known.
@@ -60,7 +62,7 @@ func newPod(t *testing.T, p plan.Plan) *pod {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &pod{t: t, dir: t.TempDir(), metricsAddress: "127.0.0.1:0",
+	pod := &pod{t: t, dir: t.TempDir(), planDigest: plan.Digest(data), metricsAddress: "127.0.0.1:0",
 		serving: make(chan struct{}), idle: make(chan struct{}), heaps: make(chan uint64, 1), exited: make(chan struct{})}
 	pod.write(filepath.Join("plan", plan.File), string(data))
 	pod.write(filepath.Join("control", "placeholder"), "")
@@ -71,7 +73,7 @@ func newPod(t *testing.T, p plan.Plan) *pod {
 func (p *pod) start(index int, command ...string) *pod {
 	p.t.Helper()
 	flags := []string{
-		"--plan-dir", filepath.Join(p.dir, "plan"), "--control-dir", filepath.Join(p.dir, "control"),
+		"--plan-dir", filepath.Join(p.dir, "plan"), "--" + plan.DigestFlag, p.planDigest, "--control-dir", filepath.Join(p.dir, "control"),
 		"--termination-file", p.terminationFile(), "--metrics-address", p.metricsAddress,
 	}
 	p.command = exec.Command(os.Args[0], append(command, flags...)...)

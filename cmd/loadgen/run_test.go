@@ -219,12 +219,18 @@ func TestABadPlanIsRefused(t *testing.T) {
 	newer := func(text string) string {
 		return strings.Replace(text, `"version": 1`, `"version": 2, "news": true`, 1)
 	}
+	elsewhere := func(text string) string { return strings.Replace(text, "127.0.0.1:1", "127.0.0.1:2", 1) }
 	tests := map[string]struct {
 		change  func(string) string
 		decodes bool
+		// names is what the message tells of the cause.
+		names string
+		// anyPlan: the pod is not told which plan it must be.
+		anyPlan bool
 	}{
-		"another version": {newer, true},
-		"no JSON":         {func(string) string { return "{" }, false},
+		"another version":        {newer, true, "of the same version", true},
+		"no JSON":                {func(string) string { return "{" }, false, "", true},
+		"not the operator's own": {elsewhere, true, "somebody has replaced the plan", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -235,6 +241,9 @@ func TestABadPlanIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.write("plan/"+plan.File, tc.change(string(text)))
+			if tc.anyPlan {
+				p.planDigest = ""
+			}
 			p.start(0)
 			if code := p.exits(10 * time.Second); code != exitFailed {
 				t.Errorf("exit code %d, wanted %d", code, exitFailed)
@@ -246,7 +255,7 @@ func TestABadPlanIsRefused(t *testing.T) {
 			if !tc.decodes {
 				return
 			}
-			if s := p.lastWords(); s.RunUID != want.RunUID || s.Failure == nil || s.Failure.Reason != results.FailureInvalidPlan {
+			if s := p.lastWords(); s.RunUID != want.RunUID || s.Failure == nil || s.Failure.Reason != results.FailureInvalidPlan || !strings.Contains(s.Failure.Message, tc.names) {
 				t.Errorf("last words of run %q: %+v", s.RunUID, s.Failure)
 			}
 		})

@@ -8,6 +8,10 @@ const (
 	Dir = "/etc/etcdbench/plan"
 	// File is the name of the plan in Dir and in the ConfigMap.
 	File = "plan.json"
+	// DigestFlag names the client pod's flag with the Digest of its plan. It is a
+	// part of the pod's template, which cannot be changed as a ConfigMap can be
+	// replaced: the pod has the target's credentials, and takes no other plan.
+	DigestFlag = "plan-sha256"
 	// ControlDir holds the files StartAtFile, StopFile and CollectedFile.
 	ControlDir = "/etc/etcdbench/control"
 	// TLSDir holds ca.crt, tls.crt and tls.key of the target's Secret.

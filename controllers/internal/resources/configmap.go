@@ -11,11 +11,7 @@ import (
 // PlanConfigMap returns the ConfigMap that the client pods read their plan
 // from. It is immutable: pods that come late must read what the first read.
 func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	p, err := planOf(run)
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := p.Encode()
+	_, encoded, err := planOf(run)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +32,15 @@ func configMap(run *v1alpha1.EtcdBenchmark, name, component string) *corev1ac.Co
 		WithOwnerReferences(ownerOf(run))
 }
 
-// planOf is the plan for the addresses that status holds.
-func planOf(run *v1alpha1.EtcdBenchmark) (plan.Plan, error) {
+// planOf is the plan for the addresses that status holds, also as its pods read
+// it.
+func planOf(run *v1alpha1.EtcdBenchmark) (p plan.Plan, encoded []byte, err error) {
 	var endpoints []string
 	if t := run.Status.Target; t != nil {
 		endpoints = t.Endpoints
 	}
-	return benchmark.Plan(run, endpoints)
+	if p, err = benchmark.Plan(run, endpoints); err == nil {
+		encoded, err = p.Encode()
+	}
+	return p, encoded, err
 }

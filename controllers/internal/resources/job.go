@@ -25,8 +25,12 @@ const planAnnotation = "etcdbench.dev/plan"
 
 // LoadJob returns the Job of the client pods. It is created once and never
 // applied again. A pod that fails fails its index only: the others go on and
-// report.
-func LoadJob(run *v1alpha1.EtcdBenchmark, image string) *batchv1.Job {
+// report, and all take the plan of PlanConfigMap alone.
+func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
+	_, encoded, err := planOf(run)
+	if err != nil {
+		return nil, err
+	}
 	pods := run.Resolved().Load.Pods
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -47,21 +51,17 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) *batchv1.Job {
 					Labels:      podLabels(run, v1alpha1.ComponentLoad),
 					Annotations: podAnnotations(nil),
 				},
-				Spec: loadPod(run, image),
+				Spec: loadPod(run, image, encoded),
 			},
 		},
-	}
+	}, nil
 }
 
 // CleanupJob returns the Job that deletes the keys that client pods left. It
 // has no owner: deleting the run must not delete what cleans up after it. Its
 // plan comes as an annotation, for the plan's ConfigMap goes with the run.
 func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
-	p, err := planOf(run)
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := p.Encode()
+	p, encoded, err := planOf(run)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error)
 					Labels:      podLabels(run, v1alpha1.ComponentCleanup),
 					Annotations: podAnnotations(map[string]string{planAnnotation: string(encoded)}),
 				},
-				Spec: cleanupPod(run, image),
+				Spec: cleanupPod(run, image, encoded),
 			},
 		},
 	}, nil

@@ -19,9 +19,10 @@ const (
 	graceSeconds = 60
 )
 
-func loadPod(run *v1alpha1.EtcdBenchmark, image string) corev1.PodSpec {
+func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) corev1.PodSpec {
 	volumes := loadVolumes(run)
 	c := container(run, image, volumes)
+	c.Args = []string{onlyPlan(encodedPlan)}
 	c.Ports = []corev1.ContainerPort{{Name: metricsPortName, ContainerPort: plan.MetricsPort}}
 	c.ReadinessProbe = &corev1.Probe{
 		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
@@ -35,12 +36,15 @@ func loadPod(run *v1alpha1.EtcdBenchmark, image string) corev1.PodSpec {
 	return podSpec(run, c, volumes)
 }
 
-func cleanupPod(run *v1alpha1.EtcdBenchmark, image string) corev1.PodSpec {
+func cleanupPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) corev1.PodSpec {
 	volumes := cleanupVolumes(run)
 	c := container(run, image, volumes)
-	c.Args = []string{"clean"}
+	c.Args = []string{"clean", onlyPlan(encodedPlan)}
 	return podSpec(run, c, volumes)
 }
+
+// onlyPlan is the argument that keeps a pod from taking another plan.
+func onlyPlan(encoded []byte) string { return "--" + plan.DigestFlag + "=" + plan.Digest(encoded) }
 
 func container(run *v1alpha1.EtcdBenchmark, image string, volumes []mounted) corev1.Container {
 	return corev1.Container{

@@ -28,6 +28,15 @@ func newRun() *v1alpha1.EtcdBenchmark {
 	return run
 }
 
+func loadJob(t *testing.T, run *v1alpha1.EtcdBenchmark) *batchv1.Job {
+	t.Helper()
+	job, err := LoadJob(run, image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
 func cleanupJob(t *testing.T) *batchv1.Job {
 	t.Helper()
 	job, err := CleanupJob(newRun(), image)
@@ -40,7 +49,7 @@ func cleanupJob(t *testing.T) *batchv1.Job {
 // TestPodsAreRestricted: what the restricted Pod Security Standard asks for,
 // and that nothing in the pod can reach the API server.
 func TestPodsAreRestricted(t *testing.T) {
-	for name, job := range map[string]*batchv1.Job{"load": LoadJob(newRun(), image), "cleanup": cleanupJob(t)} {
+	for name, job := range map[string]*batchv1.Job{"load": loadJob(t, newRun()), "cleanup": cleanupJob(t)} {
 		t.Run(name, func(t *testing.T) {
 			pod := job.Spec.Template.Spec
 			c := pod.Containers[0].SecurityContext
@@ -66,7 +75,7 @@ func TestPodsAreRestricted(t *testing.T) {
 }
 
 func TestLoadJobRunsOnce(t *testing.T) {
-	job := LoadJob(newRun(), image)
+	job := loadJob(t, newRun())
 	s := job.Spec
 	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 3 || *s.Parallelism != 3 {
 		t.Errorf("wanted an Indexed Job of 3 pods at once, found %+v", s)
@@ -80,7 +89,7 @@ func TestLoadJobRunsOnce(t *testing.T) {
 }
 
 func TestPodsAreLeftAlone(t *testing.T) {
-	meta := LoadJob(newRun(), image).Spec.Template.ObjectMeta
+	meta := loadJob(t, newRun()).Spec.Template.ObjectMeta
 	for key, want := range map[string]string{
 		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 		"karpenter.sh/do-not-disrupt":                    "true",
@@ -128,7 +137,7 @@ func TestFiles(t *testing.T) {
 	for path, from := range secrets {
 		load[path], cleanup[path] = from, from
 	}
-	if diff := cmp.Diff(load, files(LoadJob(newRun(), image).Spec.Template.Spec)); diff != "" {
+	if diff := cmp.Diff(load, files(loadJob(t, newRun()).Spec.Template.Spec)); diff != "" {
 		t.Errorf("load pod (-wanted +found):\n%s", diff)
 	}
 	if diff := cmp.Diff(cleanup, files(cleanupJob(t).Spec.Template.Spec)); diff != "" {
@@ -150,7 +159,7 @@ func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 		t.Errorf("wanted the plan of the run, found %+v, %v", p, err)
 	}
 	c := job.Spec.Template.Spec.Containers[0]
-	if !cmp.Equal(c.Command, []string{"/loadgen"}) || !cmp.Equal(c.Args, []string{"clean"}) {
+	if !cmp.Equal(c.Command, []string{"/loadgen"}) || c.Args[0] != "clean" {
 		t.Errorf("wanted loadgen clean, found %v %v", c.Command, c.Args)
 	}
 }
@@ -189,9 +198,43 @@ func TestPlanConfigMap(t *testing.T) {
 	}
 }
 
+// TestPodsTakeOnePlan: a ConfigMap can be deleted and made anew, and an annotation
+// changed; what says which plan it must be can not.
+func TestPodsTakeOnePlan(t *testing.T) {
+	configMap, err := PlanConfigMap(newRun())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cleanup := cleanupJob(t).Spec.Template
+	for name, tc := range map[string]struct {
+		pod  corev1.PodSpec
+		plan string
+		args []string
+	}{
+		"load":    {loadJob(t, newRun()).Spec.Template.Spec, configMap.Data[plan.File], nil},
+		"cleanup": {cleanup.Spec, cleanup.Annotations[planAnnotation], []string{"clean"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := append(tc.args, "--plan-sha256="+plan.Digest([]byte(tc.plan)))
+			if diff := cmp.Diff(want, tc.pod.Containers[0].Args); diff != "" {
+				t.Errorf("arguments (-wanted +found):\n%s", diff)
+			}
+		})
+	}
+	elsewhere := newRun()
+	elsewhere.Status.Target.Endpoints = []string{"etcd-1:2379"}
+	if a, b := loadJob(t, newRun()), loadJob(t, elsewhere); cmp.Equal(a.Spec.Template.Spec.Containers[0].Args, b.Spec.Template.Spec.Containers[0].Args) {
+		t.Error("runs on other addresses take the same plan")
+	}
+	elsewhere.Status.Target = nil
+	if _, err := LoadJob(elsewhere, image); err == nil {
+		t.Error("wanted no pods without a plan")
+	}
+}
+
 func TestPodSettings(t *testing.T) {
 	run := newRun()
-	if got := LoadJob(run, image).Spec.Template.Spec.Containers[0].Resources; got.Limits != nil || got.Requests.Cpu().MilliValue() != 100 {
+	if got := loadJob(t, run).Spec.Template.Spec.Containers[0].Resources; got.Limits != nil || got.Requests.Cpu().MilliValue() != 100 {
 		t.Errorf("wanted a small request and no limit by default, found %+v", got)
 	}
 	run.Spec.Pod = &v1alpha1.PodSettings{
@@ -204,7 +247,7 @@ func TestPodSettings(t *testing.T) {
 			{TopologyKey: "zone"},
 		},
 	}
-	for _, pod := range []corev1.PodSpec{LoadJob(run, image).Spec.Template.Spec, loadPod(run, image)} {
+	for _, pod := range []corev1.PodSpec{loadJob(t, run).Spec.Template.Spec, loadPod(run, image, nil)} {
 		got := &v1alpha1.PodSettings{
 			Resources: &pod.Containers[0].Resources, NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations,
 			Affinity: pod.Affinity, ImagePullSecrets: pod.ImagePullSecrets, TopologySpreadConstraints: pod.TopologySpreadConstraints,

@@ -26,7 +26,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
 		return nil, err
 	}
 	var t topology
-	err = repeat(ctx, func(ctx context.Context) error {
+	err = repeat(ctx, func(ctx context.Context) (err error) {
 		if t, err = d.look(ctx, client); err != nil {
 			return err
 		}
