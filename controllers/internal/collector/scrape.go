@@ -51,7 +51,7 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 // scrapeAll returns the answers of the pods that answered rightly, by name.
 // Why one did not is of no use to anybody: it is tried again in a second, and
 // its absence is reported.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[string]answer {
+func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod, now func() time.Time) map[string]answer {
 	var (
 		mu      sync.Mutex
 		busy    sync.WaitGroup
@@ -62,9 +62,9 @@ func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[s
 		room <- struct{}{}
 		busy.Go(func() {
 			defer func() { <-room }()
-			asked := time.Now()
+			asked := now()
 			if snapshot, err := s.scrape(ctx, run, p); err == nil {
-				read := answer{snapshot, readClock(snapshot.Clock, asked, time.Now())}
+				read := answer{snapshot, readClock(snapshot.Clock, asked, now())}
 				mu.Lock()
 				defer mu.Unlock()
 				answers[p.Name] = read
