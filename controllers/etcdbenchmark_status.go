@@ -143,11 +143,14 @@ func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 	for i, p := range s.Pods {
 		s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, Node: p.Node, KeysDeleted: p.KeysDeleted}
 	}
-	for i, c := range s.Conditions {
-		if c.Status == metav1.ConditionTrue && (c.Reason == v1alpha1.ReasonCompleted || c.Reason == v1alpha1.ReasonPartlyCompleted) {
-			s.Conditions[i].Reason = v1alpha1.ReasonInvalidPlan
-			s.Conditions[i].Message = lifecycle.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), maxPodMessage)
-		}
-	}
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionPassed)
+	finished := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished)
+	if finished == nil || finished.Reason != v1alpha1.ReasonCompleted && finished.Reason != v1alpha1.ReasonPartlyCompleted {
+		return
+	}
+	finished.Reason = v1alpha1.ReasonInvalidPlan
+	finished.Message = lifecycle.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), maxPodMessage)
+	stalled := *finished
+	stalled.Type = v1alpha1.ConditionStalled
+	meta.SetStatusCondition(&s.Conditions, stalled)
 }

@@ -131,6 +131,9 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 			if status := s.status(); status.Summary != nil || refused.Load() == 0 {
 				t.Errorf("summary %+v after %d refusals, wanted none after some", status.Summary, refused.Load())
 			}
+			if got := s.condition(v1alpha1.ConditionStalled); got != "True/"+v1alpha1.ReasonInvalidPlan {
+				t.Errorf("Stalled is %q, wanted it to say of a run without a result what Finished does", got)
+			}
 		})
 	}
 }

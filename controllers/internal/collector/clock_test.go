@@ -3,6 +3,8 @@ package collector
 import (
 	"testing"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 func TestReadClock(t *testing.T) {
@@ -24,6 +26,21 @@ func TestReadClock(t *testing.T) {
 	}
 	if got := readClock(time.Time{}, asked, answered); got != nil {
 		t.Errorf("got %+v of a pod that told no time", got)
+	}
+}
+
+// TestClocksAreReadByTheCollectorsOwn: the offset is against the clock that all else
+// here goes by.
+func TestClocksAreReadByTheCollectorsOwn(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ahead := snapshot(3, results.StageReady)
+	ahead.Clock = now.Add(10 * time.Second)
+	c := serve(t, metrics(ahead))
+	c.now = func() time.Time { return now }
+	c.Watch(uid, key, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}})
+	c.scrape(t.Context(), c.runs[uid])
+	if got := c.Results(uid)["p"].Clock; got == nil || got.Offset() != 10*time.Second {
+		t.Errorf("the offset is %+v, wanted 10 s", got)
 	}
 }
 

@@ -166,7 +166,7 @@ func (c *Collector) idle() []*run {
 
 // scrape reads all pods of a run once and wakes the reconciler if it is time.
 func (c *Collector) scrape(ctx context.Context, r *run) {
-	answers := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r))
+	answers := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r), c.now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false

@@ -96,7 +96,7 @@ func TestDistrust(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, tc.handler)
-			got := c.scraper.scrapeAll(t.Context(), uid, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}})
+			got := c.scraper.scrapeAll(t.Context(), uid, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, time.Now)
 			if (got["p"].snapshot != nil) != tc.want {
 				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
 			}

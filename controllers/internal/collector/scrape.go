@@ -18,8 +18,10 @@ import (
 const (
 	// scrapeTimeout bounds one scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
-	// parallelScrapes bounds how many pods of one run are scraped at a time.
-	parallelScrapes = 16
+	// parallelReads bounds how many answers of a run's pods are read at a time, and
+	// so the memory that it takes. All pods are asked at once: those that hang must
+	// keep none that lives from being heard within scrapeTimeout.
+	parallelReads = 16
 )
 
 // scraper reads pods' metrics. What it reads is untrusted: it follows no
@@ -51,20 +53,16 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 // scrapeAll returns the answers of the pods that answered rightly, by name.
 // Why one did not is of no use to anybody: it is tried again in a second, and
 // its absence is reported.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[string]answer {
+func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod, now func() time.Time) map[string]answer {
 	var (
 		mu      sync.Mutex
 		busy    sync.WaitGroup
-		room    = make(chan struct{}, parallelScrapes)
+		r       = round{run: run, now: now, room: make(chan struct{}, parallelReads)}
 		answers = make(map[string]answer, len(pods))
 	)
 	for _, p := range pods {
-		room <- struct{}{}
 		busy.Go(func() {
-			defer func() { <-room }()
-			asked := time.Now()
-			if snapshot, err := s.scrape(ctx, run, p); err == nil {
-				read := answer{snapshot, readClock(snapshot.Clock, asked, time.Now())}
+			if read, err := s.scrape(ctx, r, p); err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				answers[p.Name] = read
@@ -75,26 +73,39 @@ func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod) map[s
 	return answers
 }
 
-func (s scraper) scrape(ctx context.Context, run types.UID, p Pod) (*results.Snapshot, error) {
+// round is one scrape of all pods of a run; room is for the answers that are read.
+type round struct {
+	run  types.UID
+	now  func() time.Time
+	room chan struct{}
+}
+
+// scrape reads a pod's answer once there is room. The pod has read its clock before
+// it begins to answer, and how long its answer then waits here says nothing of that.
+func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	url := "http://" + net.JoinHostPort(p.IP, strconv.Itoa(s.port)) + plan.MetricsPath
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	request.Header.Set("Accept", results.ScrapeAccept)
+	asked := r.now()
 	response, err := s.client.Do(request)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
+	answered := r.now()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
+		return answer{}, fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
 	}
+	r.room <- struct{}{}
+	defer func() { <-r.room }()
 	snapshot, err := results.Read(response.Body, response.Header.Get("Content-Type"))
 	if err != nil {
-		return nil, fmt.Errorf("scraping %s: %w", url, err)
+		return answer{}, fmt.Errorf("scraping %s: %w", url, err)
 	}
-	return snapshot, checkSource(snapshot, run, p)
+	return answer{snapshot, readClock(snapshot.Clock, asked, answered)}, checkSource(snapshot, r.run, p)
 }
 
 // checkSource: an address may by now be another pod's, of another run.

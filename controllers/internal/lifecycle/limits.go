@@ -36,7 +36,8 @@ const (
 	deletionGrace = 2 * time.Minute
 
 	// hearGrace is how long an operator that has just come waits for a pod's first
-	// word: for two scrapes, a second apart, that take as long as they may.
+	// word: for two scrapes, a second apart, that take as long as they may. That is
+	// so for any number of pods, since the collector asks all of them at once.
 	hearGrace = 8 * time.Second
 
 	// leadBase and leadPerPod are the time between the decision to start and

@@ -1,0 +1,90 @@
+package collector
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// crowd is pods that answer nobody before all of them are asked, and which count
+// how many of their answers are read at a time.
+type crowd struct {
+	t   *testing.T
+	all sync.WaitGroup
+
+	lock               sync.Mutex
+	reading, mostReads int
+}
+
+func (c *crowd) RoundTrip(request *http.Request) (*http.Response, error) {
+	var index int
+	if _, err := fmt.Sscanf(request.URL.Hostname(), "198.18.0.%d", &index); err != nil {
+		c.t.Error(err)
+	}
+	c.all.Done()
+	asked := make(chan struct{})
+	go func() { c.all.Wait(); close(asked) }()
+	select {
+	case <-asked:
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+	recorder := httptest.NewRecorder()
+	metrics(snapshot(index, results.StageReady)).ServeHTTP(recorder, request)
+	response := recorder.Result()
+	response.Body = &countedBody{crowd: c, Reader: bytes.NewReader(recorder.Body.Bytes())}
+	return response, nil
+}
+
+func (c *crowd) reads(more int) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.reading += more
+	c.mostReads = max(c.mostReads, c.reading)
+}
+
+// countedBody is being read from its first Read until it is closed.
+type countedBody struct {
+	io.Reader
+	crowd *crowd
+	begun sync.Once
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	b.begun.Do(func() { b.crowd.reads(1) })
+	return b.Reader.Read(p)
+}
+
+func (b *countedBody) Close() error {
+	b.begun.Do(func() { b.crowd.reads(1) })
+	b.crowd.reads(-1)
+	return nil
+}
+
+// TestAllPodsAreAskedAtOnce: pods that hang, however many, must not keep those that
+// live from being heard, or a new operator would take them for hung, too. What
+// they answer is read by few at a time, for the sake of memory.
+func TestAllPodsAreAskedAtOnce(t *testing.T) {
+	const most = 100
+	pods := &crowd{t: t}
+	pods.all.Add(most)
+	c := New(pods)
+	c.scraper.client.Timeout = 20 * time.Second
+	var all []Pod
+	for i := range most {
+		all = append(all, Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)})
+	}
+	if got := c.scraper.scrapeAll(t.Context(), uid, all, time.Now); len(got) != most {
+		t.Errorf("%d of %d pods answered", len(got), most)
+	}
+	if pods.mostReads > parallelReads {
+		t.Errorf("%d answers were read at a time, wanted at most %d", pods.mostReads, parallelReads)
+	}
+}
