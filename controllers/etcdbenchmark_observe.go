@@ -239,7 +239,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 	if last != nil {
 		failure += "; " + string(lifecycle.TerminationMessage(last))
 	}
-	return lifecycle.Shorten(failure, maxCleanupWords)
+	return results.Shorten(failure, maxCleanupWords)
 }
 
 func failureOf(job *batchv1.Job) string {

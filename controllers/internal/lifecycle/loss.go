@@ -8,6 +8,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // lossOf says how a pod was lost, nil if it was not.
@@ -84,5 +85,5 @@ func decidePartlyCompleted(o Observed, now time.Time) *Decision {
 		return nil
 	}
 	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s", did, len(o.Pods), without(o, now))
-	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, Shorten(message, maxMessage)})
+	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, results.Shorten(message, maxMessage)})
 }
