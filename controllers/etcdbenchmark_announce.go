@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // eventAction is what the operator does, in the words of the events API.
@@ -53,7 +54,7 @@ func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, re
 	if bad {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", lifecycle.Shorten(note, maxNote))
+	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", results.Shorten(note, maxNote))
 }
 
 func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // observe does all reads of one reconcile. They are from the cache, except of
@@ -212,7 +213,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 	if last != nil {
 		failure += "; " + string(lifecycle.TerminationMessage(last))
 	}
-	return lifecycle.Shorten(failure, maxCleanupWords)
+	return results.Shorten(failure, maxCleanupWords)
 }
 
 func failureOf(job *batchv1.Job) string {

@@ -53,11 +53,9 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 	return nil
 }
 
-// warnOfReport takes the place of the last warning if there is room for no more.
 func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
-	warnings := run.Status.Summary.Warnings
-	warnings = warnings[:min(len(warnings), maxWarnings-1)]
-	run.Status.Summary.Warnings = append(warnings, lifecycle.Shorten("The report could not be written: "+err.Error(), maxWarning))
+	s := run.Status.Summary
+	s.Warnings = benchmark.AppendWarning(s.Warnings, "The report could not be written: "+err.Error())
 }
 
 // isTooLarge knows the refusal of the API server, and those of its etcd and of

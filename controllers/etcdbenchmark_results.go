@@ -11,13 +11,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// The limits that the CRD sets.
-const (
-	maxPodMessage = 1024
-	maxWarnings   = 16
-	maxWarning    = 512
-)
-
 // keepResults brings what the pods have told into status. What a new operator
 // has not yet scraped again stays as it is.
 func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) {
@@ -62,7 +55,7 @@ func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
 	}
 	old.Partial = true
 	if !slices.Contains(old.Warnings, toldBefore) {
-		old.Warnings = append(old.Warnings[:min(len(old.Warnings), maxWarnings-1)], toldBefore)
+		old.Warnings = benchmark.AppendWarning(old.Warnings, toldBefore)
 	}
 	return old
 }
@@ -150,7 +143,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 		out.Partial = p.Final == nil && !p.HasWholeResult()
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}
-	out.Message = lifecycle.Shorten(out.Message, maxPodMessage)
+	out.Message = results.Shorten(out.Message, benchmark.MaxPodMessage)
 	return out
 }
 

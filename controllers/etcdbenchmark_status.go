@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // nextStatus returns the whole status that follows from the decision. A run
@@ -102,7 +103,7 @@ const maxConditionMessage = 8 << 10
 
 func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: lifecycle.Shorten(message, maxConditionMessage),
+		Type: kind, Status: status, Reason: reason, Message: results.Shorten(message, maxConditionMessage),
 		ObservedGeneration: run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 	})
 }
@@ -149,7 +150,7 @@ func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 		return
 	}
 	finished.Reason = v1alpha1.ReasonInvalidPlan
-	finished.Message = lifecycle.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), maxPodMessage)
+	finished.Message = results.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), benchmark.MaxPodMessage)
 	stalled := *finished
 	stalled.Type = v1alpha1.ConditionStalled
 	meta.SetStatusCondition(&s.Conditions, stalled)

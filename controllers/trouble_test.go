@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -285,7 +286,7 @@ func TestForeignJob(t *testing.T) {
 // its run from finishing, nor count as a success.
 func TestResultsThatStatusCannotHold(t *testing.T) {
 	message := func(s *v1alpha1.EtcdBenchmarkStatus) {
-		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", maxPodMessage+1)}}
+		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", benchmark.MaxPodMessage+1)}}
 	}
 	guard := func(s *v1alpha1.EtcdBenchmarkStatus) { s.Guard = &v1alpha1.GuardStatus{Rule: "Unheard"} }
 	tests := map[string]struct {

@@ -25,12 +25,12 @@ func disturbanceSummaries(b *v1alpha1.EtcdBenchmark, all map[results.Disturbance
 
 func disturbanceSummary(t v1alpha1.DisturbanceType, d *results.Disturbance) v1alpha1.DisturbanceSummary {
 	out := v1alpha1.DisturbanceSummary{
-		Type: t, Count: int64(d.Count), Failed: int64(d.Failed), LeftOut: int64(d.LeftOut), Problem: bounded(d.Problem, maxMessage),
+		Type: t, Count: int64(d.Count), Failed: int64(d.Failed), LeftOut: int64(d.LeftOut), Problem: results.Shorten(d.Problem, maxMessage),
 		MeanMicroseconds: toMicros(d.Took / time.Duration(d.Count)), MaxMicroseconds: toMicros(d.Longest),
 	}
 	for _, m := range d.Marks {
 		out.Marks = append(out.Marks, v1alpha1.DisturbanceMark{
-			AfterMicroseconds: toMicros(m.After), TookMicroseconds: toMicros(m.Took), Member: bounded(m.Member, maxMarkMember),
+			AfterMicroseconds: toMicros(m.After), TookMicroseconds: toMicros(m.Took), Member: results.Shorten(m.Member, maxMarkMember),
 		})
 	}
 	return out
@@ -51,9 +51,6 @@ func disturbanceWarnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string 
 	}
 	return out
 }
-
-// maxMarkMember is what the schema of status admits at most.
-const maxMarkMember = 64
 
 // disturbances prints what was done beside the load.
 func (t *table) disturbances() {

@@ -53,9 +53,9 @@ func doubtTarget(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
 		return nil
 	}
 	first := s.Target.Changes[0]
-	message := fmt.Sprintf("The target changed under the run, at %s (%s: %s).", first.At.UTC().Format(time.RFC3339), first.Aspect, bounded(first.Detail, maxMessage))
+	message := fmt.Sprintf("The target changed under the run, at %s (%s: %s).", first.At.UTC().Format(time.RFC3339), first.Aspect, results.Shorten(first.Detail, maxMessage))
 	if more := len(s.Target.Changes) - 1; more > 0 {
-		message = fmt.Sprintf("The target changed %d times under the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, bounded(first.Detail, maxMessage))
+		message = fmt.Sprintf("The target changed %d times under the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, results.Shorten(first.Detail, maxMessage))
 	}
 	return &doubt{v1alpha1.ReasonTargetChanged, message}
 }
@@ -67,7 +67,7 @@ func doubtSight(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *doubt {
 	}
 	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unseen)))
 	return &doubt{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("Whether the target changed under the run is not known (%s: %s).",
-		aspect, bounded(s.Target.Unseen[aspect], maxMessage))}
+		aspect, results.Shorten(s.Target.Unseen[aspect], maxMessage))}
 }
 
 // doubtHistory: reads beside nobody are not what was asked for.

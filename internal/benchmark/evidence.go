@@ -43,7 +43,7 @@ func evidence(s results.Summary) []v1alpha1.Evidence {
 	var out []v1alpha1.Evidence
 	tell := func(resource v1alpha1.Resource, messages ...string) {
 		if message := strings.TrimSpace(strings.Join(messages, " ")); message != "" {
-			out = append(out, v1alpha1.Evidence{Resource: resource, Message: bounded(message, maxMessage)})
+			out = append(out, v1alpha1.Evidence{Resource: resource, Message: results.Shorten(message, maxMessage)})
 		}
 	}
 	tell(v1alpha1.ResourceDisk, c.worst(c.flushes), c.worst(c.commits))

@@ -64,7 +64,7 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 		return nil
 	}
 	out := &v1alpha1.GuardStatus{
-		Rule: v1alpha1.GuardRule(fired.Rule), Subject: bounded(fired.Subject, maxGuardText), FiredAt: metav1.NewMicroTime(fired.At.UTC()),
+		Rule: v1alpha1.GuardRule(fired.Rule), Subject: results.Shorten(fired.Subject, maxGuardText), FiredAt: metav1.NewMicroTime(fired.At.UTC()),
 	}
 	rules := planGuard(b.Spec.Guard).StopOn
 	switch fired.Rule {
@@ -80,12 +80,9 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 	default:
 		out.Wanted, out.Got = unbroken[fired.Rule], fired.Detail
 	}
-	out.Wanted, out.Got = bounded(out.Wanted, maxGuardText), bounded(out.Got, maxGuardText)
+	out.Wanted, out.Got = results.Shorten(out.Wanted, maxGuardText), results.Shorten(out.Got, maxGuardText)
 	return out
 }
-
-// maxGuardText is what the schema of status admits at most.
-const maxGuardText = 256
 
 // unbroken is what rules without a number want.
 var unbroken = map[results.GuardRule]string{

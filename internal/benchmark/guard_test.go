@@ -90,7 +90,7 @@ func TestGuardSaysWhatFired(t *testing.T) {
 		"database": {results.Fired{Rule: results.GuardDatabaseSize, Subject: "etcd-0", Got: 1_000_001, Limit: 1e6}, v1alpha1.GuardStatus{Rule: "DatabaseSize", Subject: "etcd-0", Wanted: "≤1,000,000 B", Got: "1,000,001 B"}},
 		"errors":   {results.Fired{Rule: results.GuardErrorRatio, Got: 2000, Limit: 1000}, v1alpha1.GuardStatus{Rule: "ErrorRatio", Subject: "client pod 1", Wanted: "≤1000 per million within 10 s", Got: "2000 per million"}},
 		"flushes":  {results.Fired{Rule: results.GuardWALFsync, Subject: "etcd-0", Got: 0.0125, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: "etcd-0", Wanted: "≤10ms on average within 30 s", Got: "12.5ms"}},
-		"longest":  {results.Fired{Rule: results.GuardWALFsync, Subject: strings.Repeat("x", 600), Got: 1e300, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: strings.Repeat("x", 255) + "…", Wanted: "≤10ms on average within 30 s", Got: "86400000ms"}},
+		"longest":  {results.Fired{Rule: results.GuardWALFsync, Subject: strings.Repeat("x", 600), Got: 1e300, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: strings.Repeat("x", 252) + " …", Wanted: "≤10ms on average within 30 s", Got: "86400000ms"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

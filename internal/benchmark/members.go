@@ -8,10 +8,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// maxMessage is what the schema of status admits at most, of the reason of a
-// member, an objective's, and a piece of evidence.
-const maxMessage = 512
-
 // memberSummaries are what the members said of the window; none before its end.
 func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
 	if t == nil {
@@ -31,7 +27,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 	sampled, _ := w.Value(results.FigureSampledSeconds)
 	figure := func(f results.Figure) *int64 { return wholeFigure(w.Value(f)) }
 	return v1alpha1.MemberSummary{
-		ID: m.ID, Name: m.Name, Unknown: bounded(w.Unknown, maxMessage),
+		ID: m.ID, Name: m.Name, Unknown: results.Shorten(w.Unknown, maxMessage),
 		SampledMicroseconds: deref(wholeFigure(sampled*1e6, true)),
 		WALFsync:            memberDuration(w.Timing(results.TimerWALFsync)),
 		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),

@@ -23,7 +23,7 @@ func TestSummaryOfMembers(t *testing.T) {
 			LeaderChanges: new(int64(1)), SlowApplies: new(int64(0)), FailedProposals: new(int64(3)),
 			CPUMillicores: new(int64(1500)), Processors: new(int64(2)), MemoryBytes: new(int64(1 << 30)), DatabaseGrowthBytes: new(int64(2000)),
 		},
-		{ID: "b", Name: "etcd-b", Unknown: strings.Repeat("x", 511) + "…"},
+		{ID: "b", Name: "etcd-b", Unknown: strings.Repeat("x", 508) + " …"},
 	}
 	if diff := cmp.Diff(want, Summary(b, s).Members); diff != "" {
 		t.Errorf("members (-want +got):\n%s", diff)

@@ -50,7 +50,7 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 			Result:  v.result,
 			Wanted:  wanted(o),
 			Got:     v.got,
-			Message: bounded(v.message, maxMessage),
+			Message: results.Shorten(v.message, maxMessage),
 		})
 	}
 	return out, capped(doubtRun(doubtClients(passed(out), s), b, s), s, reason)

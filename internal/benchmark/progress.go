@@ -8,9 +8,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// maxPodMessage is what the schema of status admits at most.
-const maxPodMessage = 1024
-
 // stages of a client pod in order.
 var stages = []results.Stage{
 	results.StageConnecting, results.StageWaiting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
@@ -96,7 +93,7 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 		KeysDeleted:           snap.Cleaning == results.CleaningKeysDeleted,
 	}
 	if snap.Failure != nil {
-		out.Message = bounded(snap.Failure.Message, maxPodMessage)
+		out.Message = results.Shorten(snap.Failure.Message, MaxPodMessage)
 	}
 	return out
 }

@@ -13,15 +13,6 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// What the schema of status admits at most.
-const (
-	maxOperations = 16
-	maxCalls      = 16
-	maxWarnings   = 16
-	maxWarning    = 512
-	maxErrorCodes = 32
-)
-
 // Summary returns the merged result of a run as its status states it: in whole
 // numbers.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
@@ -161,23 +152,6 @@ func RequestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.RequestCount) int { return strings.Compare(a.RPC, b.RPC) })
 	return out[:min(len(out), maxCalls)]
-}
-
-func boundedWarnings(warnings []string) []string {
-	var out []string
-	for _, w := range warnings[:min(len(warnings), maxWarnings)] {
-		out = append(out, bounded(w, maxWarning))
-	}
-	return out
-}
-
-// bounded cuts text to at most limit characters, and shows that it did.
-func bounded(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	return string(runes[:limit-1]) + "…"
 }
 
 func whole(v float64) int64 { return int64(math.Round(v)) }

@@ -62,8 +62,8 @@ func TestSummaryKeepsTheBoundsOfItsSchema(t *testing.T) {
 	}
 	s.Operations[0].Errors = errors
 	got := Summary(putRun(), s)
-	if len(got.Warnings) != 16 || len([]rune(got.Warnings[0])) != 512 {
-		t.Errorf("wanted 16 warnings of at most 512 characters, got %d", len(got.Warnings))
+	if len(got.Warnings) != 16 || len(got.Warnings[0]) != 512 {
+		t.Errorf("wanted 16 warnings, cut to 512 bytes, got %d: %q", len(got.Warnings), got.Warnings[0])
 	}
 	if kept := got.Operations[0].Errors; len(kept) != 32 || kept[0].Count != 40 {
 		t.Errorf("wanted the 32 most frequent codes, got %+v", kept)

@@ -26,7 +26,7 @@ func validity(b *v1alpha1.EtcdBenchmark, v results.Validity) *v1alpha1.Validity 
 	}
 	for _, r := range v.Reasons {
 		out.Reasons = append(out.Reasons, v1alpha1.ValidityReason{
-			Cause: v1alpha1.ValidityCause(r.Cause), Message: bounded(r.Message, maxMessage), Change: advice(b, r),
+			Cause: v1alpha1.ValidityCause(r.Cause), Message: results.Shorten(r.Message, maxMessage), Change: advice(b, r),
 		})
 	}
 	return out

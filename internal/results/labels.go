@@ -7,28 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	dto "github.com/prometheus/client_model/go"
 )
-
-// maxTextBytes bounds each text in a snapshot.
-const maxTextBytes = 512
-
-// Printable returns the text with every character that can not be printed, for
-// example a line feed or an escape sequence, replaced, and cut to maxTextBytes.
-func Printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, "?"))
-	if len(text) <= maxTextBytes {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxTextBytes], "")
-}
 
 func cleanAll(texts []string) []string {
 	cleaned := make([]string, len(texts))

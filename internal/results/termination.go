@@ -54,8 +54,7 @@ func (s *Snapshot) headline() string {
 	if s.Failure != nil {
 		line = fmt.Sprintf("etcdbench: %s: %s", s.Failure.Reason, s.Failure.Message)
 	}
-	line = Printable(line)
-	return line[:min(len(line), maxHeadline)]
+	return Shorten(line, maxHeadline)
 }
 
 func marshalNative(s *Snapshot) []byte {

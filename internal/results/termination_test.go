@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -245,10 +246,10 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 // A person who describes the pod sees why it failed without any tool.
 func TestTerminationMessageBeginsForPeople(t *testing.T) {
 	s := finalSnapshot(0, 10, OperationPut)
-	s.Failure = &Failure{Reason: FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\n" + strings.Repeat("x", 500)}
+	s.Failure = &Failure{Reason: FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\nx" + strings.Repeat("é", 250)}
 	line, _, _ := bytes.Cut(s.TerminationMessage(), []byte("\n"))
-	if want := "etcdbench: SecretInvalid: Secret etcd-client-tls has no key tls.crt"; !strings.HasPrefix(string(line), want) || len(line) > maxHeadline {
-		t.Errorf("message begins with %q, wanted %q", line, want)
+	if want := "etcdbench: SecretInvalid: Secret etcd-client-tls has no key tls.crt"; !strings.HasPrefix(string(line), want) || len(line) > maxHeadline || !utf8.Valid(line) {
+		t.Errorf("message begins with %q, wanted %q and whole characters", line, want)
 	}
 }
 

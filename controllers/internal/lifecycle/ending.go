@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -50,7 +48,7 @@ func Refuse(o Observed, p Problem, now time.Time) Decision {
 	if o.finished() {
 		return refuseCleanup(o, p.Message)
 	}
-	e := v1alpha1.Ending{Reason: p.Reason, Message: Shorten(p.Message, maxMessage), Since: metav1.NewTime(now.Truncate(time.Second))}
+	e := v1alpha1.Ending{Reason: p.Reason, Message: results.Shorten(p.Message, maxMessage), Since: metav1.NewTime(now.Truncate(time.Second))}
 	d := end(o, e, now)
 	d.Stage = later(o.stage(), d.Stage)
 	return *d
@@ -329,24 +327,4 @@ func deadlines(o Observed) []time.Time {
 		}
 	}
 	return out
-}
-
-// Shorten cuts what others said to at most limit bytes, so that a status that
-// quotes it is never refused, and leaves out what can not be printed, so that it
-// steers nobody's terminal.
-func Shorten(s string, limit int) string {
-	const mark = " …"
-	s = strings.Map(printable, strings.ToValidUTF8(s, "?"))
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit-len(mark)], "") + mark
-}
-
-// printable is a space for what is not.
-func printable(r rune) rune {
-	if unicode.IsPrint(r) {
-		return r
-	}
-	return ' '
 }

@@ -113,5 +113,5 @@ func decidePartlyCompleted(o Observed, now time.Time) *Decision {
 		return nil
 	}
 	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s%s", did, len(o.Pods), without(o, now), stopNote(o))
-	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, Shorten(message, maxMessage)})
+	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, results.Shorten(message, maxMessage)})
 }

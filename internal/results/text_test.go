@@ -1,4 +1,4 @@
-package lifecycle
+package results
 
 import (
 	"strings"
@@ -15,8 +15,12 @@ func TestShorten(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Shorten(tc.said, 20); got != tc.want || len(got) > 20 {
+			got := Shorten(tc.said, 20)
+			if got != tc.want || len(got) > 20 {
 				t.Errorf("wanted %q, found %q", tc.want, got)
+			}
+			if again := Shorten(got, 20); again != got {
+				t.Errorf("wanted it to stay %q, found %q", got, again)
 			}
 		})
 	}
