@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -21,6 +22,36 @@ func TestAwayUntilTheTimeIsOver(t *testing.T) {
 	s.restart()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	s.checkResult(v1alpha1.RoadScrape)
+}
+
+// TestStopWhileAway: the stop is the first that an operator sees which comes back,
+// and the pods had done their whole load before. Whether they still wait to be asked
+// or have ended, the run has completed.
+func TestStopWhileAway(t *testing.T) {
+	for name, ends := range map[string]bool{"they wait": false, "they wait, and end when they are told": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.playPreparing()
+			s.playReady()
+			s.playRunning()
+			s.end()
+			s.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
+			if !ends {
+				s.playDone()
+			}
+			s.restart()
+			s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+			for _, a := range s.pods {
+				if ends {
+					a.exits(0, a.says(results.StageDone, measured, withKeysDeleted))
+				}
+			}
+			s.awaitFinished(v1alpha1.ReasonCompleted)
+			if summary := s.status().Summary; summary == nil || summary.Partial || summary.MeasuredRequests != 100 {
+				t.Errorf("wanted the whole result, found %+v", summary)
+			}
+		})
+	}
 }
 
 // TestPodsEndByTheirOwnTimers while nobody is there to end the run: nobody has

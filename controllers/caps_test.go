@@ -1,6 +1,9 @@
 package controllers
 
 import (
+	"context"
+	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -63,4 +66,69 @@ func TestTheOperatorKnowsItsControlPlane(t *testing.T) {
 	s.join("acknowledged", target, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Guard = &v1alpha1.Guard{AcknowledgeControlPlane: true}
 	}).loadJob()
+}
+
+// resolver leads names to addresses, leaves one that hangs unanswered, and holds up
+// one that is held, whatever the limit, until it is let go.
+type resolver struct {
+	names       map[string]string
+	hangs, held string
+	letGo       chan struct{}
+}
+
+func (r resolver) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
+	switch host {
+	case r.hangs:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case r.held:
+		<-r.letGo
+	}
+	if address, ok := r.names[host]; ok {
+		return []netip.Addr{netip.MustParseAddr(address)}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
+// TestTheOperatorLooksNamesUp: a target is known by what its names lead to, in
+// its own namespace too; one of which nobody knows that keeps no other waiting,
+// and goes on.
+func TestTheOperatorLooksNamesUp(t *testing.T) {
+	at, err := ParseEndpointPattern("192.0.2.0/28:2379")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := ParseEndpointPattern("configured.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, letGo := newStage(t), make(chan struct{})
+	s.loadJob()
+	s.restart(func(r *EtcdBenchmarkReconciler) {
+		r.Caps = Caps{ControlPlane: []EndpointPattern{at, named}}
+		r.Resolver = resolver{hangs: "hangs.example.org", held: "held.example.org", letGo: letGo, names: map[string]string{
+			"etcd.example.org": "192.0.2.1", "etcd." + s.run.Namespace + ".svc": "192.0.2.2", "configured.example": "198.51.100.1", "elsewhere.example.org": "198.51.100.2",
+		}}
+	})
+	target := func(endpoint string) func(*v1alpha1.EtcdBenchmark) {
+		return targets(v1alpha1.Target{Endpoints: []string{endpoint}})
+	}
+	hangs, held := s.join("hangs", target("hangs.example.org:2379")), s.join("held", target("held.example.org:2379"))
+	for name, tc := range map[string]struct{ endpoint, says string }{
+		"name":       {"etcd.example.org:2379", "192.0.2.1"},
+		"service":    {"etcd:2379", "192.0.2.2"},
+		"configured": {"198.51.100.1:2379", "configured.example"},
+	} {
+		refused := s.join(name, target(tc.endpoint))
+		refused.awaitFinished(v1alpha1.ReasonControlPlaneTarget)
+		refused.checkMessage(tc.says)
+		if jobs := refused.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 {
+			t.Errorf("%s: %d Jobs were made on a control plane", name, len(jobs))
+		}
+	}
+	s.join("elsewhere", target("elsewhere.example.org:2379")).loadJob()
+	s.join("unknown", target("unknown.example.org:2379")).loadJob()
+	hangs.loadJob()
+	close(letGo)
+	held.loadJob()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -45,6 +46,8 @@ type EtcdBenchmarkReconciler struct {
 	Namespaces []string
 	// Caps are what any run may do.
 	Caps Caps
+	// Resolver looks up names that may lead to a control plane.
+	Resolver Resolver
 
 	// turn is held while a run asks whether it is its turn, until the answer is
 	// in status: of two that ask, the second sees what became of the first.
@@ -63,6 +66,7 @@ func NewEtcdBenchmarkReconciler(m ctrl.Manager, clientImage string) *EtcdBenchma
 		Collector:   collector.New(nil),
 		Clock:       clock.RealClock{},
 		ClientImage: clientImage,
+		Resolver:    net.DefaultResolver,
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
-		r.observeTarget, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
+		r.observeTarget, r.observeNames, r.observePlace, r.observeCaps, r.observeJob, r.observePods, r.observeLoss, r.observeRefusal, r.observeCleanup,
 	} {
 		if err := read(ctx, &o); err != nil {
 			return o, err
@@ -98,28 +98,40 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Re
 		return err
 	}
 	var found []lifecycle.Pod
-	left := map[string]*results.Snapshot{}
+	objects := map[string]*corev1.Pod{}
 	for i := range list.Items {
 		if p := &list.Items[i]; isOf(p, loadJobUID(o)) {
 			found = append(found, lifecycle.NewPod(p))
-			left[p.Name] = terminationOf(p)
+			objects[p.Name] = p
 		}
 	}
 	o.Pods, o.Strangers = lifecycle.AssignPods(o.Run, found)
 	scraped := r.Collector.Results(o.Run.UID)
 	now := r.Clock.Now()
-	concludeAll(o.Pods, scraped, left, now)
-	concludeAll(o.Strangers, scraped, left, now)
+	concludeAll(o.Pods, scraped, func(name string) *results.Snapshot { return terminationOf(o.Run.UID, objects[name]) }, now)
+	concludeAll(o.Strangers, scraped, func(name string) *results.Snapshot {
+		return withoutNumbers(terminationOf(o.Run.UID, objects[name]))
+	}, now)
 	return nil
 }
 
-// concludeAll adds what the pods have told. A pod that has an address and is not
+// withoutNumbers leaves what a stranger says of its keys. Nobody adds up its
+// numbers, and there is no bound on how many strangers can be made.
+func withoutNumbers(s *results.Snapshot) *results.Snapshot {
+	if s == nil {
+		return nil
+	}
+	return &results.Snapshot{RunUID: s.RunUID, Index: s.Index, Transport: s.Transport, Stage: s.Stage, Failure: s.Failure, Stopped: s.Stopped, Cleaning: s.Cleaning}
+}
+
+// concludeAll adds what the pods have told; left is what the object of one that
+// is there holds, nil if nothing. A pod that has an address and is not
 // scraped yet will be, from the end of this reconcile on.
-func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left map[string]*results.Snapshot, now time.Time) {
+func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left func(name string) *results.Snapshot, now time.Time) {
 	for i := range pods {
 		p := &pods[i]
 		s := scraped[p.Name]
-		p.Conclude(s.Live, cmp.Or(left[p.Name], s.Left))
+		p.Conclude(s.Live, cmp.Or(left(p.Name), s.Left))
 		p.Unreachable = s.Unreachable
 		if p.IP != "" {
 			p.Asked = now.Add(-s.Asked)
@@ -145,14 +157,17 @@ func isOf(p *corev1.Pod, job types.UID) bool {
 }
 
 // terminationOf returns nil for a message that is absent, unreadable, or of
-// somebody else: the pod then has left no result.
-func terminationOf(p *corev1.Pod) *results.Snapshot {
+// somebody else: the pod then has left no result. p is nil for one that is gone.
+func terminationOf(run types.UID, p *corev1.Pod) *results.Snapshot {
+	if p == nil {
+		return nil
+	}
 	message := lifecycle.TerminationMessage(p)
 	if message == nil {
 		return nil
 	}
 	s, err := results.DecodeTerminationMessage(message)
-	if err != nil || s.RunUID != p.Labels[v1alpha1.LabelRunUID] || s.Index != lifecycle.NewPod(p).Index {
+	if err != nil || s.RunUID != string(run) || s.Index != lifecycle.NewPod(p).Index {
 		return nil
 	}
 	return s

@@ -23,7 +23,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Target.Nodes = nodes
 	}
 	s.Pods = podStatuses(run, o.Pods, final)
-	if s.Ending != nil && s.Ending.Reason == v1alpha1.ReasonGuardStopped && s.Guard == nil {
+	if s.Guard == nil && endsByGuard(s, finish) {
 		s.Guard = benchmark.Guard(run, snapshots)
 	}
 	if hasAny(snapshots) {
@@ -41,6 +41,11 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	if final {
 		setPassed(run, summary, *finish, now)
 	}
+}
+
+func endsByGuard(s *v1alpha1.EtcdBenchmarkStatus, finish *lifecycle.Problem) bool {
+	return finish != nil && finish.Reason == v1alpha1.ReasonGuardStopped ||
+		s.Ending != nil && s.Ending.Reason == v1alpha1.ReasonGuardStopped
 }
 
 func snapshotsOf(pods []lifecycle.Pod) []*results.Snapshot {

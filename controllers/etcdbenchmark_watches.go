@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 )
 
 const (
@@ -76,10 +78,34 @@ func runOf(_ context.Context, o client.Object) []reconcile.Request {
 // runOfPod also keeps the last words of a pod: it may be gone before the run is
 // reconciled.
 func (r *EtcdBenchmarkReconciler) runOfPod(ctx context.Context, o client.Object) []reconcile.Request {
+	requests := runOf(ctx, o)
 	if pod, ok := o.(*corev1.Pod); ok {
-		if left := terminationOf(pod); left != nil {
-			r.Collector.Keep(types.UID(left.RunUID), pod.Name, left)
+		for _, request := range requests {
+			r.keepLastWords(ctx, request.NamespacedName, pod)
 		}
 	}
-	return runOf(ctx, o)
+	return requests
+}
+
+// keepLastWords hears a pod only if it takes part in the run. Anybody may put the
+// run's labels on a pod of theirs, in any namespace, and let it say anything.
+func (r *EtcdBenchmarkReconciler) keepLastWords(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) {
+	if lifecycle.TerminationMessage(pod) == nil {
+		return
+	}
+	run := &v1alpha1.EtcdBenchmark{}
+	// What can not be read now, the reconcile reads from the pod.
+	if err := r.Client.Get(ctx, key, run); err != nil || !takesPart(run, pod) {
+		return
+	}
+	if left := terminationOf(run.UID, pod); left != nil {
+		r.Collector.Keep(run.UID, pod.Name, left)
+	}
+}
+
+// takesPart says whether the run's load Job made the pod, and status holds it.
+func takesPart(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) bool {
+	index := lifecycle.NewPod(pod).Index
+	holds := func(p v1alpha1.PodStatus) bool { return p.Name == pod.Name && int(p.Index) == index }
+	return run.Status.Job != nil && isOf(pod, run.Status.Job.UID) && slices.ContainsFunc(run.Status.Pods, holds)
 }

@@ -24,6 +24,9 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	if s.pods[0].seen().Annotations[plan.AnnotationStop] != "" {
 		t.Error("the pod that lives was told to stop")
 	}
+	// Once it has measured, it waits for nothing but the pod that is dead.
+	s.pods[0].says(results.StageCleaning, measured)
+	s.await("the pod that lives to be told to wait no longer", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] != "" })
 	s.pods[0].says(results.StageDone, measured, withKeysDeleted)
 	s.awaitFinished(v1alpha1.ReasonPartlyCompleted)
 	s.checkMessage("client pod 1")

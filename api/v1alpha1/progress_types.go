@@ -35,8 +35,13 @@ type Progress struct {
 	// +optional
 	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
 
-	// p50Microseconds is the median of latency so far. This and the other
-	// percentiles are those of the slowest kind of request.
+	// operation whose latency follows: the kind of request with the highest 99th
+	// percentile. Events are no requests.
+	//
+	// +optional
+	Operation Operation `json:"operation,omitempty"`
+
+	// p50Microseconds is the median of latency so far.
 	//
 	// +optional
 	P50Microseconds int64 `json:"p50Microseconds,omitempty"`
@@ -60,6 +65,14 @@ type Progress struct {
 	//
 	// +optional
 	MaxMicroseconds int64 `json:"maxMicroseconds,omitempty"`
+
+	// atLeast names the statistics above that reach requests that were cut off:
+	// their true value is at least the number given.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	AtLeast []LatencyStatistic `json:"atLeast,omitempty"`
 
 	// readyPods is how many client pods are ready to start or have started.
 	//

@@ -47,7 +47,8 @@ type EtcdBenchmarkStatus struct {
 	StartAt *metav1.MicroTime `json:"startAt,omitempty"`
 
 	// ending is why and since when the run is being ended before it has
-	// completed. Once set it does not change: it becomes the reason of Finished.
+	// completed. Once set it does not change: it becomes the reason of Finished,
+	// but for a stop that came when the load was over.
 	//
 	// +optional
 	Ending *Ending `json:"ending,omitempty"`

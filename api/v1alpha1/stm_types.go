@@ -45,6 +45,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 128",message="stm.keysPerTransaction and the share of them that stm.writePercent writes must be at most 128 together with stm.isolation SerializableSnapshot, whose commits compare both: etcd refuses transactions of more comparisons unless its --max-txn-ops is raised"
 // +kubebuilder:validation:XValidation:rule="self.keysPerTransaction * (4 * (self.keySize + 128) + self.valueSize) <= 1568000",message="stm.keysPerTransaction keys and values of stm.keySize and stm.valueSize do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), and a commit can name each key four times, with its prefix; lower one of them"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="stm.keySize is too small to write stm.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="stm.values.minSize must not be greater than stm.valueSize, the length of the longest value: lower it or raise valueSize"
 type STMWorkload struct {
 	// isolation is SerializableSnapshot (all reads are of one revision; commits if
 	// what was read is unchanged and what is written has not changed since),
@@ -101,6 +102,12 @@ type STMWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space: the smaller, the more transactions meet. Default
 	// 10,000 keys, each with the same probability.

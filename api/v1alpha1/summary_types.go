@@ -31,10 +31,10 @@ type Summary struct {
 	// +optional
 	StartedRequests int64 `json:"startedRequests,omitempty"`
 
-	// lateRequests is how many succeeded requests of an open loop were sent so late
-	// that it harms: more than 250 µs after they were due, and more than a tenth of
-	// the 99th percentile of their operation's latency. It is absent in a closed
-	// loop, and where it is not known.
+	// lateRequests is how many requests of an open loop, however they ended, were
+	// sent so late that it harms: more than 250 µs after they were due, and more
+	// than a tenth of the 99th percentile of their operation's latency. It is absent
+	// in a closed loop, and where it is not known.
 	//
 	// +optional
 	LateRequests *int64 `json:"lateRequests,omitempty"`
@@ -185,8 +185,7 @@ type OperationSummary struct {
 	// +optional
 	Censored int64 `json:"censored"`
 
-	// late requests of an open loop, of those that succeeded: see lateRequests of
-	// the summary.
+	// late requests of an open loop: see lateRequests of the summary.
 	//
 	// +optional
 	Late *int64 `json:"late,omitempty"`
@@ -242,7 +241,9 @@ type OperationSummary struct {
 	ServiceTime *LatencySummary `json:"serviceTime,omitempty"`
 
 	// lateness from when a request was due to when it was sent: the load
-	// generator's own delay, and the wait for a free client.
+	// generator's own delay, and the wait for a free client. It is that of all
+	// requests of an open loop that were sent, those that failed or were cut off
+	// among them.
 	//
 	// +optional
 	Lateness *LatencySummary `json:"lateness,omitempty"`

@@ -21,6 +21,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.putsPerTransaction) || self.valueSize <= 1568000",message="txn.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction * (self.keySize + self.valueSize + 128) <= 1568000",message="txn.putsPerTransaction keys and values of txn.keySize and txn.valueSize do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), of which each key's prefix and framing need some 128; lower one of them"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="txn.keySize is too small to write txn.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="txn.values.minSize must not be greater than txn.valueSize, the length of the longest value: lower it or raise valueSize"
 type TxnWorkload struct {
 	// mode is Puts (each request writes putsPerTransaction different keys in one
 	// transaction) or CompareAndSwap (each request reads one key of a preloaded
@@ -54,6 +55,12 @@ type TxnWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space. In sequential order, transaction n writes the keys
 	// from n times putsPerTransaction on. Default 10,000 keys, each with the

@@ -22,7 +22,8 @@ const (
 type ValidityCause string
 
 const (
-	// CauseThrottled: a client pod was throttled for over 1 % of the window.
+	// CauseThrottled: a client pod was throttled for over 1 % of the window, on
+	// average of the processors that it uses at a time.
 	CauseThrottled ValidityCause = "Throttled"
 	// CauseBusy: a client pod used over 85 % of the processor time that it may use.
 	CauseBusy ValidityCause = "Busy"

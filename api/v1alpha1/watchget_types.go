@@ -8,6 +8,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watchGet.streams times watchGet.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="watchGet.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="watchGet.keySize is too small to write watchGet.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="watchGet.values.minSize must not be greater than watchGet.valueSize, the length of the longest value: lower it or raise valueSize"
 type WatchGetWorkload struct {
 	// streams is the number of gRPC streams that carry watchers, a total over all
 	// pods, at least one for each. Default 10.
@@ -50,6 +51,12 @@ type WatchGetWorkload struct {
 	// +kubebuilder:default=256
 	// +kubebuilder:validation:Minimum=0
 	ValueSize int32 `json:"valueSize"`
+
+	// values is what values are made of, and whether their lengths differ.
+	// Default: random bytes, all of one length.
+	//
+	// +optional
+	Values *Values `json:"values,omitempty"`
 
 	// keys is the key space. Its first keys, one for each pod, have the
 	// histories. Default 1,000 keys, each with the same probability.

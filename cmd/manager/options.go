@@ -76,7 +76,7 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) erro
 // registerCaps adds the flags of what any run may do.
 func (o *options) registerCaps(flags *flag.FlagSet) {
 	flags.Func("allowed-endpoints", "comma-separated hosts that runs may load: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
-	flags.Func("control-plane-endpoints", "comma-separated addresses of the etcd of a Kubernetes API server, which only runs with guard.acknowledgeControlPlane may load: CIDRs or names as above, each with a port (10.0.0.1:2379) or without", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
+	flags.Func("control-plane-endpoints", "comma-separated addresses of the etcd of a Kubernetes API server, which only runs with guard.acknowledgeControlPlane may load: CIDRs or names as above, each with a port (10.0.0.1:2379) or without; names are looked up", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "how many client pods a run may have; 0 is any number")
 	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "how many runs of a namespace may go on or wait at a time; 0 is any number")
 	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "highest load.rate of a run, in requests per second, which refuses closed loops; writing keys before the load and disturbances do not count, and a request can be several calls to etcd; 0 is any number")

@@ -62,7 +62,7 @@ type fault struct {
 func checkFaults(t *testing.T) {
 	places := make(chan struct{}, faultsAtOnce)
 	faults := map[string]fault{}
-	for _, some := range []map[string]fault{podFaults(), lossFaults(), objectFaults(), targetFaults(), secretFaults(), namespaceFaults()} {
+	for _, some := range []map[string]fault{podFaults(), lossFaults(), objectFaults(), targetFaults(), refusalFaults(), secretFaults(), namespaceFaults()} {
 		maps.Copy(faults, some)
 	}
 	for _, name := range slices.Sorted(maps.Keys(faults)) {

@@ -79,6 +79,7 @@ func TestOperator(t *testing.T) {
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "guard", check: checkGuard},
+		{name: "control plane", check: checkControlPlane, slow: true},
 		{name: "faults", check: checkFaults, slow: true, node: true},
 		{name: "secrecy/after the faults", check: checkSecrecy, slow: true, node: true},
 		{name: "workloads", check: checkWorkloads, slow: true},

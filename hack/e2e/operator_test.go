@@ -32,15 +32,21 @@ func (e *environment) chart() string {
 }
 
 // upgradeOperator installs or upgrades the release from a chart and waits
-// until the Deployment has rolled out.
-func (e *environment) upgradeOperator(chart, clientImage string) error {
+// until the Deployment has rolled out. Values that are not given are the chart's.
+func (e *environment) upgradeOperator(chart, clientImage string, values ...string) error {
 	colon := strings.LastIndex(e.image, ":")
 	if colon < strings.LastIndex(e.image, "/") {
 		return fmt.Errorf("image: wanted repository:tag, found %q", e.image)
 	}
-	_, err := e.helm("upgrade", "--install", release, chart, "--namespace", operatorNamespace,
-		"--set-string", "image.repository="+e.image[:colon], "--set-string", "image.tag="+e.image[colon+1:],
-		"--set-string", "clientImage="+clientImage, "--wait", "--timeout", "3m")
+	args := []string{
+		"upgrade", "--install", release, chart, "--namespace", operatorNamespace,
+		"--set-string", "image.repository=" + e.image[:colon], "--set-string", "image.tag=" + e.image[colon+1:],
+		"--set-string", "clientImage=" + clientImage, "--wait", "--timeout", "3m",
+	}
+	for _, value := range values {
+		args = append(args, "--set", value)
+	}
+	_, err := e.helm(args...)
 	return err
 }
 
@@ -106,23 +112,30 @@ func (e *environment) createNamespace(name string, labels map[string]string) err
 	return e.client.Create(e.ctx, ns)
 }
 
-// operatorPod returns the running pod of the operator.
-func (e *environment) operatorPod(ctx context.Context) (*corev1.Pod, error) {
+// operatorPods returns all pods of the operator, those that are ending included.
+func (e *environment) operatorPods(ctx context.Context) ([]corev1.Pod, error) {
 	var deployment appsv1.Deployment
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: release}
 	if err := e.client.Get(ctx, key, &deployment); err != nil {
 		return nil, err
 	}
 	var pods corev1.PodList
-	if err := e.client.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels)); err != nil {
+	err := e.client.List(ctx, &pods, client.InNamespace(operatorNamespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels))
+	return pods.Items, err
+}
+
+// operatorPod returns the running pod of the operator.
+func (e *environment) operatorPod(ctx context.Context) (*corev1.Pod, error) {
+	pods, err := e.operatorPods(ctx)
+	if err != nil {
 		return nil, err
 	}
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
+	for i := range pods {
+		if pod := &pods[i]; pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
 			return pod, nil
 		}
 	}
-	return nil, fmt.Errorf("wanted a running operator pod, found none among %d", len(pods.Items))
+	return nil, fmt.Errorf("wanted a running operator pod, found none among %d", len(pods))
 }
 
 // namespace makes a namespace for a test. A failed test leaves what it saw in

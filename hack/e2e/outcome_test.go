@@ -29,6 +29,8 @@ type outcome struct {
 	reported []int
 	// did are those of them that must have done all their part.
 	did []int
+	// atMost, if set, is how long after its creation the run has ended.
+	atMost time.Duration
 	// counted: every pod ends by itself and etcd lives on, so what status
 	// reports is what the members counted.
 	counted bool
@@ -91,6 +93,9 @@ func requireOutcome(t *testing.T, v victim, want outcome) {
 		t.Error(missing)
 	}
 	requireInTime(t, b)
+	if took := b.Status.CompletionTime.Sub(b.CreationTimestamp.Time); want.atMost > 0 && took > want.atMost {
+		t.Errorf("wanted the run to end within %s of its creation, found %s", want.atMost, took)
+	}
 	requireResult(t, b, want, told)
 	for _, index := range want.reported {
 		requireReported(t, b, index, slices.Contains(want.did, index))

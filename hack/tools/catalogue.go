@@ -44,16 +44,23 @@ func kubernetesTool(name string, coldSeconds int) tool {
 }
 
 // slowEtcd describes an etcd for tests of what is said of a slow one: how long
-// its flushes take is for the environment to say, and no disk has a part in it.
+// its flushes take, and applying a request, is for the environment to say, and no
+// disk has a part in it.
 // It observes round trips to its peers more often, so that tests need not last
 // for minutes.
 func slowEtcd() tool {
 	return tool{
 		name: "etcd-slow", module: "etcd", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 30,
 		substitutions: []substitution{
-			{"go.etcd.io/etcd/client/pkg/v3", "fileutil/sync_linux.go", "_slow/log.go"},
-			{"go.etcd.io/bbolt", "bolt_linux.go", "_slow/database.go"},
-			{"go.etcd.io/etcd/server/v3", "etcdserver/api/rafthttp/probes.go", "_slow/probes.go"},
+			{module: "go.etcd.io/etcd/client/pkg/v3", file: "fileutil/sync_linux.go", source: "_slow/log.go"},
+			{module: "go.etcd.io/bbolt", file: "bolt_linux.go", source: "_slow/database.go"},
+			{module: "go.etcd.io/etcd/server/v3", file: "etcdserver/api/rafthttp/probes.go", source: "_slow/probes.go"},
+			{
+				module: "go.etcd.io/etcd/server/v3", file: "etcdserver/apply/slow.go", source: "_slow/apply.go",
+				// Behind the start of what etcd itself measures as applying, and before
+				// it takes any lock.
+				call: call{file: "etcdserver/apply/uber_applier.go", behind: "}(time.Now())", line: "takeTime()"},
+			},
 		},
 	}
 }

@@ -51,7 +51,7 @@ func inputsDigest(t tool, dir, flags string) (string, error) {
 		return "", err
 	}
 	for _, s := range t.substitutions {
-		fmt.Fprintln(digest, s.module, s.file)
+		fmt.Fprintln(digest, s.module, s.file, s.call)
 		sources = append(sources, filepath.Join(dir, s.source))
 	}
 	for _, file := range append(sources, filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")) {

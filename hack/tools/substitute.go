@@ -14,11 +14,21 @@ import (
 // own or beside them. `go build -overlay` could not: the go command forbids it
 // below its module cache.
 type substitution struct {
-	// module is the path of the dependency, of which there is one substitution at
-	// most, and file the name inside it.
+	// module is the path of the dependency, and file the name inside it.
 	module, file string
 	// source is the file of ours, in the folder of the tool's module.
 	source string
+	// call, if it has a file, is where the dependency calls what source has.
+	call call
+}
+
+// call puts one line into a file of a dependency.
+type call struct {
+	// file is the name inside the dependency.
+	file string
+	// behind is a text that the file has once, so that another version of it is
+	// not changed anywhere else unnoticed; line comes into a line below it.
+	behind, line string
 }
 
 // substitute copies the dependencies that t has files for, puts these in, and
@@ -36,12 +46,19 @@ func (b builder) substitute(ctx context.Context, t tool, dir string) (modfile st
 	if err != nil {
 		return "", err
 	}
+	copies := map[string]string{}
 	for i, s := range t.substitutions {
-		copied := filepath.Join(workshop, fmt.Sprint(i))
-		if err := s.apply(ctx, dir, copied); err != nil {
+		if copies[s.module] == "" {
+			copied := filepath.Join(workshop, fmt.Sprint(i))
+			if err := copyDependency(ctx, dir, s.module, copied); err != nil {
+				return "", err
+			}
+			copies[s.module] = copied
+			pinned = fmt.Appendf(pinned, "\nreplace %s => %s\n", s.module, copied)
+		}
+		if err := s.apply(dir, copies[s.module]); err != nil {
 			return "", fmt.Errorf("putting %s into %s: %w", s.source, s.module, err)
 		}
-		pinned = fmt.Appendf(pinned, "\nreplace %s => %s\n", s.module, copied)
 	}
 	modfile = filepath.Join(workshop, "go.mod")
 	if err := os.WriteFile(modfile, pinned, 0o644); err != nil {
@@ -53,16 +70,33 @@ func (b builder) substitute(ctx context.Context, t tool, dir string) (modfile st
 // workshop is where the copies of t's dependencies lie while it is built.
 func (b builder) workshop(t tool) string { return filepath.Join(b.stamps(), t.name+".workshop") }
 
-// apply copies the dependency of the module in dir, and puts the file in.
-func (s substitution) apply(ctx context.Context, dir, copied string) error {
-	original, err := moduleFolder(ctx, dir, s.module)
+// copyDependency copies a dependency of the module in dir.
+func copyDependency(ctx context.Context, dir, module, copied string) error {
+	original, err := moduleFolder(ctx, dir, module)
 	if err != nil {
 		return err
 	}
-	if err := os.CopyFS(copied, os.DirFS(original)); err != nil {
+	return os.CopyFS(copied, os.DirFS(original))
+}
+
+// apply puts the file into a copy of the dependency.
+func (s substitution) apply(dir, copied string) error {
+	if err := copyFile(filepath.Join(dir, s.source), filepath.Join(copied, s.file)); err != nil || s.call.file == "" {
 		return err
 	}
-	return copyFile(filepath.Join(dir, s.source), filepath.Join(copied, s.file))
+	return s.call.insert(filepath.Join(copied, s.call.file))
+}
+
+func (c call) insert(file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if n := bytes.Count(content, []byte(c.behind)); n != 1 {
+		return fmt.Errorf("wanted %q once in %s, found it %d times: look where this version is to call %q", c.behind, c.file, n, c.line)
+	}
+	changed := bytes.Replace(content, []byte(c.behind), []byte(c.behind+"\n"+c.line+"\n"), 1)
+	return os.WriteFile(file, changed, 0o644)
 }
 
 // moduleFolder returns where the go command keeps a dependency of the module in

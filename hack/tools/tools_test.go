@@ -144,7 +144,7 @@ func TestSubstitutionChangesOneToolAlone(t *testing.T) {
 	writeFile(t, filepath.Join(hello, "main.go"), "package main\n\nimport \"example.org/words\"\n\nfunc main() { print(words.Word) }\n")
 	writeFile(t, filepath.Join(hello, "_other", "word.go"), "package words\n\nconst Word = \"substituted\"\n")
 	tools := []tool{
-		{name: "changed", module: "hello", pkg: ".", substitutions: []substitution{{"example.org/words", "word.go", "_other/word.go"}}},
+		{name: "changed", module: "hello", pkg: ".", substitutions: []substitution{{module: "example.org/words", file: "word.go", source: "_other/word.go"}}},
 		{name: "unchanged", module: "hello", pkg: "."},
 	}
 	if err := b.build(t.Context(), tools); err != nil {
@@ -162,6 +162,35 @@ func TestSubstitutionChangesOneToolAlone(t *testing.T) {
 	writeFile(t, filepath.Join(hello, "_other", "word.go"), "package words\n\nconst Word = \"another\"\n")
 	if digestOf(t, b, tools[0]) == before {
 		t.Error("a changed substitution would not be built")
+	}
+}
+
+// Where a dependency calls what was put into it is a line of its own, which has to
+// be where it is expected.
+func TestSubstitutionIsCalled(t *testing.T) {
+	for name, tc := range map[string]struct {
+		behind, want, wantError string
+	}{
+		"behind what is there once":  {behind: "begin()", want: "begin()\nours()\n\nend()\nend()\n"},
+		"behind what is there twice": {behind: "end()", wantError: "2 times"},
+		"behind what is not there":   {behind: "elsewhere()", wantError: "0 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, copied := t.TempDir(), t.TempDir()
+			writeFile(t, filepath.Join(dir, "ours.go"), "ours")
+			writeFile(t, filepath.Join(copied, "theirs.go"), "begin()\nend()\nend()\n")
+			s := substitution{file: "ours.go", source: "ours.go", call: call{file: "theirs.go", behind: tc.behind, line: "ours()"}}
+			err := s.apply(dir, copied)
+			if tc.wantError != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantError) {
+					t.Fatalf("the error is %v, wanted it to say %q", err, tc.wantError)
+				}
+				return
+			}
+			if got, readErr := os.ReadFile(filepath.Join(copied, "theirs.go")); err != nil || readErr != nil || string(got) != tc.want {
+				t.Errorf("the file is %q (%v, %v), wanted %q", got, err, readErr, tc.want)
+			}
+		})
 	}
 }
 

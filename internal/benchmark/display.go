@@ -23,7 +23,7 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	case s.Progress != nil && s.Progress.Requests > 0:
 		return &v1alpha1.Display{
 			Throughput: rateIn(s.Progress.ThroughputPerSecond, s.Progress.ThroughputPerMillionSeconds).String(),
-			P99:        Micros(s.Progress.P99Microseconds),
+			P99:        orMore(Micros(s.Progress.P99Microseconds), s.Progress.AtLeast, v1alpha1.StatisticP99),
 			Pods:       podsOf(s.Progress.ReadyPods, b),
 		}
 	case s.Progress != nil:
@@ -47,19 +47,13 @@ func reportedPods(pods []v1alpha1.PodStatus) int32 {
 	return n
 }
 
-// worstP99 is the greatest over all kinds of request: a table with one column
-// must not hide the slow half of a mixed workload.
+// worstP99 is that of the slowest kind of request.
 func worstP99(operations []v1alpha1.OperationSummary) string {
-	var worst *v1alpha1.LatencySummary
-	for _, op := range operations {
-		if l := op.Latency; l != nil && (worst == nil || l.P99Microseconds > worst.P99Microseconds) {
-			worst = l
-		}
-	}
-	if worst == nil {
+	op := slowest(operations)
+	if op == nil {
 		return ""
 	}
-	return statistic(worst, v1alpha1.StatisticP99)
+	return statistic(op.Latency, v1alpha1.StatisticP99)
 }
 
 // statistic writes one number of l, with "≥" before it where requests that
@@ -69,8 +63,12 @@ func statistic(l *v1alpha1.LatencySummary, s v1alpha1.LatencyStatistic) string {
 	if l.ErrorBoundPartsPerMillion == 0 && s != v1alpha1.StatisticMean && s != v1alpha1.StatisticMax {
 		return unknown
 	}
-	text := Micros(microseconds(l, s))
-	if slices.Contains(l.AtLeast, s) {
+	return orMore(Micros(microseconds(l, s)), l.AtLeast, s)
+}
+
+// orMore marks the text of a statistic that is one of the lower bounds.
+func orMore(text string, atLeast []v1alpha1.LatencyStatistic, s v1alpha1.LatencyStatistic) string {
+	if slices.Contains(atLeast, s) {
 		return "≥" + text
 	}
 	return text

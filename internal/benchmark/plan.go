@@ -122,6 +122,7 @@ func values(v *v1alpha1.Values, size int32) plan.Values {
 	if v.MinSize != nil {
 		out.Spread = int(size - *v.MinSize)
 	}
+	out.LogUniform = v.Sizes == v1alpha1.ValueSizesLogUniform
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 
 func planSTM(s *v1alpha1.STMWorkload) plan.Workload {
 	out := keySpace(s.KeySize, s.ValueSize, s.Keys)
+	out.Values = values(s.Values, s.ValueSize)
 	out.STM = &plan.STM{
 		Isolation: plan.Isolation(s.Isolation), Keys: int(s.KeysPerTransaction),
 		WritePercent: int(s.WritePercent), Locker: plan.Locker(s.Locker),

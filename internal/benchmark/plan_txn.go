@@ -7,6 +7,7 @@ import (
 
 func planTxn(t *v1alpha1.TxnWorkload) plan.Workload {
 	out := keySpace(t.KeySize, t.ValueSize, t.Keys)
+	out.Values = values(t.Values, t.ValueSize)
 	out.Txn = &plan.Txn{}
 	if t.PutsPerTransaction != nil {
 		out.Txn.Puts = int(*t.PutsPerTransaction)

@@ -20,6 +20,7 @@ func planWatch(w *v1alpha1.WatchWorkload) plan.Workload {
 
 func planWatchGet(w *v1alpha1.WatchGetWorkload) plan.Workload {
 	out := keySpace(w.KeySize, w.ValueSize, w.Keys)
+	out.Values = values(w.Values, w.ValueSize)
 	out.Serializable = true
 	out.WatchGet = &plan.WatchGet{
 		Streams:           int(w.Streams),

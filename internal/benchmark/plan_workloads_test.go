@@ -15,6 +15,8 @@ func TestPlanOfWorkloads(t *testing.T) {
 	keys := v1alpha1.KeySpace{Count: 50, Order: v1alpha1.KeyOrderUniform}
 	// space is what every workload on such keys has.
 	space := plan.Workload{KeySize: 4, ValueSize: 9, KeyCount: 50, KeyOrder: plan.KeyOrderUniform}
+	made := &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(3)), Sizes: v1alpha1.ValueSizesLogUniform}
+	wantMade := plan.Values{ZeroPercent: 100, Spread: 6, LogUniform: true}
 	tests := map[string]struct {
 		workload v1alpha1.Workload
 		want     func(*plan.Workload)
@@ -37,9 +39,11 @@ func TestPlanOfWorkloads(t *testing.T) {
 		},
 		"transactions": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
-				Mode: v1alpha1.TxnPuts, PutsPerTransaction: new(int32(5)), KeySize: 4, ValueSize: 9, Keys: keys,
+				Mode: v1alpha1.TxnPuts, PutsPerTransaction: new(int32(5)), KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
 			}},
-			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{Puts: 5} },
+			func(w *plan.Workload) {
+				w.Type, w.Txn, w.Values = plan.WorkloadTxn, &plan.Txn{Puts: 5}, wantMade
+			},
 		},
 		"compare-and-swap": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
@@ -70,19 +74,21 @@ func TestPlanOfWorkloads(t *testing.T) {
 		},
 		"gets beside watches": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
-				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys,
+				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
 			}},
 			func(w *plan.Workload) {
-				w.Type, w.Serializable, w.WatchGet = plan.WorkloadWatchGet, true, &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+				w.Type, w.Serializable, w.Values = plan.WorkloadWatchGet, true, wantMade
+				w.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
 			},
 		},
 		"software transactions": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
 				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
-				KeySize: 4, ValueSize: 9, Keys: keys,
+				KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
 			}},
 			func(w *plan.Workload) {
-				w.Type, w.STM = plan.WorkloadSTM, &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
+				w.Type, w.Values = plan.WorkloadSTM, wantMade
+				w.STM = &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
 			},
 		},
 		"locks": {

@@ -29,12 +29,8 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 		FailedRequests:              int64(s.Failed),
 		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
 		ThroughputPerMillionSeconds: rateOf(s.Throughput).fine(),
-		P50Microseconds:             slowest(s, results.StatisticP50),
-		P90Microseconds:             slowest(s, results.StatisticP90),
-		P99Microseconds:             slowest(s, results.StatisticP99),
-		P999Microseconds:            slowest(s, results.StatisticP999),
-		MaxMicroseconds:             slowest(s, results.StatisticMax),
 	}
+	setLatency(out, operationSummaries(s.Operations))
 	for _, snap := range snaps {
 		if reached(snap, results.StageReady) {
 			out.ReadyPods++
@@ -42,15 +38,6 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 	}
 	out.Percent = percent(b, out.Requests, snaps)
 	return out
-}
-
-// slowest is a statistic of the kind of request where it is the greatest.
-func slowest(s results.Summary, statistic results.Statistic) int64 {
-	worst := int64(0)
-	for _, op := range s.Operations {
-		worst = max(worst, toMicros(op.Latency.Values[statistic].Duration))
-	}
-	return worst
 }
 
 // percent is of the requests where they bound the run, else of the time.

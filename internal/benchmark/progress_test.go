@@ -78,6 +78,12 @@ func TestDisplay(t *testing.T) {
 			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 2, Requests: 9, ThroughputPerSecond: 48123, P99Microseconds: 25_100}},
 			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "25.1ms"},
 		},
+		"while it ends": {
+			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{
+				ReadyPods: 2, Requests: 9, ThroughputPerSecond: 48123, P99Microseconds: 25_100, AtLeast: []v1alpha1.LatencyStatistic{v1alpha1.StatisticP99},
+			}},
+			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "≥25.1ms"},
+		},
 		"with a result": {
 			v1alpha1.EtcdBenchmarkStatus{Summary: summary, Pods: done},
 			&v1alpha1.Display{Pods: "1/2", Throughput: "200/s", P99: "≥60s", Errors: "0"},
@@ -105,6 +111,40 @@ func TestProgressHasWhatStartedAndEnded(t *testing.T) {
 	ascending := []int64{1, got.P50Microseconds, got.P90Microseconds, got.P99Microseconds, got.P999Microseconds, got.MaxMicroseconds}
 	if !slices.IsSorted(ascending) || got.P50Microseconds == got.P90Microseconds || got.MaxMicroseconds != 100_000 {
 		t.Errorf("wanted percentiles up to 100 ms, got %v", ascending)
+	}
+}
+
+// mixed adds reads that are slower than the puts at the middle and faster at the
+// tail, and events that are slower than both.
+func mixed(s *results.Snapshot) {
+	read := &results.OperationResult{Errors: map[string]uint64{}}
+	event := &results.OperationResult{Errors: map[string]uint64{}}
+	for range 100 {
+		read.Latency.Record((70 * time.Millisecond).Nanoseconds())
+		event.Latency.Record(time.Hour.Nanoseconds())
+	}
+	s.Operations[results.OperationRange], s.Operations[results.OperationWatchEvent] = read, event
+}
+
+func TestProgressHasThePercentilesOfOneKindOfRequest(t *testing.T) {
+	s := measured(0, 100, mixed, cutOff(1, time.Second), atStage(results.StageMeasuring))
+	got := Progress(putRun(), []*results.Snapshot{s, nil})
+	if got.Operation != v1alpha1.OperationPut {
+		t.Errorf("the percentiles are of %q, wanted those of the puts, which have the highest of all", got.Operation)
+	}
+	if p50 := time.Duration(got.P50Microseconds) * time.Microsecond; p50 > 60*time.Millisecond || got.MaxMicroseconds != 1_000_000 {
+		t.Errorf("wanted a median of 51 ms and a maximum of 1 s, got %v and %d µs", p50, got.MaxMicroseconds)
+	}
+	if want := []v1alpha1.LatencyStatistic{v1alpha1.StatisticMax, v1alpha1.StatisticP999}; !slices.Equal(got.AtLeast, want) {
+		t.Errorf("lower bounds are %v, wanted %v", got.AtLeast, want)
+	}
+}
+
+func TestDisplayShowsNoEvents(t *testing.T) {
+	b := putRun()
+	b.Status.Summary = Summary(b, results.Summarize([]*results.Snapshot{measured(0, 100, mixed)}))
+	if got := Display(b).P99; got != "98.8ms" {
+		t.Errorf("p99 is %s, wanted that of the puts", got)
 	}
 }
 

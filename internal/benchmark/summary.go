@@ -40,9 +40,14 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Evidence:                    evidence(s),
 		Watch:                       watchSummary(s.Watch),
 		Validity:                    validity(b, s.Validity),
+		Operations:                  operationSummaries(s.Operations),
 	}
-	for _, op := range s.Operations[:min(len(s.Operations), maxOperations)] {
-		out.Operations = append(out.Operations, operationSummary(op))
+	return out
+}
+
+func operationSummaries(operations []results.OperationSummary) (out []v1alpha1.OperationSummary) {
+	for _, op := range operations[:min(len(operations), maxOperations)] {
+		out = append(out, operationSummary(op))
 	}
 	return out
 }

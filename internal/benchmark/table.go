@@ -127,7 +127,7 @@ func (t *table) errors() {
 		}
 		if op.Late != nil && *op.Late > 0 {
 			t.sentence("", fmt.Sprintf("%s sent late, by more than 250 µs and a tenth of the latency's p99: %s of %s",
-				op.Operation, results.Grouped(*op.Late), results.Grouped(op.Succeeded)))
+				op.Operation, results.Grouped(*op.Late), results.Grouped(op.Succeeded+op.Failed+op.Censored)))
 		}
 		if op.Censored > 0 {
 			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, results.Grouped(op.Censored)))

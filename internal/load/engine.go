@@ -214,13 +214,12 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	if what, watched := op.Watched(); watched && e.ledger != nil {
 		e.ledger.settle(what, op.Value, &c.response)
 	}
+	o := outcome{start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received)}
 	if isCut {
-		e.recorder.censor(c.shard, op.Kind, cut-due)
+		e.recorder.cutOff(c.shard, op.Kind, o, cut)
 		return
 	}
-	e.recorder.record(c.shard, op.Kind, outcome{
-		start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
-	})
+	e.recorder.record(c.shard, op.Kind, o)
 }
 
 // carry counts the answer to a request of the warm-up that came in a window of

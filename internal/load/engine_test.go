@@ -125,6 +125,38 @@ func TestWhatHasNoAnswerIsCensored(t *testing.T) {
 	}
 }
 
+// What fails, or is cut off, was late as well: most of all in a bad moment.
+func TestEveryRequestOfAnOpenLoopThatWasSentHasALateness(t *testing.T) {
+	const late = 50 * time.Millisecond
+	tests := map[string]func(ctx context.Context, resp *Response){
+		"answered": func(context.Context, *Response) {},
+		"failed":   func(_ context.Context, resp *Response) { resp.Code = "ResourceExhausted" },
+		"cut off": func(ctx context.Context, resp *Response) {
+			<-ctx.Done()
+			resp.Code = CodeCanceled
+		},
+	}
+	for name, end := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
+				if PhaseOf(ctx) == results.PhaseMeasured {
+					resp.Sent = resp.Sent.Add(late)
+					end(ctx, resp)
+				}
+			}}
+			s := run(t, planOf(forOneSecond(500), func(p *plan.Plan) { p.Load.RequestTimeoutSeconds = 1 }), d)
+			if n, sent := latenessCount(s), sentIn(s, results.PhaseMeasured); n != sent || n == 0 {
+				t.Errorf("%d of %d requests that were sent have a lateness", n, sent)
+			}
+			for operation, o := range s.Operations {
+				if o.Lateness.Count() > 0 && o.Lateness.Min() < late {
+					t.Errorf("a %s was late by %v, wanted at least %v", operation, o.Lateness.Min(), late)
+				}
+			}
+		})
+	}
+}
+
 // The drain sends nothing new, however much the schedule owes.
 func TestTheBacklogIsNotSentAfterTheWindow(t *testing.T) {
 	d := &fakeDriver{answer: answerAfter(200 * time.Millisecond)}

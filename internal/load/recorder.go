@@ -67,15 +67,16 @@ func (r *recorder) record(n int, operation results.Operation, o outcome) {
 		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
 	}
 	c := &s.counts[operation.Index()]
+	// However it ends: what is late in a bad moment is what fails in it.
+	if o.scheduled {
+		c.lateness.record(o.response.Sent - o.due)
+	}
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
 	}
 	c.latency.record(o.response.Received - o.due)
 	c.service.record(o.response.Received - o.response.Sent)
-	if o.scheduled {
-		c.lateness.record(o.response.Sent - o.due)
-	}
 	if o.response.Lost {
 		c.lost.Add(1)
 	}
@@ -150,8 +151,20 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 	s.counts[watchDelivery].censored.recordAlike(delivery, events)
 }
 
-// censor counts a request of shard n that had no answer when the run
-// ended, this long after it was due.
+// cutOff counts a request of shard n that was sent and had no answer when the
+// load was cut off, at an instant.
+func (r *recorder) cutOff(n int, operation results.Operation, o outcome, at Instant) {
+	s := r.hold(n)
+	defer s.writing.Unlock()
+	c := &s.counts[operation.Index()]
+	if o.scheduled {
+		c.lateness.record(o.response.Sent - o.due)
+	}
+	c.censored.record(at - o.due)
+}
+
+// censor counts a request of shard n that was not sent until the run ended, this
+// long after it was due.
 func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
 	s := r.hold(n)
 	defer s.writing.Unlock()

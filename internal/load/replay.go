@@ -106,7 +106,7 @@ func (s *Session) writeHistory(ctx context.Context, c *client) error {
 	key := int64(s.part.Index)
 	s.replays.history.Key = s.workload.AppendKey(nil, key)
 	for i := range int64(s.replays.events) {
-		if err := c.write(ctx, workload.Operation{Kind: results.OperationPut, Key: key, Value: i}); err != nil {
+		if err := c.write(ctx, workload.Operation{Kind: results.OperationPut, Key: key, Value: s.part.Number(i)}); err != nil {
 			return err
 		}
 		if i == 0 {

@@ -29,9 +29,10 @@ const (
 )
 
 // WriteEstimate returns how many bytes the run is expected to add to each
-// member's database, where nothing is compacted while it runs. It is false where
-// the plan does not tell: how much a closed loop writes in a time is what a
-// benchmark finds out. Where WritesMore, it is the least that will be written.
+// member's database, where nothing is compacted while it runs. Values whose
+// lengths differ count with the mean. It is false where the plan does not tell:
+// how much a closed loop writes in a time is what a benchmark finds out. Where
+// WritesMore, it is the least that will be written.
 func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 	preloaded, writes, ok := p.writes()
 	if !ok {
@@ -41,10 +42,12 @@ func (p Plan) WriteEstimate() (bytes int64, ok bool) {
 	if p.Workload.isContest() {
 		key = len(p.ContestKey(0))
 	}
-	estimate := (preloaded + writes) * entryBytes(key+p.Workload.ValueSize)
+	lengths := p.Workload.Lengths()
+	entry := lengths.mean(func(value int) float64 { return entryBytes(key + value) })
+	estimate := (preloaded + writes) * entry
 	if p.Workload.Type == WorkloadDelete {
 		// What a deletion leaves has no value.
-		estimate = preloaded*entryBytes(key+p.Workload.ValueSize) + writes*entryBytes(key)
+		estimate = preloaded*entry + writes*entryBytes(key)
 	}
 	if k := p.Workload.Kubernetes; k != nil {
 		estimate = k.writeEstimate(len(p.Prefix), writes)

@@ -122,7 +122,7 @@ type Workload struct {
 	InTransaction bool `json:"inTransaction,omitempty"`
 	// KeySize is the length of a key in bytes after Plan.Prefix.
 	KeySize int `json:"keySize"`
-	// ValueSize is the length of a value in bytes.
+	// ValueSize is the length of a value in bytes, the greatest if they differ.
 	ValueSize int      `json:"valueSize"`
 	Values    Values   `json:"values,omitzero"`
 	KeyCount  int64    `json:"keyCount"`

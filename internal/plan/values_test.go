@@ -14,6 +14,8 @@ func TestValuesThatCannotBeMade(t *testing.T) {
 	}{
 		"zeros of any length":  {100, Values{ZeroPercent: 100, Spread: 100}, ""},
 		"no bytes":             {0, Values{}, ""},
+		"by doublings":         {100, Values{Spread: 99, LogUniform: true}, ""},
+		"doublings of nothing": {100, Values{Spread: 100, LogUniform: true}, "with logUniform"},
 		"too many zeros":       {100, Values{ZeroPercent: 101}, "workload.values.zeroPercent"},
 		"less than no zeros":   {100, Values{ZeroPercent: -1}, "workload.values.zeroPercent"},
 		"less than no bytes":   {100, Values{Spread: 101}, "workload.values.spread"},

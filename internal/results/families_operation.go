@@ -25,7 +25,7 @@ func operationFamilies() []family {
 			"Time of successful measured requests from being sent to the end of the response",
 			func(r *OperationResult) *Histogram { return &r.Service }),
 		distributionFamilies("etcdbench_request_lateness",
-			"Time of successful measured requests from when they were due to being sent",
+			"Time of measured requests, however they ended, from when they were due to being sent",
 			func(r *OperationResult) *Histogram { return &r.Lateness }),
 		distributionFamilies("etcdbench_failed_request_duration",
 			"Latency of failed measured requests",

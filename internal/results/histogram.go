@@ -2,6 +2,7 @@ package results
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -14,9 +15,12 @@ import (
 type Histogram struct {
 	// halvings is how often the resolution was halved: schema = MaxSchema - halvings.
 	halvings int
-	// counts has bucketCount(schema) elements, or none while the histogram is
-	// empty or if its buckets are lost.
+	// counts are of the buckets from first on: of all that there are while the
+	// histogram is recorded into, of those from the lowest to the highest that is
+	// not empty once it was decoded. There are none while it is empty or if its
+	// buckets are lost.
 	counts []uint64
+	first  int
 	count  uint64
 	// sum is in nanoseconds: exact up to 2^53 ns, 104 days of waiting, beyond
 	// that with the rounding of a float64.
@@ -35,6 +39,7 @@ func (h *Histogram) Record(ns int64) {
 		h.counts = make([]uint64, bucketCount(h.Schema()))
 	}
 	if h.counts != nil {
+		h.widen()
 		h.counts[coarser(BucketIndex(ns), h.halvings)]++
 	}
 	h.include(ns, ns)
@@ -139,11 +144,12 @@ func (h *Histogram) Reduce(schema int) {
 	if h.counts == nil {
 		return
 	}
-	reduced := make([]uint64, bucketCount(h.Schema()))
-	for bucket, n := range h.counts {
-		reduced[coarser(bucket, steps)] += n
+	first, last := coarser(h.first, steps), coarser(h.first+len(h.counts)-1, steps)
+	reduced := make([]uint64, last-first+1)
+	for bucket, n := range h.buckets() {
+		reduced[coarser(bucket, steps)-first] += n
 	}
-	h.counts = reduced
+	h.counts, h.first = reduced, first
 }
 
 // Merge adds all that other has recorded. The result has the lower of both
@@ -161,22 +167,18 @@ func (h *Histogram) Merge(other *Histogram) {
 
 func (h *Histogram) mergeBuckets(other *Histogram) {
 	if !h.HasBuckets() || !other.HasBuckets() {
-		h.counts = nil
+		h.dropBuckets()
 		return
 	}
 	h.Reduce(other.Schema())
-	if h.counts == nil {
-		h.counts = make([]uint64, bucketCount(h.Schema()))
-	}
-	for bucket, n := range other.counts {
-		if n > 0 {
-			h.counts[coarser(bucket, other.Schema()-h.Schema())] += n
-		}
+	h.widen()
+	for bucket, n := range other.buckets() {
+		h.counts[coarser(bucket, other.Schema()-h.Schema())] += n
 	}
 }
 
 // dropBuckets leaves count, sums, minimum and maximum only.
-func (h *Histogram) dropBuckets() { h.counts = nil }
+func (h *Histogram) dropBuckets() { h.counts, h.first = nil, 0 }
 
 // Equal says whether both have the same resolution and recorded the same.
 func (h Histogram) Equal(other Histogram) bool {
@@ -186,12 +188,12 @@ func (h Histogram) Equal(other Histogram) bool {
 	return h.halvings == other.halvings &&
 		h.count == other.count && h.sum == other.sum && h.sumSquares == other.sumSquares &&
 		h.minimum == other.minimum && h.maximum == other.maximum &&
-		slices.Equal(h.counts, other.counts)
+		h.HasBuckets() == other.HasBuckets() && maps.Equal(maps.Collect(h.buckets()), maps.Collect(other.buckets()))
 }
 
 // ZeroCount is how many durations are in the zero bucket, up to 2^-20 s.
 func (h *Histogram) ZeroCount() uint64 {
-	if h.counts == nil {
+	if h.counts == nil || h.first > 0 {
 		return 0
 	}
 	return h.counts[0]
@@ -201,10 +203,44 @@ func (h *Histogram) ZeroCount() uint64 {
 // count of each bucket above the zero bucket that is not empty, in order.
 func (h *Histogram) NativeBuckets() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
-		for bucket, n := range h.counts {
-			if bucket > 0 && n > 0 && !yield(nativeIndex(h.Schema(), bucket), n) {
+		for bucket, n := range h.buckets() {
+			if bucket > 0 && !yield(nativeIndex(h.Schema(), bucket), n) {
 				return
 			}
 		}
 	}
+}
+
+// buckets yields each bucket that is not empty with its count, in order.
+func (h *Histogram) buckets() iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		for i, n := range h.counts {
+			if n > 0 && !yield(h.first+i, n) {
+				return
+			}
+		}
+	}
+}
+
+// widen makes room for every bucket that there is.
+func (h *Histogram) widen() {
+	if len(h.counts) == bucketCount(h.Schema()) {
+		return
+	}
+	wide := make([]uint64, bucketCount(h.Schema()))
+	copy(wide[h.first:], h.counts)
+	h.counts, h.first = wide, 0
+}
+
+// trim gives back the room of the empty buckets at both ends.
+func (h *Histogram) trim() {
+	low, high := len(h.counts), 0
+	for bucket := range h.buckets() {
+		low, high = min(low, bucket-h.first), bucket-h.first+1
+	}
+	if low >= high {
+		h.dropBuckets()
+		return
+	}
+	h.counts, h.first = slices.Clone(h.counts[low:high]), h.first+low
 }

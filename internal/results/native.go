@@ -62,11 +62,11 @@ func classicHistogram(h *Histogram) *dto.Histogram {
 
 // countUpTo is how many durations are at most 2^power seconds.
 func (h *Histogram) countUpTo(power int) uint64 {
-	if h.counts == nil {
-		return 0
-	}
 	var total uint64
-	for _, n := range h.counts[:(power+octaves)<<h.Schema()+1] {
+	for bucket, n := range h.buckets() {
+		if bucket > (power+octaves)<<h.Schema() {
+			break
+		}
 		total += n
 	}
 	return total
@@ -163,6 +163,7 @@ func (h *Histogram) decodeBuckets(in *dto.Histogram) error {
 	if total != h.count {
 		return fmt.Errorf("wanted buckets that add up to %d, found %d", h.count, total)
 	}
+	h.trim()
 	return nil
 }
 

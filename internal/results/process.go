@@ -70,9 +70,14 @@ func (w *ProcessWindow) CPUShare() (float64, bool) {
 	return used / available, known && ok && available > 0
 }
 
-// ThrottledShare is the time for which the process was throttled, as a part of
-// the window; with several processors it can be more than 1.
-func (w *ProcessWindow) ThrottledShare() (float64, bool) { return w.share(ProcessThrottledSeconds) }
+// ThrottledShare is the part of the window for which the processors that the
+// process uses at a time were kept from it, on average, at most 1. The kernel adds
+// up over processors: the same wait counts eight times where eight of them wait.
+func (w *ProcessWindow) ThrottledShare() (float64, bool) {
+	processors, known := w.Value(ProcessProcessors)
+	throttled, ok := w.share(ProcessThrottledSeconds)
+	return min(throttled/processors, 1), known && ok && processors > 0
+}
 
 func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 	length, measured := w.Value(ProcessWindowSeconds)

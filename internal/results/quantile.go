@@ -14,15 +14,16 @@ func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	if h.count == 0 || h.counts == nil {
 		return 0, false
 	}
-	bucket := bucketOfRank(rank(q, h.count), h.counts)
+	bucket := h.bucketOfRank(rank(q, h.count))
 	return clampedMidpoint(h, bucket), true
 }
 
 // Over counts the durations above a limit, to the resolution of the buckets: what
 // is in the limit's own counts as not above. It is false if the buckets are lost.
 func (h *Histogram) Over(limit time.Duration) (n uint64, known bool) {
-	if h.counts != nil {
-		for _, in := range h.counts[coarser(BucketIndex(int64(limit)), h.halvings)+1:] {
+	own := coarser(BucketIndex(int64(limit)), h.halvings)
+	for bucket, in := range h.buckets() {
+		if bucket > own {
 			n += in
 		}
 	}
@@ -42,12 +43,9 @@ func rank(q float64, n uint64) uint64 {
 }
 
 // bucketOfRank is the first bucket at which the running count reaches rank.
-func bucketOfRank(rank uint64, counts []uint64) int {
+func (h *Histogram) bucketOfRank(rank uint64) int {
 	last := 0
-	for bucket, n := range counts {
-		if n == 0 {
-			continue
-		}
+	for bucket, n := range h.buckets() {
 		if n >= rank {
 			return bucket
 		}
@@ -118,7 +116,7 @@ func (r *Ranked) Quantile(q float64) (Value, bool) {
 	if wanted > r.union.count {
 		return Value{Unbounded: true}, true
 	}
-	bucket := bucketOfRank(wanted, r.union.counts)
+	bucket := r.union.bucketOfRank(wanted)
 	value := Value{Duration: clampedMidpoint(&r.union, bucket)}
 	if r.isCensored() {
 		r.boundAbove(&value, wanted, bucket)
@@ -133,7 +131,7 @@ func (r *Ranked) boundAbove(v *Value, wanted uint64, bucket int) {
 		v.AtLeast = true
 		return
 	}
-	if highest := bucketOfRank(wanted, r.answered.counts); highest > bucket {
+	if highest := r.answered.bucketOfRank(wanted); highest > bucket {
 		v.AtLeast, v.AtMost = true, clampedMidpoint(&r.answered, highest)
 	}
 }

@@ -182,9 +182,11 @@ type Window struct {
 
 // OperationResult is what was measured of one operation.
 type OperationResult struct {
-	// Latency, Service and Lateness of successful requests, in nanoseconds.
-	// Lateness is recorded for open-loop loads only.
-	Latency, Service, Lateness Histogram
+	// Latency and Service of successful requests, in nanoseconds.
+	Latency, Service Histogram
+	// Lateness of all requests that were sent, however they ended, of open-loop
+	// loads only.
+	Lateness Histogram
 	// Failed has the latency of failed requests.
 	Failed Histogram
 	// Censored has, of requests that were unanswered or still owed when the

@@ -90,9 +90,9 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Late counts, of the succeeded requests that a schedule set due, those that
-	// were sent so late that it harms: by more than bearable. It is nil if there is
-	// no schedule, or if the buckets are lost.
+	// Late counts, of the requests that a schedule set due, those that were sent so
+	// late that it harms, however they ended: by more than bearable. It is nil if
+	// there is no schedule, or if the buckets are lost.
 	Late *uint64
 	// Lost and Attempts are those of OperationResult.
 	Lost, Attempts uint64
@@ -103,8 +103,10 @@ type OperationSummary struct {
 	// Judged ranks failed requests too, above every latency. It is what
 	// objectives are judged by.
 	Judged Distribution
-	// Service and Lateness of answered requests.
-	Service, Lateness Distribution
+	// Service of answered requests.
+	Service Distribution
+	// Lateness of all requests that were sent.
+	Lateness Distribution
 }
 
 // Distribution are the statistics of one distribution of durations.

@@ -149,7 +149,7 @@ func throttled(snapshots []*Snapshot) *Reason {
 	}
 	return &Reason{
 		Cause: CauseThrottled,
-		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window (harmless up to %.0f %%): it had used up its CPU quota%s.",
+		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, on average of the processors that it uses (harmless up to %.0f %%): it had used up its CPU quota%s.",
 			pod.Index, 100*share, 100*maxThrottledShare, quota),
 		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
 	}
@@ -215,11 +215,12 @@ func delayed(snapshots []*Snapshot, atMost time.Duration, known bool) *Reason {
 func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
 // lateOf counts what was so late that its latency could not bear it; nil if that
-// is not known, or nothing could be late.
+// is not known, or nothing could be late. Where nothing has a latency, because
+// all failed, what bears the least is taken.
 func lateOf(lateness *Histogram, latency Distribution) *uint64 {
 	p99, known := latency.Values[StatisticP99]
 	n, counted := lateness.Over(bearable(p99.Duration))
-	if lateness.Count() == 0 || !known || !counted {
+	if lateness.Count() == 0 || !known && latency.Count > 0 || !counted {
 		return nil
 	}
 	return &n

@@ -54,6 +54,8 @@ func TestLateRequests(t *testing.T) {
 	both.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
 	lost.Operations[OperationRange] = late(9*ms, ms).Operations[OperationPut]
 	lost.Operations[OperationRange].Lateness.dropBuckets()
+	unanswered := late(0, 300*us)
+	unanswered.Operations[OperationPut].Latency = Histogram{}
 	tests := map[string]struct {
 		pod  *Snapshot
 		want any
@@ -65,6 +67,7 @@ func TestLateRequests(t *testing.T) {
 		"more than it can bear": {late(4*ms, 500*us), uint64(100)},
 		"two operations":        {both, uint64(200)},
 		"not known of one":      {lost, nil},
+		"none was answered":     {unanswered, uint64(100)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +100,10 @@ func TestValidity(t *testing.T) {
 	}{
 		"nothing shows":           {[]*Snapshot{served(idle(), ms, 0)}, VerdictValid, "", ""},
 		"throttled a little":      {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 0.1)), ms, 0)}, VerdictValid, "", ""},
-		"throttled":               {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 0.11), with(ProcessQuotaProcessors, 1.5)), ms, 0)}, VerdictClientBound, "Throttled", "1.1 % of the window"},
+		"throttled":               {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 0.22), with(ProcessQuotaProcessors, 1.5)), ms, 0)}, VerdictClientBound, "Throttled", "1.1 % of the window"},
+		"each of many a little":   {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 0.7), with(ProcessProcessors, 8), with(ProcessQuotaProcessors, 8)), ms, 0)}, VerdictValid, "", ""},
+		"each of many":            {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 25), with(ProcessProcessors, 8), with(ProcessQuotaProcessors, 8)), ms, 0)}, VerdictClientBound, "Throttled", "31.2 % of the window"},
+		"no processor runs":       {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 25), with(ProcessCPUSeconds, 0.5), with(ProcessQuotaProcessors, 0.1)), ms, 0)}, VerdictClientBound, "Throttled", "100.0 % of the window"},
 		"most of the quota":       {[]*Snapshot{served(idle(with(ProcessCPUSeconds, 8.6), with(ProcessQuotaProcessors, 1)), ms, 0)}, VerdictClientBound, "Busy", "86 % of the 1 processors"},
 		"half of the quota":       {[]*Snapshot{served(idle(with(ProcessCPUSeconds, 5), with(ProcessQuotaProcessors, 1)), ms, 0)}, VerdictValid, "", ""},
 		"a quota of no use":       {[]*Snapshot{served(idle(with(ProcessCPUSeconds, 18), with(ProcessQuotaProcessors, 64)), ms, 0)}, VerdictClientBound, "Busy", "90 % of the 2 processors"},
@@ -109,7 +115,7 @@ func TestValidity(t *testing.T) {
 		"late":                    {[]*Snapshot{served(idle(), ms, 300*us)}, VerdictClientBound, "Late", "Put requests were sent up to 300µs"},
 		"latency bears lateness":  {[]*Snapshot{served(idle(), 4*ms, 300*us)}, VerdictValid, "", ""},
 		"one pod of two":          {[]*Snapshot{served(idle(), ms, 0), at(1, served(idle(with(ProcessThrottledSeconds, 5)), ms, 0))}, VerdictClientBound, "Throttled", "Pod 1"},
-		"all at once":             {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 5), with(ProcessCPUSeconds, 18), with(ProcessThreadDelaySeconds, 1)), ms, ms)}, VerdictClientBound, "Throttled Busy Delayed Late", "50.0 %"},
+		"all at once":             {[]*Snapshot{served(idle(with(ProcessThrottledSeconds, 5), with(ProcessCPUSeconds, 18), with(ProcessThreadDelaySeconds, 1)), ms, ms)}, VerdictClientBound, "Throttled Busy Delayed Late", "25.0 %"},
 		"no control group":        {[]*Snapshot{served(idle(unknown(ProcessThrottledSeconds)), ms, 0)}, VerdictUnknown, "Unread", "pod 0"},
 		"no delays":               {[]*Snapshot{served(idle(unknown(ProcessThreadDelaySeconds)), ms, 0)}, VerdictUnknown, "Unread", "pod 0"},
 		"unread but late":         {[]*Snapshot{served(idle(unknown(ProcessThrottledSeconds)), ms, ms)}, VerdictClientBound, "Late Unread", "Put"},

@@ -108,13 +108,14 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
 	r.watch(pods, c.now())
 }
 
-// Keep remembers what a pod's termination message said, for the case that the
-// pod is deleted before it is looked at. Runs that are not watched are ignored.
+// Keep remembers what the termination message of a pod of the run said, for the
+// case that the pod is deleted before it is looked at. Runs that are not watched
+// are ignored.
 func (c *Collector) Keep(uid types.UID, pod string, left *results.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.runs[uid]; ok {
-		r.left[pod] = left
+		r.left[left.Index] = words{pod, left}
 	}
 }
 
@@ -132,10 +133,10 @@ func (c *Collector) Results(uid types.UID) map[string]Result {
 		result.Asked = c.now().Sub(w.since)
 		out[name] = result
 	}
-	for name, left := range r.left {
-		result := out[name]
-		result.Left = left
-		out[name] = result
+	for _, left := range r.left {
+		result := out[left.pod]
+		result.Left = left.said
+		out[left.pod] = result
 	}
 	return out
 }

@@ -193,18 +193,34 @@ func TestDoneIsNotScrapedAgain(t *testing.T) {
 // scrape may be missing, whether that was published or not.
 func TestTheLastScrapeCounts(t *testing.T) {
 	r := newRun(uid, key)
-	r.watch([]Pod{{Name: "killed"}, {Name: "lives"}}, time.Time{})
+	r.watch([]Pod{{Name: "killed"}, {Name: "lives", Index: 1}}, time.Time{})
 	first, last := snapshot(0, results.StageMeasuring), snapshot(0, results.StageMeasuring)
 	r.take(map[string]answer{"killed": {snapshot: first}}, time.Time{})
 	r.publish(time.Time{})
 	r.take(map[string]answer{"killed": {snapshot: last}}, time.Time{})
-	r.watch([]Pod{{Name: "lives"}}, time.Time{})
+	r.watch([]Pod{{Name: "lives", Index: 1}}, time.Time{})
 	if r.published["killed"].Live != last {
 		t.Error("wanted the last scrape of the pod that was killed, found an older one")
 	}
 	r.publish(time.Time{})
 	if r.published["killed"].Live != last {
 		t.Error("wanted it to stay")
+	}
+}
+
+// TestReplacedPodsAreForgotten: however many pods take an index, one after the
+// other, as much is held as one of them said.
+func TestReplacedPodsAreForgotten(t *testing.T) {
+	c := New(nil)
+	for _, name := range []string{"first", "second", "third"} {
+		c.Watch(uid, key, []Pod{{Name: name, Index: 1, IP: name}})
+		c.runs[uid].take(map[string]answer{name: {snapshot: snapshot(1, results.StageReady)}}, time.Time{})
+		c.Keep(uid, name, snapshot(1, results.StageDone))
+	}
+	c.Watch(uid, key, []Pod{{Name: "last", Index: 1, IP: "last"}})
+	got := c.Results(uid)
+	if _, ok := got["last"]; !ok || len(got) > 2 || got["third"].Left == nil {
+		t.Errorf("wanted the pod that is there, and the last words of the one before, found %v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +19,14 @@ type run struct {
 	// published is what the reconciler sees; it changes only when it is woken.
 	published   map[string]Result
 	publishedAt time.Time
-	left        map[string]*results.Snapshot
+	// left has one entry for each index, whatever becomes of its pods.
+	left map[int]words
+}
+
+// words are what the termination message of a pod said.
+type words struct {
+	pod  string
+	said *results.Snapshot
 }
 
 // watched is one pod that is scraped.
@@ -38,16 +46,16 @@ func newRun(uid types.UID, key types.NamespacedName) *run {
 		uid: uid, key: key,
 		pods:      map[string]*watched{},
 		published: map[string]Result{},
-		left:      map[string]*results.Snapshot{},
+		left:      map[int]words{},
 	}
 }
 
 // watch keeps what is known of pods that are no longer scraped. The last scrape
 // of one that was killed may not have been published: nothing else has its counts.
 func (r *run) watch(pods []Pod, now time.Time) {
-	wanted := map[string]bool{}
+	wanted, at := map[string]bool{}, map[int]string{}
 	for _, p := range pods {
-		wanted[p.Name] = true
+		wanted[p.Name], at[p.Index] = true, p.Name
 		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
 			r.pods[p.Name] = &watched{Pod: p, answered: now, since: now}
 		}
@@ -61,6 +69,16 @@ func (r *run) watch(pods []Pod, now time.Time) {
 		}
 		delete(r.pods, name)
 	}
+	r.forgetReplaced(at)
+}
+
+// forgetReplaced drops what pods said that others, who have their index, have
+// taken the place of: however often that happens, a run holds no more than what
+// its pods said.
+func (r *run) forgetReplaced(at map[int]string) {
+	maps.DeleteFunc(r.published, func(name string, said Result) bool {
+		return said.Live != nil && at[said.Live.Index] != "" && at[said.Live.Index] != name
+	})
 }
 
 func (w *watched) result() Result {

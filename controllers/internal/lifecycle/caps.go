@@ -52,8 +52,13 @@ func ParseHostPattern(text string) (HostPattern, error) {
 // String returns what was read.
 func (p HostPattern) String() string { return p.text }
 
-// matches says whether a host is meant. A name is never looked up: what it leads
-// to can change, and so only patterns of names allow names.
+// isName says that the pattern is one name.
+func (p HostPattern) isName() bool {
+	return !p.prefix.IsValid() && !strings.ContainsAny(p.text, `*?[\`)
+}
+
+// matches says whether a host is meant, as it is written. What a name leads to
+// can change, and so only patterns of names allow names.
 func (p HostPattern) matches(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if p.prefix.IsValid() {

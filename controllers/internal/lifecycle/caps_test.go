@@ -1,8 +1,12 @@
 package lifecycle
 
 import (
+	"maps"
+	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
@@ -149,6 +153,88 @@ func TestTheControlPlaneIsKnownByItsAddresses(t *testing.T) {
 		if _, err := ParseEndpointPattern(bad); err == nil {
 			t.Errorf("%q was taken for a pattern", bad)
 		}
+	}
+}
+
+// Names lead to where they lead when the target is resolved, which is the last
+// moment at which that is looked at.
+func TestTheControlPlaneIsKnownByWhereNamesLead(t *testing.T) {
+	names := Names{
+		"etcd.example":  {netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("fd00::1")},
+		"other.example": {netip.MustParseAddr("198.51.100.1")},
+	}
+	tests := map[string]struct {
+		configured, target string
+		also               change
+		refused            bool
+	}{
+		"a name that leads into a range":           {"192.0.2.0/28", "etcd.example:2379", nil, true},
+		"however it is written":                    {"192.0.2.0/28", "ETCD.example.:2379", nil, true},
+		"at the port":                              {"192.0.2.0/28:2379", "etcd.example:2379", nil, true},
+		"at another port":                          {"192.0.2.0/28:2381", "etcd.example:2379", nil, false},
+		"by its second address":                    {"fd00::/8", "etcd.example:2379", nil, true},
+		"a name that leads elsewhere":              {"192.0.2.0/28", "other.example:2379", nil, false},
+		"a name that leads nowhere":                {"192.0.2.0/28", "unknown.example:2379", nil, false},
+		"an address to which a configured name is": {"etcd.example", "192.0.2.1:2379", nil, true},
+		"another address":                          {"etcd.example", "192.0.2.2:2379", nil, false},
+		"a configured name that leads nowhere":     {"unknown.example", "192.0.2.1:2379", nil, false},
+		"another name for the same":                {"etcd.example:2379", "alias.example:2379", func(o *Observed) { o.Target.Names["alias.example"] = names["etcd.example"][:1] }, true},
+		"patterns of names lead nowhere":           {"*.example.org", "etcd.example:2379", nil, false},
+		"what is acknowledged":                     {"192.0.2.0/28", "etcd.example:2379", acknowledged, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := ParseEndpointPattern(tc.configured)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := scenario(caps(Caps{ControlPlane: []EndpointPattern{p}}))
+			o.Target = Target{Endpoints: []string{tc.target}, Names: maps.Clone(names)}
+			if tc.also != nil {
+				tc.also(&o)
+			}
+			d := Decide(o, t0)
+			if refused := d.Finish != nil && d.Finish.Reason == v1alpha1.ReasonControlPlaneTarget; refused != tc.refused {
+				t.Errorf("refused: %v, wanted %v; found %+v", refused, tc.refused, d)
+			}
+			if tc.refused && len(d.Endpoints) > 0 {
+				t.Errorf("the addresses %v were kept of a target that is refused", d.Endpoints)
+			}
+		})
+	}
+}
+
+func TestNamesToLookUp(t *testing.T) {
+	var configured []EndpointPattern
+	for _, text := range []string{"10.0.0.0/28:2379", "192.0.2.1", "etcd.example:2379", "*.example"} {
+		p, err := ParseEndpointPattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		configured = append(configured, p)
+	}
+	target := Target{Endpoints: []string{"127.0.0.1:2379", "[fd00::1]:2379", "etcd-0.etcd:2379"}}
+	tests := map[string]struct {
+		seen     Observed
+		target   Target
+		caps     Caps
+		ofTarget []string
+		own      []string
+	}{
+		"names, and no addresses":   {scenario(), target, Caps{ControlPlane: configured}, []string{"etcd-0.etcd"}, []string{"etcd.example"}},
+		"nothing is configured":     {scenario(), target, Caps{}, nil, nil},
+		"what is acknowledged":      {scenario(acknowledged), target, Caps{ControlPlane: configured}, nil, nil},
+		"once it is resolved":       {scenario(resolved), target, Caps{ControlPlane: configured}, nil, nil},
+		"while it is not there":     {scenario(), Target{Missing: "nothing there"}, Caps{ControlPlane: configured}, nil, nil},
+		"only addresses of a range": {scenario(), target, Caps{ControlPlane: configured[:1]}, []string{"etcd-0.etcd"}, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			ofTarget, own := NamesToLookUp(tc.seen.Run, tc.target, tc.caps)
+			if diff := cmp.Diff([][]string{tc.ofTarget, tc.own}, [][]string{ofTarget, own}); diff != "" {
+				t.Errorf("names of the target, and of the configuration (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -37,18 +37,26 @@ func firstOf(o Observed, now time.Time, chain ...step) Decision {
 // is over, pods that only delete keys any more have done it, too: no number is
 // missing, and the aftermath sees to the keys.
 func decideCompleted(o Observed, now time.Time) *Decision {
-	if o.status().StartAt == nil || o.status().Ending != nil || !o.everyPod(Pod.HasWholeResult) {
+	if o.status().StartAt == nil || o.endsForGood() || !o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
 	message := fmt.Sprintf("All %d client pods did their part and reported.", len(o.Pods))
 	if !o.everyPod(Pod.isFinal) {
-		if now.Before(timesOut(o)) {
+		if now.Before(cleansUntil(o)) {
 			return nil
 		}
-		message = fmt.Sprintf("All %d client pods measured their part and reported; at spec.timeoutSeconds (%d) they were still deleting the run's keys, which goes on.",
-			len(o.Pods), o.spec().TimeoutSeconds)
+		message = fmt.Sprintf("All %d client pods measured their part and reported; %s they were still deleting the run's keys, which goes on.",
+			len(o.Pods), whenLate(o, now))
 	}
-	return finish(o, Problem{v1alpha1.ReasonCompleted, message})
+	return finish(o, Problem{v1alpha1.ReasonCompleted, message + stopNote(o)})
+}
+
+// whenLate says why a run waits no longer for its keys.
+func whenLate(o Observed, now time.Time) string {
+	if e := o.status().Ending; e != nil {
+		return fmt.Sprintf("%s after they were to stop", now.Sub(e.Since.Time).Truncate(time.Second))
+	}
+	return fmt.Sprintf("at spec.timeoutSeconds (%d)", o.spec().TimeoutSeconds)
 }
 
 // decideResolve keeps the target's addresses before anything is made from
@@ -137,6 +145,7 @@ func decideRun(o Observed, now time.Time) *Decision {
 	d := &Decision{Actions: dismiss(o.Strangers)}
 	d.Stage, d.Message = runStage(o, now)
 	d.Actions = append(d.Actions, excuse(o.Pods)...)
+	d.Actions = append(d.Actions, endWait(o, now)...)
 	d.wake(nextCheck(o, now), now)
 	if at := o.status().StartAt; at.After(now) {
 		d.wake(at.Time, now)

@@ -238,24 +238,21 @@ func TestEndings(t *testing.T) {
 }
 
 func TestEndingWaitsForReports(t *testing.T) {
-	stop := func(o *Observed) { o.Run.Spec.Stop = true }
-	since := func(o *Observed) {
-		o.Run.Status.Ending = &v1alpha1.Ending{Reason: v1alpha1.ReasonStopped, Message: "m", Since: metav1.NewTime(t0)}
-	}
+	both := func(o *Observed) { obeyed(&o.Pods[0]); obeyed(&o.Pods[1]) }
 	tests := map[string]struct {
 		seen     Observed
 		at       time.Duration
 		wantEnd  bool
 		wantActs string
 	}{
-		"why not yet kept":   {scenario(told(t0), stop), 0, false, ""},
-		"two live":           {scenario(told(t0), since), 0, false, "Annotate a stop, Annotate b stop"},
-		"two live and know":  {scenario(told(t0), since, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
-		"one reported":       {scenario(told(t0), since, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
-		"both reported":      {scenario(done, since), 0, true, ""},
-		"one, one not begun": {scenario(done, since, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
-		"nobody, in time":    {scenario(told(t0), since), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},
-		"nobody, too late":   {scenario(told(t0), since), stopGrace, true, ""},
+		"why not yet kept":   {scenario(told(t0), stopped), 0, false, ""},
+		"two live":           {scenario(told(t0), stopKept), 0, false, "Annotate a stop, Annotate b stop"},
+		"two live and know":  {scenario(told(t0), stopKept, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
+		"one reported":       {scenario(told(t0), stopKept, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
+		"both reported":      {scenario(told(t0), stopKept, both), 0, true, ""},
+		"one, one not begun": {scenario(told(t0), stopKept, both, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
+		"nobody, in time":    {scenario(told(t0), stopKept), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},
+		"nobody, too late":   {scenario(told(t0), stopKept), stopGrace, true, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

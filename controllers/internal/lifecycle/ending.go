@@ -23,13 +23,13 @@ type check func(Observed, time.Time) *Problem
 // the pods say, then what the cluster says of them, then time.
 var checks = []check{
 	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
-	checkPreparation, checkTimeout, checkTarget,
+	checkPreparation, checkTimeout, checkTarget, checkLateStop,
 }
 
 // decideEnding ends a run that cannot, or shall not, complete: the pods that
 // live are told to stop, and get a while to report.
 func decideEnding(o Observed, now time.Time) *Decision {
-	if e := o.status().Ending; e != nil {
+	if e := o.status().Ending; e != nil && !o.outranStop() {
 		return end(o, *e, now)
 	}
 	for _, c := range checks {
@@ -103,16 +103,6 @@ func tellToStop(o Observed, d *Decision, now time.Time) {
 			d.Actions = appendMarks(d.Actions, p, true, false)
 		}
 	}
-}
-
-func checkStop(o Observed, _ time.Time) *Problem {
-	switch {
-	case o.deleting():
-		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
-	case o.spec().Stop:
-		return &Problem{v1alpha1.ReasonStopped, "spec.stop ended the run."}
-	}
-	return nil
 }
 
 // checkGuard: a pod whose guard has fired stops by itself, and so would look

@@ -65,7 +65,8 @@ func (w *world) grow(p *Pod, hostile bool) {
 		w.end(p)
 	case p.Final != nil:
 	case p.Stop, p.StartAt != "" && p.Live != nil && p.Live.Stage == results.StageCleaning:
-		p.Live = &results.Snapshot{Stage: results.StageDone, Stopped: p.Stop, Cleaning: results.CleaningKeysDeleted}
+		measured := p.Live != nil && p.Live.Stage == results.StageCleaning
+		p.Live = &results.Snapshot{Stage: results.StageDone, Stopped: p.Stop && !measured, Cleaning: results.CleaningKeysDeleted}
 		p.Conclude(p.Live, nil)
 	case p.StartAt != "":
 		p.Live = &results.Snapshot{Stage: results.StageCleaning}
@@ -89,7 +90,7 @@ func (w *world) startOrStick(p *Pod, hostile bool) {
 }
 
 func (w *world) end(p *Pod) {
-	p.State, p.Exit, p.Ready = PodEnded, "ended with exit code 0 (Completed)", false
+	p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 0 (Completed)", true, false
 	if p.Final == nil && w.rand.IntN(2) == 0 {
 		p.Conclude(nil, &results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysLeft})
 	}

@@ -65,10 +65,37 @@ func without(o Observed, now time.Time) string {
 	return fmt.Sprintf(" The run went on without %d of them (spec.onPodLost)%s: %s.", len(losses), note, strings.Join(losses, "; "))
 }
 
+// endWait ends the patience of pods that do nothing any more but wait, to delete
+// the keys, for one that died holding them: it will never let go. What they
+// measured is whole, and stays so when they are told to stop; the cleanup Job sees
+// to what they leave. While one of them measures, none is told, for client pod 0
+// watches the target until then; and a lost pod that may live, since its node is
+// silent or it is gone, may yet let go, or write.
+func endWait(o Observed, now time.Time) []Action {
+	if !slices.ContainsFunc(o.Pods, func(p Pod) bool { return o.goesOnWithout(p, now) && p.diedHolding() }) {
+		return nil
+	}
+	var out []Action
+	for _, p := range o.Pods {
+		switch {
+		case o.goesOnWithout(p, now), p.isFinal():
+		case p.State != PodRunning || p.stage() != results.StageCleaning:
+			return nil
+		default:
+			out = appendMarks(out, p, true, false)
+		}
+	}
+	return out
+}
+
+// diedHolding says that the pod has ended without its last words, and so without
+// having let go of the keys, as far as is known.
+func (p Pod) diedHolding() bool { return p.Exited && !p.isFinal() }
+
 // decidePartlyCompleted finishes a run whose pods have all done their part, but
 // for those that were lost.
 func decidePartlyCompleted(o Observed, now time.Time) *Decision {
-	if o.status().Ending != nil || o.status().StartAt == nil {
+	if o.endsForGood() || o.status().StartAt == nil || o.countPods(Pod.obeyedStop) > 0 {
 		return nil
 	}
 	did, ended := 0, true
@@ -81,9 +108,9 @@ func decidePartlyCompleted(o Observed, now time.Time) *Decision {
 			did, ended = did+1, ended && p.isFinal()
 		}
 	}
-	if did == 0 || did == len(o.Pods) || !ended && now.Before(timesOut(o)) {
+	if did == 0 || did == len(o.Pods) || !ended && now.Before(cleansUntil(o)) {
 		return nil
 	}
-	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s", did, len(o.Pods), without(o, now))
+	message := fmt.Sprintf("%d of %d client pods did their part and reported.%s%s", did, len(o.Pods), without(o, now), stopNote(o))
 	return finish(o, Problem{v1alpha1.ReasonPartlyCompleted, results.Shorten(message, maxMessage)})
 }

@@ -20,7 +20,7 @@ func disturbed(o *Observed) {
 }
 
 func killed(p *Pod) {
-	p.State, p.Exit, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", nil, nil, ""
+	p.State, p.Exit, p.Exited, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", true, nil, nil, ""
 }
 
 func evicted(p *Pod) {
@@ -59,7 +59,6 @@ func TestAPodThatIsLost(t *testing.T) {
 		"that does not disturb":     {scenario(told(t0), goesOn, disturbed, pod(1, killed)), ""},
 		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
 		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
-		"the others delete keys":    {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageCleaning))), ""},
 		"stopped without it":        {scenario(told(t0), goesOn, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
 		"none was":                  {scenario(done, goesOn), v1alpha1.ReasonCompleted},
 	}
@@ -78,6 +77,45 @@ func TestAPodThatIsLost(t *testing.T) {
 			}
 			if strings.Contains(acts(d), "stop") && tc.ends == "" {
 				t.Errorf("a pod that lives was told to stop: %s", acts(d))
+			}
+		})
+	}
+}
+
+// Pods that have measured wait for one that may yet let go of the keys, and not
+// for one that never will.
+func TestNobodyWaitsForTheDead(t *testing.T) {
+	gone := func(p *Pod) { p.State = PodGone }
+	third := func(stage results.Stage) change {
+		return func(o *Observed) {
+			p := o.Pods[0]
+			p.Index, p.Name = 2, "c"
+			gave(stage)(&p)
+			o.Pods = append(o.Pods, p)
+		}
+	}
+	cleaning := pod(0, gave(results.StageCleaning))
+	tests := map[string]struct {
+		seen Observed
+		want bool
+	}{
+		"one that was killed":              {scenario(told(t0), goesOn, pod(1, killed), cleaning), true},
+		"all others wait, too":             {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageCleaning)), true},
+		"all others have ended":            {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageDone)), true},
+		"while it measures itself":         {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageMeasuring))), false},
+		"while another measures":           {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageMeasuring)), false},
+		"one that is gone":                 {scenario(told(t0), goesOn, pod(1, gone), cleaning), false},
+		"one on a node that is silent":     {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }), cleaning), false},
+		"one of which only others say so":  {scenario(told(t0), goesOn, pod(1, killed), pod(1, func(p *Pod) { p.Exited = false }), cleaning), false},
+		"one that has let go":              {scenario(told(t0), goesOn, pod(1, evicted), cleaning), false},
+		"one that is killed, and told yet": {scenario(told(t0), goesOn, pod(1, killed), cleaning, pod(0, func(p *Pod) { p.Stop = true })), false},
+		"one that lives":                   {scenario(told(t0), goesOn, cleaning), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := Decide(tc.seen, t0.Add(10*time.Second))
+			if got := strings.Contains(acts(d), "stop"); got != tc.want || d.Finish != nil || d.Ending != nil {
+				t.Errorf("told to stop: %v, wanted %v, and that the run goes on; found %s, %+v and %+v", got, tc.want, acts(d), d.Finish, d.Ending)
 			}
 		})
 	}

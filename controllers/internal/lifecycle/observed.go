@@ -36,6 +36,8 @@ type Observed struct {
 type Target struct {
 	// Endpoints are host:port, sorted; empty until all that the run names exists.
 	Endpoints []string
+	// Names has what NamesToLookUp asks for.
+	Names Names
 	// Nodes that the members are on, sorted, as far as that is known.
 	Nodes []string
 	// Missing says what does not exist.

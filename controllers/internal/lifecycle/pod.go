@@ -48,6 +48,9 @@ type Pod struct {
 	Ready   bool
 	// Exit says how the container ended.
 	Exit string
+	// Exited: its node says that the container has ended, so that it does nothing
+	// any more. That a pod has failed, or is gone, can be said of a silent node.
+	Exited bool
 	// Stuck says what keeps the container from starting, since StuckSince.
 	Stuck      *Problem
 	StuckSince time.Time
@@ -92,7 +95,7 @@ func NewPod(p *corev1.Pod) Pod {
 	}
 	out.State, out.Started = stateOf(p)
 	if out.State == PodEnded {
-		out.Exit = exitOf(p)
+		out.Exit, out.Exited = exitOf(p), hasExited(p)
 	}
 	if out.State == PodWaiting {
 		out.Stuck, out.StuckSince = stuckOf(p)

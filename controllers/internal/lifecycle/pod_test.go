@@ -61,6 +61,9 @@ func TestNewPod(t *testing.T) {
 			if p.State != tc.wantState || p.Started != tc.wantStarted || got != tc.wantStuck || p.Exit != tc.wantExit {
 				t.Errorf("found state %s, started %v, stuck %q, exit %q", p.State, p.Started, got, p.Exit)
 			}
+			if certain := name == "killed" || name == "never could run"; p.Exited != certain {
+				t.Errorf("its container has certainly ended: %v, wanted %v", p.Exited, certain)
+			}
 			if strings.HasPrefix(got, "Image") && !p.StuckSince.Equal(t0) {
 				t.Errorf("wanted stuck since its node was chosen, found %s", p.StuckSince)
 			}

@@ -51,6 +51,11 @@ func mayHaveStarted(c corev1.ContainerStatus) bool {
 		t != nil && (!t.StartedAt.IsZero() || t.Reason == reasonUnknown)
 }
 
+func hasExited(p *corev1.Pod) bool {
+	t := containerOf(p).State.Terminated
+	return t != nil && t.Reason != reasonUnknown
+}
+
 func exitOf(p *corev1.Pod) string {
 	if t := containerOf(p).State.Terminated; t != nil {
 		return fmt.Sprintf("ended with exit code %d (%s)", t.ExitCode, cmp.Or(t.Reason, "no reason given"))

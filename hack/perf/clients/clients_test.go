@@ -30,7 +30,7 @@ func TestParseBenchmark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := sample{rate: 2632.199938748707, latencyP50: 222.52, writeP50: 222.52, latencyP99: 4564.958}
+	want := sample{rate: 2632.199938748707, latencyMean: 376.7615, latencyP50: 222.52, writeP50: 222.52, latencyP99: 4564.958}
 	if diff := cmp.Diff(want, got, approximately); diff != "" {
 		t.Errorf("put (-want +got):\n%s", diff)
 	}
@@ -110,6 +110,9 @@ func TestContestsFit(t *testing.T) {
 				names = append(names, s.name)
 			}
 			for _, f := range c.figures {
+				if f.bound == (bound{}) {
+					t.Errorf("%s: %s has no bound, and is not said to be reported only", c.name, f.what)
+				}
 				if !slices.Contains(names, f.of) || f.by != "" && !slices.Contains(names, f.by) {
 					t.Errorf("%s: %s compares %q with %q, the sides are %q", c.name, f.what, f.of, f.by, names)
 				}

@@ -157,7 +157,8 @@ func ourSample(l load, used usage, s results.Summary) (sample, error) {
 	out := sample{}
 	out.add(s)
 	out.charge(used, measured)
-	out[lost] = float64(l.total() - measured)
+	// One that was cut off in flight, or never sent, found no answer either.
+	out[lost] = float64(l.total() - int64(s.Succeeded))
 	out[started] = float64(s.Started) / float64(l.total())
 	out[perConnection] = float64(used.memoryBytes) / 1024 / float64(l.connections)
 	return out, nil

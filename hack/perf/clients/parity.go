@@ -46,7 +46,9 @@ func parity(name, what string, w plan.Workload, requests int64, z size, others f
 // besideNewer has the tool's newer release take part too.
 func besideNewer(c contest) contest {
 	c.sides = append(c.sides, newer(c.sides[1]))
-	c.figures = append(c.figures, rateFigure(clientV3, newerPeer, reported()),
+	c.figures = append(c.figures,
+		figure{what: "mean latency, ClientV3 ÷ benchmark", metric: latencyMean, of: clientV3, by: peer, bound: reported()},
+		rateFigure(clientV3, newerPeer, reported()),
 		figure{what: "latency p50, ClientV3 ÷ benchmark 3.7", metric: latencyP50, of: clientV3, by: newerPeer, bound: reported()})
 	return c
 }

@@ -34,6 +34,7 @@ func (a *arena) benchmark(ctx context.Context, connections, clients int, request
 
 var (
 	benchmarkRate   = regexp.MustCompile(`Requests/sec:\s+([0-9.e+-]+)`)
+	benchmarkMean   = regexp.MustCompile(`\n\s+Average:\s+([0-9.e+-]+) secs`)
 	benchmarkP50    = regexp.MustCompile(`\n\s+50% in ([0-9.e+-]+) secs`)
 	benchmarkP99    = regexp.MustCompile(`\n\s+99% in ([0-9.e+-]+) secs`)
 	benchmarkErrors = regexp.MustCompile(`(?s)Error distribution:.*`)
@@ -45,11 +46,12 @@ func parseBenchmark(text string) (sample, error) {
 	if found := benchmarkErrors.FindString(text); found != "" {
 		return nil, fmt.Errorf("benchmark: wanted no errors, found %.500s", found)
 	}
-	rates, p50s, p99s := numbers(benchmarkRate, text), numbers(benchmarkP50, text), numbers(benchmarkP99, text)
-	if len(rates) == 0 || len(p50s) != len(rates) || len(p99s) != len(rates) {
+	rates, means := numbers(benchmarkRate, text), numbers(benchmarkMean, text)
+	p50s, p99s := numbers(benchmarkP50, text), numbers(benchmarkP99, text)
+	if len(rates) == 0 || len(means) != len(rates) || len(p50s) != len(rates) || len(p99s) != len(rates) {
 		return nil, fmt.Errorf("benchmark: wanted rates and percentiles, found %.500s", text)
 	}
-	s := sample{latencyP50: 1e6 * p50s[0], latencyP99: 1e6 * p99s[0], writeP50: 1e6 * p50s[len(p50s)-1]}
+	s := sample{latencyMean: 1e6 * means[0], latencyP50: 1e6 * p50s[0], latencyP99: 1e6 * p99s[0], writeP50: 1e6 * p50s[len(p50s)-1]}
 	for _, r := range rates {
 		s[rate] += r
 	}

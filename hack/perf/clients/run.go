@@ -81,7 +81,7 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	flags := flag.NewFlagSet("perf "+section, flag.ContinueOnError)
 	flags.SetOutput(output)
 	rows := flags.String("rows", "", "hold these contests alone, by `name,name`; -list has the names")
-	flags.IntVar(&o.pairs, "pairs", defaultPairs(section), "how often each side has its turn")
+	flags.IntVar(&o.pairs, "pairs", 7, "how often each side has its turn")
 	flags.Int64Var(&o.size.requests, "requests", 0, "requests of each closed loop; 0 is what the contest has by itself")
 	flags.IntVar(&o.size.seconds, "seconds", 0, "length of each open loop in seconds; 0 is what the contest has by itself")
 	flags.IntVar(&o.size.connections, "connections", 0, "connections of the contests about their memory; 0 is 10,000")
@@ -99,14 +99,6 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 		return o, fmt.Errorf("perf %s: wanted at least one pair, no negative number and no further argument, found %q", section, args)
 	}
 	return o, nil
-}
-
-// defaultPairs: the memory of a run hardly varies, and its rounds take minutes.
-func defaultPairs(section string) int {
-	if section == "memory" {
-		return 1
-	}
-	return 7
 }
 
 func contestsOf(section string, z size) []contest {

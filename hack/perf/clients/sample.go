@@ -18,6 +18,7 @@ const (
 	rate      metric = "requestsPerSecond"
 	memory    metric = "memoryMB"
 
+	latencyMean metric = "latencyMeanMicros"
 	latencyP50  metric = "latencyP50Micros"
 	latencyP95  metric = "latencyP95Micros"
 	latencyP99  metric = "latencyP99Micros"
@@ -29,7 +30,7 @@ const (
 	latenessP99 metric = "latenessP99Micros"
 
 	// started is the share of the schedule that was sent, lost the number of
-	// requests of which nothing was counted.
+	// requests of the schedule that did not succeed.
 	started metric = "startedShare"
 	lost    metric = "lostRequests"
 
@@ -71,6 +72,7 @@ func (s sample) add(r results.Summary) {
 
 // addRequests adds those of the operation that a load is named after.
 func (s sample) addRequests(o results.OperationSummary) {
+	s.set(latencyMean, o.Latency, results.StatisticMean)
 	s.set(latencyP50, o.Latency, results.StatisticP50)
 	s.set(latencyP95, o.Latency, results.StatisticP95)
 	s.set(latencyP99, o.Latency, results.StatisticP99)

@@ -151,6 +151,7 @@ func TestValuesReachTheStore(t *testing.T) {
 		"random":       {plan.Values{}, 1. / 256, 200},
 		"zero":         {plan.Values{ZeroPercent: 100}, 1, 200},
 		"compressible": {plan.Values{ZeroPercent: 60, Spread: 100}, 0.6, 150},
+		"log-uniform":  {plan.Values{ZeroPercent: 60, Spread: 175, LogUniform: true}, 0.6, 175 / math.Log(8)},
 	}
 	for name, tc := range tests {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {

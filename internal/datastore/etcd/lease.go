@@ -32,8 +32,9 @@ func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, re
 }
 
 // keepAliveOnce renews a lease over a stream of its own, as clientv3's
-// KeepAliveOnce does. The stream ends with the request, which ctx may outlast:
-// else each request would leave one open, at both ends.
+// KeepAliveOnce does: it says that nothing will follow, and cancels the stream.
+// That ends with the request, which ctx may outlast: else each request would
+// leave one open, at both ends.
 func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -44,6 +45,8 @@ func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Reque
 		return
 	}
 	renew(stream, req, resp)
+	// A stream that it can not be said to has ended by itself.
+	_ = stream.CloseSend()
 }
 
 // renew sends one renewal and waits for its answer.

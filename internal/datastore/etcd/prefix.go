@@ -136,8 +136,9 @@ const (
 	// keys.
 	lookEvery = 250 * time.Millisecond
 	// patience is how long a pod waits while no other one releases the prefix:
-	// it may have a slow part, or was killed and never will. In the second case
-	// the run is being ended, which ends this wait much earlier.
+	// it may have a slow part, or was killed and never will. In the second case,
+	// if that is certain, the pod is told to stop, which ends this wait much
+	// earlier.
 	patience = 4 * time.Minute
 	// deletedAtLeast keys or leases a second: what the last pod may take for its
 	// deletions beyond that.

@@ -11,15 +11,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
+// watchGetPlan is of two pods that each replay a history of so many events.
+func watchGetPlan(events int) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 2, 200
+		p.Workload.Type, p.Workload.Serializable, p.Workload.KeyCount = plan.WorkloadWatchGet, true, 10
+		p.Workload.WatchGet = &plan.WatchGet{Streams: 2, WatchersPerStream: 10, Events: events}
+	}
+}
+
 // What etcd says of itself must show that events were sent while keys were read:
 // its counter of events rises by what the replays have read, at least.
 func TestReadsBesideWatchersOfThePast(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 2, 200
-		p.Workload.Type, p.Workload.Serializable, p.Workload.KeyCount = plan.WorkloadWatchGet, true, 10
-		p.Workload.WatchGet = &plan.WatchGet{Streams: 2, WatchersPerStream: 10, Events: 8}
-	})
+	p := planFor(cluster.Endpoints, watchGetPlan(8))
 	before := sumOf(t, cluster, "etcd_debugging_mvcc_events_total")
 	s := tell(t, cluster, client, p)
 	sent := sumOf(t, cluster, "etcd_debugging_mvcc_events_total") - before

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -53,10 +54,9 @@ func between(a, b reading) *results.ProcessWindow {
 	var unknown []string
 	set(results.ProcessWindowSeconds, b.at.Sub(a.at).Seconds())
 	set(results.ProcessProcessors, float64(runtime.GOMAXPROCS(0)))
-	if err := firstOf(a.threadsErr, b.threadsErr); err != nil {
+	if rose, err := b.ranSince(a); err != nil {
 		unknown = append(unknown, fmt.Sprintf("its threads could not be read (%v)", err))
 	} else {
-		rose := b.threads.since(a.threads)
 		set(results.ProcessCPUSeconds, rose.ran.Seconds())
 		set(results.ProcessThreadDelaySeconds, rose.meanDelay().Seconds())
 	}
@@ -74,6 +74,21 @@ func between(a, b reading) *results.ProcessWindow {
 	}
 	w.Unknown = strings.Join(unknown, "; ")
 	return w
+}
+
+// errNoTurns: whoever reads this has had a processor. Linux shows zeros where it
+// was built, or told, to count nothing, and those must not pass for no delay.
+var errNoTurns = errors.New("schedstat: wanted turns on a processor, found none: the kernel counts no turns of threads here")
+
+func (b reading) ranSince(a reading) (schedule, error) {
+	if err := firstOf(a.threadsErr, b.threadsErr); err != nil {
+		return schedule{}, err
+	}
+	rose := b.threads.since(a.threads)
+	if rose.turns == 0 {
+		return schedule{}, errNoTurns
+	}
+	return rose, nil
 }
 
 func firstOf(a, b error) error {

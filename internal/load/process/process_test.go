@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,20 +185,29 @@ func TestRuntimeReading(t *testing.T) {
 
 // What one part of the machine does not tell leaves the others known.
 func TestWindow(t *testing.T) {
-	whole := filepath.Join("testdata", "pod-version1")
+	const thread = "proc/self/task/1/schedstat"
+	ofThreads := []results.ProcessFigure{results.ProcessCPUSeconds, results.ProcessThreadDelaySeconds}
+	ofGroups := []results.ProcessFigure{results.ProcessThrottledSeconds, results.ProcessQuotaProcessors}
 	tests := map[string]struct {
-		root    string
+		root string
+		// then is what changes in the window.
+		then    map[string]string
 		unknown string
 		lacks   []results.ProcessFigure
 	}{
-		"all is there":     {whole, "", nil},
-		"no control group": {copyOf(t, "pod-version1", map[string]string{"proc/self/cgroup": ""}), "control group", []results.ProcessFigure{results.ProcessThrottledSeconds, results.ProcessQuotaProcessors}},
-		"not Linux":        {t.TempDir(), "threads", []results.ProcessFigure{results.ProcessThrottledSeconds, results.ProcessCPUSeconds, results.ProcessThreadDelaySeconds}},
+		"all is there":     {copyOf(t, "host-version1", nil), map[string]string{thread: "9000000000 9000000000 9000000\n"}, "", nil},
+		"no control group": {copyOf(t, "host-version1", map[string]string{"proc/self/cgroup": ""}), map[string]string{thread: "9000000000 9000000000 9000000\n"}, "control group", ofGroups},
+		"not Linux":        {t.TempDir(), nil, "threads", slices.Concat(ofThreads, ofGroups)},
+		// What Linux shows that was built, or told, to count nothing.
+		"a scheduler that counts nothing":            {copyOf(t, "host-version1", map[string]string{thread: "0 0 0\n"}), nil, "counts no turns", ofThreads},
+		"a scheduler that stops to count":            {copyOf(t, "host-version1", nil), map[string]string{thread: "0 0 0\n"}, "counts no turns", ofThreads},
+		"a scheduler that counts time and not turns": {copyOf(t, "host-version1", map[string]string{thread: "5 5 0\n"}), map[string]string{thread: "9 9 0\n"}, "counts no turns", ofThreads},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			m := Meter{root: tc.root}
 			m.Begin()
+			change(t, m.root, tc.then)
 			m.End()
 			w := m.Window()
 			if (tc.unknown == "") != (w.Unknown == "") || !strings.Contains(w.Unknown, tc.unknown) {

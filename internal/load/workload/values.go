@@ -20,14 +20,13 @@ const (
 
 // values makes values.
 type values struct {
-	seed         uint64
-	block        []byte
-	size, spread int
+	seed    uint64
+	block   []byte
+	lengths plan.Lengths
 }
 
 func newValues(w plan.Workload, seed uint64) values {
-	v := values{seed: seed, size: w.ValueSize, spread: w.Values.Spread}
-	v.block = randomBlock(seed, w.ValueSize+valueVariants)
+	v := values{seed: seed, lengths: w.Lengths(), block: randomBlock(seed, w.ValueSize+valueVariants)}
 	zeros := grain * w.Values.ZeroPercent / 100
 	for end := grain; zeros > 0 && end-zeros < len(v.block); end += grain {
 		clear(v.block[end-zeros : min(end, len(v.block))])
@@ -40,10 +39,7 @@ func newValues(w plan.Workload, seed uint64) values {
 func (v *values) Value(number int64) []byte {
 	random := hash(v.seed, 0, uint64(number))
 	at := int(below(random, valueVariants))
-	size := v.size
-	if v.spread > 0 {
-		size -= int(below(mix(random), uint64(v.spread)+1))
-	}
+	size := v.lengths.At(float64(mix(random)>>11) / (1 << 53))
 	return v.block[at : at+size : at+size]
 }
 

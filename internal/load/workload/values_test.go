@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -14,12 +15,12 @@ func valuesOf(size int, v plan.Values) *Workload {
 }
 
 func TestValuesBelongToTheirNumbers(t *testing.T) {
-	for _, spread := range []int{0, 100} {
-		w, again := valuesOf(256, plan.Values{Spread: spread}), valuesOf(256, plan.Values{Spread: spread})
+	for _, made := range []plan.Values{{}, {Spread: 100}, {Spread: 200, LogUniform: true}} {
+		w, again := valuesOf(256, made), valuesOf(256, made)
 		different := map[string]bool{}
 		for number := range int64(1_000) {
 			v := w.Value(number)
-			if !bytes.Equal(v, again.Value(number)) || len(v) > 256 || len(v) < 256-spread {
+			if !bytes.Equal(v, again.Value(number)) || len(v) > 256 || len(v) < 256-made.Spread {
 				t.Fatalf("value %d: %d bytes, the same again: %v", number, len(v), bytes.Equal(v, again.Value(number)))
 			}
 			different[string(v)] = true
@@ -45,6 +46,29 @@ func TestLengthsOfValuesAreUniform(t *testing.T) {
 	uniformly := func(int) float64 { return 1. / float64(len(counts)) }
 	if e := excess(counts, uniformly, draws); e > 5 {
 		t.Errorf("χ² of the lengths is %.1f standard deviations above its mean: %v", e, counts)
+	}
+}
+
+// Of ten doublings each has a tenth of the values, and the lengths within one
+// follow the same law.
+func TestLengthsOfValuesAreLogUniform(t *testing.T) {
+	const least, most, draws = 64, 64<<10 - 1, 200_000
+	w := valuesOf(most, plan.Values{Spread: most - least, LogUniform: true})
+	octaves, counts := make([]int, 10), make([]int, most-least+1)
+	for n := range int64(draws) {
+		length := len(w.Value(n))
+		octaves[bits.Len(uint(length/least))-1]++
+		counts[length-least]++
+	}
+	// Three standard deviations of a share are 0.002.
+	for i, n := range octaves {
+		if share := float64(n) / draws; math.Abs(share-0.1) > 0.003 {
+			t.Errorf("%.4f of the values have %d to %d bytes, wanted 0.1", share, least<<i, least<<(i+1)-1)
+		}
+	}
+	logUniformly := func(i int) float64 { return math.Log1p(1/float64(least+i-1)) / math.Log(float64(most+1)/least) }
+	if e := excess(counts, logUniformly, draws); e > 5 {
+		t.Errorf("χ² of the lengths is %.1f standard deviations above its mean", e)
 	}
 }
 
@@ -89,5 +113,31 @@ func TestZeroValuesAreZero(t *testing.T) {
 		if v := w.Value(number); len(v) != 1_000 || len(bytes.Trim(v, "\x00")) > 0 {
 			t.Fatalf("value %d has %d bytes, %d of them after the first that is not zero", number, len(v), len(bytes.Trim(v, "\x00")))
 		}
+	}
+}
+
+func TestNothingIsAllocatedPerValue(t *testing.T) {
+	w := valuesOf(10_000, plan.Values{ZeroPercent: 50, Spread: 9_900, LogUniform: true})
+	var n int64
+	var bytes int
+	allocations := testing.AllocsPerRun(1_000, func() {
+		bytes += len(w.Value(n))
+		n++
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations per value", allocations)
+	}
+}
+
+func BenchmarkValue(b *testing.B) {
+	for name, values := range map[string]plan.Values{
+		"one length": {}, "uniform": {Spread: 9_900}, "log-uniform": {Spread: 9_900, LogUniform: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			w := valuesOf(10_000, values)
+			for n := int64(0); b.Loop(); n++ {
+				_ = w.Value(n)
+			}
+		})
 	}
 }

@@ -16,8 +16,8 @@ const (
 	exitDone = iota
 	// exitMissed: the run finished and missed an objective.
 	exitMissed
-	// exitFailed: the run could not be run, or ended for another reason than
-	// having done its part.
+	// exitFailed: the run could not be run, ended for another reason than having
+	// done its part, or etcd carried out none of its requests.
 	exitFailed
 	// exitUnknown: the run could not be judged, was stopped before its result
 	// was whole, or its result is not known.
@@ -28,8 +28,9 @@ const (
 const exitHelp = `Exit status:
   0  the run finished and missed no objective
   1  the run finished and missed an objective
-  2  the run could not be run (bad manifest, target out of reach, …), or ended
-     before its work was done, as TimedOut for example
+  2  the run could not be run (bad manifest, target out of reach, …), ended
+     before its work was done, as TimedOut for example, or had no request that
+     succeeded
   3  the run's objectives could not be judged, for example because its client
      was itself the limit; or it ended as Stopped or PartlyCompleted, or was
      left before its result was known`
@@ -79,10 +80,17 @@ func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	switch {
 	case passed != nil && passed.Status == metav1.ConditionFalse:
 		return exitMissed
+	case nothingSucceeded(run.Status.Summary):
+		return exitFailed
 	case finished.Reason == v1alpha1.ReasonPartlyCompleted:
 		return exitUnknown
 	case passed == nil || passed.Status == metav1.ConditionTrue:
 		return exitDone
 	}
 	return exitUnknown
+}
+
+// nothingSucceeded says whether requests were measured, and etcd carried out none.
+func nothingSucceeded(s *v1alpha1.Summary) bool {
+	return s != nil && s.MeasuredRequests > 0 && s.FailedRequests+s.CensoredRequests == s.MeasuredRequests
 }

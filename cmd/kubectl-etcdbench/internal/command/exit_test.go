@@ -46,6 +46,28 @@ func TestStatusOfRun(t *testing.T) {
 	}
 }
 
+func TestStatusOfRunWithFailures(t *testing.T) {
+	cases := map[string]struct {
+		summary v1alpha1.Summary
+		want    int
+	}{
+		"some failed":              {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 9}, 0},
+		"all failed":               {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 10}, 2},
+		"all failed or unanswered": {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 6, CensoredRequests: 4}, 2},
+		"nothing measured":         {v1alpha1.Summary{}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			run := &v1alpha1.EtcdBenchmark{}
+			run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
+			run.Status.Summary = &tc.summary
+			if got := statusOfRun(run); got != tc.want {
+				t.Errorf("wanted %d, got %d", tc.want, got)
+			}
+		})
+	}
+}
+
 func TestStatusOfErrors(t *testing.T) {
 	cases := map[string]struct {
 		err         error

@@ -40,6 +40,9 @@ type fault struct {
 	// flush and commit are how long members take to flush their log and to commit
 	// their database.
 	flush, commit time.Duration
+	// apply is how long members take to apply a request, beside what it is: one
+	// after the other, and not on a processor.
+	apply time.Duration
 	// peers and clients are how long a chunk is on its way, in either direction.
 	peers, clients time.Duration
 	// neighbours are others who count all keys of a member, one time after the
@@ -166,7 +169,7 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		words = append(words, "--listen-client-http-urls=http://"+freeAddresses(t, 1)[0])
 	}
 	m.cmd = exec.Command(words[0], words[1:]...)
-	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String())
+	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String(), "SLOW_APPLY="+f.apply.String())
 	if f.neighbours > 0 {
 		m.cmd.Env = append(m.cmd.Env, "GOMAXPROCS=1")
 	}

@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,6 +40,29 @@ func requireEvidence(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {
 	}
 	if got := isUnexplained(run); got != tc.unexplained && !slices.Contains(tc.mayName, v1alpha1.ResourceUnexplained) {
 		t.Errorf("the greater part stays unexplained: %v, wanted %v", got, tc.unexplained)
+	}
+}
+
+// shareTold is the part of the window that the evidence on a resource names, in
+// percent.
+var shareTold = regexp.MustCompile(`(\d+) % of the window`)
+
+// requireShare wants the evidence on a resource to name a part of the window, in
+// percent, between two.
+func requireShare(t *testing.T, run *v1alpha1.EtcdBenchmark, resource v1alpha1.Resource, least, most int) {
+	t.Helper()
+	for _, e := range run.Status.Summary.Evidence {
+		if e.Resource != resource {
+			continue
+		}
+		told := shareTold.FindStringSubmatch(e.Message)
+		if told == nil {
+			t.Errorf("wanted the evidence on %s to name its share of the window, found %q", resource, e.Message)
+			return
+		}
+		if share, err := strconv.Atoi(told[1]); err != nil || share < least || share > most {
+			t.Errorf("wanted %s to have taken %d to %d %% of the window, found %q", resource, least, most, e.Message)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 const (
 	slowFlush   = 30 * time.Millisecond
 	slowCommit  = 60 * time.Millisecond
+	slowApply   = 30 * time.Millisecond
 	slowPeers   = 150 * time.Millisecond
 	slowClients = 25 * time.Millisecond
 )
@@ -27,6 +28,9 @@ type trial struct {
 	// named are the resources that the evidence names, mayName those of which
 	// nothing is wanted. It names no others.
 	named, mayName []v1alpha1.Resource
+	// share, if set, is the least and the most of the window, in percent, that the
+	// evidence is to give the one resource that it names.
+	share [2]int
 	// unexplained: no number of the members shows the greater part.
 	unexplained bool
 	// missed are the objectives that are missed, mayMiss those of which nothing is
@@ -49,6 +53,14 @@ func trials() map[string]trial {
 			adds:   slowCommit / 4,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveBackendCommit, v1alpha1.ObjectiveSlowApplies},
+		},
+		// Puts come at intervals longer than it takes to apply one: where they did
+		// not, most of each would be waiting, of which no member has a number.
+		"applying": {
+			fault:  fault{apply: slowApply, arguments: []string{"--warning-apply-duration=15ms"}},
+			change: rateOf(20), adds: slowApply,
+			named: []v1alpha1.Resource{v1alpha1.ResourceApply}, share: [2]int{50, 90},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveSlowApplies},
 		},
 		"round trips between members": {
 			fault: fault{members: 3, peers: slowPeers}, adds: 2 * slowPeers,
@@ -101,6 +113,9 @@ func TestFaultsAreTold(t *testing.T) {
 				t.Errorf("a put took %v, and %v where nothing is slow: the fault was none", got, quiet)
 			}
 			requireEvidence(t, run, tc)
+			if tc.share[1] > 0 {
+				requireShare(t, run, tc.named[0], tc.share[0], tc.share[1])
+			}
 			requireObjectives(t, run, tc)
 		})
 	}
@@ -112,6 +127,11 @@ func (tc trial) within(t *testing.T, c *cluster) func() {
 		return nil
 	}
 	return func() { tc.inWindow(t, c) }
+}
+
+// rateOf puts a second, evenly.
+func rateOf(perSecond int64) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.Rate.PerSecond = perSecond }
 }
 
 // impatient clients give a put up after a second.

@@ -35,22 +35,32 @@ type line struct {
 
 	// ThroughputPerSecond is absent before the measured window.
 	ThroughputPerSecond *float64 `json:"throughputPerSecond,omitempty"`
-	// IntervalThroughputPerSecond is the rate since the line before, absent
-	// unless both are of the measured window.
+	// IntervalThroughputPerSecond is the rate since the numbers of the line before
+	// were new, absent unless both are of the measured window, and where nothing
+	// is known since then.
 	IntervalThroughputPerSecond *float64 `json:"intervalThroughputPerSecond,omitempty"`
 
-	// A percentile is absent where it is not known: no latency is 0.
+	// Operation is the slowest kind of request, and what follows its latency. A
+	// percentile is absent where it is not known: no latency is 0. AtLeast names
+	// those that are lower bounds.
+	Operation v1alpha1.Operation `json:"operation,omitempty"`
+
 	P50Microseconds  int64 `json:"p50Microseconds,omitempty"`
 	P90Microseconds  int64 `json:"p90Microseconds,omitempty"`
 	P99Microseconds  int64 `json:"p99Microseconds,omitempty"`
 	P999Microseconds int64 `json:"p999Microseconds,omitempty"`
 	MaxMicroseconds  int64 `json:"maxMicroseconds,omitempty"`
 
+	AtLeast []v1alpha1.LatencyStatistic `json:"atLeast,omitempty"`
+
 	// Final: the run has finished. Partial: what it measured is not whole, or
 	// nothing.
 	Final   bool              `json:"final,omitempty"`
 	Partial bool              `json:"partial,omitempty"`
 	Summary *v1alpha1.Summary `json:"summary,omitempty"`
+
+	// since is when the numbers were new.
+	since time.Time
 }
 
 // lineOf is the line of a run at a time, but for what depends on the line before.
@@ -77,38 +87,39 @@ func (l *line) setProgress(p *v1alpha1.Progress) {
 	if p.StartedRequests > 0 {
 		l.ThroughputPerSecond = new(benchmark.PerSecondSoFar(p))
 	}
+	l.setLatency(p)
+}
+
+func (l *line) setLatency(p *v1alpha1.Progress) {
+	l.Operation, l.AtLeast = p.Operation, p.AtLeast
 	l.P50Microseconds, l.P90Microseconds = p.P50Microseconds, p.P90Microseconds
 	l.P99Microseconds, l.P999Microseconds = p.P99Microseconds, p.P999Microseconds
 	l.MaxMicroseconds = p.MaxMicroseconds
 }
 
-// setSummary takes the percentiles of the slowest kind of request, as progress
-// does.
 func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.Summary = s
 	l.Started, l.Failed, l.Censored = &s.StartedRequests, &s.FailedRequests, s.CensoredRequests
 	l.Late = s.LateRequests
 	l.Completed = new(s.MeasuredRequests - s.CensoredRequests)
 	l.ThroughputPerSecond = new(benchmark.PerSecond(s))
-	for _, op := range s.Operations {
-		if op.Latency != nil {
-			l.raise(op.Latency)
-		}
+	l.setLatency(benchmark.LatencyOf(s))
+}
+
+// date says since when the numbers are what they are, after a state that was seen
+// before. One that is shown once more has not been read anew.
+func (l *line) date(before line) {
+	if l.since = l.Time; l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded() {
+		l.since = before.since
 	}
 }
 
-func (l *line) raise(by *v1alpha1.LatencySummary) {
-	l.P50Microseconds = max(l.P50Microseconds, by.P50Microseconds)
-	l.P90Microseconds = max(l.P90Microseconds, by.P90Microseconds)
-	l.P99Microseconds = max(l.P99Microseconds, by.P99Microseconds)
-	l.P999Microseconds = max(l.P999Microseconds, by.P999Microseconds)
-	l.MaxMicroseconds = max(l.MaxMicroseconds, by.MaxMicroseconds)
-}
+func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // follow fills in what depends on the line before.
 func (l *line) follow(before line) {
 	const measuring = results.StageMeasuring
-	elapsed := l.Time.Sub(before.Time).Seconds()
+	elapsed := l.since.Sub(before.since).Seconds()
 	if l.Phase != measuring || before.Phase != measuring || elapsed <= 0 {
 		return
 	}

@@ -14,7 +14,8 @@ type Writer struct {
 	interval time.Duration
 	now      func() time.Time
 
-	before line
+	// before is the line before, and newest that of the newest state, written or not.
+	before, newest line
 	// next is when a line is due unless something changes before.
 	next time.Time
 	err  error
@@ -35,6 +36,8 @@ func New(out io.Writer, interval time.Duration) *Writer {
 // After the line of the run's end, and after an error, it writes nothing more.
 func (w *Writer) Show(run *v1alpha1.EtcdBenchmark) {
 	l := lineOf(run, w.now())
+	l.date(w.newest)
+	w.newest = l
 	if w.err != nil || w.before.Final || !w.due(l) {
 		return
 	}

@@ -3,6 +3,7 @@ package lines
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,31 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 	}
 }
 
+// A state that is shown once more, because a watch ended or something else was
+// written, says nothing of the time between.
+func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
+	w := newTrial(time.Second)
+	w.after(0, state(v1alpha1.StageRunning, results.StageWarmingUp, func(s *v1alpha1.EtcdBenchmarkStatus) { s.Progress = &v1alpha1.Progress{} }))
+	w.after(time.Second, measuring(0, 0))
+	w.after(time.Second, measuring(1_000, 0))
+	w.after(time.Second, measuring(1_000, 0))
+	w.after(900*time.Millisecond, measuring(3_900, 0))
+	w.after(200*time.Millisecond, measuring(3_900, 0))
+	w.after(900*time.Millisecond, measuring(4_900, 0))
+	var got []float64
+	for _, l := range w.lines(t) {
+		if l.IntervalThroughputPerSecond == nil {
+			got = append(got, -1)
+			continue
+		}
+		got = append(got, *l.IntervalThroughputPerSecond)
+	}
+	// 2,900 came in 1.9 s, and 1,000 in the 1.1 s after that.
+	if diff := cmp.Diff([]float64{-1, -1, 1_000, -1, 1_526.315, 909.09}, got); diff != "" {
+		t.Errorf("rates, -1 where there is none (-want +got):\n%s", diff)
+	}
+}
+
 // A look that comes a little early, or late, neither puts a line off to the look
 // after it nor moves those that follow.
 func TestLinesKeepTheirPace(t *testing.T) {
@@ -120,7 +146,10 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 				Partial: partial, ThroughputPerMillionSeconds: 16_600, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, LateRequests: new(int64(7)), FailedRequests: 3,
 				Operations: []v1alpha1.OperationSummary{
 					{Operation: v1alpha1.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
-					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{P99Microseconds: 9, MaxMicroseconds: 50}},
+					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{
+						P99Microseconds: 9, MaxMicroseconds: 50, AtLeast: []v1alpha1.LatencyStatistic{v1alpha1.StatisticMax, v1alpha1.StatisticP95},
+					}},
+					{Operation: v1alpha1.OperationWatchEvent, Latency: &v1alpha1.LatencySummary{P99Microseconds: 99, MaxMicroseconds: 99}},
 				},
 			}
 		})
@@ -138,8 +167,11 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 		if *got.ThroughputPerSecond != 0.0166 {
 			t.Errorf("wanted 0.0166 requests per second, got %v", *got.ThroughputPerSecond)
 		}
-		if got.P99Microseconds != 9 || got.MaxMicroseconds != 70 || got.Summary == nil || len(got.Summary.Operations) != 2 {
+		if got.P99Microseconds != 9 || got.MaxMicroseconds != 50 || got.Summary == nil || len(got.Summary.Operations) != 3 {
 			t.Errorf("wanted the percentiles of the slowest kind of request, and all of the summary, got %+v", got)
+		}
+		if got.Operation != v1alpha1.OperationRange || !slices.Equal(got.AtLeast, []v1alpha1.LatencyStatistic{v1alpha1.StatisticMax}) {
+			t.Errorf("wanted the maximum of the reads as a lower bound, got that of %s and %v", got.Operation, got.AtLeast)
 		}
 	}
 }

@@ -1,0 +1,86 @@
+package controllers
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// heard is a run that goes on, with one pod in its status, and a pod that has the
+// labels of the run's pods and says that it is done.
+func heard() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
+	run := newRun("ns", "run")
+	run.UID = "0123456789ab"
+	run.Status.Job = &v1alpha1.JobReference{Name: "job", UID: "job-uid"}
+	run.Status.Pods = []v1alpha1.PodStatus{{Index: 1, Name: "pod"}}
+	said := &results.Snapshot{RunUID: string(run.UID), Index: 1, Transport: "ClientV3", Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
+	measured(said)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "pod",
+		Labels:          map[string]string{v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelRunName: run.Name},
+		Annotations:     map[string]string{"batch.kubernetes.io/job-completion-index": "1"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "job", UID: "job-uid", Controller: new(true)}},
+	}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{Message: string(said.TerminationMessage())},
+	}}}
+	return run, pod
+}
+
+// TestOnlyTheRunsPodsAreHeard: who may create pods somewhere must not be able to
+// speak for a client pod, nor to fill the operator's memory.
+func TestOnlyTheRunsPodsAreHeard(t *testing.T) {
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   bool
+	}{
+		"the run's own":           {func(*corev1.Pod) {}, true},
+		"of another namespace":    {func(p *corev1.Pod) { p.Namespace = "elsewhere" }, false},
+		"of no Job":               {func(p *corev1.Pod) { p.OwnerReferences = nil }, false},
+		"of another Job":          {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }, false},
+		"owned, not controlled":   {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }, false},
+		"with an unknown name":    {func(p *corev1.Pod) { p.Name = "other" }, false},
+		"with another's index":    {func(p *corev1.Pod) { p.Annotations["batch.kubernetes.io/job-completion-index"] = "0" }, false},
+		"with another run's name": {func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRunName] = "other" }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			run, pod := heard()
+			tc.change(pod)
+			got := hear(t, run, pod)
+			if (got[pod.Name].Left != nil) != tc.want || !tc.want && len(got) > 0 {
+				t.Errorf("wanted the pod to be heard: %v, found %+v", tc.want, got)
+			}
+		})
+	}
+}
+
+// hear has an operator that watches the run see the pod.
+func hear(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[string]collector.Result {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	r := &EtcdBenchmarkReconciler{
+		Client:    fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(),
+		Collector: collector.New(nil),
+	}
+	r.Collector.Watch(run.UID, client.ObjectKeyFromObject(run), nil)
+	want := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelRunName]}
+	if got := r.runOfPod(t.Context(), pod); len(got) != 1 || got[0].NamespacedName != want {
+		t.Errorf("wanted %s to be reconciled, found %v", want, got)
+	}
+	return r.Collector.Results(run.UID)
+}

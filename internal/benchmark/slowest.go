@@ -1,0 +1,61 @@
+package benchmark
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// slowest returns the kind of request with the highest 99th percentile of
+// latency, and of several the one with the highest maximum: what has room for one
+// must not hide the slow half of a mixed workload, nor mix the two. Events are no
+// requests. It is nil where nothing has a latency.
+func slowest(operations []v1alpha1.OperationSummary) *v1alpha1.OperationSummary {
+	var found *v1alpha1.OperationSummary
+	for i := range operations {
+		op := &operations[i]
+		if op.Latency == nil || results.Operation(op.Operation).IsEvent() {
+			continue
+		}
+		if found == nil || compareTails(op.Latency, found.Latency) > 0 {
+			found = op
+		}
+	}
+	return found
+}
+
+func compareTails(a, b *v1alpha1.LatencySummary) int {
+	return cmp.Or(cmp.Compare(a.P99Microseconds, b.P99Microseconds), cmp.Compare(a.MaxMicroseconds, b.MaxMicroseconds))
+}
+
+// progressStatistics are those that progress has of a latency.
+var progressStatistics = []v1alpha1.LatencyStatistic{
+	v1alpha1.StatisticP50, v1alpha1.StatisticP90, v1alpha1.StatisticP99, v1alpha1.StatisticP999, v1alpha1.StatisticMax,
+}
+
+// LatencyOf returns the latency of a finished run as its progress had it.
+func LatencyOf(s *v1alpha1.Summary) *v1alpha1.Progress {
+	p := &v1alpha1.Progress{}
+	setLatency(p, s.Operations)
+	return p
+}
+
+// setLatency makes the latency of progress that of the slowest of these kinds of
+// request.
+func setLatency(p *v1alpha1.Progress, operations []v1alpha1.OperationSummary) {
+	op := slowest(operations)
+	if op == nil {
+		return
+	}
+	l := op.Latency
+	p.Operation = op.Operation
+	p.P50Microseconds, p.P90Microseconds, p.P99Microseconds = l.P50Microseconds, l.P90Microseconds, l.P99Microseconds
+	p.P999Microseconds, p.MaxMicroseconds = l.P999Microseconds, l.MaxMicroseconds
+	for _, s := range l.AtLeast {
+		if slices.Contains(progressStatistics, s) {
+			p.AtLeast = append(p.AtLeast, s)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package etcd
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+// counted returns the numbers from first to before end, in steps.
+func counted(first, end, step int64) (numbers []int64) {
+	for n := first; n < end; n += step {
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// Whatever a workload writes is made of what the plan says, and follows from the
+// numbers of its requests: the same with each attempt of a software transaction.
+func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
+	t.Parallel()
+	cluster, client := oneMember(t)
+	tests := map[string]struct {
+		change func(*plan.Plan)
+		// wantNumbers are those of all values that reach the store.
+		wantNumbers []int64
+	}{
+		"transactions": {txnPlan(5, 1_000), counted(0, 5*300, 1)},
+		"swaps of different keys": {func(p *plan.Plan) {
+			txnPlan(0, 400)(p)
+			p.Workload.KeyOrder = plan.KeyOrderSequential
+		}, append(counted(0, 400, 1), counted(0, 300, 1)...)},
+		// The first two of five keys are written.
+		"software transactions that conflict": {
+			stmPlan(plan.IsolationRepeatableReads, plan.LockerNone),
+			slices.Concat(counted(0, 10, 1), counted(0, 5*stmTransactions, 5), counted(1, 5*stmTransactions, 5)),
+		},
+		"histories": {watchGetPlan(8), append(counted(0, 10, 1), counted(0, 2*8, 1)...)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, tc.change, func(p *plan.Plan) {
+				p.Workload.ValueSize, p.Workload.Values = 255, plan.Values{ZeroPercent: 60, Spread: 239, LogUniform: true}
+			})
+			_, changes := changesOf(t, client, p)
+			got, want := map[string]int{}, map[string]int{}
+			for _, c := range changes {
+				if !c.deleted {
+					got[c.value]++
+				}
+			}
+			w := workload.New(p)
+			for _, number := range tc.wantNumbers {
+				want[string(w.Value(number))]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("the store got %d different values by %d puts, which are not the %d by %d that the plan has",
+					len(got), puts(changes), len(want), len(tc.wantNumbers))
+			}
+		})
+	}
+}
