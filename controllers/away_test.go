@@ -78,7 +78,7 @@ func TestPodsEndByTheirOwnTimers(t *testing.T) {
 }
 
 // TestRestartWhileKeysAreWritten for longer than the pods may take to be scheduled:
-// that they are at it is in status, and a new operator knows it.
+// that they are at it is in status, and a new operator that can not hear them knows it.
 func TestRestartWhileKeysAreWritten(t *testing.T) {
 	s := newStage(t)
 	s.playPreparing()
@@ -90,9 +90,28 @@ func TestRestartWhileKeysAreWritten(t *testing.T) {
 		return len(pods) == 2 && pods[0].Stage == string(results.StagePreloading) && pods[1].Stage == pods[0].Stage
 	})
 	s.clock.move(301 * time.Second)
+	speak := s.silence()
 	s.restart()
+	s.await("the new operator to say what status knows", func() bool {
+		return contains(s.message(), "writes the keys") && !contains(s.message(), "until now")
+	})
+	s.later(time.Minute)
+	speak()
 	s.playReady()
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
+}
+
+// silence has no pod answer, until the returned function is called.
+func (s *stage) silence() (speak func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	servers := s.servers
+	s.servers = map[string]string{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.servers = servers
+	}
 }

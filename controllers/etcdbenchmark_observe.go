@@ -15,9 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // observe does all reads of one reconcile. They are from the cache, except of
@@ -106,40 +104,17 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Re
 		}
 	}
 	o.Pods, o.Strangers = lifecycle.AssignPods(o.Run, found)
-	scraped := r.Collector.Results(o.Run.UID)
+	told := testimony{run: o.Run, objects: objects, scraped: r.Collector.Results(o.Run.UID)}
 	now := r.Clock.Now()
-	concludeAll(o.Pods, scraped, func(name string) *results.Snapshot { return terminationOf(o.Run.UID, objects[name]) }, now)
-	concludeAll(o.Strangers, scraped, func(name string) *results.Snapshot {
-		return withoutNumbers(terminationOf(o.Run.UID, objects[name]))
-	}, now)
+	for i := range o.Pods {
+		told.conclude(&o.Pods[i], now)
+	}
+	for i := range o.Strangers {
+		told.conclude(&o.Strangers[i], now)
+		// Nobody adds up a stranger's numbers, and nothing bounds how many there are.
+		o.Strangers[i].Final = withoutNumbers(o.Strangers[i].Final)
+	}
 	return nil
-}
-
-// withoutNumbers leaves what a stranger says of its keys. Nobody adds up its
-// numbers, and there is no bound on how many strangers can be made.
-func withoutNumbers(s *results.Snapshot) *results.Snapshot {
-	if s == nil {
-		return nil
-	}
-	return &results.Snapshot{RunUID: s.RunUID, Index: s.Index, Transport: s.Transport, Stage: s.Stage, Failure: s.Failure, Stopped: s.Stopped, Cleaning: s.Cleaning}
-}
-
-// concludeAll adds what the pods have told; left is what the object of one that
-// is there holds, nil if nothing. A pod that has an address and is not
-// scraped yet will be, from the end of this reconcile on.
-func concludeAll(pods []lifecycle.Pod, scraped map[string]collector.Result, left func(name string) *results.Snapshot, now time.Time) {
-	for i := range pods {
-		p := &pods[i]
-		s := scraped[p.Name]
-		p.Conclude(s.Live, cmp.Or(left(p.Name), s.Left))
-		p.Unreachable = s.Unreachable
-		if p.IP != "" {
-			p.Asked = now.Add(-s.Asked)
-		}
-		if s.Clock != nil {
-			p.ClockOffset = new(s.Clock.Offset())
-		}
-	}
 }
 
 // loadJobUID is the one that status holds, even if the Job is gone: its pods
@@ -154,23 +129,6 @@ func loadJobUID(o *lifecycle.Observed) types.UID {
 func isOf(p *corev1.Pod, job types.UID) bool {
 	owner := metav1.GetControllerOf(p)
 	return owner != nil && job != "" && owner.UID == job
-}
-
-// terminationOf returns nil for a message that is absent, unreadable, or of
-// somebody else: the pod then has left no result. p is nil for one that is gone.
-func terminationOf(run types.UID, p *corev1.Pod) *results.Snapshot {
-	if p == nil {
-		return nil
-	}
-	message := lifecycle.TerminationMessage(p)
-	if message == nil {
-		return nil
-	}
-	s, err := results.DecodeTerminationMessage(message)
-	if err != nil || s.RunUID != string(run) || s.Index != lifecycle.NewPod(p).Index {
-		return nil
-	}
-	return s
 }
 
 // observeRefusal looks for pods that the Job controller could not create: they

@@ -32,15 +32,32 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	var summary *results.Summary
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
-		s.Summary = benchmark.Summary(run, *summary)
-		s.Summary.Partial = s.Summary.Partial || final && finish.Reason != v1alpha1.ReasonCompleted
+		s.Summary = fuller(s.Summary, benchmark.Summary(run, *summary))
 	}
-	if final && summary == nil {
+	if !final {
+		return
+	}
+	if s.Summary == nil {
 		s.RequestCounts = benchmark.RequestCounts(results.Merge(snapshots).Requests)
+	} else {
+		s.Summary.Partial = s.Summary.Partial || finish.Reason != v1alpha1.ReasonCompleted
 	}
-	if final {
-		setPassed(run, summary, *finish, now)
+	setPassed(run, summary, *finish, now)
+}
+
+// toldBefore is a warning.
+const toldBefore = "A client pod that was lost had told more to an operator that is gone: the summary is what was known then, and the report, if there is one, lacks the rest."
+
+// fuller is the newer summary, unless it has lost requests that the old one had.
+func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
+	if old == nil || old.MeasuredRequests <= newer.MeasuredRequests {
+		return newer
 	}
+	old.Partial = true
+	if !slices.Contains(old.Warnings, toldBefore) {
+		old.Warnings = append(old.Warnings[:min(len(old.Warnings), maxWarnings-1)], toldBefore)
+	}
+	return old
 }
 
 func endsByGuard(s *v1alpha1.EtcdBenchmarkStatus, finish *lifecycle.Problem) bool {
@@ -117,6 +134,10 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 		out.ClockOffsetMicroseconds = new(p.ClockOffset.Microseconds())
 	}
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
+	out.LastResult, out.Road = "", ""
+	if !final && p.CanNotBeAsked() {
+		out.LastResult, out.Road = lastResult(before, out, p), p.Road
+	}
 	if final {
 		out.Road = cmp.Or(p.Road, v1alpha1.RoadNone)
 		out.Partial = p.Final == nil && !p.HasWholeResult()
@@ -124,6 +145,20 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	}
 	out.Message = results.Shorten(out.Message, benchmark.MaxPodMessage)
 	return out
+}
+
+// lastResult packs what a pod has told anew only if that has changed, for that
+// takes some milliseconds.
+func lastResult(before, now v1alpha1.PodStatus, p lifecycle.Pod) string {
+	told := p.Newest()
+	same := before.Stage == now.Stage && before.MeasuredRequests == now.MeasuredRequests && before.Message == now.Message
+	switch {
+	case before.Name == now.Name && before.LastResult != "" && (same || told == nil):
+		return before.LastResult
+	case told == nil:
+		return ""
+	}
+	return string(told.TerminationMessage())
 }
 
 func whyPartial(p lifecycle.Pod) string {

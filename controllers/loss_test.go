@@ -1,9 +1,13 @@
 package controllers
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -18,6 +22,7 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
+	s.await("a scrape of every pod", func() bool { return s.measuredByAll() })
 	s.pods[1].exits(137, nil)
 	s.await("the loss to be told", func() bool { return contains(s.message(), "spec.onPodLost") })
 	s.restart()
@@ -31,13 +36,126 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	s.awaitFinished(v1alpha1.ReasonPartlyCompleted)
 	s.checkMessage("client pod 1")
 	status := s.status()
-	if status.Summary == nil || !status.Summary.Partial || status.Summary.MeasuredRequests != 50 || !status.Pods[1].Partial {
-		t.Errorf("wanted what pod 0 measured, as a part, found %+v and %+v", status.Summary, status.Pods)
+	if status.Summary == nil || !status.Summary.Partial || status.Summary.MeasuredRequests != 100 || !status.Pods[1].Partial {
+		t.Errorf("wanted what pod 0 measured, and what pod 1 did until its last scrape, as a part, found %+v and %+v", status.Summary, status.Pods)
 	}
 	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonNotJudged {
 		t.Errorf("wanted a run that lost a pod not to pass, found %s", got)
 	}
 	if got := s.condition(v1alpha1.ConditionStalled); got != "" {
 		t.Errorf("wanted a run that went on as it was asked to not to be stalled, found %s", got)
+	}
+}
+
+// measuredByAll says whether status has heard of every pod what it measured.
+func (s *stage) measuredByAll() bool {
+	pods := s.status().Pods
+	return len(pods) == len(s.pods) && !slices.ContainsFunc(pods, func(p v1alpha1.PodStatus) bool { return p.MeasuredRequests == 0 })
+}
+
+// TestARestartLosesNothingOfAPodThatIsGone: what it has told is in the API server
+// with the news that it is gone, and no longer once the summary has it.
+func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
+	tests := map[string]struct {
+		goes                    func(*actor)
+		reason                  string
+		wantPartial, hasDeleted bool
+	}{
+		"killed, and its object deleted": {
+			goes:   func(a *actor) { a.exits(137, nil); a.vanishes() },
+			reason: v1alpha1.ReasonPartlyCompleted, wantPartial: true,
+		},
+		"done, and its object deleted": {
+			goes: func(a *actor) {
+				a.exits(0, a.says(results.StageDone, measured, withKeysDeleted))
+				a.vanishes()
+			},
+			reason: v1alpha1.ReasonCompleted, hasDeleted: true,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.OnPodLost = v1alpha1.PodLossContinue })
+			s.playPreparing()
+			s.playReady()
+			s.playRunning()
+			s.await("a scrape of every pod", func() bool { return s.measuredByAll() })
+			tc.goes(s.pods[1])
+			s.await("its numbers in status", func() bool {
+				p := s.status().Pods[1]
+				return p.LastResult != "" && p.KeysDeleted == tc.hasDeleted
+			})
+			s.restart()
+			s.pods[0].says(results.StageDone, measured, withKeysDeleted)
+			s.awaitFinished(tc.reason)
+			status := s.status()
+			pod := status.Pods[1]
+			if status.Summary == nil || status.Summary.MeasuredRequests != 100 || status.Summary.Partial != tc.wantPartial {
+				t.Errorf("wanted a summary of 100 requests, partial: %v, found %+v", tc.wantPartial, status.Summary)
+			}
+			if pod.Partial != tc.wantPartial || pod.MeasuredRequests != 50 || pod.KeysDeleted != tc.hasDeleted || (pod.Road == v1alpha1.RoadNone) != tc.wantPartial {
+				t.Errorf("wanted what the pod had told, found %+v", pod)
+			}
+			if pod.LastResult != "" {
+				t.Error("wanted no packed result beside the summary that has it")
+			}
+		})
+	}
+}
+
+// tell has a run of one pod hear this, write its status, and returns what a new
+// operator, to whom the pod has told nothing yet, makes of that.
+func tell(t *testing.T, p lifecycle.Pod, said *results.Snapshot) (v1alpha1.PodStatus, lifecycle.Pod) {
+	t.Helper()
+	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
+	said.RunUID, said.Index, said.Transport, said.Cleaning = string(run.UID), p.Index, "ClientV3", results.CleaningKeysLeft
+	p.Conclude(said, nil)
+	keepResults(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, nil, time.Now())
+	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
+	testimony{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())
+	return run.Status.Pods[0], next
+}
+
+func TestWhatIsKeptOfAPod(t *testing.T) {
+	tests := map[string]struct {
+		pod      lifecycle.Pod
+		wantKept bool
+	}{
+		"runs":              {lifecycle.Pod{State: lifecycle.PodRunning}, false},
+		"runs, and is hung": {lifecycle.Pod{State: lifecycle.PodRunning, Unreachable: true}, true},
+		"ended":             {lifecycle.Pod{State: lifecycle.PodEnded}, true},
+		"is gone":           {lifecycle.Pod{State: lifecycle.PodGone}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			said := &results.Snapshot{Stage: results.StageMeasuring}
+			measured(said)
+			tc.pod.Name = "pod"
+			status, next := tell(t, tc.pod, said)
+			known := next.Newest() != nil && next.Newest().Operations[results.OperationPut].Latency.Count() == 50
+			if known != tc.wantKept || (status.LastResult != "") != tc.wantKept {
+				t.Errorf("wanted it to be kept: %v, found %+v, and %+v", tc.wantKept, status, next.Newest())
+			}
+		})
+	}
+}
+
+// TestASummaryLosesNoRequest: whatever becomes of the pods' numbers once they were
+// in the summary, they stay in it.
+func TestASummaryLosesNoRequest(t *testing.T) {
+	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
+	var pods []lifecycle.Pod
+	for i := range 2 {
+		said := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: "ClientV3", Stage: results.StageCleaning}
+		measured(said)
+		pods = append(pods, lifecycle.Pod{Index: i, Name: string(rune('a' + i)), State: lifecycle.PodRunning, Live: said})
+	}
+	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
+	pods[1].Live, pods[1].State = nil, lifecycle.PodGone
+	for range 2 {
+		keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, &lifecycle.Problem{Reason: v1alpha1.ReasonPodFailed}, time.Now())
+	}
+	if got := run.Status.Summary; got.MeasuredRequests != 100 || !got.Partial || !slices.Equal(got.Warnings[len(got.Warnings)-1:], []string{toldBefore}) {
+		t.Errorf("wanted the 100 requests that status had told of, as a part, and why, found %+v", got)
 	}
 }

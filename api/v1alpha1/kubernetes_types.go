@@ -18,12 +18,12 @@ const (
 // client pod as one of them: optimistic writes of node leases, pods and events,
 // optimistic deletions of pods, listings of all pods, and one watch of each
 // resource. The leases and the pods are written before the run starts. load.pods
-// is at most 25, and load.clients at most 3,000.
+// is at most 25, and load.clients at most the number of nodes.
 type KubernetesWorkload struct {
 	// profile is Small (50 nodes), Medium (250) or Large (1,000). It says how many
 	// objects there are, how long they are, and in which proportion the requests
 	// are mixed. Such a cluster, in which each node renews its lease every 10 s,
-	// sends 7.5, 36.7 or 146 requests a second; at another load.rate the mixture
+	// sends 6.2, 30.6 or 122 requests a second; at another load.rate the mixture
 	// is the same, and the cluster's time goes faster or slower.
 	//
 	// +required

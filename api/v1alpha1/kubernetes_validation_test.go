@@ -18,7 +18,11 @@ func TestAdmissionAcceptsKubernetes(t *testing.T) {
 
 func TestAdmissionAcceptsTheMostAPIServers(t *testing.T) {
 	wantTaken(t, edit{"spec.workload", `{type: Kubernetes, kubernetes: {profile: Small}}`},
-		edit{"spec.load", `{pods: 25, connections: 25, clients: 3000, requests: 10000}`})
+		edit{"spec.load", `{pods: 25, connections: 25, clients: 50, requests: 10000}`})
+	for profile, clients := range map[string]string{"Small": "50", "Medium": "250", "Large": "1000"} {
+		wantTaken(t, edit{"spec.workload", `{type: Kubernetes, kubernetes: {profile: ` + profile + `}}`},
+			edit{"spec.load", `{clients: ` + clients + `, requests: 10000}`})
+	}
 }
 
 func TestAdmissionRejectsKubernetes(t *testing.T) {
@@ -33,7 +37,8 @@ func TestAdmissionRejectsKubernetes(t *testing.T) {
 		"an unknown profile": {`supported values: "Small", "Medium", "Large"`, []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: XLarge}}`}}},
 		"a warm-up":          {"load.warmupSeconds must be 0", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `1`}}},
 		"too many pods":      {"load.pods must be at most 25", []edit{{"spec.workload", small}, {"spec.load", `{pods: 26, connections: 26, clients: 26, requests: 100}`}}},
-		"too many clients":   {"load.clients at most 3000", []edit{{"spec.workload", small}, {"spec.load", `{clients: 3001, requests: 10000}`}}},
+		"too many clients":   {"load.clients must be at most the number of nodes", []edit{{"spec.workload", small}, {"spec.load", `{clients: 51, requests: 10000}`}}},
+		"too many of Large":  {"load.clients must be at most the number of nodes", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: Large}}`}, {"spec.load", `{clients: 1001, requests: 10000}`}}},
 		"over Fast":          {"write ClientV3", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `0`}, {"spec.load.transport", `Fast`}}},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, tc.edits...) })

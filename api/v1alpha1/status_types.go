@@ -357,6 +357,14 @@ type PodStatus struct {
 	// +optional
 	KeysDeleted bool `json:"keysDeleted,omitempty"`
 
+	// lastResult is what a pod that can not be asked any more has told last, in
+	// the form of its termination message, so that no restart of the operator
+	// loses it. It goes when the run has finished: summary has it then.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=3000
+	LastResult string `json:"lastResult,omitempty"`
+
 	// message says what went wrong in this pod.
 	//
 	// +optional

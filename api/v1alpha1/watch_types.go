@@ -110,8 +110,9 @@ type WatchSummary struct {
 	// +optional
 	DuplicateEvents int64 `json:"duplicateEvents"`
 
-	// cancelledWatchers is how often etcd ended a watcher, for example because
-	// what it was to see next had been compacted.
+	// cancelledWatchers is how often etcd ended a watcher, for example for want of
+	// a leader. It goes on after its last event; only if what comes there had been
+	// compacted, it misses what came until it was opened anew.
 	//
 	// +optional
 	CancelledWatchers int64 `json:"cancelledWatchers"`

@@ -38,18 +38,17 @@ var perfdashPercentiles = []struct {
 // Perfdash returns the latency, in milliseconds, and the throughput of each kind
 // of request of b in the form that Kubernetes's perfdash reads, labelled as
 // etcd's own benchmark does. Events have latencies alone: their rate is none of
-// requests. A result that is not whole has a label of its own,
-// so that no graph takes it for one that is; so has a latency of which some
-// percentile is only a lower bound. A run without numbers has no items.
+// requests. What is not like the others has a label of its own, so that it joins
+// no graph of those: see perfdashLabels. A run without numbers has no items.
 func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
 	if s := b.Status.Summary; s != nil {
 		for _, op := range s.Operations {
 			if l := op.Latency; l != nil && l.ErrorBoundPartsPerMillion > 0 {
-				r.DataItems = append(r.DataItems, perfdashLatency(l, perfdashLabels(op, s.Partial)))
+				r.DataItems = append(r.DataItems, perfdashLatency(l, perfdashLabels(b, op)))
 			}
 			if !results.Operation(op.Operation).IsEvent() {
-				r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(op, s.Partial)))
+				r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(b, op)))
 			}
 		}
 	}
@@ -57,23 +56,30 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// perfdashNames are the names of etcd's own benchmark for what it measures, too,
-// where they are not those of the operations in capitals.
-var perfdashNames = map[v1alpha1.Operation]string{
-	v1alpha1.OperationTxn:            "TXN-PUT",
-	v1alpha1.OperationLeaseKeepAlive: "LEASE-KEEPALIVE",
-}
-
-func perfdashLabels(op v1alpha1.OperationSummary, partial bool) map[string]string {
-	name := strings.ToUpper(string(op.Operation))
-	if etcds := perfdashNames[op.Operation]; etcds != "" {
-		name = etcds
+// perfdashLabels say what was measured, and what keeps it from being compared with
+// other runs: a result that is not whole, clients that were the limit, requests
+// that failed and are in no latency, another transport than the usual one.
+func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map[string]string {
+	s, workload := b.Status.Summary, b.Resolved().Workload
+	labels := map[string]string{"Operation": perfdashName(&workload, op.Operation)}
+	mark := func(name string, isSo bool) {
+		if isSo {
+			labels[name] = "true"
+		}
 	}
-	labels := map[string]string{"Operation": name}
-	if partial {
-		labels["Partial"] = "true"
+	mark("Partial", s.Partial)
+	mark("ClientBound", s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound)
+	mark("Failed", failuresReachP99(op))
+	if s.Transport != v1alpha1.TransportClientV3 {
+		labels["Transport"] = string(s.Transport)
 	}
 	return labels
+}
+
+// failuresReachP99 says whether a percentile that perfdash draws would be of a
+// failed request, were they ranked above all latencies.
+func failuresReachP99(op v1alpha1.OperationSummary) bool {
+	return op.Failed > (op.Succeeded+op.Failed+op.Censored)/100
 }
 
 func perfdashLatency(l *v1alpha1.LatencySummary, labels map[string]string) perfdashItem {

@@ -32,13 +32,33 @@ func TestPerfdash(t *testing.T) {
 		},
 		"nothing succeeded": {
 			finished([]*results.Snapshot{measured(0, 0, failing(5, "Unavailable", time.Second))}),
-			[]labels{{"Operation": "PUT", "Metric": "Throughput"}},
+			[]labels{{"Operation": "PUT", "Failed": "true", "Metric": "Throughput"}},
 		},
-		"transactions": {
+		"some failed": {
+			finished([]*results.Snapshot{measured(0, 100, failing(2, "Unavailable", time.Second))}),
+			[]labels{{"Operation": "PUT", "Failed": "true"}, {"Operation": "PUT", "Failed": "true", "Metric": "Throughput"}},
+		},
+		"too few failed for a percentile": {
+			finished([]*results.Snapshot{measured(0, 199, failing(1, "Unavailable", time.Second))}),
+			[]labels{{"Operation": "PUT"}, {"Operation": "PUT", "Metric": "Throughput"}},
+		},
+		"the client was the limit": {
 			finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
-				b.Status.Summary.Operations[0].Operation = v1alpha1.OperationTxn
+				b.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityClientBound}
 			}),
-			[]labels{{"Operation": "TXN-PUT"}, {"Operation": "TXN-PUT", "Metric": "Throughput"}},
+			[]labels{{"Operation": "PUT", "ClientBound": "true"}, {"Operation": "PUT", "ClientBound": "true", "Metric": "Throughput"}},
+		},
+		"not known whether it was": {
+			finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+				b.Status.Summary.Validity = &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown}
+			}),
+			[]labels{{"Operation": "PUT"}, {"Operation": "PUT", "Metric": "Throughput"}},
+		},
+		"another transport": {
+			finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+				b.Status.Summary.Transport = v1alpha1.TransportFast
+			}),
+			[]labels{{"Operation": "PUT", "Transport": "Fast"}, {"Operation": "PUT", "Transport": "Fast", "Metric": "Throughput"}},
 		},
 		"nothing measured": {putRun(), nil},
 	}
@@ -51,6 +71,50 @@ func TestPerfdash(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.wantLabels, found); diff != "" {
 				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is not alike must not be drawn as one line: the name is that of etcd's own
+// benchmark where that measures the same, and no two workloads share one.
+func TestPerfdashNamesWhatIsMeasuredByTheWorkload(t *testing.T) {
+	type workload = v1alpha1.Workload
+	cases := map[string]struct {
+		workload workload
+		want     map[v1alpha1.Operation]string
+	}{
+		"puts":             {workload{Type: v1alpha1.WorkloadPut}, map[v1alpha1.Operation]string{v1alpha1.OperationPut: "PUT"}},
+		"reads":            {workload{Type: v1alpha1.WorkloadRange}, map[v1alpha1.Operation]string{v1alpha1.OperationRange: "RANGE"}},
+		"transactions":     {workload{Type: v1alpha1.WorkloadTxn}, map[v1alpha1.Operation]string{v1alpha1.OperationTxn: "TXN-PUT"}},
+		"compare and swap": {workload{Type: v1alpha1.WorkloadTxn}, map[v1alpha1.Operation]string{v1alpha1.OperationCompareAndSwap: "TXN-COMPAREANDSWAP"}},
+		"mixed": {workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{}},
+			map[v1alpha1.Operation]string{v1alpha1.OperationPut: "MIXED-PUT", v1alpha1.OperationRange: "MIXED-RANGE"}},
+		"mixed, in transactions": {workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{InTransaction: true}},
+			map[v1alpha1.Operation]string{v1alpha1.OperationPut: "TXN-MIXED-WRITE", v1alpha1.OperationRange: "TXN-MIXED-READ"}},
+		"watches": {workload{Type: v1alpha1.WorkloadWatch}, map[v1alpha1.Operation]string{
+			v1alpha1.OperationPut: "WATCH-LATENCY-PUT", v1alpha1.OperationWatchDelivery: "WATCH-LATENCY-WATCH", v1alpha1.OperationWatchEvent: "WATCHEVENT"}},
+		"reads beside watchers": {workload{Type: v1alpha1.WorkloadWatchGet}, map[v1alpha1.Operation]string{v1alpha1.OperationRange: "WATCH-GET"}},
+		"renewals, one stream for each": {workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveOnce}}},
+			map[v1alpha1.Operation]string{v1alpha1.OperationLeaseKeepAlive: "LEASE-KEEPALIVE"}},
+		"renewals over a stream": {workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream}}},
+			map[v1alpha1.Operation]string{v1alpha1.OperationLeaseKeepAlive: "LEASE-KEEPALIVE-STREAM"}},
+		"an API server": {workload{Type: v1alpha1.WorkloadKubernetes}, map[v1alpha1.Operation]string{
+			v1alpha1.OperationWatchEvent: "KUBERNETES-WATCHEVENT", v1alpha1.OperationWatchDelivery: "KUBERNETES-WATCHDELIVERY"}},
+		"locks": {workload{Type: v1alpha1.WorkloadLock}, map[v1alpha1.Operation]string{v1alpha1.OperationLockAcquire: "LOCKACQUIRE"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for operation, want := range tc.want {
+				run := finished([]*results.Snapshot{measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+					b.Spec.Workload = tc.workload
+					b.Status.Summary.Operations[0].Operation = operation
+				})
+				for _, item := range readPerfdash(t, run).DataItems {
+					if got := item.Labels["Operation"]; got != want {
+						t.Errorf("%s is called %s, wanted %s", operation, got, want)
+					}
+				}
 			}
 		})
 	}

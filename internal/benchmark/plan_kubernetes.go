@@ -9,15 +9,15 @@ import (
 const (
 	podsPerNode           = 30
 	leaseUpdatesPerNode   = 6 // a minute
-	nodesPerPodCreate     = 4 // a minute, rounded up
+	podCreatesPer50Nodes  = 6 // a minute
 	updatesPerPod         = 4
 	eventsPerPod          = 5
 	listsBy500PerMinute   = 6
 	listsBy10000PerMinute = 1
 
-	leaseBytes = 512
+	leaseBytes = 500
 	podBytes   = 4096
-	eventBytes = 1024
+	eventBytes = 700
 )
 
 // profileNodes is how many nodes a cluster of each profile has.
@@ -27,7 +27,7 @@ var profileNodes = map[v1alpha1.KubernetesProfile]int64{
 
 func planKubernetes(w *v1alpha1.KubernetesWorkload) plan.Workload {
 	nodes := profileNodes[w.Profile]
-	creates := (nodes + nodesPerPodCreate - 1) / nodesPerPodCreate
+	creates := nodes * podCreatesPer50Nodes / 50
 	return plan.Workload{ValueSize: podBytes, Kubernetes: &plan.Kubernetes{
 		Nodes: nodes, Pods: nodes * podsPerNode,
 		PerMinute: plan.KubernetesMinute{

@@ -65,9 +65,9 @@ func TestPlanOfWorkloads(t *testing.T) {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: v1alpha1.KubernetesMedium}},
 			func(w *plan.Workload) {
 				*w = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 4096, Kubernetes: &plan.Kubernetes{
-					Nodes: 250, Pods: 7500, LeaseBytes: 512, PodBytes: 4096, EventBytes: 1024,
+					Nodes: 250, Pods: 7500, LeaseBytes: 500, PodBytes: 4096, EventBytes: 700,
 					PerMinute: plan.KubernetesMinute{
-						LeaseUpdates: 1500, PodCreates: 63, PodUpdates: 252, Events: 315, ListsBy500: 6, ListsBy10000: 1,
+						LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1,
 					},
 				}}
 			},
@@ -163,12 +163,12 @@ func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
 // Whatever admission lets through of Kubernetes has a plan, however unevenly its
 // clients fall to the pods.
 func TestEachClusterIsLargeEnoughForItsPods(t *testing.T) {
-	for _, profile := range []v1alpha1.KubernetesProfile{v1alpha1.KubernetesSmall, v1alpha1.KubernetesMedium, v1alpha1.KubernetesLarge} {
+	for profile, clients := range map[v1alpha1.KubernetesProfile]int32{v1alpha1.KubernetesSmall: 50, v1alpha1.KubernetesMedium: 250, v1alpha1.KubernetesLarge: 1000} {
 		for pods := int32(1); pods <= 25; pods++ {
-			for _, connections := range []int32{pods, pods + 1, 2*pods + 1, 1501, 3000} {
+			for _, connections := range []int32{pods, pods + 1, min(2*pods+1, clients), clients/2 + 1, clients} {
 				b := putRun(func(b *v1alpha1.EtcdBenchmark) {
 					b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: profile}}
-					b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, connections, 3000
+					b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, connections, clients
 				})
 				if _, err := Plan(b, b.Spec.Target.Endpoints); err != nil {
 					t.Errorf("%s by %d pods over %d connections: %v", profile, pods, connections, err)

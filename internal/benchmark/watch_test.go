@@ -72,7 +72,7 @@ func TestAnObjectiveOfEventsRanksMissedOnesLast(t *testing.T) {
 // What follows from requests is none: it has latencies, and no rate that could be
 // taken for one of requests.
 func TestEventsHaveLatenciesAndNoRates(t *testing.T) {
-	run := finished([]*results.Snapshot{measured(0, 1000, withEvents(5))})
+	run := finished([]*results.Snapshot{measured(0, 1000, withEvents(5))}, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Workload.Type = v1alpha1.WorkloadWatch })
 	latency, rate := false, false
 	for _, item := range readPerfdash(t, run).DataItems {
 		if item.Labels["Operation"] == "WATCHEVENT" {

@@ -162,11 +162,14 @@ const (
 	longestPause = time.Second
 )
 
+// free is when the client's last request had ended and was cleared up.
+func (c *client) free() Instant { return max(c.response.Received, c.response.Cleared) }
+
 // rest returns when a closed-loop client wants to send its next request: at
 // once, but after its pauses.
 func (c *client) rest(done <-chan struct{}) Instant {
 	if c.nextPause() == 0 {
-		return c.response.Received
+		return c.free()
 	}
 	timer := time.NewTimer(c.pause)
 	defer timer.Stop()

@@ -127,3 +127,37 @@ func TestAHoldEndsWithTheLoad(t *testing.T) {
 		t.Errorf("%d locks were released, wanted 1", n)
 	}
 }
+
+// cleaningConn fails the first request and cleans up after it for a while.
+type cleaningConn struct {
+	failed  bool
+	cleanUp func(context.Context, *Request, *Response)
+}
+
+func (c *cleaningConn) Do(ctx context.Context, req *Request, resp *Response) {
+	*resp = Response{Sent: Now(), Received: Now()}
+	if c.failed {
+		return
+	}
+	c.failed = true
+	resp.Code = CodeDeadlineExceeded
+	c.cleanUp(ctx, req, &Response{})
+	resp.Cleared = Now()
+}
+
+// What a request that failed left is no fault of the target's, and no part of the
+// next request.
+func TestACleanUpIsNoPartOfTheNextRequest(t *testing.T) {
+	const cleanUp = 300 * time.Millisecond
+	e, c := benchEngine(t)
+	c.conn = &cleaningConn{cleanUp: answerAfter(cleanUp)}
+	e.measured.limit = 2
+	e.closedLoop(WithPhase(t.Context(), results.PhaseMeasured), c, e.measured, Now())
+	var latency results.Histogram
+	for _, operation := range []results.Operation{results.OperationPut, results.OperationRange} {
+		latency.Merge(&e.recorder.results(operation).Latency)
+	}
+	if latency.Count() != 1 || latency.Max() >= cleanUp {
+		t.Errorf("%d requests succeeded, in %v at most; wanted one, without the clean-up of %v before it", latency.Count(), latency.Max(), cleanUp)
+	}
+}

@@ -113,6 +113,10 @@ type Response struct {
 	// Received is the clock right after the read that delivered the end of the
 	// response.
 	Received Instant
+	// Cleared is when what a request that failed had left in the target was gone,
+	// as far as it could be, and the connection's next request of this client can
+	// begin; 0 if there was nothing to clear.
+	Cleared Instant
 	// Revision is that of the store after a put; 0 where the transport does not tell.
 	Revision int64
 	// Code is empty for a success, else the name of a gRPC status code, for

@@ -142,7 +142,7 @@ func (e *engine) run(ctx context.Context, c *client) {
 }
 
 // closedLoop sends one request after the other; each is due when the response
-// of the one before was there. It returns when the next one would be due.
+// of the one before was there, and what it left is cleared. It returns when the next one would be due.
 func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instant) Instant {
 	for !s.over(due) {
 		ordinal, ok := s.draw()

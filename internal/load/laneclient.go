@@ -47,7 +47,7 @@ func (l *laneClient) done() {
 		time.AfterFunc(pause, func() { l.runner.loop.Post(l.wakeUp) })
 		return
 	}
-	l.resume(l.response.Received)
+	l.resume(l.free())
 }
 
 // wakeUp ends a pause.

@@ -15,8 +15,9 @@ type WatchConn interface {
 	// Watch opens a stream with these watchers and returns once the target has
 	// created all of them. They last until ctx ends, which must be before the
 	// driver is closed, and are opened again where they were if their stream
-	// breaks; one that the target cancels is opened again, too, and sees what
-	// comes from then on.
+	// breaks, or if the target cancels them. Only where what comes there is
+	// compacted, a watcher is opened at the present and sees what comes from then
+	// on.
 	Watch(ctx context.Context, watchers []Watcher, audience Audience) error
 }
 

@@ -148,7 +148,7 @@ func TestAnAPIServerWatchesEachResource(t *testing.T) {
 	s, err := NewSession(Config{Driver: d, Control: newControl(), Plan: planOf(func(p *plan.Plan) {
 		p.FirstLease, p.Load.Requests = plan.LeaseIDs, 16
 		p.Workload = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 16, Kubernetes: &plan.Kubernetes{
-			Nodes: 2, Pods: 8, LeaseBytes: 16, PodBytes: 16, EventBytes: 16,
+			Nodes: 20, Pods: 8, LeaseBytes: 16, PodBytes: 16, EventBytes: 16,
 			PerMinute: plan.KubernetesMinute{LeaseUpdates: 20, PodCreates: 2, PodUpdates: 8},
 		}}
 	})})

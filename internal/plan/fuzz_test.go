@@ -47,7 +47,7 @@ func plans() []Plan {
 		},
 		func(p *Plan) {
 			minute := KubernetesMinute{LeaseUpdates: 600, PodCreates: 10, PodUpdates: 40, Events: 100, ListsBy500: 2, ListsBy10000: 1}
-			p.Workload = Workload{Type: WorkloadKubernetes, ValueSize: 4000, Kubernetes: &Kubernetes{Nodes: 100, Pods: 3000, PerMinute: minute, LeaseBytes: 400, PodBytes: 4000, EventBytes: 900}}
+			p.Workload = Workload{Type: WorkloadKubernetes, ValueSize: 4000, Kubernetes: &Kubernetes{Nodes: 1000, Pods: 3000, PerMinute: minute, LeaseBytes: 400, PodBytes: 4000, EventBytes: 900}}
 			p.FirstLease = LeaseIDs
 		},
 		func(p *Plan) {

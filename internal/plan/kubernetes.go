@@ -25,7 +25,8 @@ type Kubernetes struct {
 // KubernetesMinute is how often each request comes in a minute. Requests are
 // mixed in this proportion, whatever the load's rate.
 type KubernetesMinute struct {
-	// LeaseUpdates renew the leases of nodes, in turn.
+	// LeaseUpdates renew the leases of nodes: each client pod those of the nodes
+	// whose numbers are its index modulo the client pods, in turn.
 	LeaseUpdates int64 `json:"leaseUpdates"`
 	// PodCreates is how many pods are created, and how many are deleted.
 	PodCreates int64 `json:"podCreates"`
@@ -93,6 +94,7 @@ func (p Plan) validateKubernetes() error {
 	return errors.Join(
 		check(share >= podsPerCreate*creates, "workload.kubernetes.pods",
 			fmt.Sprintf("at least %d times podCreates for each of %d client pods, so that none is written while it is created or deleted: use fewer client pods", podsPerCreate, p.Pods), k.Pods),
+		check(int64(p.Load.Clients) <= k.Nodes, "load.clients", fmt.Sprintf("at most %d, the nodes, none of which renews its lease twice at once", k.Nodes), p.Load.Clients),
 		check(p.Load.mostClients(p.Pods) <= PodMargin(share)/max(creates, 1)*k.PerMinute.Total(), "load.clients",
 			"fewer for each client pod, so that requests do not overtake each other by minutes of the cluster's life", p.Load.Clients),
 		check(p.Workload.ValueSize == greatest && p.Workload.Values == (Values{}), "workload.valueSize", fmt.Sprintf("%d, that of the greatest object", greatest), p.Workload.ValueSize),

@@ -12,7 +12,7 @@ func cluster(change func(*Plan)) func(*Plan) {
 	return func(p *Plan) {
 		p.FirstLease, p.Load.Connections, p.Load.Clients = LeaseIDs, 3, 30
 		p.Workload = Workload{Type: WorkloadKubernetes, ValueSize: 100, Kubernetes: &Kubernetes{
-			Nodes: 5, Pods: 24, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
+			Nodes: 200, Pods: 24, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
 			PerMinute: KubernetesMinute{LeaseUpdates: 30, PodCreates: 2, PodUpdates: 8, Events: 10, ListsBy500: 6, ListsBy10000: 2},
 		}}
 		change(p)
@@ -52,6 +52,7 @@ func TestValidateRefusesACluster(t *testing.T) {
 		"by too many pods":       {cluster(func(p *Plan) { p.Pods, p.Load.Connections = 4, 4 }), "use fewer client pods"},
 		"with too many clients":  {cluster(func(p *Plan) { p.Load.Clients = 3*60 + 1 }), "load.clients"},
 		"by one pod with most":   {cluster(func(p *Plan) { p.Load.Connections, p.Load.Clients = 4, 4*30+1 }), "load.clients"},
+		"with too few nodes":     {cluster(func(p *Plan) { p.Workload.Kubernetes.Nodes = 29 }), "load.clients: wanted at most 29"},
 		"without new pods":       {cluster(func(p *Plan) { p.Workload.Kubernetes.PerMinute.PodCreates = 0 }), "kubernetes.perMinute.podCreates: wanted at least 1"},
 		"with too many pods":     {cluster(func(p *Plan) { p.Workload.Kubernetes.Pods = 10_000_001 }), "kubernetes.pods: wanted at most 10000000"},
 		"with less than nothing": {cluster(func(p *Plan) { p.Workload.Kubernetes.PerMinute.Events = -1 }), "kubernetes.perMinute"},

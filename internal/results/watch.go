@@ -51,7 +51,7 @@ func (w *Watch) check() error {
 // warnings say which events are not in the latencies.
 func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) {
 	warn(w.Missed > 0, "watchers missed %s of %s events that etcd owed them", Grouped(w.Missed), Grouped(w.Expected))
-	warn(w.Cancelled > 0, "etcd cancelled watchers %s times: what was written until they were opened anew is missed", Grouped(w.Cancelled))
+	warn(w.Cancelled > 0, "etcd cancelled watchers %s times; they were opened anew, and lost no event by that but those that had been compacted, which are among the missed ones", Grouped(w.Cancelled))
 	warn(w.Resumed > 0, "watchers were resumed %s times because their stream had broken: events waited for that", Grouped(w.Resumed))
 	warn(w.CompactedAfter > 0, "the history that watchers read was compacted: since %v after the start of the window it is replayed no more; turn the target's auto-compaction off, or let it keep more than the run lasts",
 		w.CompactedAfter.Round(time.Millisecond))

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -54,6 +55,9 @@ type Pod struct {
 type Result struct {
 	// Live is the newest published scrape; nil if there was none.
 	Live *results.Snapshot
+	// Last is the newest scrape, published or not: that of a pod that has ended
+	// will not be published, and nothing else has its counts.
+	Last *results.Snapshot
 	// Left is what the pod's termination message said; nil if none was seen.
 	Left *results.Snapshot
 	// Clock is how far the pod's clock is off; nil if no scrape told.
@@ -130,7 +134,7 @@ func (c *Collector) Results(uid types.UID) map[string]Result {
 	out := maps.Clone(r.published)
 	for name, w := range r.pods {
 		result := out[name]
-		result.Asked = c.now().Sub(w.since)
+		result.Last, result.Asked = cmp.Or(w.live, result.Last), c.now().Sub(w.since)
 		out[name] = result
 	}
 	for _, left := range r.left {

@@ -82,7 +82,7 @@ func (r *run) forgetReplaced(at map[int]string) {
 }
 
 func (w *watched) result() Result {
-	return Result{Live: w.live, Clock: w.clock, Unreachable: w.unreachable}
+	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable}
 }
 
 // toScrape leaves out pods whose final result is here.

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // live lets the cluster do its work for a while: each thing that could happen
@@ -20,7 +19,11 @@ func (w *world) live(hostile bool) {
 	}
 	w.queueMoves()
 	for _, name := range w.names() {
-		w.grow(w.pods[name], hostile)
+		p := w.pods[name]
+		if w.frozen[name] && p.State == PodRunning && w.finished() != "" && w.rand.IntN(3) == 0 {
+			w.thaw(p)
+		}
+		w.grow(p, hostile)
 	}
 	w.workOnCleanup(hostile)
 	if hostile && w.strikes > 0 && w.rand.IntN(6) == 0 {
@@ -52,32 +55,6 @@ func (w *world) makePods() {
 	}
 }
 
-// grow takes a pod one step through its life, as loadgen lives it.
-func (w *world) grow(p *Pod, hostile bool) {
-	if w.frozen[p.Name] || w.rand.IntN(3) == 0 {
-		return
-	}
-	switch {
-	case p.State == PodWaiting:
-		w.startOrStick(p, hostile)
-	case p.State != PodRunning:
-	case p.Final != nil && p.Collected:
-		w.end(p)
-	case p.Final != nil:
-	case p.Stop, p.StartAt != "" && p.Live != nil && p.Live.Stage == results.StageCleaning:
-		measured := p.Live != nil && p.Live.Stage == results.StageCleaning
-		p.Live = &results.Snapshot{Stage: results.StageDone, Stopped: p.Stop && !measured, Cleaning: results.CleaningKeysDeleted}
-		p.Conclude(p.Live, nil)
-	case p.StartAt != "":
-		p.Live = &results.Snapshot{Stage: results.StageCleaning}
-	case !p.Turn && !allowsOthers(w.run):
-		p.Live = &results.Snapshot{Stage: results.StageWaiting, Cleaning: results.CleaningNothingWritten}
-		w.run.Status.Target.ClusterID = "c"
-	default:
-		p.Ready = true
-	}
-}
-
 func (w *world) startOrStick(p *Pod, hostile bool) {
 	p.Node = "node"
 	if hostile && w.rand.IntN(10) == 0 {
@@ -89,13 +66,6 @@ func (w *world) startOrStick(p *Pod, hostile bool) {
 	}
 }
 
-func (w *world) end(p *Pod) {
-	p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 0 (Completed)", true, false
-	if p.Final == nil && w.rand.IntN(2) == 0 {
-		p.Conclude(nil, &results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysLeft})
-	}
-}
-
 func (w *world) workOnCleanup(hostile bool) {
 	switch {
 	case !w.cleanup.Exists, hostile && w.rand.IntN(3) == 0:
@@ -103,6 +73,7 @@ func (w *world) workOnCleanup(hostile bool) {
 		w.cleanup.Failed = "no luck"
 	case w.rand.IntN(2) == 0:
 		w.cleanup.Succeeded = true
+		w.store.sweep()
 	}
 }
 
@@ -134,30 +105,18 @@ func (w *world) strikePod() {
 	case 5:
 		w.fire(p)
 	case 0:
-		delete(w.pods, p.Name)
+		// A Job makes no pod anew that is through with its load.
+		if !w.client(p).over {
+			delete(w.pods, p.Name)
+		}
 	case 1:
-		w.end(p)
+		w.terminate(p)
 	case 2:
-		p.Live = &results.Snapshot{Stage: results.StageConnecting, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}}
+		w.breaks(p)
 	case 3:
 		w.frozen[p.Name] = true
 	case 4:
-		// A new operator knows no scrape.
-		p.Live = nil
-		if p.Road == v1alpha1.RoadScrape {
-			p.Final, p.Road = nil, ""
-		}
-	}
-}
-
-// fire has the pod's guard end its load.
-func (w *world) fire(p *Pod) {
-	if p.State == PodRunning && p.Final == nil {
-		p.Live = &results.Snapshot{
-			Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
-			Fired: &results.Fired{Rule: results.GuardAlarm, Detail: "NOSPACE", At: w.now},
-		}
-		p.Conclude(p.Live, nil)
+		forget(p)
 	}
 }
 
@@ -236,4 +195,5 @@ func (w *world) checkAftermath(steps int, hostile bool, reason string) {
 	if w.cleanup.Exists {
 		w.fail("the cleanup Job was left behind")
 	}
+	w.checkFarewell()
 }

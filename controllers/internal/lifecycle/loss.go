@@ -93,9 +93,10 @@ func endWait(o Observed, now time.Time) []Action {
 func (p Pod) diedHolding() bool { return p.Exited && !p.isFinal() }
 
 // decidePartlyCompleted finishes a run whose pods have all done their part, but
-// for those that were lost.
+// for those that were lost. That they were is no news where somebody has deleted
+// their Job.
 func decidePartlyCompleted(o Observed, now time.Time) *Decision {
-	if o.endsForGood() || o.status().StartAt == nil || o.countPods(Pod.obeyedStop) > 0 {
+	if o.endsForGood() || o.status().StartAt == nil || o.countPods(Pod.obeyedStop) > 0 || checkJob(o, now) != nil {
 		return nil
 	}
 	did, ended := 0, true

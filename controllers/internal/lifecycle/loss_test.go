@@ -59,6 +59,7 @@ func TestAPodThatIsLost(t *testing.T) {
 		"that does not disturb":     {scenario(told(t0), goesOn, disturbed, pod(1, killed)), ""},
 		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
 		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
+		"since its Job was deleted": {scenario(told(t0), goesOn, pod(1, evicted), pod(0, gave(results.StageDone)), func(o *Observed) { o.Job = Job{} }), v1alpha1.ReasonJobDeleted},
 		"stopped without it":        {scenario(told(t0), goesOn, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
 		"none was":                  {scenario(done, goesOn), v1alpha1.ReasonCompleted},
 	}

@@ -78,7 +78,11 @@ type blow struct {
 	name string
 	// losesPod: what comes of it depends on spec.onPodLost.
 	losesPod bool
-	strike   func(*world)
+	// strike says whether it has hit anything.
+	strike func(*world) bool
+	// tells are the reasons, other than Completed, of which a run that it has hit
+	// may tell without a lie.
+	tells []string
 }
 
 // harmless blows end no run.
@@ -97,83 +101,99 @@ func (w *world) unfold() {
 	for len(w.plot) > 0 && (w.has(w.plot[0].moment) || w.finished() != "") {
 		w.note("%s", w.plot[0].blow.name)
 		w.first = w.plot[0].first
-		w.plot[0].blow.strike(w)
+		// What comes after the end, or when that is certain, is not its cause.
+		certain := w.finished() != "" || Observed{Run: w.run}.endsForGood()
+		if b := w.plot[0].blow; b.strike(w) && !certain {
+			w.struck = append(w.struck, b)
+		}
 		w.plot = w.plot[1:]
 	}
 }
 
 // onPod hits the pod whose turn it is, if there is one.
-func onPod(strike func(*world, *Pod)) func(*world) {
-	return func(w *world) {
+func onPod(strike func(*world, *Pod) bool) func(*world) bool {
+	return func(w *world) bool {
 		names := w.names()
 		if w.first {
 			slices.Reverse(names)
 		}
-		if len(names) > 0 {
-			strike(w, w.pods[names[len(names)-1]])
-		}
+		return len(names) > 0 && strike(w, w.pods[names[len(names)-1]])
 	}
 }
 
 // onWaiting hits a pod whose container has not started.
-func onWaiting(problem Problem) func(*world) {
-	return func(w *world) {
+func onWaiting(problem Problem) func(*world) bool {
+	return func(w *world) bool {
 		for _, name := range w.names() {
 			if p := w.pods[name]; p.State == PodWaiting {
 				p.Stuck, p.StuckSince, w.frozen[name] = &problem, w.now, true
-				return
+				return true
 			}
 		}
+		return false
 	}
 }
 
 // onLoad hits a pod whose container runs and has not told its last.
-func onLoad(strike func(*world, *Pod)) func(*world) {
-	return onPod(func(w *world, p *Pod) {
-		if p.State == PodRunning && p.Final == nil {
+func onLoad(strike func(*world, *Pod)) func(*world) bool {
+	return onPod(func(w *world, p *Pod) bool {
+		hits := p.State == PodRunning && p.Final == nil
+		if hits {
 			strike(w, p)
 		}
+		return hits
 	})
 }
 
+// always hits.
+func always(strike func(*world)) func(*world) bool {
+	return func(w *world) bool { strike(w); return true }
+}
+
+// What is told of a pod that is lost, and of one that is silent.
+var (
+	lostTells   = []string{v1alpha1.ReasonPodFailed, v1alpha1.ReasonPartlyCompleted}
+	silentTells = []string{v1alpha1.ReasonPodsNotReady, v1alpha1.ReasonTimedOut}
+)
+
 var blows = []blow{
-	{"stopped", false, func(w *world) { w.run.Spec.Stop = true }},
-	{"the object deleted", false, func(w *world) {
+	{"stopped", false, always(func(w *world) { w.run.Spec.Stop = true }), []string{v1alpha1.ReasonStopped}},
+	{"the object deleted", false, always(func(w *world) {
 		if w.run.DeletionTimestamp == nil {
 			w.run.DeletionTimestamp = &metav1.Time{Time: w.now}
 			w.gone = w.run.Finalizers == nil
 		}
-	}},
-	{"the Job deleted", false, (*world).deleteJob},
-	{"pods refused", false, func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }},
-	{"the target gone", false, func(w *world) { w.target = false }},
-	{"others in front", false, func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }},
-	{"the operator away until the time is over", false, func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }},
-	{"pods that time out by their own timers", false, (*world).timer},
-	{"a new operator", false, (*world).restart},
-	{"an image missing", false, onWaiting(Problem{v1alpha1.ReasonImageUnavailable, "no image"})},
-	{"no node for a pod", false, onWaiting(Problem{v1alpha1.ReasonUnschedulable, "no node"})},
-	{"a pod that fails", false, onLoad(func(_ *world, p *Pod) {
-		p.Live = &results.Snapshot{Stage: results.StageConnecting, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}}
-	})},
-	{"a guard that fires", false, onLoad((*world).fire)},
-	{"a pod that crashes", true, onLoad(func(w *world, p *Pod) {
-		p.State, p.Exit, p.Ready = PodEnded, "ended with exit code 137 (OOMKilled)", false
-	})},
-	{"a pod deleted", true, onPod(func(w *world, p *Pod) {
+	}), []string{v1alpha1.ReasonStopped}},
+	{"the Job deleted", false, func(w *world) bool { defer w.deleteJob(); return w.job.Exists }, []string{v1alpha1.ReasonJobDeleted}},
+	{"pods refused", false, always(func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }), []string{v1alpha1.ReasonPodsForbidden}},
+	{"the target gone", false, always(func(w *world) { w.target = false }), []string{v1alpha1.ReasonTargetNotFound}},
+	{"others in front", false, always(func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }), nil},
+	{"the operator away until the time is over", false, always(func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }), silentTells},
+	{"pods that time out by their own timers", false, always((*world).timer), silentTells},
+	{"a new operator", false, always((*world).restart), nil},
+	{"an image missing", false, onWaiting(Problem{v1alpha1.ReasonImageUnavailable, "no image"}), []string{v1alpha1.ReasonImageUnavailable}},
+	{"no node for a pod", false, onWaiting(Problem{v1alpha1.ReasonUnschedulable, "no node"}), []string{v1alpha1.ReasonUnschedulable}},
+	{"a pod that fails", false, onLoad((*world).breaks), []string{v1alpha1.ReasonTLSFailed}},
+	{"a guard that fires", false, onLoad((*world).fire), []string{v1alpha1.ReasonGuardStopped}},
+	{"a pod that crashes", true, onLoad(func(_ *world, p *Pod) {
+		p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 137 (OOMKilled)", true, false
+	}), lostTells},
+	{"a pod deleted", true, onPod(func(w *world, p *Pod) bool {
 		// A Job makes no pod anew that has ended.
 		if p.State != PodEnded {
 			delete(w.pods, p.Name)
 		}
-	})},
-	{"a pod that hangs", true, onPod(func(w *world, p *Pod) { w.frozen[p.Name] = true })},
-	{"a pod that can not be scraped", true, onLoad(func(w *world, p *Pod) { p.Live, p.Unreachable = nil, true })},
-	{"a node lost", true, onLoad(func(w *world, p *Pod) { p.DeleteBy, w.frozen[p.Name] = w.now, true })},
+		return p.State != PodEnded
+	}), lostTells},
+	{"a pod that hangs", true, onPod(func(w *world, p *Pod) bool { w.frozen[p.Name] = true; return true }), silentTells},
+	{"a pod that can not be scraped", true, onLoad(func(_ *world, p *Pod) { p.Live, p.Unreachable = nil, true }), silentTells},
+	{"a node lost", true, onLoad(func(w *world, p *Pod) { p.DeleteBy, w.frozen[p.Name] = w.now, true }), append(silentTells, lostTells...)},
 }
 
 // TestEveryOrderOfTwoBlows hits a run twice, in every order of any two blows at any
 // two moments, with each policy for a pod that is lost. Whatever comes of it, the
-// run ends in time, stays ended, and lets go of its object.
+// run ends in time, for a reason that is true, stays ended, says of its keys what is
+// so, and lets go of its object.
 func TestEveryOrderOfTwoBlows(t *testing.T) {
 	var mutex sync.Mutex
 	reasons := map[string]bool{}
@@ -225,7 +245,7 @@ func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, plot ...turn) string {
 	w.run = newRun(2)
 	w.run.Spec.OnPodLost = policy
 	// One run is in front at the addresses, another one on the cluster.
-	w.ahead, w.rivals, w.strikes, w.plot = 2, 2, 0, plot
+	w.ahead, w.rivals, w.strikes, w.plot, w.plotted = 2, 2, 0, plot, true
 	for _, p := range plot {
 		w.note("at moment %d: %s", p.moment, p.blow.name)
 	}

@@ -62,6 +62,9 @@ type Pod struct {
 	// status keeps of the pod, from an operator that is gone; empty if it told none.
 	Live *results.Snapshot
 	Kept results.Stage
+	// Last is what status keeps of what the pod had told when it could not be asked
+	// any more; nil where there is no need of it.
+	Last *results.Snapshot
 	// Final is the pod's final result; nil until there is one.
 	Final *results.Snapshot
 	// Road is how the pod's measured numbers came; empty until they have.
@@ -113,10 +116,14 @@ func TerminationMessage(p *corev1.Pod) []byte {
 }
 
 // Conclude adds the results: the newest scrape, and what the termination
-// message said. The scrape is preferred, since it has full resolution.
+// message said. The scrape is preferred, since it has full resolution. Of a pod
+// that will not be scraped any more, what status keeps is the newest.
 func (p *Pod) Conclude(live, message *results.Snapshot) {
+	if live == nil && p.State != PodRunning {
+		live = p.Last
+	}
 	p.Live = live
-	if live != nil && live.HasMeasured() {
+	if s := cmp.Or(live, p.Last); s != nil && s.HasMeasured() {
 		p.Road = v1alpha1.RoadScrape
 	}
 	switch {
@@ -129,11 +136,11 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 
 // Newest is the most that is known of the pod's numbers; nil if nothing is.
 func (p Pod) Newest() *results.Snapshot {
-	if p.Final != nil {
-		return p.Final
-	}
-	return p.Live
+	return cmp.Or(p.Final, p.Live, p.Last)
 }
+
+// CanNotBeAsked says that what the pod has told is all that it may ever tell.
+func (p Pod) CanNotBeAsked() bool { return p.State != PodRunning || p.Unreachable }
 
 // String names the pod in messages to people.
 func (p Pod) String() string {
@@ -174,7 +181,7 @@ func (p Pod) stage() results.Stage {
 // isUnheard says that a pod may yet tell this operator, which has just come,
 // where it is: until then nothing may be read from its silence.
 func (p Pod) isUnheard(now time.Time) bool {
-	return p.State == PodRunning && p.Newest() == nil && !p.Unreachable && now.Before(p.Asked.Add(hearGrace))
+	return p.State == PodRunning && p.Live == nil && p.Final == nil && !p.Unreachable && now.Before(p.Asked.Add(hearGrace))
 }
 
 // ranOutOfTime says that the pod has ended its part by its own timer.
@@ -210,8 +217,9 @@ func (p Pod) hasMeasured() bool {
 }
 
 // AssignPods gives each index its pod. Before the start, the newest pod of an
-// index is the one; from the start on it is the pod whose name status holds,
-// and any other is a stranger: it would send the same load again.
+// index is the one, unless it came in place of one that is gone without a word,
+// and may have left keys; from the start on it is the pod whose name status holds.
+// Any other is a stranger: it would send the same load again.
 func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod) {
 	recorded, stages := map[int]string{}, map[string]string{}
 	pods = missingPods(run)
@@ -224,7 +232,11 @@ func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod
 			strangers = append(strangers, p)
 			continue
 		}
-		if old := pods[p.Index]; old.State != PodMissing && old.State != PodGone {
+		switch old := pods[p.Index]; {
+		case old.State == PodGone && old.Name != p.Name:
+			strangers = append(strangers, p)
+			continue
+		case old.State != PodMissing && old.State != PodGone:
 			strangers = append(strangers, old)
 		}
 		pods[p.Index] = p

@@ -82,14 +82,15 @@ func TestAssignPods(t *testing.T) {
 		want          []string
 		wantStrangers []string
 	}{
-		"nothing":                       {v1alpha1.EtcdBenchmarkStatus{}, nil, []string{" Missing", " Missing"}, nil},
-		"one":                           {v1alpha1.EtcdBenchmarkStatus{}, []Pod{older}, []string{"old Running", " Missing"}, nil},
-		"before the start, newest":      {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, []Pod{newer, older}, []string{"new Running", " Missing"}, []string{"old"}},
-		"after the start, the recorded": {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer, older}, []string{"old Running", " Missing"}, []string{"new"}},
-		"after the start, a substitute": {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer}, []string{"old Gone", " Missing"}, []string{"new"}},
-		"gone":                          {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, nil, []string{"old Gone", " Missing"}, nil},
-		"gone before it had a node":     {v1alpha1.EtcdBenchmarkStatus{Pods: []v1alpha1.PodStatus{{Index: 0, Name: "old"}}}, nil, []string{" Missing", " Missing"}, nil},
-		"no index":                      {v1alpha1.EtcdBenchmarkStatus{}, []Pod{{Index: -1, Name: "x"}, {Index: 2, Name: "y"}}, []string{" Missing", " Missing"}, []string{"x", "y"}},
+		"nothing":                        {v1alpha1.EtcdBenchmarkStatus{}, nil, []string{" Missing", " Missing"}, nil},
+		"one":                            {v1alpha1.EtcdBenchmarkStatus{}, []Pod{older}, []string{"old Running", " Missing"}, nil},
+		"before the start, newest":       {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, []Pod{newer, older}, []string{"new Running", " Missing"}, []string{"old"}},
+		"after the start, the recorded":  {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer, older}, []string{"old Running", " Missing"}, []string{"new"}},
+		"after the start, a substitute":  {v1alpha1.EtcdBenchmarkStatus{Pods: recorded, StartAt: start}, []Pod{newer}, []string{"old Gone", " Missing"}, []string{"new"}},
+		"before the start, a substitute": {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, []Pod{newer}, []string{"old Gone", " Missing"}, []string{"new"}},
+		"gone":                           {v1alpha1.EtcdBenchmarkStatus{Pods: recorded}, nil, []string{"old Gone", " Missing"}, nil},
+		"gone before it had a node":      {v1alpha1.EtcdBenchmarkStatus{Pods: []v1alpha1.PodStatus{{Index: 0, Name: "old"}}}, nil, []string{" Missing", " Missing"}, nil},
+		"no index":                       {v1alpha1.EtcdBenchmarkStatus{}, []Pod{{Index: -1, Name: "x"}, {Index: 2, Name: "y"}}, []string{" Missing", " Missing"}, []string{"x", "y"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

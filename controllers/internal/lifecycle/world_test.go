@@ -29,7 +29,15 @@ type world struct {
 	cleanup  Cleanup
 	cleanups int
 	pods     map[string]*Pod
-	target   bool
+	// clients are what the pods really did, by name, whoever knows; store is what
+	// that has left in the target.
+	clients map[string]*client
+	store   store
+	// struck are the blows that have hit the run before its end was certain, and
+	// notes what was told of it besides.
+	struck []blow
+	notes  []Note
+	target bool
 	// ahead counts the steps until the run in front on the same addresses ends,
 	// rivals those until one on the same cluster does.
 	ahead, rivals int
@@ -46,7 +54,9 @@ type world struct {
 	// plot is what happens to the run, in this order; first is of the present turn.
 	plot  []turn
 	first bool
-	story []string
+	// plotted: nothing else happens to it, and what of that has struck is known.
+	plotted bool
+	story   []func() string
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -56,7 +66,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		run.Spec.OnPodLost = v1alpha1.PodLossContinue
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
+	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, clients: map[string]*client{}, store: store{writers: map[int]bool{}}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
 }
 
 func newRun(pods int32) *v1alpha1.EtcdBenchmark {
@@ -69,13 +79,14 @@ func newRun(pods int32) *v1alpha1.EtcdBenchmark {
 }
 
 func (w *world) note(format string, args ...any) {
-	w.story = append(w.story, w.now.Format("04:05.000 ")+fmt.Sprintf(format, args...))
+	now := w.now
+	w.story = append(w.story, func() string { return now.Format("04:05.000 ") + fmt.Sprintf(format, args...) })
 }
 
 func (w *world) fail(format string, args ...any) {
 	w.t.Helper()
 	for _, line := range w.story {
-		w.t.Log(line)
+		w.t.Log(line())
 	}
 	w.t.Fatalf(format, args...)
 }
@@ -138,10 +149,13 @@ func (w *world) step() Decision {
 	if d.Admission != nil && o.Place.Behind != "" {
 		w.fail("the run was let in behind %s", o.Place.Behind)
 	}
+	w.notes = append(w.notes, d.Notes...)
+	w.checkFinish(o, d)
 	for _, a := range d.Actions {
 		w.take(a)
 	}
 	w.keep(o, d)
+	w.checkCleaned()
 	return d
 }
 
@@ -212,9 +226,7 @@ func (w *world) annotate(a Action) {
 func (w *world) restart() {
 	clear(w.asked)
 	for _, p := range w.pods {
-		if p.Live = nil; p.Road == v1alpha1.RoadScrape {
-			p.Final, p.Road = nil, ""
-		}
+		forget(p)
 	}
 }
 
@@ -223,21 +235,6 @@ func (w *world) leave(d time.Duration) {
 	w.now = w.now.Add(d)
 	w.back = w.now
 	w.restart()
-}
-
-// timer has the pods end their parts as they do when nobody ends the run. The time
-// of one that awaits its turn does not run.
-func (w *world) timer() {
-	w.leave(seconds(w.run.Spec.TimeoutSeconds))
-	for _, p := range w.pods {
-		if p.State == PodRunning && p.Final == nil && p.Turn {
-			p.State, p.Exit, p.Ready = PodEnded, "ended with exit code 1 (Error)", false
-			p.Conclude(nil, &results.Snapshot{
-				Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted,
-				Failure: &results.Failure{Reason: results.FailureTimedOut, Message: "time ran out"},
-			})
-		}
-	}
 }
 
 // checkEnd: whatever happened, a run is finished a minute after its time at the
@@ -257,7 +254,7 @@ func (w *world) deleteJob() {
 	w.job = Job{}
 	for _, name := range w.names() {
 		if p := w.pods[name]; p.State == PodRunning {
-			w.end(p)
+			w.terminate(p)
 		} else {
 			delete(w.pods, name)
 		}
@@ -315,6 +312,7 @@ func (w *world) keepConditions(o Observed, d Decision) {
 	}
 	if d.Cleaned != nil {
 		set(v1alpha1.ConditionCleaned, d.Cleaned.Status, d.Cleaned.Reason)
+		w.note("Cleaned=%s: %s", d.Cleaned.Status, d.Cleaned.Message)
 	}
 }
 

@@ -41,6 +41,12 @@ func TestParseBenchmark(t *testing.T) {
 	if len(rates) != 2 || got[rate] != rates[0]+rates[1] || got[latencyP50] == got[writeP50] {
 		t.Errorf("wanted the rates of reads and writes added, and a median of each, got %v", got)
 	}
+	if got, err = parseBenchmark(recorded(t, "watch-latency.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if got = got.ofWatch(); !cmp.Equal(got[sendingP50], 1426.277, approximately) || !cmp.Equal(got[eventP50], 426.523, approximately) {
+		t.Errorf("wanted the medians of puts and of events, got %v", got)
+	}
 	for name, text := range map[string]string{"errors": recorded(t, "errors.txt"), "nothing": "", "half": recorded(t, "put.txt")[:300]} {
 		if got, err := parseBenchmark(text); err == nil {
 			t.Errorf("%s was taken for %v", name, got)
@@ -144,8 +150,8 @@ func TestTable(t *testing.T) {
 	one := func(cpu float64) round {
 		return round{"x": {clientCPU: cpu, rate: 900 + cpu}, "y": {clientCPU: 10, memory: 12.3456}}
 	}
-	kept := records{"a": {Machine: "a machine", Rounds: []round{one(9), one(4), one(1)}}}
-	text := table([]contest{c, {name: "b", what: "another", figures: c.figures[:1]}}, kept)
+	kept := records{"a": {Machine: "a machine", Rounds: []round{one(9), one(4), one(1)}}, "c": {Machine: "a machine", Commit: "1234567+", Rounds: []round{one(1)}}}
+	text := table([]contest{c, {name: "b", what: "another", figures: c.figures[:1]}, {name: "c", what: "a third", figures: c.figures[:1]}}, kept)
 	for _, want := range []string{
 		"| a load (`a`) | kept | 0.4 | 0.1 – 0.9 | 4 ÷ 10 µs | ≤ 0.5 | yes |\n",
 		"|  | missed | 904 | 901 – 909 |  | ≥ 1000 | **no** |\n",
@@ -153,6 +159,7 @@ func TestTable(t *testing.T) {
 		"|  | not known | unknown in a round |  |  | ≤ 1 |  |\n",
 		"| another (`b`) | kept | not measured |",
 		"- `a`: 3 rounds; a machine\n",
+		"- `c`: 1 rounds; commit 1234567+; a machine\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wanted %q in:\n%s", want, text)
@@ -183,7 +190,7 @@ func TestOneContestIsKeptBesideTheOthers(t *testing.T) {
 	if err != nil || len(first) != 0 {
 		t.Fatalf("got %v and the error %v of no file", first, err)
 	}
-	first["range"] = record{Machine: "m", Rounds: []round{{fast: {rate: 1.5}}}}
+	first["range"] = record{Machine: "m", Commit: "1234567", Rounds: []round{{fast: {rate: 1.5}}}}
 	if err := first.write(path); err != nil {
 		t.Fatal(err)
 	}

@@ -101,27 +101,39 @@ func stmParity(name string, locker plan.Locker, requests int64, z size) contest 
 	})
 }
 
-// watchParity puts to a key that a hundred watchers watch.
+// watchParity puts to a key that a hundred watchers watch, by one client, as the
+// tool does: so all streams are on the one connection that it may have.
 func watchParity(z size) contest {
 	w := writes()
 	w.Type, w.KeyCount, w.Watch = plan.WorkloadWatch, 1, &plan.Watch{Streams: 10, WatchersPerStream: 10}
-	l := load{workload: w, connections: 10, clients: 10, rate: 200, seconds: z.secondsOr(5)}
+	l := load{workload: w, connections: 1, clients: 1, rate: 200, seconds: z.secondsOr(5)}
 	return contest{
-		name: "watch-latency", what: "events of puts at 200/s to one key, at 100 watchers on 10 streams, 10 connections",
-		sides:   []side{ours(clientV3, l), theirWatch(l)},
-		figures: []figure{{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)}},
+		name: "watch-latency", what: "events of puts at 200/s to one key by one client, at 100 watchers on 10 streams, 1 connection",
+		sides: []side{ours(clientV3, l), theirWatch(l)},
+		figures: []figure{
+			{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
+			{what: "service time p50 of puts, ClientV3 ÷ benchmark", metric: sendingP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
+		},
 	}
 }
 
-// theirWatch has one client that puts; the tool reports puts, then events.
+// theirWatch has one client that puts, over a connection beside those of the
+// streams.
 func theirWatch(l load) side {
 	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
 		s, err := a.benchmark(ctx, l.connections, l.clients, l.total(), "watch-latency", "--streams=10", "--watchers-per-stream=10",
 			"--put-total="+strconv.FormatInt(l.total(), 10), "--put-rate="+strconv.FormatInt(l.rate, 10),
 			"--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize))
-		if err == nil {
-			s[eventP50] = s[writeP50]
+		if err != nil {
+			return nil, err
 		}
-		return s, err
+		return s.ofWatch(), nil
 	}}
+}
+
+// ofWatch takes what was read for what it is in a report of watch-latency: of the
+// puts, whose wait for the rate is in no latency there, and then of the events.
+func (s sample) ofWatch() sample {
+	s[sendingP50], s[eventP50] = s[latencyP50], s[writeP50]
+	return s
 }

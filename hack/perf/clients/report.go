@@ -76,7 +76,7 @@ func unitOf(m metric) string {
 	return ""
 }
 
-// machines says where the contests were held, each place once.
+// machines says where the contests were held and by which code, each place once.
 func machines(all []contest, kept records) string {
 	byMachine := map[string][]string{}
 	var order []string
@@ -85,7 +85,7 @@ func machines(all []contest, kept records) string {
 		if !measured {
 			continue
 		}
-		place := fmt.Sprintf("%d rounds; %s", len(r.Rounds), r.Machine)
+		place := r.place()
 		if byMachine[place] == nil {
 			order = append(order, place)
 		}
@@ -96,6 +96,14 @@ func machines(all []contest, kept records) string {
 		fmt.Fprintf(&out, "- %s: %s\n", strings.Join(byMachine[place], ", "), place)
 	}
 	return out.String()
+}
+
+// place leaves the commit out of what was measured before it was kept.
+func (r record) place() string {
+	if r.Commit == "" {
+		return fmt.Sprintf("%d rounds; %s", len(r.Rounds), r.Machine)
+	}
+	return fmt.Sprintf("%d rounds; commit %s; %s", len(r.Rounds), r.Commit, r.Machine)
 }
 
 // median of sorted values.

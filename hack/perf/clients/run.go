@@ -62,13 +62,14 @@ func Run(ctx context.Context, section string, args []string, stdout, progress io
 // hold holds the contests one after the other, and keeps each as it ends.
 func hold(ctx context.Context, o options, p programs, chosen []contest, kept records, progress io.Writer) (failed error) {
 	for _, c := range chosen {
-		machine := describeMachine()
+		measured := record{Machine: describeMachine(), Commit: describeCommit(ctx, ".")}
 		rounds, err := c.hold(ctx, p, o.tmpfs, o.pairs, progress)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		kept[c.name] = record{Machine: machine, Rounds: rounds}
+		measured.Rounds = rounds
+		kept[c.name] = measured
 		if err := kept.write(o.store); err != nil {
 			return errors.Join(failed, err)
 		}

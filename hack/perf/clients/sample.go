@@ -23,6 +23,7 @@ const (
 	latencyP95  metric = "latencyP95Micros"
 	latencyP99  metric = "latencyP99Micros"
 	writeP50    metric = "writeLatencyP50Micros"
+	sendingP50  metric = "writeServiceP50Micros"
 	eventP50    metric = "eventDelayP50Micros"
 	serviceP50  metric = "serviceP50Micros"
 	serviceP99  metric = "serviceP99Micros"
@@ -64,6 +65,7 @@ func (s sample) add(r results.Summary) {
 		case o.Operation.IsEvent():
 		case o.Operation == results.OperationPut && len(r.Operations) > 1:
 			s.set(writeP50, o.Latency, results.StatisticP50)
+			s.set(sendingP50, o.Service, results.StatisticP50)
 		default:
 			s.addRequests(o)
 		}

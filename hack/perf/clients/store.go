@@ -11,8 +11,10 @@ import (
 // record is what was measured of one contest.
 type record struct {
 	// Machine says where and when.
-	Machine string  `json:"machine"`
-	Rounds  []round `json:"rounds"`
+	Machine string `json:"machine"`
+	// Commit says which code was measured; it is empty if that is not known.
+	Commit string  `json:"commit,omitempty"`
+	Rounds []round `json:"rounds"`
 }
 
 // records are kept in a file, by the contest's name, so that one contest can be

@@ -133,10 +133,11 @@ const giveUpLimit = 2 * time.Second
 
 // giveUp deletes what a request that failed may have left, so that others need
 // not wait for it. What it cannot delete goes with the session's lease.
-func (k *contender) giveUp(ctx context.Context) {
+func (k *contender) giveUp(ctx context.Context, resp *load.Response) {
 	ctx, cancel := context.WithTimeout(load.WithPhase(context.WithoutCancel(ctx), results.PhaseControl), giveUpLimit)
 	defer cancel()
 	_, _ = k.client.Load().Delete(ctx, k.key)
+	resp.Cleared = load.Now()
 }
 
 // mutexLocker locks as applications do that use clientv3's concurrency package.

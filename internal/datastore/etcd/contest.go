@@ -40,7 +40,7 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 	}
 	if !resp.Succeeded() {
 		c.driver.handOffs.forget(c.key)
-		c.giveUp(ctx)
+		c.giveUp(ctx, resp)
 	}
 }
 

@@ -340,6 +340,9 @@ func TestWhoDoesNotWinInTimeLeavesTheQueue(t *testing.T) {
 			if took := response.Received.Sub(response.Sent); response.Code != load.CodeDeadlineExceeded || took > 2*time.Second {
 				t.Errorf("got %+v after %v, wanted %s", response, took, load.CodeDeadlineExceeded)
 			}
+			if response.Cleared <= response.Received {
+				t.Errorf("the queue was left at %v, wanted that after the failure at %v", response.Cleared, response.Received)
+			}
 			if keys := keysUnder(t, client, p.LockPrefix()); len(keys) != 1 {
 				t.Errorf("the queue is %v, wanted the foreign key alone", keys)
 			}

@@ -17,16 +17,18 @@ import (
 )
 
 // registry is what an API server keeps of its objects: their revisions, as its
-// watches and its own requests tell them, and the lease of its events.
+// watches and its own requests tell them, whose turn it is to write each of them,
+// and the lease of its events.
 type registry struct {
 	lease eventLease
+	turns *turns
 
 	mutex     sync.Mutex
 	revisions map[string]int64
 }
 
 func newRegistry(p plan.Plan, index int) *registry {
-	return &registry{revisions: map[string]int64{}, lease: eventLease{plan: p, next: int64(index)}}
+	return &registry{revisions: map[string]int64{}, turns: newTurns(), lease: eventLease{plan: p, next: int64(index)}}
 }
 
 // learn takes note of an object's revision, or with gone of its end at one. What
@@ -92,6 +94,11 @@ func (d *Driver) doObject(ctx context.Context, client *clientv3.Client, req *loa
 // that has failed, and was counted as that.
 func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) (err error) {
 	key, expected, options := string(req.Key), int64(0), kubernetes.PutOptions{GetOnFailure: !req.Create}
+	done, err := r.turns.take(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if !req.Create {
 		if expected, err = r.expected(ctx, k, key); err != nil || expected == 0 {
 			resp.Lost = err == nil
@@ -118,6 +125,11 @@ func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Reque
 
 func (r *registry) delete(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) error {
 	key := string(req.Key)
+	done, err := r.turns.take(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer done()
 	expected, err := r.expected(ctx, k, key)
 	if err != nil || expected == 0 {
 		resp.Lost = err == nil

@@ -107,6 +107,6 @@ func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	}
 	finish(resp, err)
 	if err != nil {
-		l.giveUp(ctx)
+		l.giveUp(ctx, resp)
 	}
 }

@@ -191,6 +191,27 @@ func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
 	}
 }
 
+// Only a compaction takes from a watcher what it had not seen.
+func TestACancelledWatcherGoesOnAfterItsLastEvent(t *testing.T) {
+	for name, tc := range map[string]struct {
+		compacted bool
+		want      int64
+	}{
+		"by a compaction":      {true, 0},
+		"for want of a leader": {false, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAudience()
+			w := &streamWatcher{stream: &watchStream{conn: &conn{}, audience: a}, first: 3, last: 7}
+			w.end(tc.compacted)
+			if w.from != tc.want || len(a.cancelled) != 1 || len(a.resumed) != 0 {
+				t.Errorf("opened again at revision %d, cancelled %d times, resumed %d times; wanted %d, once, never",
+					w.from, len(a.cancelled), len(a.resumed), tc.want)
+			}
+		})
+	}
+}
+
 // What is compacted before a watcher is back is lost to it: etcd cancels it.
 func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 	t.Parallel()

@@ -78,14 +78,14 @@ func appendPadded(dst []byte, number int64, digits int) []byte {
 // are of each kind is exact, and which object one is about follows from its number.
 //
 // Each API server, which is a client pod, goes through such minutes at its own pace,
-// and writes pods and events of its own: by their number modulo servers. So it does
-// not matter to it how far the others have come.
+// and writes objects of its own: by their number modulo servers. So it does not
+// matter to it how far the others have come.
 type registry struct {
 	plan.Kubernetes
-	scatter
-	seed    uint64
-	servers int64
-	parts   []registryPart
+	minute
+	parts []registryPart
+	// changed mixes the pods that each server changes.
+	changed []scatter
 }
 
 // registryPart is what of a minute is of one kind.
@@ -94,48 +94,36 @@ type registryPart struct {
 	operation func(*registry, moment) Operation
 }
 
-// moment is where a server is in its requests of one kind.
-type moment struct {
-	server int64
-	// minute is how many minutes the server has behind it, and number counts its
-	// requests of the kind over all of them.
-	minute, number int64
-}
-
 func newRegistry(p plan.Plan) *registry {
 	k := p.Workload.Kubernetes
 	if k == nil {
 		return nil
 	}
 	m, seed := k.PerMinute, uint64(p.Load.Seed)
-	return &registry{
-		Kubernetes: *k, scatter: newScatter(uint64(m.Total()), seed), seed: seed, servers: int64(p.Pods),
-		parts: []registryPart{
-			{m.LeaseUpdates, (*registry).renewal},
-			{m.PodCreates, (*registry).creation},
-			{m.PodCreates, (*registry).deletion},
-			{m.PodUpdates, (*registry).update},
-			{m.Events, (*registry).event},
-			{m.ListsBy500, listing(results.OperationListBy500)},
-			{m.ListsBy10000, listing(results.OperationListBy10000)},
-		},
+	r := &registry{Kubernetes: *k, parts: []registryPart{
+		{m.LeaseUpdates, (*registry).renewal},
+		{m.PodCreates, (*registry).creation},
+		{m.PodCreates, (*registry).deletion},
+		{m.PodUpdates, (*registry).update},
+		{m.Events, (*registry).event},
+		{m.ListsBy500, listing(results.OperationListBy500)},
+		{m.ListsBy10000, listing(results.OperationListBy10000)},
+	}}
+	counts := make([]int64, len(r.parts))
+	for i, part := range r.parts {
+		counts[i] = part.perMinute
 	}
+	r.minute = newMinute(counts, seed, int64(p.Pods))
+	for server := range r.servers {
+		r.changed = append(r.changed, newScatter(uint64(r.changeable(server)), hash(seed, updateSalt, uint64(server))))
+	}
+	return r
 }
 
-// at returns request n, which is of the server n modulo servers. They begin at
-// different places of the minute, spread evenly over it: as long as they are equally
-// fast, each does its share of every minute of the cluster.
-func (r *registry) at(n int64) (op Operation) {
-	total := r.PerMinute.Total()
-	server, own := n%r.servers, n/r.servers
-	minute, place := own/total, r.of(uint64((own+server*total/r.servers)%total))
-	for _, part := range r.parts {
-		if place < part.perMinute {
-			op = part.operation(r, moment{server, minute, minute*part.perMinute + place})
-			break
-		}
-		place -= part.perMinute
-	}
+// at returns request n, which is of the server n modulo servers.
+func (r *registry) at(n int64) Operation {
+	kind, at := r.minute.at(n)
+	op := r.parts[kind].operation(r, at)
 	op.Stream, op.Value = Measured, n
 	return op
 }
@@ -148,9 +136,11 @@ func (r *registry) there(server int64) int64 {
 	return plan.CountModulo(r.Pods, int(r.servers), int(server))
 }
 
-// renewal takes the nodes in turn, whichever server it is of.
+// renewal takes in turn the nodes whose kubelets speak to the server: a kubelet
+// keeps its connection, and renews its lease only once it has the last answer.
 func (r *registry) renewal(m moment) Operation {
-	return Operation{Kind: results.OperationOptimisticPut, Resource: Leases, Key: m.number % r.Nodes}
+	node := m.number % plan.CountModulo(r.Nodes, int(r.servers), int(m.server))
+	return Operation{Kind: results.OperationOptimisticPut, Resource: Leases, Key: r.object(m.server, node)}
 }
 
 // creation makes a pod behind the server's last one, and deletion takes away its
@@ -164,14 +154,21 @@ func (r *registry) deletion(m moment) Operation {
 	return Operation{Kind: results.OperationOptimisticDelete, Resource: Pods, Key: r.object(m.server, m.number)}
 }
 
-// update takes a pod of the server that it neither creates nor deletes in this
-// minute, and keeps a margin from those, since requests overtake each other.
+// changeable is how many pods of a server, at any time, it may change: those that it
+// neither creates nor deletes in this minute, without a margin from those, since
+// requests overtake each other.
+func (r *registry) changeable(server int64) int64 {
+	there := r.there(server)
+	return there - r.PerMinute.PodCreates - 2*plan.PodMargin(there)
+}
+
+// update takes the changeable pods of the server in turn, in a mixed order: each
+// stays at its place of the turn while older ones give up theirs to newer ones.
 func (r *registry) update(m moment) Operation {
-	there := r.there(m.server)
-	first, last := (m.minute+1)*r.PerMinute.PodCreates, there+m.minute*r.PerMinute.PodCreates
-	margin := plan.PodMargin(there)
-	draw := hash(r.seed, updateSalt, uint64(r.object(m.server, m.number)))
-	k := first + margin + int64(below(draw, uint64(last-first-2*margin)))
+	first := (m.minute+1)*r.PerMinute.PodCreates + plan.PodMargin(r.there(m.server))
+	count := r.changeable(m.server)
+	place := r.changed[m.server].of(uint64(m.number % count))
+	k := first + (place-first%count+count)%count
 	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: r.object(m.server, k)}
 }
 

@@ -125,9 +125,34 @@ func TestTheLifeOfPods(t *testing.T) {
 			t.Errorf("event %d is created %d times", event, times)
 		}
 	}
-	for node := range int64(5) {
-		if leases[node] != 6*61 {
-			t.Errorf("node %d has renewed its lease %d times in 61 minutes", node, leases[node])
+	// Each node speaks to one server, whose 30 renewals a minute are those of its nodes.
+	if diff := cmp.Diff(map[int64]int{0: 900, 3: 900, 1: 15, 4: 15}, leases); diff != "" {
+		t.Errorf("leases were renewed as often as this (-want +got):\n%s", diff)
+	}
+}
+
+// Between two changes of an object its server changes all others that it may.
+func TestObjectsAreChangedInTurn(t *testing.T) {
+	const servers = 3
+	w := smallCluster(servers)
+	for server, nodes := range []int{2, 2, 1} {
+		last, count := map[Resource]map[int64]int{Leases: {}, Pods: {}}, map[Resource]int{}
+		// 40 pods, without 4 that are created and deleted, and the margins of 10.
+		turn := map[Resource]int{Leases: nodes, Pods: 16}
+		for own := range int64(20 * 81) {
+			op := w.At(Measured, own*servers+int64(server))
+			if op.Kind != results.OperationOptimisticPut || op.Create {
+				continue
+			}
+			now, key := count[op.Resource], op.Key
+			if before, changed := last[op.Resource][key]; changed && now-before < turn[op.Resource] {
+				t.Fatalf("server %d changes object %d of resource %d again after %d others, wanted %d", server, key, op.Resource, now-before-1, turn[op.Resource]-1)
+			}
+			last[op.Resource][key] = now
+			count[op.Resource]++
+		}
+		if count[Leases] != 20*30 || count[Pods] != 20*16 {
+			t.Errorf("server %d has changed %d leases and %d pods", server, count[Leases], count[Pods])
 		}
 	}
 }
