@@ -55,7 +55,7 @@ func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
 	}
 	old.Partial = true
 	if !slices.Contains(old.Warnings, toldBefore) {
-		old.Warnings = append(old.Warnings[:min(len(old.Warnings), maxWarnings-1)], toldBefore)
+		old.Warnings = benchmark.AppendWarning(old.Warnings, toldBefore)
 	}
 	return old
 }
