@@ -84,14 +84,15 @@ type Target struct {
 	Auth *TargetAuth `json:"auth,omitempty"`
 
 	// keyPrefix is the prefix under which every key of the run lies. It must
-	// be printable, end in a slash and hold no key before the run; the keys
-	// that the run wrote under it are deleted after the run. Default etcdbench/<first 8
-	// characters of the run's UID>/.
+	// be printable, end in a slash, have at most 64 slashes, hold no key before
+	// the run and lie within no prefix that another run has then; the keys that
+	// the run wrote under it are deleted after the run. Default
+	// etcdbench/<first 8 characters of the run's UID>/.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:Pattern=`^[!-~]+/$`
+	// +kubebuilder:validation:Pattern=`^([!-.0-~]*/){1,64}$`
 	KeyPrefix string `json:"keyPrefix,omitempty"`
 }
 

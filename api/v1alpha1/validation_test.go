@@ -140,6 +140,7 @@ func TestAdmissionAccepts(t *testing.T) {
 		"the longest name":           {{"metadata.generateName", ""}, {"metadata.name", strings.Repeat("n", 52)}},
 		"a run just within its time": {{"spec.load", `{durationSeconds: 590, warmupSeconds: 9}`}},
 		"a prefix of one's own":      {{"spec.target.keyPrefix", `bench/mine/`}},
+		"a prefix of 64 parts":       {{"spec.target.keyPrefix", strings.Repeat("/", 64)}},
 		"stop from the start":        {{"spec.stop", `true`}},
 	}
 	for name, edits := range tests {
@@ -178,6 +179,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"a service port without a name": {edit{"spec.target", `{service: {name: etcd, port: ""}}`}, "a number from 1 to 65535"},
 		"unknown members":               {edit{"spec.target.members", `Some`}, `supported values: "All", "Leader", "Followers"`},
 		"a prefix without slash":        {edit{"spec.target.keyPrefix", `bench`}, "should match"},
+		"a prefix of 65 parts":          {edit{"spec.target.keyPrefix", strings.Repeat("p/", 65)}, "should match"},
 		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "should match"},
 		"an unknown workload":           {edit{"spec.workload", `{type: Rename}`}, `supported values: "Put", "Range", "Mixed"`},
 		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "workload.put must be set"},

@@ -12,9 +12,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// lookEvery is how often the control files are read. The kubelet takes longer
+// readEvery is how often the control files are read. The kubelet takes longer
 // than that to write them, and a read costs microseconds.
-const lookEvery = 25 * time.Millisecond
+const readEvery = 25 * time.Millisecond
 
 // fileControl is load.Control over the files of a downward API volume.
 type fileControl struct {
@@ -69,7 +69,7 @@ func (c *fileControl) close() {
 
 // watch says once what each file says.
 func (c *fileControl) watch() {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(readEvery)
 	defer tick.Stop()
 	var started, turned, stopped, collected bool
 	for {

@@ -15,7 +15,7 @@ func TestTheTurnComesAsAFile(t *testing.T) {
 	dir := t.TempDir()
 	c := watchFiles(dir)
 	defer c.close()
-	impatient, cancel := context.WithTimeout(t.Context(), 3*lookEvery)
+	impatient, cancel := context.WithTimeout(t.Context(), 3*readEvery)
 	defer cancel()
 	if err := c.Turn(impatient); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the turn came (%v) before the file", err)

@@ -202,24 +202,45 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 // account counts how the client's request has ended, and records it if it was
 // measured.
 func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
-	cut := Instant(e.cut.Load())
-	isCut := cut > 0 && !c.response.Succeeded()
-	if !isCut {
+	cut := e.cutUnder(&c.response)
+	if cut == 0 {
 		e.recorder.tally(c.shard, c.response.Succeeded())
 	}
-	if s != e.measured {
+	switch measured := s == e.measured; {
+	case !measured:
 		e.carry(c, op)
+	case cut > 0:
+		e.settle(c, op)
+		e.recorder.cutOff(c.shard, op.Kind, e.outcome(c, s, due), cut)
+	default:
+		e.settle(c, op)
+		e.recorder.record(c.shard, op.Kind, e.outcome(c, s, due))
+	}
+}
+
+// cutUnder is when the drain was cut off under a request, 0 if that was answered
+// or has failed by itself.
+func (e *engine) cutUnder(r *Response) Instant {
+	if r.Succeeded() {
+		return 0
+	}
+	return Instant(e.cut.Load())
+}
+
+// settle tells the ledger how a measured put has ended.
+func (e *engine) settle(c *client, op workload.Operation) {
+	if e.ledger == nil {
 		return
 	}
-	if what, watched := op.Watched(); watched && e.ledger != nil {
+	if what, watched := op.Watched(); watched {
 		e.ledger.settle(what, op.Value, &c.response)
 	}
-	o := outcome{start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received)}
-	if isCut {
-		e.recorder.cutOff(c.shard, op.Kind, o, cut)
-		return
+}
+
+func (e *engine) outcome(c *client, s *stint, due Instant) requestOutcome {
+	return requestOutcome{
+		start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
 	}
-	e.recorder.record(c.shard, op.Kind, o)
 }
 
 // carry counts the answer to a request of the warm-up that came in a window of

@@ -324,7 +324,7 @@ func BenchmarkRecord(b *testing.B) {
 		request := &requests[n%len(requests)]
 		due += 50_000
 		response := Response{Sent: due + request.lateness, Received: due + request.latency}
-		r.record(0, results.OperationPut, outcome{due: due, response: &response, scheduled: true, inWindow: true})
+		r.record(0, results.OperationPut, requestOutcome{due: due, response: &response, scheduled: true, inWindow: true})
 	}
 }
 
@@ -354,7 +354,7 @@ func TestRecordersLoseNothing(t *testing.T) {
 				if i%10 == 0 {
 					response.Code = "Aborted"
 				}
-				r.record(n, results.OperationPut, outcome{response: &response, inWindow: true})
+				r.record(n, results.OperationPut, requestOutcome{response: &response, inWindow: true})
 			}
 		})
 	}

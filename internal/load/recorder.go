@@ -45,8 +45,8 @@ type operationCounts struct {
 	errors sync.Map // of string to *atomic.Uint64
 }
 
-// outcome is how one measured request ended.
-type outcome struct {
+// requestOutcome is how one measured request ended.
+type requestOutcome struct {
 	// start of the measured window.
 	start, due Instant
 	response   *Response
@@ -57,7 +57,7 @@ type outcome struct {
 }
 
 // record counts a request of shard n that was answered or failed.
-func (r *recorder) record(n int, operation results.Operation, o outcome) {
+func (r *recorder) record(n int, operation results.Operation, o requestOutcome) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
 	if received := int64(o.response.Received); received > s.last.Load() {
@@ -98,7 +98,7 @@ func (r *recorder) carry(n int, operation results.Operation) {
 }
 
 // handedOff counts how long what the request has won was nobody's.
-func (c *operationCounts) handedOff(o outcome) {
+func (c *operationCounts) handedOff(o requestOutcome) {
 	c.latency.record(o.response.Received - o.response.Freed)
 	if o.inWindow {
 		c.completed.Add(1)
@@ -153,7 +153,7 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 
 // cutOff counts a request of shard n that was sent and had no answer when the
 // load was cut off, at an instant.
-func (r *recorder) cutOff(n int, operation results.Operation, o outcome, at Instant) {
+func (r *recorder) cutOff(n int, operation results.Operation, o requestOutcome, at Instant) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
 	c := &s.counts[operation.Index()]

@@ -8,6 +8,9 @@ import (
 // Limits of numbers, those of the API and above: sums and products of what a plan
 // may hold do not overflow, and nothing that is done for each of them takes for ever.
 const (
+	// maxPrefixParts is half of MaxTxnOperations: one transaction looks at every
+	// prefix that a prefix lies within.
+	maxPrefixParts = MaxTxnOperations / 2
 	maxPods        = 1_000
 	maxConnections = 100_000
 	maxClients     = 1_000_000

@@ -79,6 +79,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"negative value":  {func(p *Plan) { p.Workload.ValueSize = -1 }, "workload.valueSize"},
 		"no endpoint":     {func(p *Plan) { p.Target.Endpoints = nil }, "target.endpoints"},
 		"control in name": {func(p *Plan) { p.Prefix = "a\n/" }, "prefix"},
+		"deep prefix":     {func(p *Plan) { p.Prefix = strings.Repeat("p/", 65) }, "prefix"},
 		"a key of all":    {func(p *Plan) { p.Workload.KeySize = math.MaxInt }, "workload.keySize"},
 		"all connections": {func(p *Plan) { p.Load.Connections, p.Load.Clients = math.MaxInt, math.MaxInt }, "load.connections"},
 	}

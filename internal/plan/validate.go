@@ -17,7 +17,7 @@ func (p Plan) Validate() error {
 		check(p.Version == Version, "version", Version, p.Version),
 		check(p.RunUID != "", "runUID", "a UID", p.RunUID),
 		check(p.Pods >= 1, "pods", "at least 1", p.Pods),
-		check(isPrefix(p.Prefix), "prefix", "printable characters that end in a slash", p.Prefix),
+		check(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable characters that end in a slash, and at most %d slashes", maxPrefixParts), p.Prefix),
 		check(p.TimeoutSeconds >= 1, "timeoutSeconds", "at least 1", p.TimeoutSeconds),
 		p.Target.validate(),
 		p.Workload.validate(),
@@ -115,5 +115,5 @@ func check(ok bool, field string, wanted, found any) error {
 
 func isPrefix(s string) bool {
 	unprintable := func(r rune) bool { return r < '!' || r > '~' }
-	return len(s) >= 2 && strings.HasSuffix(s, "/") && !strings.ContainsFunc(s, unprintable)
+	return len(s) >= 2 && strings.HasSuffix(s, "/") && !strings.ContainsFunc(s, unprintable) && strings.Count(s, "/") <= maxPrefixParts
 }

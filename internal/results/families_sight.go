@@ -82,7 +82,7 @@ func watchedTarget(merged *Target, snapshots []*Snapshot) *Target {
 }
 
 // warnings of what was not seen of the target.
-func (t *Target) warnings(warn func(condition bool, format string, args ...any)) {
+func (t *Target) warnings(warn warner) {
 	if t == nil {
 		return
 	}

@@ -49,7 +49,7 @@ func (w *Watch) check() error {
 }
 
 // warnings say which events are not in the latencies.
-func (w *Watch) warnings(warn func(condition bool, format string, args ...any)) {
+func (w *Watch) warnings(warn warner) {
 	warn(w.Missed > 0, "watchers missed %s of %s events that etcd owed them", Grouped(w.Missed), Grouped(w.Expected))
 	warn(w.Cancelled > 0, "etcd cancelled watchers %s times; they were opened anew, and lost no event by that but those that had been compacted, which are among the missed ones", Grouped(w.Cancelled))
 	warn(w.Resumed > 0, "watchers were resumed %s times because their stream had broken: events waited for that", Grouped(w.Resumed))

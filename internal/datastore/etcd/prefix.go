@@ -8,7 +8,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -18,7 +17,9 @@ import (
 // which belong to leases of the run and go with them; and the load's keys, which
 // begin with a digit or, if they are objects, with registry/.
 
-func (d *Driver) markerKey() string { return d.plan.Prefix + ".owner" }
+func (d *Driver) markerKey() string { return markerOf(d.plan.Prefix) }
+
+func markerOf(prefix string) string { return prefix + ".owner" }
 
 func (d *Driver) podsPrefix() string { return d.plan.Prefix + ".pod/" }
 
@@ -46,53 +47,15 @@ func (d *Driver) nobodyWrites() clientv3.Cmp {
 	return noKeyIn(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()))
 }
 
+// noKey holds if there is no such key.
+func noKey(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
+}
+
 // noKeyIn holds if there is no key in a range: etcd compares each key that it
 // finds there, and a key that exists was created at some revision.
 func noKeyIn(from, to string) clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(from), "=", 0).WithRange(to)
-}
-
-// Claim implements load.Driver. Each pod tries the same transaction: one wins,
-// the others join.
-func (d *Driver) Claim(ctx context.Context) error {
-	client, err := d.controlClient(ctx)
-	if err == nil {
-		err = d.claim(ctx, client)
-	}
-	return settled(ctx, err, d.addresses())
-}
-
-func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
-	if err := d.checkLeases(ctx, client); err != nil {
-		return err
-	}
-	register := clientv3.OpPut(d.podKey(), "")
-	won, err := commit(ctx, client,
-		[]clientv3.Cmp{noKeyIn(d.plan.Prefix, clientv3.GetPrefixRangeEnd(d.plan.Prefix))},
-		clientv3.OpPut(d.markerKey(), d.plan.RunUID), register)
-	if err != nil || won.Succeeded {
-		return err
-	}
-	joined, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, register)
-	if err != nil || joined.Succeeded {
-		return err
-	}
-	return d.foreign(ctx, client)
-}
-
-// foreign names a key that keeps the run from its prefix.
-func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
-	found, err := get(ctx, client, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
-	if err != nil {
-		return err
-	}
-	example := "a key that is gone again"
-	if len(found.Kvs) > 0 {
-		example = fmt.Sprintf("%q", found.Kvs[0].Key)
-	}
-	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the prefix %s holds keys that are not of this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
-		d.plan.Prefix, results.Grouped(found.Count), example)
+	return noKey(from).WithRange(to)
 }
 
 // Release implements load.Driver.
@@ -118,8 +81,7 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	case err != nil:
 		return err
 	case !out.Succeeded:
-		// No marker of ours, so no key of ours.
-		return nil
+		return d.nothingLeft(ctx, client)
 	case out.Responses[1].GetResponseRange().Count > 0:
 		return d.awaitDeleted(ctx, client)
 	}
@@ -180,12 +142,16 @@ func (d *Driver) patienceWith(writers int64) time.Duration {
 	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount()+d.plan.StormKeys())*time.Second/deletedAtLeast
 }
 
-// lookAround says whether the run's marker is gone, and if it is not, how many
-// pods may still write.
+// lookAround says whether the run's marker is gone, with all that it covered, and
+// if it is not, how many pods may still write.
 func (d *Driver) lookAround(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
-	if err != nil || !out.Succeeded {
+	switch {
+	case err != nil:
+		return false, 0, err
+	case !out.Succeeded:
+		err = d.nothingLeft(ctx, client)
 		return err == nil, 0, err
 	}
 	return false, out.Responses[0].GetResponseRange().Count, nil

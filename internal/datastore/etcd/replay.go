@@ -20,15 +20,15 @@ func (c *conn) Replay(ctx context.Context, watchers int, history load.History, a
 	}
 }
 
-// outcome is how one reading of a history ended.
-type outcome int
+// replayOutcome is how one reading of a history ended.
+type replayOutcome int
 
 const (
-	// outcomeCut: before the end, for another reason than compaction.
-	outcomeCut outcome = iota
-	outcomeWhole
-	// outcomeCompacted: the target has no such history any more.
-	outcomeCompacted
+	// replayCut: before the end, for another reason than compaction.
+	replayCut replayOutcome = iota
+	replayWhole
+	// replayCompacted: the target has no such history any more.
+	replayCompacted
 )
 
 // replayOver reads the history again and again, as long as there is one.
@@ -36,9 +36,9 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 	for ctx.Err() == nil {
 		events, duplicate, ended := s.replay(ctx, history)
 		switch {
-		case ended == outcomeWhole:
+		case ended == replayWhole:
 			audience.Replayed(events, duplicate)
-		case ended == outcomeCompacted:
+		case ended == replayCompacted:
 			audience.Compacted()
 			return
 		case ctx.Err() == nil:
@@ -50,13 +50,13 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 }
 
 // replay reads the history once, with a watcher of its own.
-func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, ended outcome) {
+func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, ended replayOutcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	last := int64(0)
 	for response := range s.over().Watch(ctx, string(history.Key), clientv3.WithRev(history.First)) {
 		if response.CompactRevision > 0 {
-			return events, duplicate, outcomeCompacted
+			return events, duplicate, replayCompacted
 		}
 		for _, e := range response.Events {
 			if e.Kv.ModRevision <= last {
@@ -67,8 +67,8 @@ func (s *watchStream) replay(ctx context.Context, history load.History) (events,
 			events++
 		}
 		if last >= history.Last {
-			return events, duplicate, outcomeWhole
+			return events, duplicate, replayWhole
 		}
 	}
-	return events, duplicate, outcomeCut
+	return events, duplicate, replayCut
 }

@@ -2,9 +2,13 @@ package etcd
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 )
 
 // deleteObjects deletes the objects of a registry, block after block. Their keys
@@ -18,12 +22,8 @@ func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) err
 			return err
 		}
 		after := string(found.Kvs[len(found.Kvs)-1].Key) + "\x00"
-		out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix(), d.nobodyWrites()}, clientv3.OpDelete(from, clientv3.WithRange(after)))
-		if err != nil {
+		if err := d.deleteListed(ctx, client, found.Kvs, clientv3.OpDelete(from, clientv3.WithRange(after))); err != nil {
 			return err
-		}
-		if !out.Succeeded {
-			return errNotAlone
 		}
 		from = after
 		// Half of the time belongs to whoever else uses the target.
@@ -31,4 +31,25 @@ func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) err
 			return err
 		}
 	}
+}
+
+// deleteListed deletes, of what was listed, the run's objects: all at once if there
+// is nothing else, and else by their names.
+func (d *Driver) deleteListed(ctx context.Context, client *clientv3.Client, listed []*mvccpb.KeyValue, all clientv3.Op) error {
+	keys := workload.KeysOf(d.plan)
+	var own []clientv3.Op
+	for _, kv := range listed {
+		if keys.IsObject(kv.Key) {
+			own = append(own, clientv3.OpDelete(string(kv.Key)))
+		}
+	}
+	if len(own) == len(listed) {
+		return d.deleteOwned(ctx, client, all)
+	}
+	for names := range slices.Chunk(own, sweepNames) {
+		if err := d.deleteOwned(ctx, client, names...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

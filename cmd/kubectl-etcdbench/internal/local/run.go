@@ -20,8 +20,8 @@ import (
 var ErrLeft = errors.New("left before the run had ended")
 
 const (
-	// lookEvery is how often the sessions are asked whether they are ready.
-	lookEvery = 25 * time.Millisecond
+	// askEvery is how often the sessions are asked whether they are ready.
+	askEvery = 25 * time.Millisecond
 	// observeEvery is how often their numbers are read and shown. That takes
 	// CPU from the load in the same process, so it is not done more often.
 	observeEvery = 500 * time.Millisecond
@@ -105,7 +105,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 	ended := c.startSessions(ctx)
 	timeout := time.NewTimer(time.Duration(c.run.Spec.TimeoutSeconds) * time.Second)
 	defer timeout.Stop()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
 	stop := c.options.Stop
 	for {

@@ -1,0 +1,95 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Claim implements load.Driver. Each pod tries the same transaction: one wins,
+// the others join.
+func (d *Driver) Claim(ctx context.Context) error {
+	client, err := d.controlClient(ctx)
+	if err == nil {
+		err = d.claim(ctx, client)
+	}
+	return settled(ctx, err, d.addresses())
+}
+
+func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
+	if err := d.checkLeases(ctx, client); err != nil {
+		return err
+	}
+	outside, err := d.checkOuter(ctx, client)
+	if err != nil {
+		return err
+	}
+	register := clientv3.OpPut(d.podKey(), "")
+	won, err := commit(ctx, client,
+		append(outside, noKeyIn(d.plan.Prefix, clientv3.GetPrefixRangeEnd(d.plan.Prefix))),
+		clientv3.OpPut(d.markerKey(), d.plan.RunUID), register)
+	if err != nil || won.Succeeded {
+		return err
+	}
+	joined, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()}, register)
+	if err != nil || joined.Succeeded {
+		return err
+	}
+	if _, err := d.checkOuter(ctx, client); err != nil {
+		return err
+	}
+	return d.foreign(ctx, client)
+}
+
+// checkOuter fails if another run owns a prefix that the run's lies within, for
+// the keys of either could be taken for the other's. It returns what must hold
+// for that to stay so. A marker that the user may not read tells nothing.
+func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free []clientv3.Cmp, err error) {
+	for _, prefix := range outerPrefixes(d.plan.Prefix) {
+		marker, err := get(ctx, client, markerOf(prefix))
+		switch {
+		case codeOf(err) == codes.PermissionDenied:
+			continue
+		case err != nil:
+			return nil, err
+		case len(marker.Kvs) > 0:
+			return nil, load.Errorf(results.FailurePrefixNotEmpty,
+				"the prefix %s lies within %s, which belongs to the run %q. Wait until that has ended and its keys are deleted, or choose another target.keyPrefix",
+				d.plan.Prefix, prefix, marker.Kvs[0].Value)
+		}
+		free = append(free, noKey(markerOf(prefix)))
+	}
+	return free, nil
+}
+
+// outerPrefixes are the prefixes that a prefix lies within, the shortest first. A
+// plan has fewer of them than a transaction may have comparisons.
+func outerPrefixes(prefix string) []string {
+	var outer []string
+	for i := range len(prefix) - 1 {
+		if prefix[i] == '/' {
+			outer = append(outer, prefix[:i+1])
+		}
+	}
+	return outer
+}
+
+// foreign names a key that keeps the run from its prefix.
+func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
+	found, err := get(ctx, client, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+	if err != nil {
+		return err
+	}
+	example := "a key that is gone again"
+	if len(found.Kvs) > 0 {
+		example = fmt.Sprintf("%q", found.Kvs[0].Key)
+	}
+	return load.Errorf(results.FailurePrefixNotEmpty,
+		"the prefix %s holds keys that are not of this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
+		d.plan.Prefix, results.Grouped(found.Count), example)
+}

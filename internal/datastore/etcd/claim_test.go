@@ -1,0 +1,90 @@
+package etcd
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// under is a plan of another run under another prefix.
+func under(endpoints []string, prefix, uid string) plan.Plan {
+	return planFor(endpoints, func(p *plan.Plan) { p.Prefix, p.RunUID = prefix, uid })
+}
+
+// A run whose keys could be taken for those of another one does not begin.
+func TestNoPrefixLiesWithinAnother(t *testing.T) {
+	cluster, client := oneMember(t)
+	for name, tc := range map[string]struct{ first, second, names string }{
+		"the second within the first":  {"bench/", "bench/1/", otherUID},
+		"deep within the first":        {"bench/", "bench/1/2/3/", otherUID},
+		"the first within the second":  {"bench/1/", "bench/", ".owner"},
+		"beside the load's keys":       {"bench/", "bench/.lock/", otherUID},
+		"an empty part, and the first": {"bench/", "bench//", otherUID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := newDriver(t, under(cluster.Endpoints, tc.first, otherUID), 0)
+			second := newDriver(t, under(cluster.Endpoints, tc.second, ownUID), 0)
+			if err := first.Claim(withTimeout(t)); err != nil {
+				t.Fatal(err)
+			}
+			before := keysUnder(t, client, "bench/")
+			wantFailure(t, second.Claim(withTimeout(t)), results.FailurePrefixNotEmpty, tc.second, tc.names)
+			if diff := cmp.Diff(before, keysUnder(t, client, "bench/")); diff != "" {
+				t.Errorf("keys after the claim that failed (-want +got):\n%s", diff)
+			}
+			for _, d := range []*Driver{first, second} {
+				if err := d.Claim(withTimeout(t)); err != nil {
+					t.Errorf("claiming a prefix that nobody has: %v", err)
+				}
+				if _, err := d.Release(withTimeout(t)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// Of runs that claim at once, one at most gets what another's prefix lies within.
+func TestNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
+	cluster, client := oneMember(t)
+	outer := newDriver(t, under(cluster.Endpoints, "bench/", otherUID), 0)
+	inner := newDriver(t, under(cluster.Endpoints, "bench/1/", ownUID), 0)
+	for range 20 {
+		var claiming sync.WaitGroup
+		errs := make([]error, 2)
+		for i, d := range []*Driver{outer, inner} {
+			claiming.Go(func() { errs[i] = d.Claim(withTimeout(t)) })
+		}
+		claiming.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Fatalf("the outer claim: %v, the inner one: %v; wanted that one of them succeeds", errs[0], errs[1])
+		}
+		for key := range keysUnder(t, client, "bench/") {
+			remove(t, client, key)
+		}
+	}
+}
+
+// One transaction looks at all prefixes around the deepest one.
+func TestTheDeepestPrefixIsClaimed(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := under(cluster.Endpoints, strings.Repeat("p/", 64), ownUID)
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	d := newDriver(t, p, 0)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	if cleaning, err := d.Release(withTimeout(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+		t.Errorf("got %s, %v", cleaning, err)
+	}
+	if left := keysUnder(t, client, "p/"); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}

@@ -1,0 +1,130 @@
+package etcd
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+)
+
+// sweeper walks over the key space by number. It does not list keys: etcd
+// would read all values to do so. It has them counted, for which etcd reads its
+// index alone.
+type sweeper struct {
+	driver *Driver
+	client *clientv3.Client
+	keys   workload.Keys
+	// next is the lowest number whose key may exist.
+	next  int64
+	sight int64
+}
+
+// numbers in a row, from the first up to the one before to.
+type numbers struct{ from, to int64 }
+
+func (n numbers) size() int64 { return n.to - n.from }
+
+func (s *sweeper) walk(ctx context.Context) error {
+	for s.next < s.driver.plan.Workload.KeyCount {
+		began := time.Now()
+		if err := s.block(ctx); err != nil {
+			return err
+		}
+		// Half of the time belongs to whoever else uses the target.
+		if err := pause(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// block deletes the keys of the next numbers, and goes to the first key after
+// them.
+func (s *sweeper) block(ctx context.Context) error {
+	count := s.driver.plan.Workload.KeyCount
+	block := numbers{s.next, min(s.next+sweepBlock, count)}
+	horizon := min(block.to+s.sight, count)
+	seen, err := commit(ctx, s.client, nil, s.counting(block),
+		clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	if err != nil {
+		return err
+	}
+	if err := s.delete(ctx, block, seen.Responses[0].GetResponseRange().Count); err != nil {
+		return err
+	}
+	ahead := seen.Responses[1].GetResponseRange().Kvs
+	if len(ahead) == 0 {
+		s.next, s.sight = horizon, 2*s.sight
+		return nil
+	}
+	s.next, s.sight = s.numberOf(ahead[0].Key, block.to), sweepSight
+	return nil
+}
+
+// delete deletes the keys of these numbers, among which so many were counted, by
+// their names: between them may lie keys that the run did not write. Where there
+// are many, and as many as numbers, they go as a range, for which etcd needs half
+// of the time.
+func (s *sweeper) delete(ctx context.Context, n numbers, counted int64) error {
+	switch {
+	case counted == 0:
+		return nil
+	case n.size() <= sweepNames:
+		return s.driver.deleteOwned(ctx, s.client, s.byName(n)...)
+	case counted == n.size():
+		return s.driver.deleteOwned(ctx, s.client, clientv3.OpDelete(s.key(n.from), clientv3.WithRange(s.after(n.to-1))))
+	}
+	return s.deleteParts(ctx, n)
+}
+
+// deleteParts deletes the keys of these numbers part by part, for there may be
+// parts without any.
+func (s *sweeper) deleteParts(ctx context.Context, n numbers) error {
+	var parts []numbers
+	var counts []clientv3.Op
+	for from := n.from; from < n.to; from += sweepNames {
+		part := numbers{from, min(from+sweepNames, n.to)}
+		parts, counts = append(parts, part), append(counts, s.counting(part))
+	}
+	seen, err := commit(ctx, s.client, nil, counts...)
+	if err != nil {
+		return err
+	}
+	for i, part := range parts {
+		if err := s.delete(ctx, part, seen.Responses[i].GetResponseRange().Count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sweeper) counting(n numbers) clientv3.Op {
+	return clientv3.OpGet(s.key(n.from), clientv3.WithRange(s.after(n.to-1)), clientv3.WithCountOnly())
+}
+
+func (s *sweeper) byName(n numbers) []clientv3.Op {
+	deletions := make([]clientv3.Op, 0, n.size())
+	for number := n.from; number < n.to; number++ {
+		deletions = append(deletions, clientv3.OpDelete(s.key(number)))
+	}
+	return deletions
+}
+
+func (s *sweeper) key(number int64) string { return string(s.keys.AppendKey(nil, number)) }
+
+// after is the key that follows the key of a number.
+func (s *sweeper) after(number int64) string { return s.key(number) + "\x00" }
+
+// numberOf is the inverse of key. A key that is not of the load cannot lead
+// back, before from.
+func (s *sweeper) numberOf(key []byte, from int64) int64 {
+	digits := string(key[len(s.driver.plan.Prefix):])
+	number, err := strconv.ParseInt(digits[:min(len(digits), s.driver.plan.Workload.KeySize)], 10, 64)
+	if err != nil || number < from {
+		return from
+	}
+	return number
+}

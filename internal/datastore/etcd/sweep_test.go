@@ -1,0 +1,116 @@
+package etcd
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// every is each so-manieth number below an end.
+func every(step, end int64) []int64 {
+	var out []int64
+	for n := int64(0); n < end; n += step {
+		out = append(out, n)
+	}
+	return out
+}
+
+// between are foreign keys, one behind each of these of two digits.
+func between(own []int64) []string {
+	var out []string
+	for _, n := range own {
+		out = append(out, fmt.Sprintf("%02dx", n))
+	}
+	return out
+}
+
+// writeObjects writes objects of these numbers, of each resource in turn.
+func writeObjects(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []int64) {
+	t.Helper()
+	keys := workload.KeysOf(p)
+	for _, n := range numbers {
+		put(t, client, string(keys.AppendObject(nil, workload.Resources[int(n)%len(workload.Resources)], n)), "v")
+	}
+}
+
+// leavesForeign releases a claimed prefix under which others have written, and
+// wants nothing left but that. Then it takes theirs away, and wants nothing left.
+func leavesForeign(t *testing.T, d *Driver, client *clientv3.Client, foreign []string) {
+	t.Helper()
+	want := map[string]string{d.markerKey(): d.plan.RunUID}
+	for _, rest := range foreign {
+		put(t, client, d.plan.Prefix+rest, "precious")
+		want[d.plan.Prefix+rest] = "precious"
+	}
+	if cleaning, err := d.Release(withTimeout(t)); err == nil || cleaning != results.CleaningKeysLeft {
+		t.Errorf("got %s, %v, wanted that keys are left", cleaning, err)
+	}
+	if diff := cmp.Diff(want, keysUnder(t, client, d.plan.Prefix)); diff != "" {
+		t.Errorf("keys after the release (-want +got):\n%s", diff)
+	}
+	for _, rest := range foreign {
+		remove(t, client, d.plan.Prefix+rest)
+	}
+	if err := d.Clean(withTimeout(t)); err != nil {
+		t.Errorf("cleaning once they are gone: %v", err)
+	}
+	if left := keysUnder(t, client, d.plan.Prefix); len(left) > 0 {
+		t.Errorf("keys are left: %v", left)
+	}
+}
+
+// Whatever others write among the run's keys stays, and is told; of the run's own
+// nothing does.
+func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
+	cluster, client := oneMember(t)
+	for name, tc := range map[string]struct {
+		count   int64
+		keySize int
+		written []int64
+		foreign []string
+		// atMost transactions are sent by both the release and the cleaning.
+		atMost uint64
+	}{
+		"another prefix within":         {10, 1, upTo(10), []string{"1/.owner", "1/5", "9\x00"}, 20},
+		"in the place of a missing key": {10, 1, upTo(9), []string{"1/.owner"}, 20},
+		"as many as there are missing":  {100, 2, every(2, 100), between(every(2, 100)), 20},
+		"what looks like the next keys": {10, 1, upTo(10), []string{"10", "5a", "55555"}, 20},
+		"in some of many full blocks":   {5_000, 8, upTo(5_000), []string{"00001234x", "00001234/1", "000012", "0000299a"}, 60},
+		"between blocks, and at ends":   {3_000, 8, upTo(3_000), []string{"0", "00000999x", "00002999\x00"}, 60},
+		"where few keys are":            {1_000_000, 8, every(99_999, 1_000_000), []string{"00000000x", "0005", "00500000/"}, 250},
+		"where every seventh key is":    {3_000, 8, every(7, 3_000), []string{"00001001x"}, 80},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.KeyCount, p.Workload.KeySize = tc.count, tc.keySize })
+			d := newDriver(t, p, 0)
+			if err := d.Claim(withTimeout(t)); err != nil {
+				t.Fatal(err)
+			}
+			fill(t, client, p, tc.written)
+			leavesForeign(t, d, client, tc.foreign)
+			if n := d.Requests()[results.RPCTxn][results.PhaseControl]; n > tc.atMost {
+				t.Errorf("the keys were deleted by %d transactions, wanted at most %d", n, tc.atMost)
+			}
+		})
+	}
+}
+
+func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
+	cluster, client := oneMember(t)
+	p := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) { p.Pods = 1 })
+	d := newDriver(t, p, 0)
+	if err := d.Claim(withTimeout(t)); err != nil {
+		t.Fatal(err)
+	}
+	writeObjects(t, client, p, upTo(300))
+	leavesForeign(t, d, client, []string{
+		"registry/pods/namespace-1/other", "registry/pods/namespace-2/pod-000000000001",
+		"registry/configmaps/x/y", "registry/leases/kube-node-lease/node-000001/x",
+	})
+}
