@@ -3,8 +3,10 @@ package etcd
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
@@ -27,6 +29,15 @@ type numbers struct{ from, to int64 }
 
 func (n numbers) size() int64 { return n.to - n.from }
 
+// parts are the numbers in pieces whose keys one transaction can name.
+func (n numbers) parts() []numbers {
+	var out []numbers
+	for from := n.from; from < n.to; from += sweepNames {
+		out = append(out, numbers{from, min(from+sweepNames, n.to)})
+	}
+	return out
+}
+
 func (s *sweeper) walk(ctx context.Context) error {
 	for s.next < s.driver.plan.Workload.KeyCount {
 		began := time.Now()
@@ -47,12 +58,16 @@ func (s *sweeper) block(ctx context.Context) error {
 	count := s.driver.plan.Workload.KeyCount
 	block := numbers{s.next, min(s.next+sweepBlock, count)}
 	horizon := min(block.to+s.sight, count)
-	seen, err := commit(ctx, s.client, nil, s.counting(block),
-		clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly()))
+	look := []clientv3.Op{s.counting(block),
+		clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly())}
+	for _, part := range block.parts() {
+		look = append(look, s.counting(part))
+	}
+	seen, err := commit(ctx, s.client, nil, look...)
 	if err != nil {
 		return err
 	}
-	if err := s.delete(ctx, block, seen.Responses[0].GetResponseRange().Count); err != nil {
+	if err := s.delete(ctx, block, seen.Responses[0].GetResponseRange().Count, seen.Responses[2:]); err != nil {
 		return err
 	}
 	ahead := seen.Responses[1].GetResponseRange().Kvs
@@ -64,41 +79,30 @@ func (s *sweeper) block(ctx context.Context) error {
 	return nil
 }
 
-// delete deletes the keys of these numbers, among which so many were counted, by
-// their names: between them may lie keys that the run did not write. Where there
-// are many, and as many as numbers, they go as a range, for which etcd needs half
-// of the time.
-func (s *sweeper) delete(ctx context.Context, n numbers, counted int64) error {
-	switch {
-	case counted == 0:
-		return nil
-	case n.size() <= sweepNames:
-		return s.driver.deleteOwned(ctx, s.client, s.byName(n)...)
-	case counted == n.size():
-		return s.driver.deleteOwned(ctx, s.client, clientv3.OpDelete(s.key(n.from), clientv3.WithRange(s.after(n.to-1))))
+// delete deletes the keys of a block, in which so many were counted, and in its
+// parts these, by their names: between them may lie keys that the run did not
+// write. Where there are many, and as many as numbers, they go as a range, for
+// which etcd needs half of the time.
+func (s *sweeper) delete(ctx context.Context, block numbers, counted int64, counts []*etcdserverpb.ResponseOp) error {
+	if counted == block.size() && counted > sweepNames {
+		return s.driver.deleteOwned(ctx, s.client, clientv3.OpDelete(s.key(block.from), clientv3.WithRange(s.after(block.to-1))))
 	}
-	return s.deleteParts(ctx, n)
-}
-
-// deleteParts deletes the keys of these numbers part by part, for there may be
-// parts without any.
-func (s *sweeper) deleteParts(ctx context.Context, n numbers) error {
-	var parts []numbers
-	var counts []clientv3.Op
-	for from := n.from; from < n.to; from += sweepNames {
-		part := numbers{from, min(from+sweepNames, n.to)}
-		parts, counts = append(parts, part), append(counts, s.counting(part))
-	}
-	seen, err := commit(ctx, s.client, nil, counts...)
-	if err != nil {
-		return err
-	}
-	for i, part := range parts {
-		if err := s.delete(ctx, part, seen.Responses[i].GetResponseRange().Count); err != nil {
-			return err
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var deleting sync.WaitGroup
+	for i, part := range block.parts() {
+		if counts[i].GetResponseRange().Count == 0 {
+			continue
 		}
+		// Members agree on many transactions as fast as on one.
+		deleting.Go(func() {
+			if err := s.driver.deleteOwned(ctx, s.client, s.byName(part)...); err != nil {
+				cancel(err)
+			}
+		})
 	}
-	return nil
+	deleting.Wait()
+	return context.Cause(ctx)
 }
 
 func (s *sweeper) counting(n numbers) clientv3.Op {
