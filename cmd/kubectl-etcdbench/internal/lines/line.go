@@ -106,10 +106,16 @@ func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.setLatency(benchmark.LatencyOf(s))
 }
 
+// readAnew is the time in which an operator writes new numbers of a run that goes
+// on at least twice.
+const readAnew = 5 * time.Second
+
 // date says since when the numbers are what they are, after a state that was seen
-// before. One that is shown once more has not been read anew.
+// before. One that is shown once more has not been read anew; but when they have
+// not changed for so long, nothing has succeeded since, and the rate is 0.
 func (l *line) date(before line) {
-	if l.since = l.Time; l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded() {
+	same := l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded()
+	if l.since = l.Time; same && l.Time.Sub(before.since) < readAnew {
 		l.since = before.since
 	}
 }

@@ -103,6 +103,7 @@ func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
 	w.after(900*time.Millisecond, measuring(3_900, 0))
 	w.after(200*time.Millisecond, measuring(3_900, 0))
 	w.after(900*time.Millisecond, measuring(4_900, 0))
+	w.after(readAnew, measuring(4_900, 0))
 	var got []float64
 	for _, l := range w.lines(t) {
 		if l.IntervalThroughputPerSecond == nil {
@@ -111,8 +112,8 @@ func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
 		}
 		got = append(got, *l.IntervalThroughputPerSecond)
 	}
-	// 2,900 came in 1.9 s, and 1,000 in the 1.1 s after that.
-	if diff := cmp.Diff([]float64{-1, -1, 1_000, -1, 1_526.315, 909.09}, got); diff != "" {
+	// 2,900 came in 1.9 s, 1,000 in the 1.1 s after that, and then nothing.
+	if diff := cmp.Diff([]float64{-1, -1, 1_000, -1, 1_526.315, 909.09, 0}, got); diff != "" {
 		t.Errorf("rates, -1 where there is none (-want +got):\n%s", diff)
 	}
 }
