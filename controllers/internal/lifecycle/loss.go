@@ -88,9 +88,11 @@ func endWait(o Observed, now time.Time) []Action {
 	return out
 }
 
-// diedHolding says that the pod has ended without its last words, and so without
-// having let go of the keys, as far as is known.
-func (p Pod) diedHolding() bool { return p.Exited && !p.isFinal() }
+// diedHolding says that the pod has ended before it could let go of the keys, as
+// far as is known: its last words, if it left any, are from before it was done.
+func (p Pod) diedHolding() bool {
+	return p.Exited && (p.Final == nil || p.Final.Stage != results.StageDone)
+}
 
 // decidePartlyCompleted finishes a run whose pods have all done their part, but
 // for those that were lost. That they were is no news where somebody has deleted

@@ -23,6 +23,11 @@ func killed(p *Pod) {
 	p.State, p.Exit, p.Exited, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", true, nil, nil, ""
 }
 
+// left is of a pod whose last words are from a stage.
+func left(stage results.Stage) func(*Pod) {
+	return func(p *Pod) { p.Final = &results.Snapshot{Stage: stage} }
+}
+
 func evicted(p *Pod) {
 	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
 }
@@ -108,6 +113,7 @@ func TestNobodyWaitsForTheDead(t *testing.T) {
 		"one that is gone":                 {scenario(told(t0), goesOn, pod(1, gone), cleaning), false},
 		"one on a node that is silent":     {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }), cleaning), false},
 		"one of which only others say so":  {scenario(told(t0), goesOn, pod(1, killed), pod(1, func(p *Pod) { p.Exited = false }), cleaning), false},
+		"one that had left its numbers":    {scenario(told(t0), goesOn, pod(1, killed), pod(1, left(results.StageDraining)), cleaning), true},
 		"one that has let go":              {scenario(told(t0), goesOn, pod(1, evicted), cleaning), false},
 		"one that is killed, and told yet": {scenario(told(t0), goesOn, pod(1, killed), cleaning, pod(0, func(p *Pod) { p.Stop = true })), false},
 		"one that lives":                   {scenario(told(t0), goesOn, cleaning), false},
