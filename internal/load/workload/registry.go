@@ -131,8 +131,8 @@ func (r *registry) at(n int64) Operation {
 // object returns the number, among those of all servers, of a server's k-th object.
 func (r *registry) object(server, k int64) int64 { return k*r.servers + server }
 
-// there is how many of the pods that are there before the load are a server's.
-func (r *registry) there(server int64) int64 {
+// preloaded is how many of the pods that were written before the load are a server's.
+func (r *registry) preloaded(server int64) int64 {
 	return plan.CountModulo(r.Pods, int(r.servers), int(server))
 }
 
@@ -146,7 +146,7 @@ func (r *registry) renewal(m moment) Operation {
 // creation makes a pod behind the server's last one, and deletion takes away its
 // first one that is left.
 func (r *registry) creation(m moment) Operation {
-	number := r.object(m.server, r.there(m.server)+m.number)
+	number := r.object(m.server, r.preloaded(m.server)+m.number)
 	return Operation{Kind: results.OperationOptimisticPut, Resource: Pods, Key: number, Create: true}
 }
 
@@ -158,14 +158,14 @@ func (r *registry) deletion(m moment) Operation {
 // neither creates nor deletes in this minute, without a margin from those, since
 // requests overtake each other.
 func (r *registry) changeable(server int64) int64 {
-	there := r.there(server)
-	return there - r.PerMinute.PodCreates - 2*plan.PodMargin(there)
+	preloaded := r.preloaded(server)
+	return preloaded - r.PerMinute.PodCreates - 2*plan.PodMargin(preloaded)
 }
 
 // update takes the changeable pods of the server in turn, in a mixed order: each
 // stays at its place of the turn while older ones give up theirs to newer ones.
 func (r *registry) update(m moment) Operation {
-	first := (m.minute+1)*r.PerMinute.PodCreates + plan.PodMargin(r.there(m.server))
+	first := (m.minute+1)*r.PerMinute.PodCreates + plan.PodMargin(r.preloaded(m.server))
 	count := r.changeable(m.server)
 	place := r.changed[m.server].of(uint64(m.number % count))
 	k := first + (place-first%count+count)%count
