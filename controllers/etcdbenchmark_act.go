@@ -177,7 +177,7 @@ func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace str
 func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
 	job, err := resources.CleanupJob(run, r.ClientImage)
 	if err != nil {
-		return err
+		return invalidPlan(err)
 	}
 	if err := r.Client.Create(ctx, job, fieldOwner); !apierrors.IsAlreadyExists(err) {
 		return refusedForGood("the cleanup Job", err)

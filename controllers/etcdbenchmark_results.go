@@ -32,7 +32,11 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	var summary *results.Summary
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
 		summary = new(results.Summarize(snapshots))
-		s.Summary = fuller(s.Summary, benchmark.Summary(run, *summary))
+		newer := benchmark.Summary(run, *summary)
+		if s.Summary = fuller(s.Summary, newer); s.Summary != newer {
+			// Nothing may be judged by less than status shows.
+			summary = nil
+		}
 	}
 	if !final {
 		return

@@ -55,7 +55,8 @@ const (
 	ReasonAuthenticationFailed = "AuthenticationFailed"
 	// ReasonSecretInvalid: a Secret or a key in it is missing or cannot be used.
 	ReasonSecretInvalid = "SecretInvalid"
-	// ReasonPrefixNotEmpty: keys that are not of this run lie under its prefix.
+	// ReasonPrefixNotEmpty: keys that are not of this run lie under its prefix, or it
+	// lies within a prefix that another run owns.
 	ReasonPrefixNotEmpty = "PrefixNotEmpty"
 	// ReasonImageUnavailable: the client image cannot be pulled.
 	ReasonImageUnavailable = "ImageUnavailable"
@@ -69,7 +70,8 @@ const (
 	ReasonPodFailed = "PodFailed"
 	// ReasonJobDeleted: somebody deleted the load Job.
 	ReasonJobDeleted = "JobDeleted"
-	// ReasonInvalidPlan: the operator and the client image do not understand each other.
+	// ReasonInvalidPlan: the operator and the client image do not understand each
+	// other, or somebody has replaced the plan.
 	ReasonInvalidPlan = "InvalidPlan"
 )
 

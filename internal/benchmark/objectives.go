@@ -78,6 +78,9 @@ func CouldNotRun(reason string) bool {
 
 // judge judges one objective of a run.
 func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) verdict {
+	if s == nil && b.Status.Summary != nil {
+		return notJudged("", "Of the numbers of a client pod that was lost only the summary is left: the operator that had them all is gone.")
+	}
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
 	}

@@ -126,7 +126,7 @@ func (t *table) errors() {
 			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, float64(op.AttemptsPerThousandCommits)/1000))
 		}
 		if op.Late != nil && *op.Late > 0 {
-			t.sentence("", fmt.Sprintf("%s sent late, by more than 250 µs and a tenth of the latency's p99: %s of %s",
+			t.sentence("", fmt.Sprintf("%s sent late, by more than 250 µs and a tenth of the latency's p99: %s of %s measured",
 				op.Operation, results.Grouped(*op.Late), results.Grouped(op.Succeeded+op.Failed+op.Censored)))
 		}
 		if op.Censored > 0 {

@@ -117,7 +117,7 @@ func TestTableShowsWhatWentWrong(t *testing.T) {
 	text, lines := cells(t, b)
 	wantLine(t, lines, "Put failed with Unavailable: 1,200")
 	wantLine(t, lines, "Put unanswered or still owed at the end: 2")
-	wantLine(t, lines, "Put sent late, by more than 250 µs and a tenth of the latency's p99: 3 of 1,300")
+	wantLine(t, lines, "Put sent late, by more than 250 µs and a tenth of the latency's p99: 3 of 1,300 measured")
 	for _, want := range []string{"MISSED", "≥60s", "warning: ", "etcdctl del --prefix x/"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wanted %q in:\n%s", want, text)

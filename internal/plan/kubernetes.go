@@ -94,7 +94,7 @@ func (p Plan) validateKubernetes() error {
 	return errors.Join(
 		check(share >= podsPerCreate*creates, "workload.kubernetes.pods",
 			fmt.Sprintf("at least %d times podCreates for each of %d client pods, so that none is written while it is created or deleted: use fewer client pods", podsPerCreate, p.Pods), k.Pods),
-		check(int64(p.Load.Clients) <= k.Nodes, "load.clients", fmt.Sprintf("at most %d, the nodes, none of which renews its lease twice at once", k.Nodes), p.Load.Clients),
+		check(int64(p.Pods) <= k.Nodes, "workload.kubernetes.nodes", fmt.Sprintf("at least %d, one for each client pod", p.Pods), k.Nodes),
 		check(p.Load.mostClients(p.Pods) <= PodMargin(share)/max(creates, 1)*k.PerMinute.Total(), "load.clients",
 			"fewer for each client pod, so that requests do not overtake each other by minutes of the cluster's life", p.Load.Clients),
 		check(p.Workload.ValueSize == greatest && p.Workload.Values == (Values{}), "workload.valueSize", fmt.Sprintf("%d, that of the greatest object", greatest), p.Workload.ValueSize),

@@ -52,7 +52,7 @@ func TestValidateRefusesACluster(t *testing.T) {
 		"by too many pods":       {cluster(func(p *Plan) { p.Pods, p.Load.Connections = 4, 4 }), "use fewer client pods"},
 		"with too many clients":  {cluster(func(p *Plan) { p.Load.Clients = 3*60 + 1 }), "load.clients"},
 		"by one pod with most":   {cluster(func(p *Plan) { p.Load.Connections, p.Load.Clients = 4, 4*30+1 }), "load.clients"},
-		"with too few nodes":     {cluster(func(p *Plan) { p.Workload.Kubernetes.Nodes = 29 }), "load.clients: wanted at most 29"},
+		"with too few nodes":     {cluster(func(p *Plan) { p.Workload.Kubernetes.Nodes = int64(p.Pods) - 1 }), "workload.kubernetes.nodes"},
 		"without new pods":       {cluster(func(p *Plan) { p.Workload.Kubernetes.PerMinute.PodCreates = 0 }), "kubernetes.perMinute.podCreates: wanted at least 1"},
 		"with too many pods":     {cluster(func(p *Plan) { p.Workload.Kubernetes.Pods = 10_000_001 }), "kubernetes.pods: wanted at most 10000000"},
 		"with less than nothing": {cluster(func(p *Plan) { p.Workload.Kubernetes.PerMinute.Events = -1 }), "kubernetes.perMinute"},

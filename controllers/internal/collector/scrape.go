@@ -19,8 +19,9 @@ const (
 	// scrapeTimeout bounds one scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
 	// parallelReads bounds how many answers of a run's pods are read at a time, and
-	// so the memory that it takes. All pods are asked at once: those that hang must
-	// keep none that lives from being heard within scrapeTimeout.
+	// so the memory that it takes. All pods are asked at once: those that do not
+	// answer keep none that lives from being heard within scrapeTimeout. Those that
+	// stop amid their answer can, in their own run.
 	parallelReads = 16
 )
 
@@ -99,8 +100,12 @@ func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	if response.StatusCode != http.StatusOK {
 		return answer{}, fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
 	}
-	r.room <- struct{}{}
-	defer func() { <-r.room }()
+	select {
+	case r.room <- struct{}{}:
+		defer func() { <-r.room }()
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	}
 	snapshot, err := results.Read(response.Body, response.Header.Get("Content-Type"))
 	if err != nil {
 		return answer{}, fmt.Errorf("scraping %s: %w", url, err)

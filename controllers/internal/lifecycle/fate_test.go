@@ -125,7 +125,7 @@ func (w *world) strikePod() {
 // and lets go of its object.
 func TestAlwaysFinishes(t *testing.T) {
 	reasons := map[string]int{}
-	for seed := range uint64(3000) {
+	for seed := range uint64(8000) {
 		w := newWorld(t, seed)
 		if seed%4 == 0 {
 			w.run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow

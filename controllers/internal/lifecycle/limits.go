@@ -37,7 +37,7 @@ const (
 
 	// hearGrace is how long an operator that has just come waits for a pod's first
 	// word: for two scrapes, a second apart, that take as long as they may. That is
-	// so for any number of pods, since the collector asks all of them at once.
+	// so for any number of pods that are silent, since the collector asks all at once.
 	hearGrace = 8 * time.Second
 
 	// leadBase and leadPerPod are the time between the decision to start and

@@ -77,7 +77,9 @@ func endWait(o Observed, now time.Time) []Action {
 	}
 	var out []Action
 	for _, p := range o.Pods {
-		switch {
+		switch lives := !p.Exited && !p.isFinal(); {
+		case o.goesOnWithout(p, now) && lives:
+			return nil
 		case o.goesOnWithout(p, now), p.isFinal():
 		case p.State != PodRunning || p.stage() != results.StageCleaning:
 			return nil
@@ -98,7 +100,7 @@ func (p Pod) diedHolding() bool {
 // for those that were lost. That they were is no news where somebody has deleted
 // their Job.
 func decidePartlyCompleted(o Observed, now time.Time) *Decision {
-	if o.endsForGood() || o.status().StartAt == nil || o.countPods(Pod.obeyedStop) > 0 || checkJob(o, now) != nil {
+	if o.endsForGood() || o.status().StartAt == nil || o.stopped() || checkJob(o, now) != nil {
 		return nil
 	}
 	did, ended := 0, true

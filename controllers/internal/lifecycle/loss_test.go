@@ -64,6 +64,7 @@ func TestAPodThatIsLost(t *testing.T) {
 		"that does not disturb":     {scenario(told(t0), goesOn, disturbed, pod(1, killed)), ""},
 		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
 		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
+		"one that waited for it":    {scenario(told(t0), goesOn, pod(1, killed), third(gave(results.StageDone)), pod(0, killed), pod(0, func(p *Pod) { p.Stop = true })), v1alpha1.ReasonPartlyCompleted},
 		"since its Job was deleted": {scenario(told(t0), goesOn, pod(1, evicted), pod(0, gave(results.StageDone)), func(o *Observed) { o.Job = Job{} }), v1alpha1.ReasonJobDeleted},
 		"stopped without it":        {scenario(told(t0), goesOn, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
 		"none was":                  {scenario(done, goesOn), v1alpha1.ReasonCompleted},
@@ -88,28 +89,31 @@ func TestAPodThatIsLost(t *testing.T) {
 	}
 }
 
+// third adds a pod, which is as the first one but for a change.
+func third(alter func(*Pod)) change {
+	return func(o *Observed) {
+		p := o.Pods[0]
+		p.Index, p.Name = 2, "c"
+		alter(&p)
+		o.Pods = append(o.Pods, p)
+	}
+}
+
 // Pods that have measured wait for one that may yet let go of the keys, and not
 // for one that never will.
 func TestNobodyWaitsForTheDead(t *testing.T) {
-	gone := func(p *Pod) { p.State = PodGone }
-	third := func(stage results.Stage) change {
-		return func(o *Observed) {
-			p := o.Pods[0]
-			p.Index, p.Name = 2, "c"
-			gave(stage)(&p)
-			o.Pods = append(o.Pods, p)
-		}
-	}
+	gone := func(p *Pod) { p.State, p.Live, p.Final = PodGone, nil, nil }
 	cleaning := pod(0, gave(results.StageCleaning))
 	tests := map[string]struct {
 		seen Observed
 		want bool
 	}{
 		"one that was killed":              {scenario(told(t0), goesOn, pod(1, killed), cleaning), true},
-		"all others wait, too":             {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageCleaning)), true},
-		"all others have ended":            {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageDone)), true},
+		"all others wait, too":             {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageCleaning))), true},
+		"all others have ended":            {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageDone))), true},
 		"while it measures itself":         {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageMeasuring))), false},
-		"while another measures":           {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(results.StageMeasuring)), false},
+		"while another measures":           {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageMeasuring))), false},
+		"one of two, and one is gone":      {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gone)), false},
 		"one that is gone":                 {scenario(told(t0), goesOn, pod(1, gone), cleaning), false},
 		"one on a node that is silent":     {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }), cleaning), false},
 		"one of which only others say so":  {scenario(told(t0), goesOn, pod(1, killed), pod(1, func(p *Pod) { p.Exited = false }), cleaning), false},

@@ -253,7 +253,8 @@ func missingPods(run *v1alpha1.EtcdBenchmark) []Pod {
 	}
 	for _, p := range run.Status.Pods {
 		if p.Node != "" && int(p.Index) < len(pods) {
-			pods[p.Index] = Pod{Index: int(p.Index), Name: p.Name, Node: p.Node, State: PodGone}
+			// Once the run ends, all are told; what this one's annotation said is gone with it.
+			pods[p.Index] = Pod{Index: int(p.Index), Name: p.Name, Node: p.Node, State: PodGone, Stop: run.Status.Ending != nil}
 		}
 	}
 	return pods

@@ -54,6 +54,12 @@ func (p Pod) outranStop() bool {
 	return false
 }
 
+// stopped says that a stop has cut the run short. Without it, pods are told to stop
+// waiting for one that died.
+func (o Observed) stopped() bool {
+	return o.status().Ending != nil && o.countPods(Pod.obeyedStop) > 0
+}
+
 // obeyedStop says that the run's own stop has ended the pod's load, or may have.
 func (p Pod) obeyedStop() bool { return p.Stop && p.isSettled() && !p.outranStop() }
 

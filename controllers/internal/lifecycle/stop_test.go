@@ -102,3 +102,14 @@ func TestStopAfterTheLoad(t *testing.T) {
 		})
 	}
 }
+
+// What a pod that is gone was told is gone with it: nobody can tell that a stop has
+// not cut its load short.
+func TestAPodThatIsGoneWasToldToStop(t *testing.T) {
+	o := scenario(done, stopKept)
+	o.Run.Status.Pods = []v1alpha1.PodStatus{{Index: 0, Name: "a", Node: "node"}, {Index: 1, Name: "b", Node: "node"}}
+	o.Pods, _ = AssignPods(o.Run, nil)
+	if d := Decide(o, t0); d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonStopped {
+		t.Errorf("wanted the run to finish as Stopped, found %+v", d.Finish)
+	}
+}
