@@ -23,13 +23,22 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	case s.Progress != nil && s.Progress.Requests > 0:
 		return &v1alpha1.Display{
 			Throughput: rateIn(s.Progress.ThroughputPerSecond, s.Progress.ThroughputPerMillionSeconds).String(),
-			P99:        orMore(Micros(s.Progress.P99Microseconds), s.Progress.AtLeast, v1alpha1.StatisticP99),
+			P99:        progressP99(s.Progress),
+			Errors:     results.Grouped(s.Progress.FailedRequests),
 			Pods:       podsOf(s.Progress.ReadyPods, b),
 		}
 	case s.Progress != nil:
 		return &v1alpha1.Display{Pods: podsOf(s.Progress.ReadyPods, b)}
 	}
 	return nil
+}
+
+// progressP99 is empty where nothing has succeeded yet: no latency is 0.
+func progressP99(p *v1alpha1.Progress) string {
+	if p.P99Microseconds == 0 {
+		return ""
+	}
+	return orMore(Micros(p.P99Microseconds), p.AtLeast, v1alpha1.StatisticP99)
 }
 
 func podsOf(n int32, b *v1alpha1.EtcdBenchmark) string {

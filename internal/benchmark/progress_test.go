@@ -76,13 +76,17 @@ func TestDisplay(t *testing.T) {
 		"pods are started": {v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 1}}, &v1alpha1.Display{Pods: "1/2"}},
 		"while it runs": {
 			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 2, Requests: 9, ThroughputPerSecond: 48123, P99Microseconds: 25_100}},
-			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "25.1ms"},
+			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "25.1ms", Errors: "0"},
+		},
+		"while all fail": {
+			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{ReadyPods: 2, Requests: 9, FailedRequests: 9}},
+			&v1alpha1.Display{Pods: "2/2", Throughput: "0/s", Errors: "9"},
 		},
 		"while it ends": {
 			v1alpha1.EtcdBenchmarkStatus{Progress: &v1alpha1.Progress{
 				ReadyPods: 2, Requests: 9, ThroughputPerSecond: 48123, P99Microseconds: 25_100, AtLeast: []v1alpha1.LatencyStatistic{v1alpha1.StatisticP99},
 			}},
-			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "≥25.1ms"},
+			&v1alpha1.Display{Pods: "2/2", Throughput: "48,123/s", P99: "≥25.1ms", Errors: "0"},
 		},
 		"with a result": {
 			v1alpha1.EtcdBenchmarkStatus{Summary: summary, Pods: done},

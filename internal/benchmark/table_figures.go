@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,14 +157,11 @@ func (t *table) course(timeline *Timeline) {
 	g := grid{left: 2}
 	each := "each " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
 	g.add("OVER TIME", each, "LOWEST", "HIGHEST")
-	for _, row := range []struct {
-		name   string
-		values []float64
-		text   func(float64) string
-	}{{"throughput", c.rates, rateText}, {"longest latency", c.longest, microsText}} {
-		lowest, highest := slices.Min(row.values), slices.Max(row.values)
-		g.add(row.name, bars(row.values, highest), row.text(lowest), row.text(highest))
+	g.addCourse("throughput", c.rates, rateText)
+	if slices.Max(c.failures) > 0 {
+		g.addCourse("failures", c.failures, rateText)
 	}
+	g.addCourse("longest latency", c.longest, microsText)
 	interval := time.Duration(c.intervalSeconds * float64(time.Second))
 	for _, d := range t.b.Status.Summary.Disturbances {
 		if row := markRow(d, interval, len(c.rates)); row != "" {
@@ -171,6 +169,16 @@ func (t *table) course(timeline *Timeline) {
 		}
 	}
 	t.section(g)
+}
+
+// addCourse draws values that are not all unknown.
+func (g *grid) addCourse(name string, values []float64, text func(float64) string) {
+	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(known) == 0 {
+		return
+	}
+	lowest, highest := slices.Min(known), slices.Max(known)
+	g.add(name, bars(values, highest), text(lowest), text(highest))
 }
 
 func rateText(perSecond float64) string { return rateOf(perSecond).String() }

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -65,7 +66,9 @@ const maxBars = 50
 // course is a timeline in few intervals, all of them within the window.
 type course struct {
 	intervalSeconds float64
-	rates, longest  []float64
+	rates, failures []float64
+	// longest is not a number where nothing has succeeded.
+	longest []float64
 }
 
 // courseOf leaves out the last, broken interval, whose rate would be none. It
@@ -78,24 +81,32 @@ func courseOf(t *Timeline, window time.Duration) course {
 	}
 	c := course{intervalSeconds: t.IntervalSeconds * float64(width)}
 	for from := 0; from+width <= whole; from += width {
-		var succeeded, longest float64
+		var succeeded, failed, longest float64
 		for _, p := range t.Points[from : from+width] {
-			succeeded += float64(p.Succeeded)
+			succeeded, failed = succeeded+float64(p.Succeeded), failed+float64(p.Failed)
 			longest = max(longest, float64(p.MaxLatencyMicroseconds))
 		}
+		if succeeded == 0 {
+			longest = math.NaN()
+		}
 		c.rates = append(c.rates, succeeded/c.intervalSeconds)
+		c.failures = append(c.failures, failed/c.intervalSeconds)
 		c.longest = append(c.longest, longest)
 	}
 	return c
 }
 
-// bars draws numbers from 0 to their greatest.
+// bars draws numbers from 0 to their greatest, and a dot for what is none.
 func bars(values []float64, greatest float64) string {
 	const levels = "▁▂▃▄▅▆▇█"
 	drawn := []rune(levels)
 	var out strings.Builder
 	for _, v := range values {
 		level := 0
+		if math.IsNaN(v) {
+			out.WriteRune('·')
+			continue
+		}
 		if greatest > 0 {
 			level = min(int(v/greatest*float64(len(drawn))), len(drawn)-1)
 		}

@@ -67,6 +67,26 @@ func TestTheTableShowsTheCourse(t *testing.T) {
 	}
 }
 
+// An interval in which nothing succeeded has no latency, least of all the lowest,
+// and what failed in it shows.
+func TestTheCourseShowsWhereNothingSucceeded(t *testing.T) {
+	timeline := &Timeline{IntervalSeconds: 1, Points: []TimelinePoint{
+		{Succeeded: 100, MaxLatencyMicroseconds: 2000}, {}, {Failed: 50}, {Succeeded: 100, MaxLatencyMicroseconds: 4000},
+	}}
+	run := finished([]*results.Snapshot{measured(0, 10)})
+	run.Status.Summary.DurationMicroseconds = 4_000_000
+	var out strings.Builder
+	if err := WriteTable(&out, run, timeline); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"throughput █▁▁█ 0/s 100/s", "failures ▁▁█▁ 0/s 50/s", "longest latency ▅··█ 2ms 4ms"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
 func TestNothingToDraw(t *testing.T) {
 	for name, tc := range map[string]struct {
 		points int

@@ -83,7 +83,7 @@ func (c contest) hold(ctx context.Context, p programs, tmpfs string, rounds int,
 		r, err := c.round(ctx, a, i)
 		if err != nil {
 			fmt.Fprintln(progress)
-			return nil, fmt.Errorf("%s, round %d: %w", c.name, i+1, err)
+			return all, fmt.Errorf("%s, round %d: %w", c.name, i+1, err)
 		}
 		all = append(all, r)
 		c.report(progress, r)

@@ -59,14 +59,18 @@ func Run(ctx context.Context, section string, args []string, stdout, progress io
 	return failed
 }
 
-// hold holds the contests one after the other, and keeps each as it ends.
+// hold holds the contests one after the other, and keeps each as it ends, also one that
+// somebody ends in the middle.
 func hold(ctx context.Context, o options, p programs, chosen []contest, kept records, progress io.Writer) (failed error) {
 	for _, c := range chosen {
 		measured := record{Machine: describeMachine(), Commit: describeCommit(ctx, ".")}
 		rounds, err := c.hold(ctx, p, o.tmpfs, o.pairs, progress)
 		if err != nil {
 			failed = errors.Join(failed, err)
-			continue
+			// Rounds that were held are worth keeping, unless there were more before.
+			if len(rounds) <= len(kept[c.name].Rounds) {
+				continue
+			}
 		}
 		measured.Rounds = rounds
 		kept[c.name] = measured

@@ -63,6 +63,9 @@ func explainNetwork(err error) (results.FailureReason, string) {
 	if errors.Is(err, errNoHTTP2) {
 		return results.FailureTargetUnreachable, "does not speak gRPC; look whether etcd serves clients on this port"
 	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "read" && isTimeout(err) {
+		return results.FailureTargetUnreachable, "does not answer, though it takes connections; look whether its process hangs or is stopped, and whether it is an etcd"
+	}
 	if isTimeout(err) {
 		return results.FailureTargetUnreachable, "does not answer; look at network policies and firewalls between the load generator and the target"
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // The forms of a result.
@@ -72,7 +73,7 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timelin
 	if status == exitDone {
 		return nil
 	}
-	if outputs.printed() == outputTable {
+	if outputs.printed() == outputTable && !nothingSucceeded(run.Status.Summary) {
 		return &exitError{status: status}
 	}
 	return &exitError{status, why(run, status)}
@@ -80,6 +81,9 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timelin
 
 // why says in words what a table would have shown.
 func why(run *v1alpha1.EtcdBenchmark, status int) error {
+	if s := run.Status.Summary; nothingSucceeded(s) {
+		return fmt.Errorf("none of %s requests succeeded", results.Grouped(s.MeasuredRequests))
+	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted) {
 		c = meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)

@@ -46,7 +46,10 @@ func joined(parts ...string) string {
 func figures(run *v1alpha1.EtcdBenchmark) string {
 	var parts []string
 	if d := benchmark.Display(run); d != nil && d.Throughput != "" {
-		parts = append(parts, d.Throughput, "p99 "+d.P99)
+		parts = append(parts, d.Throughput)
+		if d.P99 != "" {
+			parts = append(parts, "p99 "+d.P99)
+		}
 		if d.Errors != "" && d.Errors != "0" {
 			parts = append(parts, d.Errors+" failed")
 		}
