@@ -30,7 +30,7 @@ const exitHelp = `Exit status:
   1  the run finished and missed an objective
   2  the run could not be run (bad manifest, target out of reach, …), ended
      before its work was done, as TimedOut for example, or had no request that
-     succeeded
+     succeeded and no objective that it missed by that
   3  the run's objectives could not be judged, for example because its client
      was itself the limit; or it ended as Stopped or PartlyCompleted, or was
      left before its result was known`
