@@ -41,6 +41,7 @@ func databaseOf(t *testing.T, symbol string) (dir string) {
 	write(t, `[{"id":"GO-2026-0001",`+modified+`}]`, dir, "index", "vulns.json")
 	write(t, `[{"path":"stdlib","vulns":[{"id":"GO-2026-0001",`+modified+`}]}]`, dir, "index", "modules.json")
 	write(t, `{"schema_version":"1.3.1","id":"GO-2026-0001",`+modified+`,"published":"2026-01-01T00:00:00Z","summary":"made for a test",
+		"database_specific":{"url":"https://vulnerabilities.example.org/GO-2026-0001","review_status":"REVIEWED"},
 		"affected":[{"package":{"name":"stdlib","ecosystem":"Go"},"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],
 		"ecosystem_specific":{"imports":[{"path":"strings","symbols":["`+symbol+`"]}]}}]}`, dir, "ID", "GO-2026-0001.json")
 	return dir
@@ -49,7 +50,7 @@ func databaseOf(t *testing.T, symbol string) (dir string) {
 func TestAVulnerabilityThatIsCalledFails(t *testing.T) {
 	var output strings.Builder
 	c := check{govulncheck: govulncheck, dir: program(t), database: "file://" + databaseOf(t, "ToUpper"), output: &output}
-	if err := c.run(t.Context()); err == nil || !strings.Contains(output.String(), "GO-2026-0001") {
+	if err := c.run(t.Context()); err == nil || !strings.Contains(output.String(), "Your code is affected by 1 vulnerability") {
 		t.Errorf("wanted a failure that names GO-2026-0001, found %v and:\n%s", err, output.String())
 	}
 }
