@@ -17,6 +17,7 @@ const (
 // load.
 //
 // +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watch.streams times watch.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",message="watch.connections must not be greater than watch.streams, for what carries no stream is of no use: lower it or raise streams",fieldPath=".connections"
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="watch.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="watch.keySize is too small to write watch.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
 // +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="watch.values.minSize must not be greater than watch.valueSize, the length of the longest value: lower it or raise valueSize"
@@ -38,6 +39,17 @@ type WatchWorkload struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	WatchersPerStream int32 `json:"watchersPerStream,omitempty"`
+
+	// connections is the number of connections that carry the streams and nothing
+	// else, a total over all pods beside load.connections: at least one for each
+	// pod, at most one for each stream. 0 lets the streams share the connections of
+	// the load. Default 0.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	Connections int32 `json:"connections"`
 
 	// scope is what each watcher watches: Key (watcher w watches key w mod
 	// keys.count) or AllKeys (each watches the whole key space, as with a

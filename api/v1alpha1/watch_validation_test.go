@@ -7,6 +7,7 @@ func TestAdmissionAcceptsWatches(t *testing.T) {
 		"the defaults":      `{type: Watch, watch: {}}`,
 		"all keys":          `{type: Watch, watch: {scope: AllKeys, prevKV: true, keys: {count: 100}}}`,
 		"as many as can be": `{type: Watch, watch: {streams: 10, watchersPerStream: 10000}}`,
+		"carriers":          `{type: Watch, watch: {streams: 4, connections: 4}}`,
 		"the shortest":      `{type: Watch, watch: {valueSize: 16, values: {minSize: 16}}}`,
 		"the longest":       `{type: Watch, watch: {valueSize: 1568000}}`,
 	} {
@@ -27,6 +28,7 @@ func TestAdmissionRejectsWatches(t *testing.T) {
 		"no stream":            {`{type: Watch, watch: {streams: 0}}`, "greater than or equal to 1"},
 		"no watcher":           {`{type: Watch, watch: {watchersPerStream: 0}}`, "greater than or equal to 1"},
 		"too many watchers":    {`{type: Watch, watch: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},
+		"idle carriers":        {`{type: Watch, watch: {streams: 4, connections: 5}}`, "watch.connections must not be greater than watch.streams"},
 		"values too short":     {`{type: Watch, watch: {valueSize: 15}}`, "greater than or equal to 16"},
 		"values too long":      {`{type: Watch, watch: {valueSize: 1568001}}`, "watch.valueSize must be at most 1568000"},
 		"some too short":       {`{type: Watch, watch: {values: {minSize: 15}}}`, "watch.values.minSize must be at least 16"},
@@ -40,5 +42,8 @@ func TestAdmissionRejectsWatches(t *testing.T) {
 	})
 	t.Run("a pod without a stream", func(t *testing.T) {
 		wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", `{type: Watch, watch: {streams: 1}}`}, edit{"spec.load.pods", `2`})
+	})
+	t.Run("a pod without a carrier", func(t *testing.T) {
+		wantRefused(t, "watch.connections: Invalid value", edit{"spec.workload", `{type: Watch, watch: {connections: 1}}`}, edit{"spec.load.pods", `2`})
 	})
 }

@@ -16,6 +16,7 @@ func TestAdmissionRejectsWatchGet(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
 		"no field":           {`{type: WatchGet}`, "workload.watchGet must be set"},
 		"another's field":    {`{type: Put, put: {}, watchGet: {}}`, "workload.watchGet must be set"},
+		"idle carriers":      {`{type: WatchGet, watchGet: {streams: 4, connections: 5}}`, "watchGet.connections must not be greater than watchGet.streams"},
 		"no stream":          {`{type: WatchGet, watchGet: {streams: 0}}`, "greater than or equal to 1"},
 		"no watcher":         {`{type: WatchGet, watchGet: {watchersPerStream: 0}}`, "greater than or equal to 1"},
 		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},

@@ -1,6 +1,8 @@
 package benchmark
 
 import (
+	"fmt"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -12,6 +14,7 @@ func planWatch(w *v1alpha1.WatchWorkload) plan.Workload {
 	out.Watch = &plan.Watch{
 		Streams:           int(w.Streams),
 		WatchersPerStream: int(w.WatchersPerStream),
+		Connections:       int(w.Connections),
 		AllKeys:           w.Scope == v1alpha1.WatchScopeAllKeys,
 		PrevKV:            w.PrevKV,
 	}
@@ -25,6 +28,7 @@ func planWatchGet(w *v1alpha1.WatchGetWorkload) plan.Workload {
 	out.WatchGet = &plan.WatchGet{
 		Streams:           int(w.Streams),
 		WatchersPerStream: int(w.WatchersPerStream),
+		Connections:       int(w.Connections),
 		Events:            int(w.Events),
 	}
 	return out
@@ -44,6 +48,21 @@ func watchSummary(w results.Watch) *v1alpha1.WatchSummary {
 		ResumedWatchers:   int64(w.Resumed),
 		Replays:           int64(w.Replays),
 	}
+}
+
+// carriers says how many connections carry nothing but watchers, if any do.
+func (t *table) carriers() string {
+	w, n := t.b.Resolved().Workload, int32(0)
+	if w.Watch != nil {
+		n = w.Watch.Connections
+	}
+	if w.WatchGet != nil {
+		n = w.WatchGet.Connections
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %s for watchers", results.Grouped(int64(n)))
 }
 
 // watch prints what became of watchers and events, if there were any.

@@ -75,7 +75,7 @@ func (t *table) header() {
 	t.line("%s", strings.TrimPrefix(t.b.Namespace+"/"+t.b.Name, "/"))
 	t.sentence("  result  ", t.outcome())
 	t.sentence("  load    ", strings.Join([]string{
-		plural(int64(load.Pods), "pod"), plural(int64(load.Connections), "connection"),
+		plural(int64(load.Pods), "pod"), plural(int64(load.Connections), "connection") + t.carriers(),
 		plural(int64(load.Clients), "client"), loopText(load), string(load.Transport),
 	}, ", "))
 	if text := t.target(); text != "" {

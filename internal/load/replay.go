@@ -127,7 +127,7 @@ func (s *Session) replay(ctx context.Context, e *engine) {
 	s.replays.sinceStart = func() time.Duration { return Now().Sub(e.measured.start) }
 	ctx, s.endWatch = context.WithCancel(context.WithoutCancel(ctx))
 	for i := range s.part.Streams(settings.Streams) {
-		conn := s.conns[i%len(s.conns)].(ReplayConn)
+		conn := s.carriers[i%len(s.carriers)].(ReplayConn)
 		conn.Replay(ctx, settings.WatchersPerStream, s.replays.history, s.replays)
 	}
 }

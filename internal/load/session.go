@@ -52,8 +52,10 @@ type Session struct {
 
 	workload *workload.Workload
 	recorder *recorder
-	// conns are the pod's connections, once they are open.
+	// conns are the pod's connections, once they are open, and carriers those of
+	// its watchers: the same, unless these have some of their own.
 	conns     []Conn
+	carriers  []Conn
 	sampler   *sampler
 	disturber *disturber
 	meter     *process.Meter
@@ -187,7 +189,7 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 		return nil, err
 	}
 	s.lookout.begin(s.life, target, stop)
-	if s.conns, err = s.connect(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.claim(ctx); err != nil {

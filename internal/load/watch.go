@@ -62,7 +62,7 @@ func (s *Session) watch(ctx context.Context) error {
 	interrupt := context.AfterFunc(ctx, end)
 	defer interrupt()
 	for i, watchers := range s.streams() {
-		conn, ok := s.conns[i%len(s.conns)].(WatchConn)
+		conn, ok := s.carriers[i%len(s.carriers)].(WatchConn)
 		if !ok {
 			return noWatches(s.plan)
 		}

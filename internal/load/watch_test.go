@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,8 +18,10 @@ type watchDriver struct {
 	fail error
 	drop func(watcher int) bool
 
-	mutex     sync.Mutex
-	watchers  []Watcher
+	mutex    sync.Mutex
+	watchers []Watcher
+	// carriers are the connections of the streams, by their global index.
+	carriers  []int
 	audience  Audience
 	preloaded int
 	lasting   context.Context
@@ -46,12 +49,13 @@ func (d *watchDriver) tell(req *Request) {
 
 func (d *watchDriver) Connect(ctx context.Context, connection int) (Conn, error) {
 	conn, err := d.fakeDriver.Connect(ctx, connection)
-	return &watchConn{Conn: conn, driver: d}, err
+	return &watchConn{Conn: conn, driver: d, connection: connection}, err
 }
 
 type watchConn struct {
 	Conn
-	driver *watchDriver
+	driver     *watchDriver
+	connection int
 }
 
 func (c *watchConn) Watch(ctx context.Context, watchers []Watcher, audience Audience) error {
@@ -59,6 +63,7 @@ func (c *watchConn) Watch(ctx context.Context, watchers []Watcher, audience Audi
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.watchers = append(d.watchers, watchers...)
+	d.carriers = append(d.carriers, c.connection)
 	d.audience = audience
 	d.lasting = ctx
 	return d.fail
@@ -93,6 +98,31 @@ func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
 	}
 	if got := s.Operations[results.OperationWatchEvent].Latency.Count(); got != 6*1003 || endedOf(s).Succeeded != 13*1003 {
 		t.Errorf("%d events were timed, wanted six for each of 1003 puts", got)
+	}
+}
+
+// Streams share the connections of the load, or have some that carry no puts.
+func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		connections int
+		want        []int
+	}{
+		"shared":       {0, []int{0, 1, 2, 0}},
+		"of their own": {2, []int{3, 4, 3, 4}},
+		"one each":     {4, []int{3, 4, 5, 6}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newWatchDriver()
+			if _, err := runWatched(t, d, func(p *plan.Plan) {
+				p.Load.Connections, p.Load.Clients = 3, 3
+				p.Workload.Watch.Streams, p.Workload.Watch.WatchersPerStream, p.Workload.Watch.Connections = 4, 1, tc.connections
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(d.carriers, tc.want) {
+				t.Errorf("the streams are on the connections %v, wanted %v", d.carriers, tc.want)
+			}
+		})
 	}
 }
 

@@ -13,11 +13,24 @@ import (
 // target.
 const connectParallel = 16
 
-// connect opens this pod's connections.
-func (s *Session) connect(ctx context.Context) ([]Conn, error) {
-	conns := make([]Conn, s.part.Connections)
-	err := inParallel(ctx, len(conns), func(ctx context.Context, i int) (err error) {
-		conns[i], err = s.driver.Connect(ctx, s.part.FirstConnection+i)
+// connect opens this pod's connections: those of the load, and those that carry
+// watchers.
+func (s *Session) connect(ctx context.Context) (err error) {
+	if s.conns, err = s.open(ctx, s.part.FirstConnection, s.part.Connections); err != nil {
+		return err
+	}
+	s.carriers = s.conns
+	if s.part.Carriers > 0 {
+		s.carriers, err = s.open(ctx, s.part.FirstCarrier, s.part.Carriers)
+	}
+	return err
+}
+
+// open opens n connections with global indices from first on.
+func (s *Session) open(ctx context.Context, first, n int) ([]Conn, error) {
+	conns := make([]Conn, n)
+	err := inParallel(ctx, n, func(ctx context.Context, i int) (err error) {
+		conns[i], err = s.driver.Connect(ctx, first+i)
 		return err
 	})
 	return conns, err

@@ -20,6 +20,9 @@ type Watch struct {
 	// Streams is how many gRPC streams carry the watchers.
 	Streams           int `json:"streams"`
 	WatchersPerStream int `json:"watchersPerStream"`
+	// Connections are those that carry streams alone, beside the load's. With 0,
+	// the streams share the load's.
+	Connections int `json:"connections,omitempty"`
 	// AllKeys lets each watcher watch all keys; else watcher w watches key w
 	// modulo KeyCount.
 	AllKeys bool `json:"allKeys,omitempty"`
@@ -35,6 +38,25 @@ func (p Part) Streams(all int) []int {
 		own = append(own, s)
 	}
 	return own
+}
+
+// checkCarriers looks at how many connections carry so many streams and nothing
+// else: none, or some for each pod.
+func checkCarriers(connections, streams, pods int, field string) error {
+	return check(connections == 0 || connections >= pods && connections <= streams, field,
+		fmt.Sprintf("0, or at least one for each of %d pods and at most one for each of %d streams", pods, streams), connections)
+}
+
+// carriers is how many connections carry nothing but watchers.
+func (w Workload) carriers() int {
+	switch {
+	case w.Watch != nil:
+		return w.Watch.Connections
+	case w.WatchGet != nil:
+		return w.WatchGet.Connections
+	default:
+		return 0
+	}
 }
 
 func (w *Watch) validate(int64) error {
@@ -53,6 +75,7 @@ func (p Plan) validateWatch() error {
 	}
 	return errors.Join(
 		check(w.Watch.Streams >= p.Pods, "workload.watch.streams", fmt.Sprintf("at least one for each of %d pods", p.Pods), w.Watch.Streams),
+		checkCarriers(w.Watch.Connections, w.Watch.Streams, p.Pods, "workload.watch.connections"),
 		check(w.ValueSize-w.Values.Spread >= MinMarkedValue, "workload.valueSize",
 			fmt.Sprintf("at least %d for the shortest value, which says who has put it", MinMarkedValue), w.ValueSize-w.Values.Spread),
 	)

@@ -19,7 +19,9 @@ func watching(change func(*Plan)) func(*Plan) {
 
 func TestDecodeReturnsAWatch(t *testing.T) {
 	want := valid()
-	watching(func(p *Plan) { p.Workload.Watch.AllKeys, p.Workload.Watch.PrevKV = true, true })(&want)
+	watching(func(p *Plan) {
+		p.Workload.Watch.AllKeys, p.Workload.Watch.PrevKV, p.Workload.Watch.Connections = true, true, 4
+	})(&want)
 	data, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -46,9 +48,11 @@ func TestValidateRefusesAWatch(t *testing.T) {
 		"with a pod that has no stream": {watching(func(p *Plan) {
 			p.Pods, p.Load.Connections, p.Load.Clients = 5, 5, 5
 		}), "workload.watch.streams"},
-		"with values too short":      {watching(func(p *Plan) { p.Workload.ValueSize = 15 }), "workload.valueSize"},
-		"with some values too short": {watching(func(p *Plan) { p.Workload.ValueSize, p.Workload.Values.Spread = 20, 5 }), "workload.valueSize"},
-		"over Fast":                  {watching(func(p *Plan) { p.Load.Transport = TransportFast }), "load.transport"},
+		"with a pod without a carrier": {watching(func(p *Plan) { p.Workload.Watch.Connections = p.Pods - 1 }), "workload.watch.connections"},
+		"with a carrier of nothing":    {watching(func(p *Plan) { p.Workload.Watch.Connections = 5 }), "workload.watch.connections"},
+		"with values too short":        {watching(func(p *Plan) { p.Workload.ValueSize = 15 }), "workload.valueSize"},
+		"with some values too short":   {watching(func(p *Plan) { p.Workload.ValueSize, p.Workload.Values.Spread = 20, 5 }), "workload.valueSize"},
+		"over Fast":                    {watching(func(p *Plan) { p.Load.Transport = TransportFast }), "load.transport"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,5 +77,25 @@ func TestEachStreamBelongsToOnePod(t *testing.T) {
 	slices.Sort(all)
 	if want := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(all, want) {
 		t.Errorf("the pods have the streams %v, wanted %v", all, want)
+	}
+}
+
+// Every carrier belongs to exactly one pod, behind the connections of the load.
+func TestCarriersAddUpToThePlan(t *testing.T) {
+	p := valid()
+	watching(func(p *Plan) { p.Workload.Watch.Streams, p.Workload.Watch.Connections = 9, 7 })(&p)
+	next := p.Load.Connections
+	for i := range p.Pods {
+		part, err := p.Part(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if part.FirstCarrier != next || part.Carriers < 1 {
+			t.Errorf("part %d is %+v, wanted its carriers to begin at %d", i, part, next)
+		}
+		next += part.Carriers
+	}
+	if want := p.Load.Connections + 7; next != want {
+		t.Errorf("the parts have connections to %d, wanted %d", next, want)
 	}
 }

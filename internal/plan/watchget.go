@@ -17,6 +17,9 @@ type WatchGet struct {
 	// Streams is how many gRPC streams carry the watchers.
 	Streams           int `json:"streams"`
 	WatchersPerStream int `json:"watchersPerStream"`
+	// Connections are those that carry streams alone, beside the load's. With 0,
+	// the streams share the load's.
+	Connections int `json:"connections,omitempty"`
 	// Events is how often a pod writes its key of the history before the load. Each
 	// of its watchers reads that from the beginning, over and over.
 	Events int `json:"events"`
@@ -39,6 +42,7 @@ func (p Plan) validateWatchGet() error {
 	}
 	return errors.Join(
 		check(w.Streams >= p.Pods, "workload.watchGet.streams", fmt.Sprintf("at least one for each of %d pods", p.Pods), w.Streams),
+		checkCarriers(w.Connections, w.Streams, p.Pods, "workload.watchGet.connections"),
 		check(p.Workload.KeyCount >= int64(p.Pods), "workload.keyCount", fmt.Sprintf("a key of its own for the history of each of %d pods", p.Pods), p.Workload.KeyCount),
 		check(p.Workload.Serializable, "workload.serializable", "true for WatchGet", p.Workload.Serializable),
 	)

@@ -318,6 +318,10 @@ func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
 	t.Run("a user who can not log in without a majority", func(t *testing.T) {
 		preflightFails(t, planFor(cluster.Endpoints, withUser(t, "bench", "secret")), results.FailureNoQuorum, "1 of 3 addresses")
 	})
+	cluster.Stop(2)
+	t.Run("all of three", func(t *testing.T) {
+		preflightFails(t, p, results.FailureTargetUnreachable, append(cluster.Endpoints, "refuses connections")...)
+	})
 }
 
 // Whoever ends the context wants an end, not an explanation.

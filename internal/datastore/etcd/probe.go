@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // probeTimeout bounds one look whether an address answers.
@@ -21,7 +24,8 @@ var (
 )
 
 // probeAll returns that there is no quorum if an address that answers says so,
-// else the first address's trouble, in the plan's order.
+// else the first address's trouble, in the plan's order, and which others have
+// one too.
 func (d *Driver) probeAll(ctx context.Context) error {
 	if _, err := d.secrets(); err != nil {
 		return err
@@ -30,12 +34,29 @@ func (d *Driver) probeAll(ctx context.Context) error {
 	if err := d.whyUnreachable(ctx, errs); err != nil {
 		return err
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
+	return d.troubles(errs)
+}
+
+// troubles is the first of the addresses' troubles, with the names of the others
+// that have one: who hears of them one by one would start a run for each.
+func (d *Driver) troubles(errs []error) error {
+	var first error
+	var others []string
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case first == nil:
+			first = err
+		default:
+			others = append(others, d.plan.Target.Endpoints[i])
 		}
 	}
-	return nil
+	told, ok := errors.AsType[*load.Error](first)
+	if !ok || len(others) == 0 {
+		return first
+	}
+	message := fmt.Sprintf("%s; of the %d addresses these can not be used either: %s", told.Message, len(errs), strings.Join(others, ", "))
+	return &load.Error{Reason: told.Reason, Message: message, Err: first}
 }
 
 // probes look at all addresses at the same time.

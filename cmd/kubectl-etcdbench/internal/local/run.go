@@ -119,8 +119,7 @@ func (c *conductor) conduct(ctx context.Context) error {
 			c.end(c.failure(f))
 		case <-stop:
 			stop = nil
-			c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
-			c.end(ending{v1alpha1.ReasonStopped, "The run was stopped."})
+			c.interrupt()
 		case <-timeout.C:
 			c.timeOut()
 		case <-ticker.C:
@@ -153,6 +152,17 @@ func (c *conductor) end(e ending) {
 		c.ending = &e
 	}
 	c.gate.stop()
+}
+
+// interrupt stops a run, unless nothing is left of it but keys to delete: what a
+// complete run has measured is no less for that.
+func (c *conductor) interrupt() {
+	if whole(c.snapshots()) {
+		c.options.Notice("All was measured, and the result follows once the keys of the run are deleted. Ctrl-C again leaves without it.")
+		return
+	}
+	c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
+	c.end(ending{v1alpha1.ReasonStopped, "The run was stopped."})
 }
 
 // timeOut leaves a run of which no number is missing, and only keys are to be

@@ -14,13 +14,17 @@ const (
 	redraw = 200 * time.Millisecond
 	// spacing is the shortest time between two lines where there is no terminal.
 	spacing = 2 * time.Second
+	// heartbeat is the longest, for whoever reads a log of a run that waits would
+	// not know whether anything still goes on.
+	heartbeat = 30 * time.Second
 )
 
 // clearLine moves a terminal's cursor to the first cell and empties the line.
 const clearLine = "\r\x1b[K"
 
 // Screen shows how a run goes: on a terminal as one line that is redrawn, else
-// as a new line per change. It is safe for concurrent use.
+// as a new line per change, and now and then while nothing changes. It is safe
+// for concurrent use.
 type Screen struct {
 	out io.Writer
 	// width of the terminal in cells, asked anew each time; nil means that
@@ -90,8 +94,8 @@ func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	if s.width == nil && s.run != nil {
-		s.print(line(s.run))
+	if text := s.text(); s.width == nil && text != s.printed {
+		s.print(text)
 	}
 }
 
@@ -104,21 +108,30 @@ func (s *Screen) clear() {
 func (s *Screen) draw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	text, since := s.text(), s.now().Sub(s.printedAt)
 	switch {
 	case s.run == nil:
 	case s.width != nil:
-		text := joined(clock(s.now().Sub(s.started)), s.run.Name, line(s.run))
-		fmt.Fprint(s.out, clearLine, cut(text, s.width()-1))
-	case s.printedAt.IsZero() || s.now().Sub(s.printedAt) >= spacing:
-		s.print(line(s.run))
+		fmt.Fprint(s.out, clearLine, cut(s.timed(text), s.width()-1))
+	case text != s.printed && since >= spacing, since >= heartbeat:
+		s.print(text)
 	}
 }
 
-// print writes a line unless it would say the same as the last one.
-func (s *Screen) print(text string) {
-	if text == s.printed {
-		return
+// text is the run's state in one line, empty before there is any.
+func (s *Screen) text() string {
+	if s.run == nil {
+		return ""
 	}
+	return line(s.run)
+}
+
+// timed puts the time since the start, and the run's name, before a text.
+func (s *Screen) timed(text string) string {
+	return joined(clock(s.now().Sub(s.started)), s.run.Name, text)
+}
+
+func (s *Screen) print(text string) {
 	s.printed, s.printedAt = text, s.now()
-	fmt.Fprintln(s.out, joined(clock(s.now().Sub(s.started)), s.run.Name, text))
+	fmt.Fprintln(s.out, s.timed(text))
 }

@@ -102,11 +102,12 @@ func TestWithoutTerminalLinesAreFew(t *testing.T) {
 	s.Show(runAt(v1alpha1.ReasonCompleted, 100))
 	s.Close()
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	// 10 s of changes are 5 lines; then the last change, and the end.
-	if len(lines) != 7 {
-		t.Errorf("wanted 7 lines, got %d:\n%s", len(lines), out.String())
+	// 10 s of changes are 5 lines; then the last change, which is told again
+	// three times in 100 s; and the end.
+	if len(lines) != 10 {
+		t.Fatalf("wanted 10 lines, got %d:\n%s", len(lines), out.String())
 	}
-	if !strings.Contains(lines[0], "  0%") || !strings.Contains(lines[5], " 99%") || !strings.Contains(lines[6], "Completed") {
+	if !strings.Contains(lines[0], "  0%") || !strings.Contains(lines[5], " 99%") || !strings.Contains(lines[8], " 99%") || !strings.Contains(lines[9], "Completed") {
 		t.Errorf("the first, the last or the final state is missing:\n%s", out.String())
 	}
 	if strings.ContainsAny(out.String(), "\r\x1b") {
