@@ -43,7 +43,7 @@ func parity(name, what string, w plan.Workload, requests int64, z size, others f
 	}
 }
 
-// besideNewer has the tool's newer release take part too.
+// besideNewer has the tool's newer release take part in a load of leases too.
 func besideNewer(c contest) contest {
 	c.sides = append(c.sides, newer(c.sides[1]))
 	c.figures = append(c.figures,
@@ -109,10 +109,12 @@ func watchParity(z size) contest {
 	l := load{workload: w, connections: 1, clients: 1, rate: 200, seconds: z.secondsOr(5)}
 	return contest{
 		name: "watch-latency", what: "events of puts at 200/s to one key by one client, at 100 watchers on 10 streams of another connection",
-		sides: []side{ours(clientV3, l), theirWatch(l)},
+		sides: []side{ours(clientV3, l), theirWatch(l), newer(theirWatch(l))},
 		figures: []figure{
 			{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
 			{what: "service time p50 of puts, ClientV3 ÷ benchmark", metric: sendingP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
+			{what: "put's answer → event p50, ClientV3 ÷ benchmark 3.7", metric: eventP50, of: clientV3, by: newerPeer, bound: reported()},
+			{what: "service time p50 of puts, ClientV3 ÷ benchmark 3.7", metric: sendingP50, of: clientV3, by: newerPeer, bound: reported()},
 		},
 	}
 }
