@@ -22,7 +22,6 @@ const (
 )
 
 func main() {
-	askForShortTimeslices()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

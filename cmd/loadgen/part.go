@@ -61,6 +61,9 @@ func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *f
 		return nil, nil, load.Errorf(results.FailureInvalidPlan, "%w", err)
 	}
 	relaxCollector(p.Load.Transport)
+	if p.Load.OpenLoop() {
+		askForShortTimeslices()
+	}
 	control := watchFiles(o.controlDir)
 	session, err := load.NewSession(load.Config{
 		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Measured: measured, Log: log,

@@ -16,6 +16,9 @@ const timeslice = 100 * time.Microsecond
 // that beside busy neighbours requests start when they are due. The share of
 // the processor stays as it is, and so no privilege is needed. It does nothing
 // before Linux 6.12, or where it is forbidden. Threads to come inherit it.
+//
+// A closed loop starts no request late by definition, and is interrupted more
+// often for nothing: it does not ask.
 func askForShortTimeslices() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
