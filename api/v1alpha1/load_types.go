@@ -46,8 +46,8 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=100
 	Pods int32 `json:"pods,omitempty"`
 
-	// connections is the number of TCP connections to the target; connection
-	// j goes to member j mod members. Default 1.
+	// connections is the number of TCP connections that carry the load;
+	// connection j goes to member j mod members. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1

@@ -16,8 +16,13 @@ func wantTaken(t *testing.T, edits ...edit) {
 // wantRefused wants a part of the message that tells what to write instead.
 func wantRefused(t *testing.T, want string, edits ...edit) {
 	t.Helper()
-	if err := create(t, object(t, edits...)); err == nil || !strings.Contains(err.Error(), want) {
+	err := create(t, object(t, edits...))
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("wanted a rejection that says %q, found: %v", want, err)
+		return
+	}
+	if strings.Contains(err.Error(), " spec: Invalid value") {
+		t.Errorf("wanted the field to be named at which to look, found: %v", err)
 	}
 }
 

@@ -265,8 +265,8 @@ func TestImmutability(t *testing.T) {
 		"add pod settings":      {nil, edit{"spec.pod", affinity}, "spec.pod is immutable"},
 		"remove pod settings":   {full, edit{"spec.pod", ""}, "spec.pod is immutable"},
 		"change pod settings":   {full, edit{"spec.pod.nodeSelector", `{a: b}`}, "spec.pod is immutable"},
-		"change the timeout":    {nil, edit{"spec.timeoutSeconds", `601`}, "spec.timeoutSeconds are immutable"},
-		"remove the scheduling": {[]edit{{"spec.schedulingTimeoutSeconds", `20`}}, edit{"spec.schedulingTimeoutSeconds", ""}, "are immutable"},
+		"change the timeout":    {nil, edit{"spec.timeoutSeconds", `601`}, "spec.timeoutSeconds is immutable"},
+		"remove the scheduling": {[]edit{{"spec.schedulingTimeoutSeconds", `20`}}, edit{"spec.schedulingTimeoutSeconds", ""}, "is immutable"},
 		"take back a stop":      {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", `false`}, "spec.stop can only go from false to true"},
 		"remove a stop":         {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", ""}, "spec.stop can only go from false to true"},
 	}

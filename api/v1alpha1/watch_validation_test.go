@@ -43,6 +43,9 @@ func TestAdmissionRejectsWatches(t *testing.T) {
 	t.Run("a pod without a stream", func(t *testing.T) {
 		wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", `{type: Watch, watch: {streams: 1}}`}, edit{"spec.load.pods", `2`})
 	})
+	t.Run("a carrier for each pod", func(t *testing.T) {
+		wantTaken(t, edit{"spec.workload", `{type: Watch, watch: {connections: 2}}`}, edit{"spec.load.pods", `2`}, edit{"spec.load.connections", `2`}, edit{"spec.load.clients", `2`})
+	})
 	t.Run("a pod without a carrier", func(t *testing.T) {
 		wantRefused(t, "watch.connections: Invalid value", edit{"spec.workload", `{type: Watch, watch: {connections: 1}}`}, edit{"spec.load.pods", `2`})
 	})

@@ -30,8 +30,8 @@ type WatchGetWorkload struct {
 
 	// connections is the number of connections that carry the streams and nothing
 	// else, a total over all pods beside load.connections: at least one for each
-	// pod, at most one for each stream. 0 lets the streams share the connections of
-	// the load. Default 0.
+	// pod, at most one for each stream. Like those, connection j goes to member j
+	// mod members. 0 lets the streams share the connections of the load. Default 0.
 	//
 	// +optional
 	// +kubebuilder:default=0

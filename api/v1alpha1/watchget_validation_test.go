@@ -6,6 +6,7 @@ func TestAdmissionAcceptsWatchGet(t *testing.T) {
 	for name, workload := range map[string]string{
 		"the defaults":      `{type: WatchGet, watchGet: {}}`,
 		"as many as can be": `{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10000, events: 10000}}`,
+		"carriers":          `{type: WatchGet, watchGet: {streams: 4, connections: 4}}`,
 		"one of everything": `{type: WatchGet, watchGet: {streams: 1, watchersPerStream: 1, events: 1, valueSize: 0, keys: {count: 1}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
@@ -30,12 +31,13 @@ func TestAdmissionRejectsWatchGet(t *testing.T) {
 	t.Run("over Fast", func(t *testing.T) {
 		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load.transport", `Fast`})
 	})
-	for name, workload := range map[string]string{
-		"a pod without a stream":  `{type: WatchGet, watchGet: {streams: 1}}`,
-		"a pod without a history": `{type: WatchGet, watchGet: {keys: {count: 1}}}`,
+	for field, workload := range map[string]string{
+		"streams":     `{type: WatchGet, watchGet: {streams: 1}}`,
+		"connections": `{type: WatchGet, watchGet: {connections: 1}}`,
+		"keys.count":  `{type: WatchGet, watchGet: {keys: {count: 1}}}`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", workload}, edit{"spec.load.pods", `2`})
+		t.Run("a pod without its share of "+field, func(t *testing.T) {
+			wantRefused(t, "spec.workload.watchGet."+field+": Invalid value", edit{"spec.workload", workload}, edit{"spec.load.pods", `2`})
 		})
 	}
 }

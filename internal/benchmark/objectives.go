@@ -120,9 +120,23 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	if o.Statistic == v1alpha1.StatisticStddev {
 		return judgeStddev(o, *op)
 	}
-	value, ok := op.Judged.Values[results.Statistic(o.Statistic)]
+	v := judgeRanked(o, *op, op.Judged)
+	if v.result == v1alpha1.ObjectiveMet && op.Unheard > 0 && !metAtWorst(o, *op) {
+		return notJudged(v.got, fmt.Sprintf("It leaves out up to %s of requests that got no answer.", plural(int64(op.Unheard), "event")))
+	}
+	return v
+}
+
+// metAtWorst says whether it would be met had all events of which nobody has
+// heard come later than any other. A mean is not known then.
+func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
+	return o.Statistic != v1alpha1.StatisticMean && judgeRanked(o, op, op.Feared).result == v1alpha1.ObjectiveMet
+}
+
+func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
+	value, ok := ranked.Values[results.Statistic(o.Statistic)]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
-	lowest, highest := bounds(value.Duration, o.Statistic, op.Judged.ErrorBoundPPM)
+	lowest, highest := bounds(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
 	switch got := gotLatency(value); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("No %s of %s could be had.", o.Statistic, o.Operation))
@@ -130,7 +144,7 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 		return missed("failed", fmt.Sprintf("It falls on a failed request; %s of %s failed.", plural(int64(op.Failed), "request"), o.Operation))
 	case lowest > limit:
 		return missed(got, "")
-	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, op.Judged.ErrorBoundPPM) > limit):
+	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
 		return notJudged(got, "Requests that were cut off at the end could have taken longer.")
 	case highest > limit:
 		return notJudged(got, fmt.Sprintf("The limit lies between %s and %s, where the true value can be.", exactMicros(lowest), exactMicros(highest)))

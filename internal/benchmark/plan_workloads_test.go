@@ -53,12 +53,12 @@ func TestPlanOfWorkloads(t *testing.T) {
 		},
 		"watches": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{
-				Streams: 3, WatchersPerStream: 5, Scope: v1alpha1.WatchScopeAllKeys, PrevKV: true, KeySize: 4, ValueSize: 50, Keys: keys,
+				Streams: 3, WatchersPerStream: 5, Connections: 2, Scope: v1alpha1.WatchScopeAllKeys, PrevKV: true, KeySize: 4, ValueSize: 50, Keys: keys,
 				Values: &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(20))},
 			}},
 			func(w *plan.Workload) {
 				w.Type, w.ValueSize, w.Values = plan.WorkloadWatch, 50, plan.Values{ZeroPercent: 100, Spread: 30}
-				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, AllKeys: true, PrevKV: true}
+				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, Connections: 2, AllKeys: true, PrevKV: true}
 			},
 		},
 		"an API server": {
@@ -74,11 +74,11 @@ func TestPlanOfWorkloads(t *testing.T) {
 		},
 		"gets beside watches": {
 			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
-				Streams: 3, WatchersPerStream: 5, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
+				Streams: 3, WatchersPerStream: 5, Connections: 2, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
 			}},
 			func(w *plan.Workload) {
 				w.Type, w.Serializable, w.Values = plan.WorkloadWatchGet, true, wantMade
-				w.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Events: 7}
+				w.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Connections: 2, Events: 7}
 			},
 		},
 		"software transactions": {

@@ -99,3 +99,58 @@ func TestTableOfWatches(t *testing.T) {
 	wantLine(t, lines, "WATCHERS EXPECTED EVENTS MISSED DUPLICATE CANCELLED RESUMED REPLAYS")
 	wantLine(t, lines, "1 1,000 5 2 3 4 9")
 }
+
+func TestTableSaysWhatCarriesWatchersAlone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		workload v1alpha1.Workload
+		want     string
+	}{
+		"shared":  {v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{}}, " connections, "},
+		"of puts": {v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{Connections: 4}}, " connections and 4 for watchers, "},
+		"of gets": {v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{Connections: 1000}}, " connections and 1,000 for watchers, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := finished([]*results.Snapshot{measured(0, 1000)})
+			run.Spec.Workload = tc.workload
+			if text, _ := cells(t, run); !strings.Contains(text, tc.want) {
+				t.Errorf("wanted %q in:\n%s", tc.want, text)
+			}
+		})
+	}
+}
+
+// Events of puts that got no answer are in no latency, and could be later than
+// any that is.
+func TestEventsOfUnansweredPutsKeepObjectivesFromBeingMet(t *testing.T) {
+	const limit = 2_000_000
+	for name, tc := range map[string]struct {
+		unanswered int
+		statistic  v1alpha1.LatencyStatistic
+		want       v1alpha1.ObjectiveResult
+	}{
+		"none":                 {0, v1alpha1.StatisticMax, v1alpha1.ObjectiveMet},
+		"few of many":          {4, v1alpha1.StatisticP95, v1alpha1.ObjectiveMet},
+		"more than a tail":     {60, v1alpha1.StatisticP95, v1alpha1.ObjectiveUnknown},
+		"one, for the last":    {1, v1alpha1.StatisticMax, v1alpha1.ObjectiveUnknown},
+		"one, for a mean":      {1, v1alpha1.StatisticMean, v1alpha1.ObjectiveUnknown},
+		"one, for a spread":    {1, v1alpha1.StatisticStddev, v1alpha1.ObjectiveUnknown},
+		"of puts, they failed": {60, v1alpha1.StatisticP50, v1alpha1.ObjectiveMet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snap := measured(0, 1000, withEvents(0), func(s *results.Snapshot) {
+				for range tc.unanswered {
+					s.Operations[results.OperationPut].Failed.Record(time.Second.Nanoseconds())
+				}
+			})
+			s := results.Summarize([]*results.Snapshot{snap})
+			b := putRun()
+			b.Spec.Objectives = []v1alpha1.Objective{{Name: "events", Type: v1alpha1.ObjectiveLatency, Latency: &v1alpha1.LatencyObjective{
+				Operation: v1alpha1.Operation(results.OperationWatchEvent), Statistic: tc.statistic, MaxMicroseconds: limit,
+			}}}
+			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
+			if got[0].Result != tc.want {
+				t.Errorf("wanted %s, got %+v", tc.want, got[0])
+			}
+		})
+	}
+}

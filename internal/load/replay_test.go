@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,8 +21,12 @@ type replayDriver struct {
 	revision  int64
 	histories []History
 	watchers  int
-	audience  ReplayAudience
-	lasting   context.Context
+	// connects is how many connections were opened, and carriers are those of the
+	// streams, by their numbers.
+	connects int
+	carriers []int
+	audience ReplayAudience
+	lasting  context.Context
 }
 
 func newReplayDriver() *replayDriver {
@@ -41,12 +46,16 @@ func newReplayDriver() *replayDriver {
 
 func (d *replayDriver) Connect(ctx context.Context, connection int) (Conn, error) {
 	conn, err := d.fakeDriver.Connect(ctx, connection)
-	return &replayConn{Conn: conn, driver: d}, err
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.connects++
+	return &replayConn{Conn: conn, driver: d, connection: connection}, err
 }
 
 type replayConn struct {
 	Conn
-	driver *replayDriver
+	driver     *replayDriver
+	connection int
 }
 
 func (c *replayConn) Replay(ctx context.Context, watchers int, history History, audience ReplayAudience) {
@@ -55,6 +64,7 @@ func (c *replayConn) Replay(ctx context.Context, watchers int, history History, 
 	defer d.mutex.Unlock()
 	d.histories = append(d.histories, history)
 	d.watchers += watchers
+	d.carriers = append(d.carriers, c.connection)
 	d.audience, d.lasting = audience, ctx
 }
 
@@ -83,6 +93,22 @@ func TestWatchersReadWhatWasWrittenBeforeTheLoad(t *testing.T) {
 	}
 	if d.lasting.Err() == nil {
 		t.Error("the watchers were not ended")
+	}
+}
+
+func TestReplaysHaveTheConnectionsOfThePlan(t *testing.T) {
+	d := newReplayDriver()
+	s, err := NewSession(Config{Plan: planOf(replayPlan, func(p *plan.Plan) {
+		p.Load.Connections, p.Load.Clients, p.Workload.WatchGet.Connections = 3, 3, 2
+	}), Driver: d, Control: newControl()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 1, 0}; !slices.Equal(d.carriers, want) || d.connects != 5 {
+		t.Errorf("the streams are on the connections %v of %d, wanted %v of 5", d.carriers, d.connects, want)
 	}
 }
 

@@ -20,7 +20,9 @@ type watchDriver struct {
 
 	mutex    sync.Mutex
 	watchers []Watcher
-	// carriers are the connections of the streams, by their global index.
+	// connects is how many connections were opened, and carriers are those of the
+	// streams, by their numbers.
+	connects  int
 	carriers  []int
 	audience  Audience
 	preloaded int
@@ -49,6 +51,9 @@ func (d *watchDriver) tell(req *Request) {
 
 func (d *watchDriver) Connect(ctx context.Context, connection int) (Conn, error) {
 	conn, err := d.fakeDriver.Connect(ctx, connection)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.connects++
 	return &watchConn{Conn: conn, driver: d, connection: connection}, err
 }
 
@@ -108,8 +113,8 @@ func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 		want        []int
 	}{
 		"shared":       {0, []int{0, 1, 2, 0}},
-		"of their own": {2, []int{3, 4, 3, 4}},
-		"one each":     {4, []int{3, 4, 5, 6}},
+		"of their own": {2, []int{0, 1, 0, 1}},
+		"one each":     {4, []int{0, 1, 2, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newWatchDriver()
@@ -121,6 +126,9 @@ func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 			}
 			if !slices.Equal(d.carriers, tc.want) {
 				t.Errorf("the streams are on the connections %v, wanted %v", d.carriers, tc.want)
+			}
+			if d.connects != 3+tc.connections {
+				t.Errorf("%d connections were opened, wanted 3 and %d", d.connects, tc.connections)
 			}
 		})
 	}

@@ -14,23 +14,27 @@ import (
 const connectParallel = 16
 
 // connect opens this pod's connections: those of the load, and those that carry
-// watchers.
+// watchers. Of either kind, number j goes to eligible member j modulo members.
 func (s *Session) connect(ctx context.Context) (err error) {
-	if s.conns, err = s.open(ctx, s.part.FirstConnection, s.part.Connections); err != nil {
+	own := make([]int, s.part.Connections)
+	for i := range own {
+		own[i] = s.part.FirstConnection + i
+	}
+	if s.conns, err = s.open(ctx, own); err != nil {
 		return err
 	}
 	s.carriers = s.conns
-	if s.part.Carriers > 0 {
-		s.carriers, err = s.open(ctx, s.part.FirstCarrier, s.part.Carriers)
+	if carriers := s.part.Carriers(); len(carriers) > 0 {
+		s.carriers, err = s.open(ctx, carriers)
 	}
 	return err
 }
 
-// open opens n connections with global indices from first on.
-func (s *Session) open(ctx context.Context, first, n int) ([]Conn, error) {
-	conns := make([]Conn, n)
-	err := inParallel(ctx, n, func(ctx context.Context, i int) (err error) {
-		conns[i], err = s.driver.Connect(ctx, first+i)
+// open opens the connections with these numbers.
+func (s *Session) open(ctx context.Context, numbers []int) ([]Conn, error) {
+	conns := make([]Conn, len(numbers))
+	err := inParallel(ctx, len(conns), func(ctx context.Context, i int) (err error) {
+		conns[i], err = s.driver.Connect(ctx, numbers[i])
 		return err
 	})
 	return conns, err

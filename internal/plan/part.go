@@ -12,15 +12,13 @@ type Part struct {
 	// connections follow each other.
 	FirstConnection int
 	Connections     int
-	// FirstCarrier is the global index of the pod's first connection that carries
-	// watchers and nothing else; these follow those of the load, and each other.
-	FirstCarrier int
-	Carriers     int
 	// Requests is how many measured requests are this pod's: those whose
 	// global number is Index modulo Pods. 0 where a duration bounds the run.
 	Requests int64
 	// clients and allConnections are the plan's totals, for ClientsOn.
 	clients, allConnections int
+	// carriers is the plan's total, too.
+	carriers int
 }
 
 // Part returns the share of the pod with this index. Connections are split
@@ -31,18 +29,15 @@ func (p Plan) Part(index int) (Part, error) {
 		return Part{}, fmt.Errorf("pod index: wanted 0 to %d, found %d", p.Pods-1, index)
 	}
 	first := blockStart(p.Load.Connections, p.Pods, index)
-	carriers := p.Workload.carriers()
-	firstCarrier := blockStart(carriers, p.Pods, index)
 	return Part{
 		Index:           index,
 		Pods:            p.Pods,
 		FirstConnection: first,
 		Connections:     blockStart(p.Load.Connections, p.Pods, index+1) - first,
-		FirstCarrier:    p.Load.Connections + firstCarrier,
-		Carriers:        blockStart(carriers, p.Pods, index+1) - firstCarrier,
 		Requests:        CountModulo(p.Load.Requests, p.Pods, index),
 		clients:         p.Load.Clients,
 		allConnections:  p.Load.Connections,
+		carriers:        p.Workload.carriers(),
 	}, nil
 }
 

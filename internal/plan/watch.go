@@ -32,7 +32,13 @@ type Watch struct {
 
 // Streams returns the numbers of the streams that are this pod's, of so many
 // over all pods: those that are its index modulo pods.
-func (p Part) Streams(all int) []int {
+func (p Part) Streams(all int) []int { return p.every(all) }
+
+// Carriers returns the numbers of this pod's connections that carry streams and
+// nothing else. They are shared out as streams are, so that each carries one.
+func (p Part) Carriers() []int { return p.every(p.carriers) }
+
+func (p Part) every(all int) []int {
 	var own []int
 	for s := p.Index; s < all; s += p.Pods {
 		own = append(own, s)

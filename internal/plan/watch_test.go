@@ -80,22 +80,37 @@ func TestEachStreamBelongsToOnePod(t *testing.T) {
 	}
 }
 
-// Every carrier belongs to exactly one pod, behind the connections of the load.
+// Every carrier belongs to exactly one pod, which has a stream for it.
 func TestCarriersAddUpToThePlan(t *testing.T) {
-	p := valid()
-	watching(func(p *Plan) { p.Workload.Watch.Streams, p.Workload.Watch.Connections = 9, 7 })(&p)
-	next := p.Load.Connections
+	for pods := 1; pods <= 5; pods++ {
+		for streams := pods; streams <= 12; streams++ {
+			for carriers := pods; carriers <= streams; carriers++ {
+				p := valid()
+				watching(func(p *Plan) {
+					p.Pods, p.Workload.Watch.Streams, p.Workload.Watch.Connections = pods, streams, carriers
+				})(&p)
+				requireCarriers(t, p)
+			}
+		}
+	}
+}
+
+func requireCarriers(t *testing.T, p Plan) {
+	t.Helper()
+	var all []int
 	for i := range p.Pods {
 		part, err := p.Part(i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if part.FirstCarrier != next || part.Carriers < 1 {
-			t.Errorf("part %d is %+v, wanted its carriers to begin at %d", i, part, next)
+		own, streams := part.Carriers(), part.Streams(p.Workload.Watch.Streams)
+		if len(own) == 0 || len(own) > len(streams) {
+			t.Fatalf("%d pods, %+v: part %d has the carriers %v for the streams %v", p.Pods, p.Workload.Watch, i, own, streams)
 		}
-		next += part.Carriers
+		all = append(all, own...)
 	}
-	if want := p.Load.Connections + 7; next != want {
-		t.Errorf("the parts have connections to %d, wanted %d", next, want)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) != p.Workload.Watch.Connections {
+		t.Fatalf("%d pods, %+v: the parts have the carriers %v", p.Pods, p.Workload.Watch, all)
 	}
 }

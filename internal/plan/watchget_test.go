@@ -18,7 +18,7 @@ func replaying(change func(*Plan)) func(*Plan) {
 
 func TestDecodeReturnsAWatchGet(t *testing.T) {
 	want := valid()
-	replaying(func(*Plan) {})(&want)
+	replaying(func(p *Plan) { p.Workload.WatchGet.Connections = 3 })(&want)
 	data, err := want.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -34,16 +34,18 @@ func TestValidateRefusesAWatchGet(t *testing.T) {
 		change func(*Plan)
 		want   string
 	}{
-		"without its field":       {func(p *Plan) { p.Workload.Type = WorkloadWatchGet }, "workload.watchGet"},
-		"of another workload":     {func(p *Plan) { p.Workload.WatchGet = &WatchGet{Streams: 1, WatchersPerStream: 1, Events: 1} }, "workload.watchGet"},
-		"without streams":         {replaying(func(p *Plan) { p.Workload.WatchGet.Streams = 0 }), "workload.watchGet.streams"},
-		"without watchers":        {replaying(func(p *Plan) { p.Workload.WatchGet.WatchersPerStream = 0 }), "watchersPerStream"},
-		"with too many watchers":  {replaying(func(p *Plan) { p.Workload.WatchGet.WatchersPerStream = 25_001 }), "watchersPerStream"},
-		"without events":          {replaying(func(p *Plan) { p.Workload.WatchGet.Events = 0 }), "workload.watchGet.events"},
-		"with too many events":    {replaying(func(p *Plan) { p.Workload.WatchGet.Events = MaxHistory + 1 }), "workload.watchGet.events"},
-		"with reads by quorum":    {replaying(func(p *Plan) { p.Workload.Serializable = false }), "workload.serializable"},
-		"with a pod of no stream": {replaying(func(p *Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 5, 5, 5 }), "workload.watchGet.streams"},
-		"with a pod of no key":    {replaying(func(p *Plan) { p.Pods, p.Workload.KeyCount, p.Load.Connections, p.Load.Clients = 2, 1, 5, 5 }), "workload.keyCount"},
+		"without its field":        {func(p *Plan) { p.Workload.Type = WorkloadWatchGet }, "workload.watchGet"},
+		"of another workload":      {func(p *Plan) { p.Workload.WatchGet = &WatchGet{Streams: 1, WatchersPerStream: 1, Events: 1} }, "workload.watchGet"},
+		"without streams":          {replaying(func(p *Plan) { p.Workload.WatchGet.Streams = 0 }), "workload.watchGet.streams"},
+		"without watchers":         {replaying(func(p *Plan) { p.Workload.WatchGet.WatchersPerStream = 0 }), "watchersPerStream"},
+		"with too many watchers":   {replaying(func(p *Plan) { p.Workload.WatchGet.WatchersPerStream = 25_001 }), "watchersPerStream"},
+		"without events":           {replaying(func(p *Plan) { p.Workload.WatchGet.Events = 0 }), "workload.watchGet.events"},
+		"with too many events":     {replaying(func(p *Plan) { p.Workload.WatchGet.Events = MaxHistory + 1 }), "workload.watchGet.events"},
+		"with reads by quorum":     {replaying(func(p *Plan) { p.Workload.Serializable = false }), "workload.serializable"},
+		"with a pod of no stream":  {replaying(func(p *Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 5, 5, 5 }), "workload.watchGet.streams"},
+		"with a pod of no carrier": {replaying(func(p *Plan) { p.Workload.WatchGet.Connections = p.Pods - 1 }), "workload.watchGet.connections"},
+		"with a carrier of none":   {replaying(func(p *Plan) { p.Workload.WatchGet.Connections = 5 }), "workload.watchGet.connections"},
+		"with a pod of no key":     {replaying(func(p *Plan) { p.Pods, p.Workload.KeyCount, p.Load.Connections, p.Load.Clients = 2, 1, 5, 5 }), "workload.keyCount"},
 		"that is compacted": {replaying(func(p *Plan) {
 			p.Guard.AllowStoreWide, p.Disturbances = true, []Disturbance{{Kind: DisturbanceCompact, EverySeconds: 1}}
 		}), "Compact beside WatchGet"},

@@ -103,6 +103,11 @@ type OperationSummary struct {
 	// Judged ranks failed requests too, above every latency. It is what
 	// objectives are judged by.
 	Judged Distribution
+	// Unheard, of WatchEvent and WatchDelivery, is how many more of them there may
+	// have been of puts that got no answer. Feared ranks these as Judged does what
+	// failed.
+	Unheard uint64
+	Feared  Distribution
 	// Service of answered requests.
 	Service Distribution
 	// Lateness of all requests that were sent.
@@ -134,8 +139,10 @@ func Summarize(snapshots []*Snapshot) Summary {
 		Disturbances: merged.Disturbances,
 		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: watchedTarget(merged.Target, snapshots), Watch: merged.Watch,
 	}
+	unheard := unheardEvents(merged)
 	for _, operation := range sortedKeys(merged.Operations) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
+		o.fear(unheard, merged.Operations[operation])
 		s.Operations = append(s.Operations, o)
 		if operation.IsEvent() {
 			continue

@@ -97,6 +97,7 @@ func (s *Snapshot) podWarnings(warn warner) {
 // warnings are about one kind of request.
 func (o *OperationSummary) warnings(warn warner) {
 	warn(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(*o))
+	warn(o.Unheard > 0, "Up to %s of %s are in no number: the puts that they would follow from failed or got no answer", Grouped(o.Unheard), o.Operation)
 	warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
 		"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
 		o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
@@ -108,6 +109,9 @@ func failures(o OperationSummary) string {
 	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(o.Errors[b], o.Errors[a]) })
 	total := o.Succeeded + o.Failed + o.Censored
 	text := fmt.Sprintf("%s of %s %s requests failed (%.3g%%)", Grouped(o.Failed), Grouped(total), o.Operation, 100*float64(o.Failed)/float64(total))
+	if o.Censored > 0 {
+		text += fmt.Sprintf(", and %s got no answer until the end", Grouped(o.Censored))
+	}
 	if len(codes) == 0 {
 		return text
 	}

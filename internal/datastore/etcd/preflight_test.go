@@ -313,7 +313,7 @@ func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
 	})
 	cluster.Stop(1)
 	t.Run("two of three", func(t *testing.T) {
-		preflightFails(t, p, results.FailureNoQuorum, "1 of 3 addresses", "majority", cluster.Endpoints[0])
+		preflightFails(t, p, results.FailureNoQuorum, "1 of 3 addresses", "majority", cluster.Endpoints[0], cluster.Endpoints[1])
 	})
 	t.Run("a user who can not log in without a majority", func(t *testing.T) {
 		preflightFails(t, planFor(cluster.Endpoints, withUser(t, "bench", "secret")), results.FailureNoQuorum, "1 of 3 addresses")

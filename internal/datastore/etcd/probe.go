@@ -38,7 +38,8 @@ func (d *Driver) probeAll(ctx context.Context) error {
 }
 
 // troubles is the first of the addresses' troubles, with the names of the others
-// that have one: who hears of them one by one would start a run for each.
+// that have one, and its kind: who hears of them one by one would start a run for
+// each.
 func (d *Driver) troubles(errs []error) error {
 	var first error
 	var others []string
@@ -48,7 +49,7 @@ func (d *Driver) troubles(errs []error) error {
 		case first == nil:
 			first = err
 		default:
-			others = append(others, d.plan.Target.Endpoints[i])
+			others = append(others, fmt.Sprintf("%s (%s)", d.plan.Target.Endpoints[i], load.FailureOf(err).Reason))
 		}
 	}
 	told, ok := errors.AsType[*load.Error](first)

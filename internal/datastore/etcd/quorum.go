@@ -14,22 +14,22 @@ import (
 // the looks at the plan's addresses.
 func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	var answering []string
-	var down error
+	down := false
 	for i, err := range errs {
 		switch {
 		case err == nil:
 			answering = append(answering, d.plan.Target.Endpoints[i])
 		case !isUnreachable(err):
 			return nil
-		case down == nil:
-			down = err
+		default:
+			down = true
 		}
 	}
-	if down == nil || len(answering) == 0 || !d.lacksLeader(ctx, answering) {
+	if !down || len(answering) == 0 || !d.lacksLeader(ctx, answering) {
 		return nil
 	}
 	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer, and say that they have no leader: a majority of the members is not up, or they do not reach each other. Of the others, %w",
-		len(answering), len(errs), down)
+		len(answering), len(errs), d.troubles(errs))
 }
 
 func isUnreachable(err error) bool {

@@ -34,15 +34,15 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 		// wantEach is how many events each put has.
 		wantEach uint64
 	}{
-		"one key":                {plan.Watch{Streams: 4, WatchersPerStream: 3}, 1, 1, 12},
-		"each a key":             {plan.Watch{Streams: 1, WatchersPerStream: 10}, 10, 1, 1},
-		"all keys":               {plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}, 10, 1, 6},
-		"with previous values":   {plan.Watch{Streams: 2, WatchersPerStream: 2, PrevKV: true}, 2, 1, 2},
-		"two pods, one key":      {plan.Watch{Streams: 5, WatchersPerStream: 2}, 1, 2, 0},
-		"two pods, the same":     {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true}, 7, 2, 4},
-		"on their own":           {plan.Watch{Streams: 4, WatchersPerStream: 3, Connections: 2}, 1, 1, 12},
-		"two pods, on their own": {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true, Connections: 3}, 7, 2, 4},
-		"more keys than anyone":  {plan.Watch{Streams: 1, WatchersPerStream: 1}, 1000, 1, 0},
+		"one key":                  {plan.Watch{Streams: 4, WatchersPerStream: 3}, 1, 1, 12},
+		"each a key":               {plan.Watch{Streams: 1, WatchersPerStream: 10}, 10, 1, 1},
+		"all keys":                 {plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}, 10, 1, 6},
+		"with previous values":     {plan.Watch{Streams: 2, WatchersPerStream: 2, PrevKV: true}, 2, 1, 2},
+		"two pods, one key":        {plan.Watch{Streams: 5, WatchersPerStream: 2}, 1, 2, 0},
+		"two pods, the same":       {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true}, 7, 2, 4},
+		"two carriers":             {plan.Watch{Streams: 4, WatchersPerStream: 3, Connections: 2}, 1, 1, 12},
+		"two pods, three carriers": {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true, Connections: 3}, 7, 2, 4},
+		"more keys than anyone":    {plan.Watch{Streams: 1, WatchersPerStream: 1}, 1000, 1, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

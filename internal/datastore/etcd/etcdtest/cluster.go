@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,8 @@ type Cluster struct {
 	// Endpoints are host:port of the members' client addresses.
 	Endpoints []string
 	authority *Authority
+	// held are sockets that keep the addresses of stopped members.
+	held []int
 }
 
 // Fsync lets a member flush its log to disk, which it else does not, so that
@@ -106,12 +109,38 @@ func (c *Cluster) close() {
 		}
 	}
 	closing.Wait()
+	for _, socket := range c.held {
+		_ = syscall.Close(socket)
+	}
+	c.held = nil
 }
 
-// Stop ends one member now.
+// Stop ends one member now. Its client address refuses connections until the end
+// of the cluster: no other test is given the port meanwhile.
 func (c *Cluster) Stop(i int) {
 	c.Members[i].Close()
 	c.Members[i] = nil
+	if socket, err := hold(c.Endpoints[i]); err == nil {
+		c.held = append(c.held, socket)
+	}
+}
+
+// hold binds a socket to an IPv4 address, without listening.
+func hold(endpoint string) (socket int, err error) {
+	address, err := netip.ParseAddrPort(endpoint)
+	if err != nil {
+		return 0, err
+	}
+	if socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0); err != nil {
+		return 0, err
+	}
+	syscall.CloseOnExec(socket)
+	reuse := syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	bound := syscall.Bind(socket, &syscall.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()})
+	if err := errors.Join(reuse, bound); err != nil {
+		return 0, errors.Join(err, syscall.Close(socket))
+	}
+	return socket, nil
 }
 
 // Client returns a client of all members, with a user if user is not empty.
