@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,4 +47,28 @@ func assets() string {
 		return dir
 	}
 	return filepath.Join("..", "..", "bin", "tools")
+}
+
+// wantTaken creates an object from edits of the good one.
+func wantTaken(t *testing.T, edits ...edit) {
+	t.Helper()
+	if err := create(t, object(t, edits...)); err != nil {
+		t.Errorf("wanted the object to be accepted, found: %v", err)
+	}
+}
+
+// unnamed is a rule's refusal of the whole spec, alone or among others.
+var unnamed = regexp.MustCompile(`[ \[]spec: Invalid value`)
+
+// wantRefused wants a part of the message that tells what to write instead.
+func wantRefused(t *testing.T, want string, edits ...edit) {
+	t.Helper()
+	err := create(t, object(t, edits...))
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("wanted a rejection that says %q, found: %v", want, err)
+		return
+	}
+	if unnamed.MatchString(err.Error()) {
+		t.Errorf("wanted the field to be named at which to look, found: %v", err)
+	}
 }

@@ -1,30 +1,6 @@
 package v1alpha1_test
 
-import (
-	"strings"
-	"testing"
-)
-
-// wantTaken creates an object from edits of the good one.
-func wantTaken(t *testing.T, edits ...edit) {
-	t.Helper()
-	if err := create(t, object(t, edits...)); err != nil {
-		t.Errorf("wanted the object to be accepted, found: %v", err)
-	}
-}
-
-// wantRefused wants a part of the message that tells what to write instead.
-func wantRefused(t *testing.T, want string, edits ...edit) {
-	t.Helper()
-	err := create(t, object(t, edits...))
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("wanted a rejection that says %q, found: %v", want, err)
-		return
-	}
-	if strings.Contains(err.Error(), " spec: Invalid value") {
-		t.Errorf("wanted the field to be named at which to look, found: %v", err)
-	}
-}
+import "testing"
 
 func TestAdmissionAcceptsTransactions(t *testing.T) {
 	for name, workload := range map[string]string{

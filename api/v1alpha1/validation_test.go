@@ -266,7 +266,7 @@ func TestImmutability(t *testing.T) {
 		"remove pod settings":   {full, edit{"spec.pod", ""}, "spec.pod is immutable"},
 		"change pod settings":   {full, edit{"spec.pod.nodeSelector", `{a: b}`}, "spec.pod is immutable"},
 		"change the timeout":    {nil, edit{"spec.timeoutSeconds", `601`}, "spec.timeoutSeconds is immutable"},
-		"remove the scheduling": {[]edit{{"spec.schedulingTimeoutSeconds", `20`}}, edit{"spec.schedulingTimeoutSeconds", ""}, "is immutable"},
+		"remove the scheduling": {[]edit{{"spec.schedulingTimeoutSeconds", `20`}}, edit{"spec.schedulingTimeoutSeconds", ""}, "spec.schedulingTimeoutSeconds is immutable"},
 		"take back a stop":      {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", `false`}, "spec.stop can only go from false to true"},
 		"remove a stop":         {[]edit{{"spec.stop", `true`}}, edit{"spec.stop", ""}, "spec.stop can only go from false to true"},
 	}

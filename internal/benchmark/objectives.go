@@ -122,7 +122,7 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	}
 	v := judgeRanked(o, *op, op.Judged)
 	if v.result == v1alpha1.ObjectiveMet && op.Unheard > 0 && !metAtWorst(o, *op) {
-		return notJudged(v.got, fmt.Sprintf("It leaves out up to %s of requests that got no answer.", plural(int64(op.Unheard), "event")))
+		return notJudged(v.got, leftOut(*op))
 	}
 	return v
 }
@@ -131,6 +131,10 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 // heard come later than any other. A mean is not known then.
 func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
 	return o.Statistic != v1alpha1.StatisticMean && judgeRanked(o, op, op.Feared).result == v1alpha1.ObjectiveMet
+}
+
+func leftOut(op results.OperationSummary) string {
+	return fmt.Sprintf("It leaves out up to %s of requests that got no answer.", plural(int64(op.Unheard), "event"))
 }
 
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {

@@ -87,7 +87,7 @@ func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdi
 	case op.Failed+op.Censored > 0:
 		return notJudged(got, fmt.Sprintf("%s failed or cut off, whose latency is not known.", plural(int64(op.Failed+op.Censored), "request")))
 	case op.Unheard > 0:
-		return notJudged(got, fmt.Sprintf("It leaves out up to %s of requests that got no answer.", plural(int64(op.Unheard), "event")))
+		return notJudged(got, leftOut(op))
 	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
 		return missed(got, "")
 	default:

@@ -97,7 +97,7 @@ func (s *Snapshot) podWarnings(warn warner) {
 // warnings are about one kind of request.
 func (o *OperationSummary) warnings(warn warner) {
 	warn(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(*o))
-	warn(o.Unheard > 0, "Up to %s of %s are in no number: the puts that they would follow from failed or got no answer", Grouped(o.Unheard), o.Operation)
+	warn(o.Unheard > 0 && o.Operation == OperationWatchEvent, "Up to %s events are in no number: the puts that they would follow from failed or got no answer", Grouped(o.Unheard))
 	warn(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > errorBoundPPM(MaxSchema),
 		"%s percentiles come from termination messages at a lower resolution: they are right to %.2f%%",
 		o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)

@@ -43,7 +43,7 @@ func parity(name, what string, w plan.Workload, requests int64, z size, others f
 	}
 }
 
-// besideNewer has the tool's newer release take part in a load of leases too.
+// besideNewer has the tool's newer release take part too.
 func besideNewer(c contest) contest {
 	c.sides = append(c.sides, newer(c.sides[1]))
 	c.figures = append(c.figures,
