@@ -6,7 +6,9 @@ import (
 	"io"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -23,6 +25,9 @@ type Runs struct {
 	Poll time.Duration
 	// Log gets a line for whatever an administrator should know.
 	Log io.Writer
+
+	// told are the runs of which it was told that they are asked to stop.
+	told map[types.UID]bool
 }
 
 // Release stops every run that goes on, waits up to grace for the operator to
@@ -30,6 +35,7 @@ type Runs struct {
 // cleaned by then, naming the keys that may be left. It returns an error only
 // if the API server does not let it do that.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
+	r.told = map[types.UID]bool{}
 	// The grace bounds the waiting, not a request: one that it cut off would
 	// look like an API server that refuses.
 	err := wait.PollUntilContextTimeout(ctx, r.Poll, grace, true, func(context.Context) (bool, error) { return r.stopAll(ctx) })
@@ -56,13 +62,28 @@ func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if b.Spec.Stop || isFinished(b) {
 		return nil
 	}
-	fmt.Fprintf(r.Log, "stopping %s\n", client.ObjectKeyFromObject(b))
 	patch := client.MergeFrom(b.DeepCopy())
 	b.Spec.Stop = true
-	if err := r.Client.Patch(ctx, b, patch); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("stopping run %s: %w", client.ObjectKeyFromObject(b), err)
+	err := r.Client.Patch(ctx, b, patch)
+	switch key := client.ObjectKeyFromObject(b); {
+	case apierrors.IsInvalid(err):
+		// A run from before a rule that it breaks must not keep the others from their end.
+		r.logOnce(b, "%s can not be told to stop: %v. If it has not ended by itself when the time for that is over, it is released as it is\n", key, err)
+		return nil
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("stopping run %s: %w", key, err)
+	default:
+		r.logOnce(b, "stopping %s\n", key)
+		return nil
 	}
-	return nil
+}
+
+// logOnce tells of a run what was not told of it before.
+func (r Runs) logOnce(b *v1alpha1.EtcdBenchmark, format string, args ...any) {
+	if told := r.told; !told[b.UID] {
+		told[b.UID] = true
+		fmt.Fprintf(r.Log, format, args...)
+	}
 }
 
 // release takes our finalizer from a run that the operator did not clean.

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -25,7 +27,7 @@ import (
 )
 
 // api is a client of a real API server.
-var api client.Client
+var api client.WithWatch
 
 func TestMain(m *testing.M) {
 	os.Exit(withAPIServer(m.Run))
@@ -36,16 +38,17 @@ func withAPIServer(run func() int) int {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
+	// Also where it starts, and what it is to hold is refused.
+	defer func() { _ = env.Stop() }()
 	config, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting an API server (`make test` builds it and sets KUBEBUILDER_ASSETS):", err)
 		return 1
 	}
-	defer func() { _ = env.Stop() }()
 	scheme := runtime.NewScheme()
 	_ = clientgoscheme.AddToScheme(scheme)
 	_ = v1alpha1.AddToScheme(scheme)
-	if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -87,6 +90,36 @@ func TestReleaseTakesTheFinalizerWhenTheOperatorIsSilent(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), stuck.KeyPrefix()) {
 		t.Errorf("log does not name the prefix %q:\n%s", stuck.KeyPrefix(), log)
+	}
+}
+
+// A run that was created before a rule that it breaks can not be changed any more.
+func TestReleaseGoesOnWithoutARunThatCanNotBeStopped(t *testing.T) {
+	namespace := newNamespace(t)
+	old, young := createRun(t, namespace, "a-old", true), createRun(t, namespace, "b-young", true)
+	log := &bytes.Buffer{}
+	asked := runs(log, namespace)
+	asked.Client = interceptor.NewClient(api, interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if b, is := o.(*v1alpha1.EtcdBenchmark); is && b.Spec.Stop && b.Name == old.Name {
+				return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("EtcdBenchmark").GroupKind(), b.Name, nil)
+			}
+			return c.Patch(ctx, o, patch, options...)
+		},
+	})
+
+	if err := asked.Release(t.Context(), 300*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, b := range []*v1alpha1.EtcdBenchmark{old, young} {
+		get(t, b)
+		if controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer) || b.Spec.Stop != (b == young) {
+			t.Errorf("%s: stop is %v and the finalizers are %v, wanted it told to stop if it can be, and released", b.Name, b.Spec.Stop, b.Finalizers)
+		}
+	}
+	if got := strings.Count(log.String(), "can not be told to stop"); got != 1 {
+		t.Errorf("the log says %d times what could not be done, wanted once:\n%s", got, log)
 	}
 }
 
