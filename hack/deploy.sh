@@ -39,8 +39,13 @@ fi
 
 release=(etcd-benchmark-operator --namespace etcdbench-system)
 # A release whose first installation failed or was interrupted can not be upgraded.
-if ! bin/tools/helm history "${release[@]}" 2>/dev/null | grep -qE 'deployed|superseded'; then
-  bin/tools/helm uninstall "${release[@]}" --no-hooks --ignore-not-found
+if history=$(bin/tools/helm history "${release[@]}" 2>&1); then
+  if ! grep -qE 'deployed|superseded' <<<"$history"; then
+    bin/tools/helm uninstall "${release[@]}" --no-hooks --ignore-not-found
+  fi
+elif [[ "$history" != *"not found"* ]]; then
+  echo "wanted to know whether the operator is installed already, found: $history" >&2
+  exit 1
 fi
 exec bin/tools/helm upgrade --install "${release[@]}" charts/etcd-benchmark-operator \
   --create-namespace --wait --timeout 3m "${image[@]}" "${more[@]}" ${HELM_FLAGS:-}
