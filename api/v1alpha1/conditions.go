@@ -22,9 +22,10 @@ const (
 // Reasons of Finished=False: the stages of a run, in order. StageQueued may come
 // between the first two.
 const (
-	// StagePending: the target is resolved and the plan is written.
+	// StagePending: the target is resolved.
 	StagePending = "Pending"
-	// StagePreparing: the client pods are scheduled, connect and preload.
+	// StagePreparing: the plan is written, and the client pods are scheduled,
+	// connect and preload.
 	StagePreparing = "Preparing"
 	// StageArmed: all client pods are ready and are told when to start.
 	StageArmed = "Armed"
@@ -81,7 +82,8 @@ const (
 	ReasonObjectivesMet = "ObjectivesMet"
 	// ReasonObjectivesMissed: at least one objective was missed.
 	ReasonObjectivesMissed = "ObjectivesMissed"
-	// ReasonNotJudged: at least one objective could not be judged, and none was missed.
+	// ReasonNotJudged: none was missed, and at least one could not be judged, or the
+	// run ended before its work was done.
 	ReasonNotJudged = "NotJudged"
 	// ReasonClientBound: every objective was met, and the client was itself a limit.
 	ReasonClientBound = "ClientBound"
@@ -107,7 +109,8 @@ const (
 
 // Reasons of Cleaned.
 const (
-	// ReasonKeysDeleted: every client pod reported its keys deleted.
+	// ReasonKeysDeleted: every client pod reported its keys deleted, or the cleanup
+	// Job deleted them.
 	ReasonKeysDeleted = "KeysDeleted"
 	// ReasonKeysLeft: keys of the run may be left under its prefix.
 	ReasonKeysLeft = "KeysLeft"

@@ -22,10 +22,7 @@ func TestAdmissionAcceptsContests(t *testing.T) {
 		wantTaken(t, edit{"spec.workload", `{type: Lock, lock: {}}`}, edit{"spec.objectives", `[
 {name: a, type: Latency, latency: {operation: LockAcquire, statistic: P99, maxMicroseconds: 1}},
 {name: b, type: Latency, latency: {operation: LockRelease, statistic: P99, maxMicroseconds: 1}},
-{name: c, type: Latency, latency: {operation: LockHandOff, statistic: P99, maxMicroseconds: 1}},
-{name: d, type: Latency, latency: {operation: ElectionCampaign, statistic: P99, maxMicroseconds: 1}},
-{name: e, type: Latency, latency: {operation: ElectionResign, statistic: P99, maxMicroseconds: 1}},
-{name: f, type: Latency, latency: {operation: ElectionHandOff, statistic: P99, maxMicroseconds: 1}}]`})
+{name: c, type: Latency, latency: {operation: LockHandOff, statistic: P99, maxMicroseconds: 1}}]`})
 	})
 }
 

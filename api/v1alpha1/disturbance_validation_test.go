@@ -46,8 +46,37 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 }
 
 func TestDisturbancesBesideAProfileComeInTime(t *testing.T) {
-	wantRefused(t, "for which every profile loads the target", edit{"spec.disturbances", `[{type: Compact, everySeconds: 60}]`}, edit{"spec.guard", allowed},
-		edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""}, edit{"spec.profile", "Small"})
+	for disturbances, wanted := range map[string]string{
+		`[{type: Compact, everySeconds: 59}]`:                                    "",
+		`[{type: Compact, everySeconds: 60}]`:                                    "for which every profile loads the target",
+		`[{type: LeaseExpiry, everySeconds: 30, leaseExpiry: {ttlSeconds: 29}}]`: "",
+		`[{type: LeaseExpiry, everySeconds: 30, leaseExpiry: {ttlSeconds: 30}}]`: "for which every profile loads the target",
+	} {
+		wantDisturbed(t, disturbances, wanted, withProfile("Small")...)
+	}
+}
+
+func TestDisturbancesBesideStagesComeInTime(t *testing.T) {
+	stages := edit{"spec.load", `{rate: {stages: [{perSecond: 100, seconds: 20}, {perSecond: 200, seconds: 10}]}}`}
+	for disturbances, wanted := range map[string]string{
+		`[{type: Compact, everySeconds: 29}]`:                                    "",
+		`[{type: Compact, everySeconds: 30}]`:                                    "the seconds of load.rate.stages together",
+		`[{type: LeaseExpiry, everySeconds: 20, leaseExpiry: {ttlSeconds: 9}}]`:  "",
+		`[{type: LeaseExpiry, everySeconds: 20, leaseExpiry: {ttlSeconds: 10}}]`: "the seconds of load.rate.stages together",
+	} {
+		wantDisturbed(t, disturbances, wanted, stages)
+	}
+}
+
+// wantDisturbed wants disturbances to be taken, or refused in these words.
+func wantDisturbed(t *testing.T, disturbances, wanted string, edits ...edit) {
+	t.Helper()
+	edits = append(edits, edit{"spec.disturbances", disturbances}, edit{"spec.guard", allowed})
+	if wanted == "" {
+		wantTaken(t, edits...)
+	} else {
+		wantRefused(t, wanted, edits...)
+	}
 }
 
 func TestWatchersOfThePastBesideDisturbances(t *testing.T) {

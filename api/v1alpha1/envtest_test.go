@@ -26,12 +26,13 @@ func runWithAPIServer(m *testing.M) int {
 		ErrorIfCRDPathMissing: true,
 		BinaryAssetsDirectory: assets(),
 	}
+	// Also where it starts, and what it is to hold is refused.
+	defer env.Stop()
 	config, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
 		return 1
 	}
-	defer env.Stop()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		panic(err)

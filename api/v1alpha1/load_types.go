@@ -31,8 +31,8 @@ type Load struct {
 	// transport is the client implementation: ClientV3, which is etcd's own as
 	// applications use it, or Fast, which spends a small part of its processor
 	// time, so that a small client machine is not what is measured. Fast carries
-	// the workloads Put, Delete, Range (delivery Whole), Mixed, Txn, and Lease
-	// (operations Grant and Revoke). Default ClientV3.
+	// the workloads Put, Delete, Range (delivery Whole), Mixed (not inTransaction),
+	// Txn, and Lease (operations Grant and Revoke). Default ClientV3.
 	//
 	// +optional
 	// +kubebuilder:default=ClientV3

@@ -206,8 +206,8 @@ type Objective struct {
 
 // LatencyObjective limits a statistic of latency.
 type LatencyObjective struct {
-	// operation whose latency is meant. An operation that the
-	// workload does not send makes the objective Unknown.
+	// operation whose latency is meant. The workload must be one that sends it,
+	// or brings the event about.
 	//
 	// +required
 	Operation Operation `json:"operation"`

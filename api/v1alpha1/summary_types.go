@@ -339,7 +339,8 @@ type RequestCount struct {
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload wrote the keys that the workload reads or deletes.
+	// preload wrote what the workload needs to be there: keys to read or delete,
+	// leases to renew or revoke, a history to watch.
 	//
 	// +optional
 	Preload int64 `json:"preload"`
@@ -354,7 +355,8 @@ type RequestCount struct {
 	// +optional
 	Measured int64 `json:"measured"`
 
-	// control requests claimed and cleaned the key prefix and looked at the members.
+	// control requests claimed and cleaned the key prefix, looked at the members,
+	// opened watchers and kept the clients' own leases.
 	//
 	// +optional
 	Control int64 `json:"control"`

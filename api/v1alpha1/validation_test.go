@@ -209,6 +209,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"a duration beyond the timeout": {edit{"spec.load", `{durationSeconds: 590, warmupSeconds: 10}`}, "spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds"},
 		"a rate that is too slow":       {edit{"spec.load", `{requests: 6000, rate: {perSecond: 10}}`}, "spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond"},
 		"an objective without limit":    {edit{"spec.objectives", `[{name: a, type: Latency}]`}, "objective.latency must be set"},
+		"an objective on another's":     {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Range, statistic: P99, maxMicroseconds: 1}}]`}, "must be the same word as workload.type"},
 		"an objective with two limits":  {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}, throughput: {minPerSecond: 1}}]`}, "objective.throughput must be set"},
 		"a ratio without limit":         {edit{"spec.objectives", `[{name: a, type: ErrorRatio}]`}, "objective.errorRatio must be set"},
 		"two objectives of one name":    {edit{"spec.objectives", `[{name: a, type: Throughput, throughput: {minPerSecond: 1}}, {name: a, type: Throughput, throughput: {minPerSecond: 2}}]`}, "Duplicate value"},

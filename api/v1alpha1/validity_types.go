@@ -73,7 +73,8 @@ type Validity struct {
 	Shared SharedWithMembers `json:"shared,omitempty"`
 
 	// cpuPercent is the used part of the processor time that a client pod may
-	// use: its CPU limit, or the processors of its node.
+	// use: its CPU limit, or the processors that Go uses if these are fewer or there
+	// is no limit.
 	//
 	// +optional
 	CPUPercent *int32 `json:"cpuPercent,omitempty"`

@@ -21,7 +21,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.valueSize <= 1568000",message="watch.valueSize must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part"
 // +kubebuilder:validation:XValidation:rule="string(self.keys.count - 1).size() <= self.keySize",message="watch.keySize is too small to write watch.keys.count different keys as decimal numbers: raise keySize or lower keys.count"
 // +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize <= self.valueSize",message="watch.values.minSize must not be greater than watch.valueSize, the length of the longest value: lower it or raise valueSize"
-// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize >= 16",message="watch.values.minSize must be at least 16: a value begins with 16 bytes that say which pod has put it, and when"
+// +kubebuilder:validation:XValidation:rule="!has(self.values) || !has(self.values.minSize) || self.values.minSize >= 16",message="watch.values.minSize must be at least 16: a value begins with 16 bytes that say which pod has put it, by which request"
 type WatchWorkload struct {
 	// streams is the number of gRPC streams that carry watchers, a total over all
 	// pods, at least one for each. Default 10.
@@ -76,7 +76,7 @@ type WatchWorkload struct {
 	KeySize int32 `json:"keySize,omitempty"`
 
 	// valueSize is the length of a value in bytes, 16 to 1,568,000. Its first 16
-	// bytes say which pod has put it, and when. Default 256.
+	// bytes say which pod has put it, by which request. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256

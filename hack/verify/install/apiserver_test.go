@@ -31,12 +31,13 @@ func withAPIServer(run func() int) int {
 		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 	}
+	// Also where it starts, and what it is to hold is refused.
+	defer func() { _ = env.Stop() }()
 	config, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting an API server (`make test` builds it and sets KUBEBUILDER_ASSETS):", err)
 		return 1
 	}
-	defer func() { _ = env.Stop() }()
 	apiServer = config
 	return run()
 }

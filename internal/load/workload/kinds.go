@@ -9,7 +9,7 @@ import (
 func (w *Workload) Operations() []results.Operation {
 	switch w.plan.Type {
 	case plan.WorkloadMixed:
-		return []results.Operation{results.OperationPut, results.OperationRange}
+		return w.mixedKinds()
 	case plan.WorkloadLock, plan.WorkloadElection:
 		c := contests[w.plan.Type]
 		return []results.Operation{c.win, c.giveUp, c.win.HandOff()}
@@ -23,6 +23,16 @@ func (w *Workload) Operations() []results.Operation {
 	default:
 		return []results.Operation{w.At(Measured, 0).Kind}
 	}
+}
+
+func (w *Workload) mixedKinds() (kinds []results.Operation) {
+	if w.plan.ReadsPerHundred < 100 {
+		kinds = append(kinds, results.OperationPut)
+	}
+	if w.plan.ReadsPerHundred > 0 {
+		kinds = append(kinds, results.OperationRange)
+	}
+	return kinds
 }
 
 func (w *Workload) txnKind() results.Operation {
