@@ -42,12 +42,13 @@ func runWithAPIServer(m *testing.M) int {
 		ErrorIfCRDPathMissing: true,
 		BinaryAssetsDirectory: assets(),
 	}
+	// Also where it starts, and what it is to hold is refused.
+	defer env.Stop()
 	config, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
 		return 1
 	}
-	defer env.Stop()
 	cluster.config, cluster.scheme = config, runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(cluster.scheme); err != nil {
