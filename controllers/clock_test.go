@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -12,7 +13,7 @@ import (
 // it from status.
 func TestAPodWhoseClockIsOff(t *testing.T) {
 	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
+		run.Spec.Objectives = []v1alpha1.Objective{{Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}}}
 	})
 	off := func(s *results.Snapshot) { s.Clock = time.Now().Add(-10 * time.Minute) }
 	right := func(s *results.Snapshot) { s.Clock = time.Now() }
@@ -30,5 +31,16 @@ func TestAPodWhoseClockIsOff(t *testing.T) {
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonClockOffset {
 		t.Errorf("Passed is %s", got)
+	}
+}
+
+// What was known of a pod's node and clock is not so of the pod that came in its place.
+func TestAPodHasNodeAndClockOfItsOwn(t *testing.T) {
+	before := v1alpha1.PodStatus{Name: "a", Node: "node-a", ClockOffsetMicroseconds: new(int64(5))}
+	for name, known := range map[string]bool{"a": true, "b": false} {
+		got := podStatus(before, lifecycle.Pod{Name: name}, false)
+		if (got.Node != "") != known || (got.ClockOffsetMicroseconds != nil) != known {
+			t.Errorf("pod %s: got %+v, wanted what was known of it: %v", name, got, known)
+		}
 	}
 }

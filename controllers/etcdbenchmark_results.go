@@ -127,10 +127,10 @@ func podStatuses(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod, final bool) 
 }
 
 func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.PodStatus {
-	out := before
 	if before.Name != p.Name {
-		out = v1alpha1.PodStatus{}
+		before = v1alpha1.PodStatus{}
 	}
+	out := before
 	if s := p.Newest(); s != nil {
 		out = benchmark.Pod(s)
 	}

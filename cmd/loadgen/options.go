@@ -36,7 +36,7 @@ type options struct {
 }
 
 const usage = `loadgen runs one client pod's part of an etcd benchmark. The operator starts it;
-people use it through "kubectl etcdbench run --local".
+"kubectl etcdbench run --local" does the same in its own process.
 
 Usage:
   loadgen [flags]        load the target as the plan says
@@ -85,7 +85,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`folder` with the files through which the run is started and stopped")
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`file` to which the result is written at the end")
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`address` that serves "+plan.MetricsPath+" and "+plan.ReadyPath)
-	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "how long the final metrics are served while nobody has collected them")
+	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "how long the final metrics are served while nobody has collected them; 3s for a part that failed before its measured window")
 	return flags
 }
 

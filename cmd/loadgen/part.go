@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -60,10 +61,7 @@ func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *f
 	if err != nil {
 		return nil, nil, load.Errorf(results.FailureInvalidPlan, "%w", err)
 	}
-	relaxCollector(p.Load.Transport)
-	if p.Load.OpenLoop() {
-		askForShortTimeslices()
-	}
+	tuning.Process(p.Load)
 	control := watchFiles(o.controlDir)
 	session, err := load.NewSession(load.Config{
 		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Measured: measured, Log: log,

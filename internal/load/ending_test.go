@@ -91,6 +91,26 @@ func TestASessionEndsByItsOwnTimer(t *testing.T) {
 	}
 }
 
+// Who reads the last words of a pod that is killed while it deletes keys must see
+// that it had measured all, and when what came.
+func TestLastWordsComeOfWhatWasMeasured(t *testing.T) {
+	var words []*results.Snapshot
+	var s *Session
+	s, err := NewSession(Config{
+		Plan: planOf(), Driver: &fakeDriver{}, Control: newControl(),
+		Measured: func() { words = append(words, s.Snapshot()) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(words) != 1 || words[0].Stage != results.StageCleaning || !words[0].HasMeasured() || words[0].Timeline.Interval == 0 {
+		t.Errorf("wanted them once, with all of the measured window, got %+v", words)
+	}
+}
+
 // cancelAt cancels once the session has reached a stage.
 func cancelAt(ctx context.Context, cancel context.CancelFunc, s *Session, stage results.Stage) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -125,6 +145,32 @@ func TestAStopKeepsWhatWasMeasured(t *testing.T) {
 	}
 	if got.Window.End.Before(got.Window.Start) || !got.Window.End.Equal(got.Window.LastResponse) {
 		t.Errorf("window %+v, wanted its end at the last response", got.Window)
+	}
+}
+
+// What is still awaited after a stop makes the window no longer.
+func TestAWindowEndsBeforeItIsDrained(t *testing.T) {
+	control := newControl()
+	var s *Session
+	seen := make(chan results.Window, 1)
+	d := &fakeDriver{answer: func(ctx context.Context, req *Request, resp *Response) {
+		if PhaseOf(ctx) != results.PhaseMeasured {
+			answerAfter(0)(ctx, req, resp)
+			return
+		}
+		close(control.stopped)
+		cancelAt(ctx, func() { seen <- s.Snapshot().Window }, s, results.StageDraining)
+		answerAfter(50*time.Millisecond)(ctx, req, resp)
+	}}
+	s = newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) {
+		p.Load.DurationSeconds, p.Load.Clients, p.Load.Connections = 60, 1, 1
+	}), 0, d, control)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	while, after := <-seen, s.Snapshot().Window
+	if while.End.IsZero() || !while.End.Equal(after.End) || !after.LastResponse.After(after.End) {
+		t.Errorf("the window was %+v while an answer was awaited, and then %+v", while, after)
 	}
 }
 

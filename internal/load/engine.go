@@ -292,12 +292,11 @@ func (e *engine) censorOwed() {
 	if end == 0 {
 		end = Now()
 	}
-	for ordinal, due, ok := e.measured.peek(); ok; ordinal, due, ok = e.measured.peek() {
+	e.measured.takeOwed(func(ordinal int64, due Instant, n int64) {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
-		e.recorder.censor(0, op.Kind, end-due)
-		e.measured.take()
-		e.owed.Add(1)
-	}
+		e.recorder.censor(uint64(n), op.Kind, end-due)
+		e.owed.Add(n)
+	})
 }
 
 // started is how many measured requests were sent so far.

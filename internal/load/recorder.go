@@ -163,12 +163,12 @@ func (r *recorder) cutOff(n int, operation results.Operation, o requestOutcome, 
 	c.censored.record(at - o.due)
 }
 
-// censor counts a request of shard n that was not sent until the run ended, this
-// long after it was due.
-func (r *recorder) censor(n int, operation results.Operation, waited Instant) {
-	s := r.hold(n)
+// censor counts requests that were not sent until the run ended, this long after
+// they were due.
+func (r *recorder) censor(requests uint64, operation results.Operation, waited Instant) {
+	s := r.hold(0)
 	defer s.writing.Unlock()
-	s.counts[operation.Index()].censored.record(waited)
+	s.counts[operation.Index()].censored.recordAlike(waited, requests)
 }
 
 func (r *recorder) hold(n int) *shard {

@@ -222,6 +222,66 @@ func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
 	})
 }
 
+// A schedule can owe more than anybody could go through one by one.
+func TestManyOwedAreTakenInGroups(t *testing.T) {
+	const rate, length = 10_000_000, 100 * time.Second
+	share := arrival.Share{Pods: 1}
+	ramp := arrival.Stages(arrival.Stage{From: rate, To: rate, Seconds: 40}, arrival.Stage{From: rate, To: 0, Seconds: 60})
+	for name, tc := range map[string]struct {
+		walk *arrival.Walk
+		// want is how many are owed, by waits of this mean; a Poisson process has
+		// within is how far off the number may be.
+		want, within int64
+		mean         time.Duration
+	}{
+		"even":      {arrival.PerSecond(rate).Even(share), 1_000_000_000, 0, 50 * time.Second},
+		"a descent": {ramp.Even(share), 700_000_000, 0, 62_857 * time.Millisecond},
+		"Poisson":   {arrival.PerSecond(rate).Poisson(1, 2, share), 1_000_000_000, 100_000, 50 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := Now()
+			s := newStint(workload.Measured, plan.Part{Pods: 1}, tc.walk, start, start.Add(length), unlimited)
+			defer s.close()
+			end, groups, owed, waits, next := start.Add(length), 0, int64(0), 0.0, int64(0)
+			before := start
+			s.takeOwed(func(ordinal int64, due Instant, n int64) {
+				if ordinal != next || due < before || due >= end || n < 1 {
+					t.Fatalf("after %d arrivals until %v: %d of them from %d on until %v", next, before-start, n, ordinal, due-start)
+				}
+				groups, owed, waits, next, before = groups+1, owed+n, waits+float64(n)*float64(end-due), ordinal+n, due
+			})
+			if owed < tc.want-tc.within || owed > tc.want+tc.within || s.next.Load() != owed {
+				t.Errorf("%d were owed, wanted %d", owed, tc.want)
+			}
+			if mean := time.Duration(waits / float64(owed)); (mean - tc.mean).Abs() > 100*time.Millisecond {
+				t.Errorf("they waited %v on average, wanted %v", mean, tc.mean)
+			}
+			if groups > 10*owedAlone {
+				t.Errorf("they were taken in %d groups", groups)
+			}
+		})
+	}
+}
+
+// Few are taken one by one, and no more than there are.
+func TestFewOwedAreTakenAlone(t *testing.T) {
+	for limit, want := range map[int64]int64{unlimited: 2_000, 1_500: 1_500} {
+		start := Now()
+		s := newStint(workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), start, start.Add(2*time.Second), limit)
+		got := int64(0)
+		s.takeOwed(func(ordinal int64, due Instant, n int64) {
+			if due != start.Add(time.Duration(got)*time.Millisecond) || n != 1 {
+				t.Errorf("arrival %d: took %d, of %v", got, n, due-start)
+			}
+			got++
+		})
+		s.close()
+		if got != want {
+			t.Errorf("of at most %d, %d were owed, wanted %d", limit, got, want)
+		}
+	}
+}
+
 // TestALateClientStillSendsWhatWasDue: the machine wakes it up after the
 // window's end, which is no fault of the target.
 func TestALateClientStillSendsWhatWasDue(t *testing.T) {

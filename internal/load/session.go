@@ -122,6 +122,10 @@ func (s *Session) Run(ctx context.Context) error {
 	s.watchForOthers(ctx, err)
 	// The others wait for this part: they must hear of a failure now.
 	s.state.fail(FailureOf(err))
+	if err == nil && !s.state.cleaningIs(results.CleaningNothingWritten) {
+		// Before the last words: whoever reads them must see that all was measured.
+		s.state.enter(results.StageCleaning)
+	}
 	if s.measured != nil {
 		s.measured()
 	}
@@ -292,7 +296,9 @@ func (s *Session) release(ctx context.Context) {
 	if s.state.cleaningIs(results.CleaningNothingWritten) {
 		return
 	}
-	s.state.enter(results.StageCleaning)
+	if s.Stage() != results.StageCleaning {
+		s.state.enter(results.StageCleaning)
+	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()
 	hurry := context.AfterFunc(ctx, func() { time.AfterFunc(interruptedRelease, cancel) })

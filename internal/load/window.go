@@ -111,6 +111,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	done := e.start(flight)
 	s.state.setCoarsePacing(e.isCoarse())
 	err := s.follow(ctx, e, done)
+	// A window of its own length is over now, whatever is answered yet; one that
+	// requests bound is closed again after the drain.
+	s.closeWindow(e)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())

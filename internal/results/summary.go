@@ -62,6 +62,9 @@ type Summary struct {
 	// the longest pod's window, so that skew does not count as time without
 	// load. Bound by requests: from WindowStart to the last response.
 	Length time.Duration
+	// LongestWindow is the length of the longest pod's window, by that pod's clock
+	// alone.
+	LongestWindow time.Duration
 	// StartSkew is the distance between the first and the last pod's start.
 	StartSkew time.Duration
 
@@ -134,7 +137,7 @@ func Summarize(snapshots []*Snapshot) Summary {
 	s := Summary{
 		RunUID: merged.RunUID, Transport: merged.Transport, Pods: len(snapshots),
 		Partial: isPartial(snapshots), Stopped: merged.Stopped, Started: merged.Started,
-		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length,
+		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length, LongestWindow: t.longest,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Disturbances: merged.Disturbances,
 		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: watchedTarget(merged.Target, snapshots), Watch: merged.Watch,

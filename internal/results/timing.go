@@ -6,8 +6,8 @@ import "time"
 type timing struct {
 	requestBound bool
 	// end of the last window, or the last response while it is open.
-	end    time.Time
-	length time.Duration
+	end             time.Time
+	length, longest time.Duration
 	// startSkew is the distance between the first and the last start.
 	startSkew time.Duration
 	// steady and tail are for runs bound by requests only: the rate while all
@@ -48,15 +48,14 @@ func (w Window) end() time.Time {
 func (t *timing) measure(started []*Snapshot) {
 	first := started[0].Window
 	start, lastStart, firstEnd := first.Start, first.Start, first.end()
-	var longest time.Duration
 	for _, s := range started {
 		w := s.Window
 		own := w.end().Sub(w.Start)
-		longest = max(longest, own)
+		t.longest = max(t.longest, own)
 		start, lastStart = earlier(start, w.Start), later(lastStart, w.Start)
 		firstEnd, t.end = earlier(firstEnd, w.end()), later(t.end, w.end())
 	}
-	t.length = longest
+	t.length = t.longest
 	if t.requestBound {
 		t.length, t.tail = t.end.Sub(start), t.end.Sub(firstEnd)
 		t.steady = steady(started, lastStart, firstEnd)

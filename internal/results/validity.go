@@ -262,7 +262,7 @@ func late(operations []OperationSummary) *Reason {
 		Cause: CauseLate,
 		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v): that long they waited for a free client, or for the client's processor.",
 			found.Operation, rounded(found.Lateness.Values[StatisticP99].Duration), rounded(bearable(found.Latency.Values[StatisticP99].Duration))),
-		Change: "If nothing else is named here, all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it. Else, or where neither helps, give client pods more CPU.",
+		Change: "Where the processor was not the limit, all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it. Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU.",
 	}
 }
 

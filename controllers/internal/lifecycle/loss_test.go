@@ -41,6 +41,10 @@ func TestAPodThatIsLost(t *testing.T) {
 	failed := func(p *Pod) {
 		p.Conclude(&results.Snapshot{Stage: results.StageDone, Failure: &results.Failure{Reason: results.FailureTLSFailed, Message: "expired"}}, nil)
 	}
+	diedDeleting := func(p *Pod) {
+		p.State, p.Exit = PodEnded, "ended"
+		p.Conclude(&results.Snapshot{Stage: results.StageCleaning}, &results.Snapshot{Stage: results.StageDraining})
+	}
 	abandoned := func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }
 	tests := map[string]struct {
 		seen Observed
@@ -58,6 +62,7 @@ func TestAPodThatIsLost(t *testing.T) {
 		"all of them":               {scenario(told(t0), goesOn, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
 		"that watches":              {scenario(told(t0), goesOn, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
 		"that watched to the end":   {scenario(told(t0), goesOn, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
+		"that left last words":      {scenario(told(t0), goesOn, watched, pod(0, diedDeleting)), ""},
 		"that does not watch":       {scenario(told(t0), goesOn, watched, pod(1, killed)), ""},
 		"that disturbs":             {scenario(told(t0), goesOn, disturbed, pod(0, killed)), v1alpha1.ReasonPodFailed},
 		"that disturbed to the end": {scenario(told(t0), goesOn, disturbed, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},

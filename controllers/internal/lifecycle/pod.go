@@ -116,9 +116,11 @@ func TerminationMessage(p *corev1.Pod) []byte {
 }
 
 // Conclude adds the results: the newest scrape, and what the termination
-// message said. The scrape is preferred, since it has full resolution. Of a pod
+// message said. The scrape is preferred, since it has full resolution, also where
+// the pod died while it deleted keys, so that neither says more. Of a pod
 // that will not be scraped any more, what status keeps is the newest.
 func (p *Pod) Conclude(live, message *results.Snapshot) {
+	scraped := live
 	if live == nil && p.State != PodRunning {
 		live = p.Last
 	}
@@ -129,6 +131,8 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 	switch {
 	case live != nil && live.Stage == results.StageDone:
 		p.Final = live
+	case scraped != nil && scraped.HasMeasured() && message != nil && message.Stage != results.StageDone:
+		p.Final = scraped
 	case message != nil:
 		p.Final, p.Road = message, v1alpha1.RoadTerminationMessage
 	}

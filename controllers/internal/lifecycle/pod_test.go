@@ -113,7 +113,8 @@ func TestAssignPods(t *testing.T) {
 
 func TestConcludePrefersTheScrape(t *testing.T) {
 	final, message := &results.Snapshot{Stage: results.StageDone}, &results.Snapshot{Stage: results.StageDone}
-	open := &results.Snapshot{Stage: results.StageMeasuring}
+	open, cleaning := &results.Snapshot{Stage: results.StageMeasuring}, &results.Snapshot{Stage: results.StageCleaning}
+	cut := &results.Snapshot{Stage: results.StageDraining}
 	tests := map[string]struct {
 		live, message, wantFinal *results.Snapshot
 		wantRoad                 v1alpha1.ResultRoad
@@ -121,6 +122,8 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 		"both":                   {final, message, final, v1alpha1.RoadScrape},
 		"message only":           {nil, message, message, v1alpha1.RoadTerminationMessage},
 		"old scrape and message": {open, message, message, v1alpha1.RoadTerminationMessage},
+		"died deleting keys":     {cleaning, cut, cleaning, v1alpha1.RoadScrape},
+		"ended after a scrape":   {cleaning, message, message, v1alpha1.RoadTerminationMessage},
 		"old scrape only":        {open, nil, nil, ""},
 		"nothing":                {nil, nil, nil, ""},
 	}

@@ -56,6 +56,12 @@ func (w *Walk) Next() {
 	w.moveTo(w.at.plus(w.gaps.next(w.stride)))
 }
 
+// Skip goes on by n arrivals in one step. Those of a Poisson process are as far
+// apart then as they are on average.
+func (w *Walk) Skip(n int64) {
+	w.moveTo(w.at.plus(position{whole: w.stride * uint64(n)}))
+}
+
 func (w *Walk) moveTo(p position) {
 	w.at = p
 	w.due, w.segment = w.schedule.reach(p, w.segment)
