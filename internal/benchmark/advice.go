@@ -15,8 +15,8 @@ var profileAdvice = map[results.Cause]string{
 	results.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
 	results.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
 		ownLoad,
-	results.CauseLate: "If nothing else is named here, all of the profile's clients waited for etcd, which did not keep up with the profile's rate: a smaller spec.profile asks for less. " +
-		"Else, or where that does not help, give client pods more CPU (spec.pod.resources). " + ownLoad,
+	results.CauseLate: "Where the processor was not the limit, all of the profile's clients waited for etcd, which did not keep up with the profile's rate: a smaller spec.profile asks for less. " +
+		"Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU. " + ownLoad,
 }
 
 // advice is what b's owner can change about a reason.

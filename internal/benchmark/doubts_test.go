@@ -104,9 +104,9 @@ func TestDoubts(t *testing.T) {
 
 func judgedWithDoubt(t *testing.T, meets bool, clocks func(*v1alpha1.EtcdBenchmark), changes []func(*results.Summary)) *metav1.Condition {
 	t.Helper()
-	objective := minThroughput(1)
+	objective := maxLatency(v1alpha1.StatisticMax, 600_000_000)
 	if !meets {
-		objective = minThroughput(1_000_000)
+		objective = maxLatency(v1alpha1.StatisticMax, 1)
 	}
 	summary := results.Summarize([]*results.Snapshot{measured(0, 50), measured(1, 50)})
 	for _, change := range changes {

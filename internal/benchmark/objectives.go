@@ -88,11 +88,11 @@ func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) 
 	case o.Latency != nil:
 		return completed(judgeLatency(*o.Latency, *s), *s)
 	case o.Throughput != nil:
-		return judgeThroughput(*o.Throughput, *s)
+		return judgeThroughput(*o.Throughput, throughputOf(b, *s), *s)
 	case o.ErrorRatio != nil:
 		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
 	case o.AchievedRate != nil:
-		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, *s)
+		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, throughputOf(b, *s), *s)
 	case o.StartSkew != nil:
 		return completed(judgeStartSkew(*o.StartSkew, clocksApart(b.Status.Pods), *s), *s)
 	}
@@ -185,14 +185,15 @@ func gotLatency(v results.Value) string {
 
 // judgeThroughput does not call a partial result missed: the part that is
 // missing could only have added to it.
-func judgeThroughput(o v1alpha1.ThroughputObjective, s results.Summary) verdict {
-	achieved := rateOf(s.Throughput)
-	got := achieved.String()
-	switch {
+func judgeThroughput(o v1alpha1.ThroughputObjective, known knownRate, s results.Summary) verdict {
+	limit := rateIn(o.MinPerSecond, 0)
+	switch got := rateOf(s.Throughput).String(); {
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
-	case achieved < rateIn(o.MinPerSecond, 0):
+	case rateOf(known.highest) < limit:
 		return missed(got, "")
+	case rateOf(known.lowest) < limit:
+		return notJudged(got, known.doubt(func(perSecond float64) string { return rateOf(perSecond).String() }))
 	default:
 		return met(got)
 	}

@@ -263,6 +263,55 @@ func TestSkewByClocksThatDiffer(t *testing.T) {
 	}
 }
 
+// Where requests bound a run, its length is told by several clocks, too.
+func TestRatesByClocksThatDiffer(t *testing.T) {
+	const ms = time.Millisecond
+	// 200 requests in 1.5 s, of which each pod's own window is one.
+	later := func(s *results.Snapshot) {
+		w := &s.Window
+		w.Start, w.End, w.LastResponse = w.Start.Add(500*ms), w.End.Add(500*ms), w.LastResponse.Add(500*ms)
+	}
+	s := results.Summarize([]*results.Snapshot{measured(0, 100), measured(1, 100, later)})
+	bound := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100} }
+	lasting := func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, new(int32(1))
+	}
+	tests := map[string]struct {
+		// limit in requests per second, and in percent of the rate.
+		limit  int64
+		apart  time.Duration
+		change func(*v1alpha1.EtcdBenchmark)
+		want   v1alpha1.ObjectiveResult
+	}{
+		"kept":                   {133, 0, bound, v1alpha1.ObjectiveMet},
+		"kept, off by less":      {120, 166 * ms, bound, v1alpha1.ObjectiveMet},
+		"kept, off by more":      {120, 167 * ms, bound, v1alpha1.ObjectiveUnknown},
+		"broken":                 {134, 0, bound, v1alpha1.ObjectiveMissed},
+		"broken, off by less":    {150, 166 * ms, bound, v1alpha1.ObjectiveMissed},
+		"broken, off by more":    {150, 167 * ms, bound, v1alpha1.ObjectiveUnknown},
+		"broken, off by minutes": {200, time.Minute, bound, v1alpha1.ObjectiveUnknown},
+		"more than one pod's":    {201, time.Minute, bound, v1alpha1.ObjectiveMissed},
+		"broken in its own time": {134, time.Minute, lasting, v1alpha1.ObjectiveMissed},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := putRun(tc.change, withObjectives(minThroughput(tc.limit), v1alpha1.Objective{
+				Name: "share", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: int32(tc.limit)},
+			}))
+			b.Status.Pods = []v1alpha1.PodStatus{{ClockOffsetMicroseconds: new(tc.apart.Microseconds())}, {Index: 1}}
+			got, _ := Judge(b, &s, v1alpha1.ReasonCompleted)
+			for _, o := range got {
+				if b.Spec.Load.Rate == nil && o.Name == "share" {
+					continue
+				}
+				if o.Result != tc.want || (tc.want == v1alpha1.ObjectiveUnknown) != (o.Message != "") {
+					t.Errorf("got %+v, wanted %s, and why if it is Unknown", o, tc.want)
+				}
+			}
+		})
+	}
+}
+
 // A member that nobody knows of can not have kept a limit, but one that is known
 // can have broken it.
 func TestMembersThatWereNotListedMeetNothing(t *testing.T) {

@@ -12,16 +12,19 @@ import (
 )
 
 // judgeAchievedRate, as judgeThroughput, does not call a partial result missed.
-func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l v1alpha1.Load, s results.Summary) verdict {
+func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l v1alpha1.Load, known knownRate, s results.Summary) verdict {
 	if l.Rate == nil {
 		return notJudged("", "The load had no load.rate of which a share could be reached.")
 	}
-	share := achieved(l, s)
-	switch got := shareText(share) + " of load.rate"; {
+	limit := float64(o.MinPercent)
+	text := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of load.rate" }
+	switch got := text(s.Throughput); {
 	case s.Partial:
 		return notJudged(got, partOfPodMissing)
-	case share < float64(o.MinPercent):
+	case achieved(l, known.highest, s) < limit:
 		return missed(got, "")
+	case achieved(l, known.lowest, s) < limit:
+		return notJudged(got, known.doubt(text))
 	default:
 		return met(got)
 	}
@@ -30,12 +33,43 @@ func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l v1alpha1.Load, s resu
 // achieved is the share of the schedule that succeeded in its time, in percent:
 // of all requests that were due in a window of its own length; of the rate where
 // the window lasts until as many as were wanted are done.
-func achieved(l v1alpha1.Load, s results.Summary) float64 {
+func achieved(l v1alpha1.Load, throughput float64, s results.Summary) float64 {
 	if l.Requests != nil {
-		return 100 * s.Throughput / float64(l.Rate.PerSecond)
+		return 100 * throughput / float64(l.Rate.PerSecond)
 	}
 	completed := math.Round(s.Throughput * s.Length.Seconds())
 	return 100 * completed / float64(s.Succeeded+s.Failed+s.Censored)
+}
+
+// knownRate is what is known of a throughput. Where requests bound the run, its length
+// is from the first start to the last response, each told by its own pod's clock, and as
+// uncertain as these are apart; but no less than any pod's own window.
+type knownRate struct {
+	// lowest and highest are between which two the true rate lies, per second.
+	lowest, highest float64
+	// apart is how far the clocks are apart.
+	apart time.Duration
+}
+
+func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
+	apart := clocksApart(b.Status.Pods)
+	if b.Resolved().Load.Requests == nil || apart == 0 || s.LongestWindow == 0 {
+		return knownRate{lowest: s.Throughput, highest: s.Throughput}
+	}
+	done := s.Throughput * s.Length.Seconds()
+	return knownRate{
+		lowest:  done / (s.Length + apart).Seconds(),
+		highest: done / max(s.Length-apart, s.LongestWindow).Seconds(),
+		apart:   apart,
+	}
+}
+
+// doubt says why a limit between the two can not be judged; text writes a rate as the
+// objective does.
+func (k knownRate) doubt(text func(perSecond float64) string) string {
+	return fmt.Sprintf("The pods' clocks are %s apart, and the length of the run is told by them: the truth lies between %s and %s. "+
+		"Synchronise the nodes' clocks, or bound the load by durationSeconds, which each pod measures by its own clock.",
+		exactMicros(k.apart), text(k.lowest), text(k.highest))
 }
 
 // shareText is rounded down to hundredths, so that a share just below a limit

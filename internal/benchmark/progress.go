@@ -48,8 +48,8 @@ func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapsho
 	return timePercent(snaps)
 }
 
-// timePercent takes the last response for the present: a snapshot has no other
-// clock, and in a load that moves the two are a request apart.
+// timePercent takes the last response for the present, until the window has ended: a
+// snapshot has no other clock, and in a load that moves the two are a request apart.
 func timePercent(snaps []*results.Snapshot) int32 {
 	least, known := int32(100), false
 	for _, snap := range snaps {
@@ -57,13 +57,17 @@ func timePercent(snaps []*results.Snapshot) int32 {
 			continue
 		}
 		w := snap.Window
+		now := w.LastResponse
+		if !w.End.IsZero() {
+			now = w.End
+		}
 		switch {
 		case reached(snap, results.StageDraining) && !endedEarly(snap):
 			known = true
-		case w.Start.IsZero() || !w.LastResponse.After(w.Start):
+		case w.Start.IsZero() || !now.After(w.Start):
 			return 0
 		default:
-			known, least = true, min(least, ratioPercent(float64(w.LastResponse.Sub(w.Start)), float64(w.Planned)))
+			known, least = true, min(least, ratioPercent(float64(now.Sub(w.Start)), float64(w.Planned)))
 		}
 	}
 	if !known {

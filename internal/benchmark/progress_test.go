@@ -25,7 +25,13 @@ func inWindow(passed time.Duration) func(*results.Snapshot) {
 	}
 }
 
+// endedAfter has the window end before its last response.
+func endedAfter(length time.Duration) func(*results.Snapshot) {
+	return func(s *results.Snapshot) { s.Window.End = s.Window.Start.Add(length) }
+}
+
 func TestProgress(t *testing.T) {
+	stopped := func(s *results.Snapshot) { s.Stopped = true }
 	early := func(s *results.Snapshot) { s.Stage, s.Stopped = results.StageDone, true }
 	unmeasured := func(s *results.Snapshot) { s.Window = results.Window{} }
 	cases := map[string]struct {
@@ -40,6 +46,7 @@ func TestProgress(t *testing.T) {
 		"time bounds the run":                {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(2*time.Second)), measured(1, 10, inWindow(time.Second))}, 25, 2},
 		"time bounds the run, one not begun": {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(time.Second)), measured(1, 0, unmeasured, atStage(results.StageWarmingUp))}, 0, 2},
 		"time is up":                         {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10), measured(1, 10, atStage(results.StageDraining))}, 100, 2},
+		"stopped while answers are late":     {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(3*time.Second), endedAfter(time.Second), stopped, atStage(results.StageDraining))}, 25, 1},
 		"stopped before time was up":         {putRun(forSeconds(4)), []*results.Snapshot{measured(0, 10, inWindow(time.Second), early), measured(1, 10, inWindow(2*time.Second), early)}, 25, 2},
 	}
 	for name, tc := range cases {

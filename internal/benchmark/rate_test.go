@@ -72,13 +72,13 @@ func TestASlowRateInTableAndPerfdash(t *testing.T) {
 
 // What is shown is what was judged.
 func TestAThroughputJustBelowItsLimit(t *testing.T) {
-	for want, throughput := range map[v1alpha1.ObjectiveResult]float64{
+	for want, perSecond := range map[v1alpha1.ObjectiveResult]float64{
 		v1alpha1.ObjectiveMet:    1000,
 		v1alpha1.ObjectiveMissed: 999.9999999,
 	} {
-		v := judgeThroughput(v1alpha1.ThroughputObjective{MinPerSecond: 1000}, results.Summary{Throughput: throughput})
+		v := judgeThroughput(v1alpha1.ThroughputObjective{MinPerSecond: 1000}, knownRate{lowest: perSecond, highest: perSecond}, results.Summary{Throughput: perSecond})
 		if v.result != want || (v.got == "1,000/s") != (want == v1alpha1.ObjectiveMet) {
-			t.Errorf("%v/s: wanted %s, got %+v", throughput, want, v)
+			t.Errorf("%v/s: wanted %s, got %+v", perSecond, want, v)
 		}
 	}
 }
