@@ -59,7 +59,7 @@ func limited(objective string) string { return puts + "  objectives: [" + object
 const (
 	canBeMet   = `{name: o, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}`
 	canBeMiss  = `{name: o, type: Latency, latency: {operation: Put, statistic: Max, maxMicroseconds: 1}}`
-	canNotTell = `{name: o, type: Latency, latency: {operation: Range, statistic: Max, maxMicroseconds: 1}}`
+	canNotTell = `{name: o, type: MemberMemory, memberMemory: {maxBytes: 1}}`
 )
 
 // process is kubectl-etcdbench as a process of its own, with a folder for

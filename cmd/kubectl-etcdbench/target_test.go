@@ -35,6 +35,8 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 		"no members":               {puts, "--embedded-members=0", []string{"--embedded-members", "1 to 9"}},
 		"no folder":                {puts, "--endpoints=127.0.0.1:1 --tls-dir=", []string{"--tls-dir", "folder"}},
 		"no folder of the user":    {puts, "--endpoints=127.0.0.1:1 --auth-dir=", []string{"--auth-dir", "folder"}},
+		"a folder that is missing": {puts, "--endpoints=127.0.0.1:1 --tls-dir=missing", []string{"--tls-dir", "missing"}},
+		"a file for a folder":      {puts, "--endpoints=127.0.0.1:1 --auth-dir=main.go", []string{"--auth-dir", "the file main.go"}},
 		"two targets":              {puts, "--endpoints=127.0.0.1:1 --embedded-members=1", []string{"give one of them"}},
 		"folder, plain members":    {puts, "--tls-dir=x --embedded-members=1", []string{"--tls-dir"}},
 	}

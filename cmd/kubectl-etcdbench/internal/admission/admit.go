@@ -53,7 +53,11 @@ func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.
 
 // prune refuses unknown fields in the words of strict field validation.
 func (s *Schema) prune(u *unstructured.Unstructured) error {
-	unknown := pruning.PruneWithOptions(u.Object, s.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("metadata can not be read: %v", err))
+	}
+	unknown = append(unknown, pruning.PruneWithOptions(u.Object, s.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, s.structural)
 	if len(unknown) == 0 {
 		return nil

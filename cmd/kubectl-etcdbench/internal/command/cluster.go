@@ -35,7 +35,7 @@ type following struct {
 func (f *following) addFlags(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "form of the result: "+formsText()+", on standard output (also FORM=-), or as FORM=FILE in a file; may be given more than once. Without a form for standard output that gets a table. jsonl begins at once, with a line per interval")
-	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of jsonl; a change of state has a line of its own, and a run in a cluster has news every 2s")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of jsonl, 0 for a line whenever there is news: every 2s of a run in a cluster, every 0.5s of a local one; a change of state has a line of its own")
 	flags.DurationVar(&f.timeout, "timeout", 0, "leave a run in a cluster alone after this time, for example 10m; 0 waits for its end")
 }
 
@@ -136,9 +136,10 @@ func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err err
 		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 		defer cancel()
 		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.destinations)
-	case errors.Is(err, context.DeadlineExceeded):
+	// Compared as they are: the time-outs of a network claim to be a deadline's, too.
+	case err == context.DeadlineExceeded:
 		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s; it goes on. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
-	case errors.Is(err, context.Canceled):
+	case err == context.Canceled:
 		return &exitError{exitUnknown, fmt.Errorf("left the run %s before it had finished. To follow it: %s", key, watchCommandFor(key))}
 	case errors.Is(err, follow.ErrLost):
 		return &exitError{exitUnknown, err}

@@ -32,8 +32,8 @@ const exitHelp = `Exit status:
      before its work was done, as TimedOut for example, or had no request that
      succeeded and no objective that it missed by that
   3  the run's objectives could not be judged, for example because its client
-     was itself the limit; or it ended as Stopped or PartlyCompleted, or was
-     left before its result was known`
+     was itself the limit; or it ended as Stopped, or as PartlyCompleted with
+     no objective missed, or was left before its result was known`
 
 // exitError is an exit status with, perhaps, something to say beside it.
 type exitError struct {

@@ -1,12 +1,16 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net/url"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 )
 
 func TestStatusOfRun(t *testing.T) {
@@ -83,6 +87,29 @@ func TestStatusOfErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if status, message := statusOf(tc.err); status != tc.want || message != tc.wantMessage {
 				t.Errorf("wanted %d and %q, got %d and %q", tc.want, tc.wantMessage, status, message)
+			}
+		})
+	}
+}
+
+// The time-outs of Go's network say of themselves that they are a context's deadline.
+func TestATimeoutOfTheNetworkIsNotTheUsers(t *testing.T) {
+	network := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443", Err: context.DeadlineExceeded}
+	cases := map[string]struct {
+		err        error
+		want       int
+		wantItself bool
+	}{
+		"out of reach from the start": {fmt.Errorf("the cluster can not be reached: %w", network), exitFailed, true},
+		"out of reach for too long":   {fmt.Errorf("%w, since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
+		"the user's own":              {context.DeadlineExceeded, exitUnknown, false},
+		"left":                        {context.Canceled, exitUnknown, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, message := statusOf((&tool{}).followed(&follow.Follower{}, nil, tc.err, following{}))
+			if got != tc.want || (message == tc.err.Error()) != tc.wantItself {
+				t.Errorf("wanted status %d, got %d: %s", tc.want, got, message)
 			}
 		})
 	}

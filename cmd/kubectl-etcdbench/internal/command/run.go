@@ -36,7 +36,7 @@ error, the result to standard output.
 
 Ctrl-C, or SIGTERM, ends the run in an orderly way: its keys are deleted, and the
 result, in every form that was asked for, is what was measured until then and says
-that it is partial. A second Ctrl-C does not wait for that.
+that it is partial, unless all was measured. A second Ctrl-C does not wait for that.
 
 ` + exitHelp
 )

@@ -48,12 +48,13 @@ func runWithAPIServer(m *testing.M) int {
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
 		env.BinaryAssetsDirectory = dir
 	}
+	// Also where it starts, and what it is to hold is refused.
+	defer env.Stop()
 	config, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
 		return 1
 	}
-	defer env.Stop()
 	if err := prepare(env, config); err != nil {
 		fmt.Fprintln(os.Stderr, "preparing the kube-apiserver:", err)
 		return 1

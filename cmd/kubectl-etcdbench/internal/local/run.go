@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -85,6 +86,9 @@ func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*
 	p, err := o.plan(run, endpoints)
 	if err != nil {
 		return nil, err
+	}
+	if o.EmbeddedMembers == 0 {
+		tuning.Process(p.Load)
 	}
 	c := &conductor{run: run, options: o, plan: p, gate: newGate(), failed: make(chan failedSession, p.Pods)}
 	for i := range p.Pods {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -280,7 +280,7 @@ func TestRunCanNotBeRun(t *testing.T) {
 				at(target.endpoints()...)(run)
 				run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
 			},
-			options:    func(o *Options) { o.TLSDir = filepath.Join(t.TempDir(), "none") },
+			options:    func(o *Options) { o.TLSDir = t.TempDir() },
 			wantReason: v1alpha1.ReasonSecretInvalid, wantWords: "certs",
 		},
 	}
@@ -325,6 +325,7 @@ func TestValidate(t *testing.T) {
 	endpoints := at("etcd:2379")
 	withTLS := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"} }
 	withAuth := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Auth = &v1alpha1.TargetAuth{SecretName: "user"} }
+	folder := t.TempDir()
 	cases := map[string]struct {
 		run     *v1alpha1.EtcdBenchmark
 		options Options
@@ -338,16 +339,43 @@ func TestValidate(t *testing.T) {
 		"too many members":             {mixed(), Options{EmbeddedMembers: 10}, "1 to 9"},
 		"negative members":             {mixed(), Options{EmbeddedMembers: -1}, "1 to 9"},
 		"certificates without folder":  {mixed(endpoints, withTLS), Options{}, "--tls-dir"},
-		"certificates with folder":     {mixed(endpoints, withTLS), Options{TLSDir: "certs"}, ""},
+		"certificates with folder":     {mixed(endpoints, withTLS), Options{TLSDir: folder}, ""},
 		"certificates, plain members":  {mixed(endpoints, withTLS, withAuth), Options{EmbeddedMembers: 1}, ""},
 		"user without folder":          {mixed(endpoints, withAuth), Options{}, "--auth-dir"},
-		"user and certificate folders": {mixed(endpoints, withAuth, withTLS), Options{AuthDir: "user", TLSDir: "certs"}, ""},
+		"user and certificate folders": {mixed(endpoints, withAuth, withTLS), Options{AuthDir: folder, TLSDir: folder}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			err := tc.options.Validate(tc.run)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("wanted an error with %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+// A run here is tuned as a client pod is, unless its members would be tuned with it.
+func TestARunIsTuned(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	t.Setenv("GOGC", "")
+	c := members(t, 1)
+	cases := map[string]struct {
+		run     *v1alpha1.EtcdBenchmark
+		options func(*Options)
+		want    bool
+	}{
+		"by itself":    {mixed(at(c.endpoints()...)), nil, true},
+		"with members": {mixed(), func(o *Options) { o.EmbeddedMembers = 1 }, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			debug.SetGCPercent(100)
+			if _, err := Run(t.Context(), tc.run, options(tc.options)); err != nil {
+				t.Fatal(err)
+			}
+			if got := debug.SetGCPercent(100); (got != 100) != tc.want {
+				t.Errorf("garbage is collected at %d", got)
 			}
 		})
 	}

@@ -128,6 +128,7 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
 		s.Summary.Validity.Shared = c.options.shared(c.plan.Target.Endpoints)
+		c.options.advise(s.Summary.Validity)
 		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
 	}
 	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -48,6 +49,20 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	case !embedded && t.Auth != nil && o.AuthDir == "":
 		return fmt.Errorf("spec.target.auth names the Secret %s, which is in a cluster: "+
 			"give a folder with its files (%s, %s) with --auth-dir", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
+	}
+	return errors.Join(checkFolder("--tls-dir", o.TLSDir), checkFolder("--auth-dir", o.AuthDir))
+}
+
+// checkFolder says what is wrong with the folder that a flag names, if it names one.
+func checkFolder(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return fmt.Errorf("%s: wanted a folder: %w", flag, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s: wanted a folder, found the file %s", flag, dir)
 	}
 	return nil
 }

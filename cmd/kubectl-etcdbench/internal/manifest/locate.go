@@ -10,16 +10,23 @@ import (
 // line returns the line of the field with this path, or of the deepest of its
 // parents that the file has, since a missing field has no line of its own.
 func (m *Manifest) line(field string) int {
-	node := m.root.Content[0]
-	line := node.Line
-	for _, step := range steps(field) {
-		key, value := child(node, step)
-		if value == nil {
-			break
-		}
-		node, line = value, key.Line
-	}
+	line, _ := m.locate(field)
 	return line
+}
+
+// locate returns the line of a field, as line does, and its value, nil where the
+// file does not have it.
+func (m *Manifest) locate(field string) (line int, value *yamlnode.Node) {
+	value = m.root.Content[0]
+	line = value.Line
+	for _, step := range steps(field) {
+		key, next := child(value, step)
+		if next == nil {
+			return line, nil
+		}
+		value, line = next, key.Line
+	}
+	return line, value
 }
 
 // steps splits spec.objectives[0].name into spec, objectives, 0 and name.

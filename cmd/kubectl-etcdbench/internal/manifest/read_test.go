@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,48 @@ func TestExplainLeavesOutRepetitions(t *testing.T) {
 	explained, ok := errors.AsType[*Error](err)
 	if !ok || len(explained.Problems) != 1 || explained.Problems[0].Field != "spec.load.pods" {
 		t.Errorf("wanted one problem, got %v", err)
+	}
+}
+
+// An API server tells the name of the type that it found, and not the value.
+func TestExplainShowsWhatHasTheWrongType(t *testing.T) {
+	const loads = `load: {pods: %s}`
+	kind := schema.GroupKind{Group: "etcdbench.dev", Kind: "EtcdBenchmark"}
+	cases := map[string]string{
+		"ten": `found "ten"`, `"10"`: `found "10"`, "1.5": "found 1.5", "true": "found true", "{a: 1}": "found fields", "[1]": "found a list",
+		"~": "found nothing", strings.Repeat("x", 61): `found "` + strings.Repeat("x", 60) + `…"`,
+	}
+	for value, want := range cases {
+		m, err := Read("run.yaml", strings.NewReader("apiVersion: etcdbench.dev/v1alpha1\nkind: EtcdBenchmark\nspec:\n  "+fmt.Sprintf(loads, value)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = m.Explain(apierrors.NewInvalid(kind, "puts", field.ErrorList{
+			field.TypeInvalid(field.NewPath("spec", "load", "pods"), "string", `spec.load.pods in body must be of type integer: "string"`),
+		}))
+		if err == nil || !strings.Contains(err.Error(), "line 4: spec.load.pods: wanted integer, "+want) {
+			t.Errorf("%s: wanted to hear what was %s, got %v", value, want, err)
+		}
+	}
+}
+
+func TestExplainShowsWhatHasTheWrongTypeInMetadata(t *testing.T) {
+	cases := map[string]struct{ labels, says, want string }{
+		"no fields":          {"5", "labels of type map[string]string", "line 4: metadata.labels: wanted object, found 5"},
+		"by an API server":   {"5", "metadata.labels of type map[string]string", "line 4: metadata.labels: wanted object, found 5"},
+		"a number in fields": {"\n    app: etcd\n    version: 1.0", "labels of type string", "line 6: metadata.labels.version: wanted string, found 1.0"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m, err := Read("run.yaml", strings.NewReader("apiVersion: etcdbench.dev/v1alpha1\nkind: EtcdBenchmark\nmetadata:\n  labels: "+tc.labels+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = m.Explain(apierrors.NewBadRequest("json: cannot unmarshal number into Go struct field ObjectMeta." + tc.says))
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted %q, got %v", tc.want, err)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // barWidth is the number of cells of the progress bar.
@@ -26,7 +27,9 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 		}
 	}
 	switch stage {
-	case v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
+	case v1alpha1.StageRunning, v1alpha1.StageCollecting:
+		return joined(stage, bar(benchmark.Percent(run)), figures(run), remainder(run))
+	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
 		return joined(stage, bar(benchmark.Percent(run)), figures(run))
 	}
 	return joined(stage, message)
@@ -40,6 +43,18 @@ func joined(parts ...string) string {
 		}
 	}
 	return strings.Join(filled, "  ")
+}
+
+// remainder is what a run that has measured still waits for, which can be long if the
+// target no longer answers.
+func remainder(run *v1alpha1.EtcdBenchmark) string {
+	switch benchmark.Phase(run) {
+	case results.StageDraining:
+		return "waiting for the last answers"
+	case results.StageCleaning:
+		return "deleting its keys"
+	}
+	return ""
 }
 
 // figures are the numbers of a run that has begun to measure.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 func runAt(stage string, percent int32) *v1alpha1.EtcdBenchmark {
@@ -34,6 +35,8 @@ func TestLine(t *testing.T) {
 		"no status":  {&v1alpha1.EtcdBenchmark{}, []string{"Pending"}},
 		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "Some message."}},
 		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
+		"draining":   {inPhase(results.StageDraining), []string{"Running", " 50%", "waiting for the last answers"}},
+		"cleaning":   {inPhase(results.StageCleaning), []string{"Running", " 50%", "deleting its keys"}},
 		"all done":   {runAt(v1alpha1.StageCollecting, 100), []string{"Collecting", "[########################]", "100%"}},
 		"completed":  {finished(v1alpha1.ReasonCompleted), []string{"Completed", "[########################]", "100%", "48,123/s"}},
 		"could not":  {runAt(v1alpha1.ReasonTLSFailed, 0), []string{"TLSFailed", "Some message."}},
@@ -48,6 +51,22 @@ func TestLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// inPhase is a run of which one pod has not come further than that.
+func inPhase(stage results.Stage) *v1alpha1.EtcdBenchmark {
+	run := runAt(v1alpha1.StageRunning, 50)
+	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(results.StageDone)}, {Stage: string(stage)}}
+	return run
+}
+
+// A pod that died while it deleted keys stays so in status.
+func TestARunThatHasEndedWaitsForNothing(t *testing.T) {
+	run := finished(v1alpha1.ReasonCompleted)
+	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(results.StageCleaning)}}
+	if got := line(run); strings.Contains(got, "deleting") {
+		t.Errorf("got %q", got)
 	}
 }
 
