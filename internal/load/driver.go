@@ -16,8 +16,9 @@ import (
 // each disturbance of the plan.
 type Driver interface {
 	// Preflight checks that each address of the plan can be reached, is
-	// healthy and lets this client in, and returns what it learned.
-	Preflight(ctx context.Context) (*results.Target, error)
+	// healthy and lets this client in, and returns what it learned, with the view
+	// of the members that it had, against which every later one is held.
+	Preflight(ctx context.Context) (*results.Target, members.View, error)
 	// Connect opens the connection with this global index and returns it ready
 	// to carry requests. The driver closes it in Close.
 	Connect(ctx context.Context, connection int) (Conn, error)

@@ -22,6 +22,8 @@ type fakeDriver struct {
 	answer func(ctx context.Context, req *Request, resp *Response)
 	// memory has the resident memory in bytes of the members that are sampled.
 	memory map[string]int64
+	// first is what the preflight sees of the members; none is one that is well.
+	first members.View
 	// view is what the members say; nil is nothing.
 	view func() members.View
 	// sample changes what a member's metrics say.
@@ -49,8 +51,12 @@ func (d *fakeDriver) step(ctx context.Context, step string) error {
 	return nil
 }
 
-func (d *fakeDriver) Preflight(ctx context.Context) (*results.Target, error) {
-	return &results.Target{ClusterID: "c", Members: []results.Member{{ID: "a"}, {ID: "b"}}}, d.step(ctx, "preflight")
+func (d *fakeDriver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
+	first := d.first
+	if first.Members == nil {
+		first = members.View{At: time.Now(), Members: map[string]members.State{"a": {Version: "3.7.3"}}}
+	}
+	return &results.Target{ClusterID: "c", Members: []results.Member{{ID: "a"}, {ID: "b"}}}, first, d.step(ctx, "preflight")
 }
 
 func (d *fakeDriver) Connect(ctx context.Context, connection int) (Conn, error) {

@@ -58,13 +58,18 @@ func newLookout(c Config, r *recorder) *lookout {
 	return &lookout{driver: c.Driver, recorder: r, rules: rules, target: c.Index == 0, sampling: interval}
 }
 
-// begin watches until end is called, or life ends. stop ends the load.
-func (w *lookout) begin(life context.Context, target *results.Target, stop context.CancelFunc) {
+// begin watches until end is called, or life ends. first is the preflight's view
+// of the target, so that nothing that changes after it goes unseen. stop ends the
+// load.
+func (w *lookout) begin(life context.Context, target *results.Target, first members.View, stop context.CancelFunc) {
 	name := nameIn(target)
 	w.mutex.Lock()
 	w.guard, w.changes.Name, w.life, w.stop = guard.New(w.rules, name), name, life, stop
 	w.mutex.Unlock()
 	w.ended = make(chan struct{})
+	if w.target {
+		w.see(first)
+	}
 	w.repeat(lookEvery, w.look)
 	if w.target && w.rules.WALFsync.ForSeconds > 0 {
 		w.repeat(w.sampling, w.sample)
@@ -146,6 +151,10 @@ func (w *lookout) look() {
 		// What was cut off shows nothing of the target.
 		return
 	}
+	w.see(view)
+}
+
+func (w *lookout) see(view members.View) {
 	w.judge(func(g *guard.Guard) *results.Fired {
 		w.changes.See(view)
 		return g.SeesView(view)

@@ -253,6 +253,29 @@ func TestChangesOfTheTargetAreTold(t *testing.T) {
 	}
 }
 
+// What changes before the first look in the load is a change since the preflight.
+func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
+	of := func(leader string, term uint64) members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: leader, Term: term, Version: "3.7.3"}}}
+	}
+	tests := map[string]struct {
+		rules plan.StopRules
+		fires bool
+	}{
+		"told":                {plan.StopRules{}, false},
+		"and ends, by a rule": {plan.StopRules{LeaderChange: true}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := &fakeDriver{first: of("a", 1), view: func() members.View { return of("b", 2) }}
+			got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = tc.rules }), d)
+			if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || (got.Fired != nil) != tc.fires {
+				t.Errorf("changes are %+v, fired %+v: wanted the election, and a rule that fires: %v", got.Target.Changes, got.Fired, tc.fires)
+			}
+		})
+	}
+}
+
 // The other pods look at their own requests alone.
 func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
 	var looks atomic.Int32

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -188,11 +189,11 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 // prepare does what comes before the start and returns the clients. From the
 // first look at the target on, the target is watched.
 func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
-	target, err := s.preflight(ctx)
+	target, first, err := s.preflight(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.lookout.begin(s.life, target, stop)
+	s.lookout.begin(s.life, target, first, stop)
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -217,14 +218,14 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 
 // preflight looks at the target, and waits for the run's turn at it. What was
 // seen before the wait is then out of date.
-func (s *Session) preflight(ctx context.Context) (*results.Target, error) {
-	target, err := s.look(ctx)
+func (s *Session) preflight(ctx context.Context) (*results.Target, members.View, error) {
+	target, first, err := s.look(ctx)
 	if err != nil || !s.plan.AwaitTurn {
-		return target, err
+		return target, first, err
 	}
 	s.state.enter(results.StageWaiting)
 	if err := s.await(ctx); err != nil {
-		return nil, err
+		return nil, members.View{}, err
 	}
 	s.state.enter(results.StageConnecting)
 	return s.look(ctx)
@@ -244,12 +245,12 @@ func (s *Session) await(ctx context.Context) error {
 	return err
 }
 
-func (s *Session) look(ctx context.Context) (*results.Target, error) {
-	target, err := s.driver.Preflight(ctx)
+func (s *Session) look(ctx context.Context) (*results.Target, members.View, error) {
+	target, first, err := s.driver.Preflight(ctx)
 	if err == nil && s.part.Index == 0 {
 		s.state.setTarget(target)
 	}
-	return target, err
+	return target, first, err
 }
 
 // claim is careful: after any error but a refusal, the claim may have reached

@@ -24,7 +24,7 @@ import (
 func connected(t *testing.T, p plan.Plan) *Driver {
 	t.Helper()
 	d := newDriver(t, p, 0)
-	if _, err := d.Preflight(withTimeout(t)); err != nil {
+	if _, _, err := d.Preflight(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
 	return d

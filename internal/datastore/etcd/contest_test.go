@@ -224,7 +224,7 @@ func competitors(t *testing.T, p plan.Plan) (all []numbered) {
 			t.Fatal(err)
 		}
 		d := newDriver(t, p, index)
-		if _, err := d.Preflight(withTimeout(t)); err != nil {
+		if _, _, err := d.Preflight(withTimeout(t)); err != nil {
 			t.Fatal(err)
 		}
 		for connection := part.FirstConnection; connection < part.FirstConnection+part.Connections; connection++ {

@@ -52,11 +52,11 @@ func (d *Driver) guardQuota(t topology) error {
 		return nil
 	}
 	for _, m := range t.members {
-		free := max(m.quotaBytes-m.databaseBytes, 0)
+		free := max(m.quotaBytes-m.state.DatabaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
 				"the run is expected to write %s %s, which is over %d %% of the %s that the quota of %s leaves (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
-				d.roughly(), megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.databaseBytes), megabytes(m.quotaBytes))
+				d.roughly(), megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes))
 		}
 	}
 	return nil

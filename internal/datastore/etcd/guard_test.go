@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -33,7 +34,7 @@ func revisionOf(t *testing.T, client *clientv3.Client) int64 {
 
 func preflightPasses(t *testing.T, p plan.Plan) *results.Target {
 	t.Helper()
-	target, err := newDriver(t, p, 0).Preflight(withTimeout(t))
+	target, _, err := newDriver(t, p, 0).Preflight(withTimeout(t))
 	if err != nil {
 		t.Fatalf("wanted the preflight to pass, found: %v", err)
 	}
@@ -108,11 +109,11 @@ func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 	p := planFor([]string{"unused:1"}, func(p *plan.Plan) { p.Guard.MaxFreeQuotaPercent, p.Load.Requests = 1, 1<<40 })
 	d := newDriver(t, p, 0)
 	for name, quota := range map[string]int64{"etcd before 3.6": 0, "without one": -1} {
-		if err := d.guardQuota(topology{members: []member{{endpoint: "unused:1", databaseBytes: 1 << 20, quotaBytes: quota}}}); err != nil {
+		if err := d.guardQuota(topology{members: []member{{endpoint: "unused:1", state: members.State{DatabaseBytes: 1 << 20}, quotaBytes: quota}}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := d.guardQuota(topology{members: []member{{endpoint: "a:1", quotaBytes: 1 << 62}, {endpoint: "b:1", databaseBytes: 9, quotaBytes: 8}}}); err == nil {
+	if err := d.guardQuota(topology{members: []member{{endpoint: "a:1", quotaBytes: 1 << 62}, {endpoint: "b:1", state: members.State{DatabaseBytes: 9}, quotaBytes: 8}}}); err == nil {
 		t.Error("a member that is beyond its quota was taken")
 	}
 }

@@ -150,7 +150,7 @@ func TestATargetThatCanNotStreamIsRefused(t *testing.T) {
 	}
 	preflightFails(t, planFor(cluster.Endpoints, streams), results.FailureUnsupported, cluster.Endpoints[0], "3.7", "range.delivery")
 	pages := func(p *plan.Plan) { p.Workload.Interval = plan.Interval{Keys: 10, PageKeys: 5} }
-	if _, err := newDriver(t, planFor(cluster.Endpoints, streams, pages), 0).Preflight(withTimeout(t)); err != nil {
+	if _, _, err := newDriver(t, planFor(cluster.Endpoints, streams, pages), 0).Preflight(withTimeout(t)); err != nil {
 		t.Errorf("pages are refused, too: %v", err)
 	}
 }

@@ -4,26 +4,28 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Preflight implements load.Driver.
-func (d *Driver) Preflight(ctx context.Context) (*results.Target, error) {
-	target, err := d.preflight(ctx)
-	return target, settled(ctx, err, d.addresses())
+func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
+	target, view, err := d.preflight(ctx)
+	return target, view, settled(ctx, err, d.addresses())
 }
 
-func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
+func (d *Driver) preflight(ctx context.Context) (target *results.Target, view members.View, err error) {
 	if err := d.probeAll(ctx); err != nil {
-		return nil, err
+		return nil, view, err
 	}
 	client, err := d.controlClient(ctx)
 	if err != nil {
-		return nil, err
+		return nil, view, err
 	}
 	var t topology
 	err = repeat(ctx, func(ctx context.Context) (err error) {
@@ -33,22 +35,22 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, error) {
 		return t.check(d.plan.Target.Members)
 	})
 	if err != nil {
-		return nil, err
+		return nil, view, err
 	}
 	if err := d.guard(ctx, client, t); err != nil {
-		return nil, err
+		return nil, view, err
 	}
 	if err := d.checkSupport(ctx); err != nil {
-		return nil, err
+		return nil, view, err
 	}
 	d.mutex.Lock()
 	d.topology = t
 	d.mutex.Unlock()
 	names, unlisted := d.names(ctx, client)
-	target := t.target(names)
+	target = t.target(names)
 	target.Unlisted = unlisted
 	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
-	return target, nil
+	return target, t.view(names), nil
 }
 
 // look asks the member behind each address for its status.
@@ -57,7 +59,7 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 	if err != nil {
 		return topology{}, err
 	}
-	var t topology
+	t := topology{seen: time.Now()}
 	for _, endpoint := range d.plan.Target.Endpoints {
 		status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
 		if err != nil {

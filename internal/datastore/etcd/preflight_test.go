@@ -21,7 +21,7 @@ import (
 
 func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 	d := newDriver(t, planFor(cluster.Endpoints), 0)
-	target, err := d.Preflight(withTimeout(t))
+	target, _, err := d.Preflight(withTimeout(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 func preflightFails(t *testing.T, p plan.Plan, reason results.FailureReason, names ...string) {
 	t.Helper()
 	began := time.Now()
-	_, err := newDriver(t, p, 0).Preflight(withTimeout(t))
+	_, _, err := newDriver(t, p, 0).Preflight(withTimeout(t))
 	wantFailure(t, err, reason, names...)
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v to know", took)
@@ -244,7 +244,7 @@ func TestPreflightSaysWhatIsWrongWithTheUser(t *testing.T) {
 	})
 	t.Run("no permission", func(t *testing.T) {
 		d := newDriver(t, planFor(cluster.Endpoints, withUser(t, "guest", "guestpass")), 0)
-		if _, err := d.Preflight(withTimeout(t)); err != nil {
+		if _, _, err := d.Preflight(withTimeout(t)); err != nil {
 			t.Fatal(err)
 		}
 		wantFailure(t, d.Claim(withTimeout(t)), results.FailureAuthenticationFailed, "permit")
@@ -287,7 +287,7 @@ func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
 	left := (leader + 1) % 3
 	p := planFor(cluster.Endpoints[left : left+1])
 	d := newDriver(t, p, 0)
-	if _, err := d.Preflight(withTimeout(t)); err != nil {
+	if _, _, err := d.Preflight(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Stop(leader)
@@ -329,7 +329,7 @@ func TestAnInterruptedPreflightSaysSo(t *testing.T) {
 	silent := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := newDriver(t, planFor([]string{silent}), 0).Preflight(ctx)
+	_, _, err := newDriver(t, planFor([]string{silent}), 0).Preflight(ctx)
 	if _, explained := errors.AsType[*load.Error](err); explained || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, wanted the context's error alone", err)
 	}

@@ -18,10 +18,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// startNow is load.Control for sessions that start when all of them are ready.
+// startNow is load.Control for sessions that start when all of them are ready, and
+// are stopped when stop is closed.
 type startNow struct {
 	waiting sync.WaitGroup
-	never   chan struct{}
+	stop    chan struct{}
 }
 
 func (c *startNow) StartAt(ctx context.Context) (time.Time, error) {
@@ -32,12 +33,12 @@ func (c *startNow) StartAt(ctx context.Context) (time.Time, error) {
 
 func (c *startNow) Turn(context.Context) error { return nil }
 
-func (c *startNow) Stopped() <-chan struct{} { return c.never }
+func (c *startNow) Stopped() <-chan struct{} { return c.stop }
 
 // runAll runs all parts of a plan at once and returns their final snapshots.
 func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 	t.Helper()
-	control := &startNow{never: make(chan struct{})}
+	control := &startNow{stop: make(chan struct{})}
 	control.waiting.Add(p.Pods)
 	snapshots := make([]*results.Snapshot, p.Pods)
 	var running sync.WaitGroup

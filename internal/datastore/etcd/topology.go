@@ -4,10 +4,13 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -21,14 +24,14 @@ type topology struct {
 	members []member
 	// leader is the ID of the member that leads, 0 if there is none.
 	leader uint64
+	// seen is when the members were asked.
+	seen time.Time
 }
 
 type member struct {
-	id, cluster   uint64
-	endpoint      string
-	version       string
-	alarm         string
-	databaseBytes int64
+	id, cluster uint64
+	endpoint    string
+	state       members.State
 	// quotaBytes is 0 where the member does not tell its quota, and less than
 	// that where it has none.
 	quotaBytes int64
@@ -38,7 +41,7 @@ type member struct {
 func (t *topology) add(endpoint string, s *clientv3.StatusResponse) {
 	t.members = append(t.members, member{
 		id: s.Header.MemberId, cluster: s.Header.ClusterId, endpoint: endpoint,
-		version: s.Version, alarm: alarmOf(s.Errors), databaseBytes: s.DbSize, quotaBytes: s.DbSizeQuota, learner: s.IsLearner,
+		state: stateIn((*etcdserverpb.StatusResponse)(s)), quotaBytes: s.DbSizeQuota, learner: s.IsLearner,
 	})
 	if s.Leader != 0 {
 		t.leader = s.Leader
@@ -55,9 +58,9 @@ var remedies = map[string]string{
 func (t *topology) check(selection plan.Members) error {
 	for _, m := range t.members {
 		switch {
-		case m.alarm != "":
+		case m.state.Alarm != "":
 			return load.Errorf(results.FailureAlarmRaised,
-				"%s reports the alarm %s: %s", m.endpoint, m.alarm, remedies[m.alarm])
+				"%s reports the alarm %s: %s", m.endpoint, m.state.Alarm, remedies[m.state.Alarm])
 		case m.cluster != t.members[0].cluster:
 			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: wanted the addresses of one cluster",
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
@@ -105,8 +108,8 @@ func (t *topology) target(names map[uint64]string) *results.Target {
 		}
 		seen[m.id] = true
 		out.Members = append(out.Members, results.Member{
-			ID: hexID(m.id), Name: names[m.id], Endpoint: m.endpoint, Version: m.version,
-			Leader: m.id == t.leader, DatabaseBytes: m.databaseBytes, QuotaBytes: max(m.quotaBytes, 0),
+			ID: hexID(m.id), Name: names[m.id], Endpoint: m.endpoint, Version: m.state.Version,
+			Leader: m.id == t.leader, DatabaseBytes: m.state.DatabaseBytes, QuotaBytes: max(m.quotaBytes, 0),
 		})
 	}
 	for _, id := range slices.Sorted(maps.Keys(names)) {
@@ -115,6 +118,20 @@ func (t *topology) target(names map[uint64]string) *results.Target {
 		}
 	}
 	return out
+}
+
+// view is what the members said, for what they say later to be held against. The
+// voting members are those with names.
+func (t *topology) view(names map[uint64]string) members.View {
+	view := members.View{At: t.seen, Members: map[string]members.State{}}
+	for _, m := range t.members {
+		view.Members[hexID(m.id)] = m.state
+	}
+	for id := range names {
+		view.Voters = append(view.Voters, hexID(id))
+	}
+	slices.Sort(view.Voters)
+	return view
 }
 
 // at returns the ID of the member that answered at an address.

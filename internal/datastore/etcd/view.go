@@ -47,6 +47,11 @@ func (d *Driver) stateOf(ctx context.Context, m member) members.State {
 	case status.Header.GetMemberId() != m.id:
 		return members.State{Problem: m.endpoint + " leads to another member now: name an address of each member's own"}
 	}
+	return stateIn(status)
+}
+
+// stateIn is what a member's answer says of it and its cluster.
+func stateIn(status *etcdserverpb.StatusResponse) members.State {
 	state := members.State{
 		Alarm: alarmOf(status.Errors), Term: status.RaftTerm, Version: status.Version, DatabaseBytes: status.DbSize,
 	}

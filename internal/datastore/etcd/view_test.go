@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -19,7 +20,7 @@ import (
 func viewed(t *testing.T, endpoints []string) *Driver {
 	t.Helper()
 	d := newDriver(t, planFor(endpoints), 0)
-	if _, err := d.Preflight(withTimeout(t)); err != nil {
+	if _, _, err := d.Preflight(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -43,9 +44,16 @@ func awaitView(t *testing.T, d *Driver, is func(members.View) bool) members.View
 func TestViewOfThreeMembers(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
-	d := viewed(t, cluster.Endpoints)
+	d := newDriver(t, planFor(cluster.Endpoints), 0)
+	_, first, err := d.Preflight(withTimeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := d.View(withTimeout(t))
 	leader, term := before.Election()
+	if was, in := first.Election(); was != leader || in != term || first.At.IsZero() || !slices.Equal(first.Voters, before.Voters) || !slices.Equal(first.IDs(), before.IDs()) {
+		t.Errorf("the preflight saw %+v, wanted what is seen after it: %+v", first, before)
+	}
 	if len(before.Members) != 3 || len(before.Voters) != 3 || !slices.Equal(before.IDs(), before.Voters) || leader == "" || term == 0 {
 		t.Fatalf("view %+v, wanted three members, all voters, and their leader", before)
 	}
@@ -117,19 +125,44 @@ func TestAnElectionInTheLoadIsTold(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 50
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 50
 	})
-	ctx, cancel := context.WithCancel(withTimeout(t))
-	defer cancel()
-	client := cluster.Client(t, "", "")
-	written := client.Watch(ctx, p.Prefix, clientv3.WithPrefix(), clientv3.WithFilterDelete())
-	ended := make(chan *results.Snapshot, 1)
-	go func() { ended <- runAll(t, p)[0] }()
-	<-written
+	control := &startNow{stop: make(chan struct{})}
+	control.waiting.Add(1)
+	session, err := load.NewSession(load.Config{Plan: p, Driver: New(p, 0), Control: control})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := withTimeout(t)
+	ended := make(chan error, 1)
+	go func() { ended <- session.Run(ctx) }()
+	awaitSnapshot(ctx, t, session, func(s *results.Snapshot) bool { return s.Stage == results.StageMeasuring })
 	cluster.MoveLeader(t, (cluster.Leader(t)+1)%3)
-	s := <-ended
-	if len(s.Target.Changes) == 0 || s.Target.Changes[0].Aspect != results.AspectLeader || s.Fired != nil || s.Stopped {
-		t.Errorf("changes %+v, fired %+v, stopped %v: wanted the election, and the whole load", s.Target.Changes, s.Fired, s.Stopped)
+	s := awaitSnapshot(ctx, t, session, func(s *results.Snapshot) bool { return len(s.Target.Changes) > 0 })
+	if s.Target.Changes[0].Aspect != results.AspectLeader || s.Fired != nil || s.Stage != results.StageMeasuring {
+		t.Errorf("changes %+v, fired %+v, stage %s: wanted the election, and a load that goes on", s.Target.Changes, s.Fired, s.Stage)
+	}
+	close(control.stop)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitSnapshot looks until a session's snapshot is as wanted.
+func awaitSnapshot(ctx context.Context, t *testing.T, session *load.Session, is func(*results.Snapshot) bool) *results.Snapshot {
+	t.Helper()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		s := session.Snapshot()
+		if is(s) {
+			return s
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("the session never became as wanted; it is in stage %s", s.Stage)
+		}
 	}
 }
 
