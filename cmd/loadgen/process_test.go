@@ -227,7 +227,8 @@ func (p *pod) scrape() *results.Snapshot {
 // awaits scrapes until a condition holds.
 func (p *pod) awaits(what string, holds func(*results.Snapshot) bool) *results.Snapshot {
 	p.t.Helper()
-	deadline := time.After(40 * time.Second)
+	// A busy machine takes its time: this is for what hangs.
+	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
