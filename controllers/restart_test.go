@@ -42,12 +42,12 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// patchFault lets some patches of pods through, and then no more.
-func patchFault(allowed int32, refused *atomic.Int32) func(*EtcdBenchmarkReconciler) {
+// patchFault lets some pods be told this, and then no more.
+func patchFault(annotation string, allowed int32, refused *atomic.Int32) func(*EtcdBenchmarkReconciler) {
 	var seen atomic.Int32
 	return func(r *EtcdBenchmarkReconciler) {
 		r.Client = faultyClient{Client: r.Client, mayPatch: func(o client.Object) error {
-			if _, isPod := o.(*corev1.Pod); !isPod || seen.Add(1) <= allowed {
+			if _, isPod := o.(*corev1.Pod); !isPod || o.GetAnnotations()[annotation] == "" || seen.Add(1) <= allowed {
 				return nil
 			}
 			refused.Add(1)
@@ -72,7 +72,7 @@ func TestRestartWhileArmed(t *testing.T) {
 			s := newStage(t)
 			s.playPreparing()
 			var refused atomic.Int32
-			s.restart(patchFault(tc.told, &refused))
+			s.restart(patchFault(plan.AnnotationStartAt, tc.told, &refused))
 			s.playReady()
 			s.await("a start that cannot be told", func() bool { return refused.Load() > 0 })
 			s.end()
@@ -122,7 +122,7 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	var refused atomic.Int32
 	s.playReady()
 	s.playRunning()
-	s.restart(patchFault(0, &refused))
+	s.restart(patchFault(plan.AnnotationCollected, 0, &refused))
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	s.await("pods that cannot be let go", func() bool { return refused.Load() > 0 })

@@ -41,6 +41,8 @@ func runWithAPIServer(m *testing.M) int {
 		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 		BinaryAssetsDirectory: assets(),
+		// A busy machine takes its time.
+		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
 	}
 	// Also where it starts, and what it is to hold is refused.
 	defer env.Stop()

@@ -157,6 +157,7 @@ func TestTargetNotFound(t *testing.T) {
 			if tc.slice != nil {
 				s.makeService(service("etcd"), tc.slice.DeepCopy())
 			}
+			s.await("the run to say what is not there", func() bool { return contains(s.message(), tc.want) })
 			s.later(31 * time.Second)
 			s.awaitFinished(v1alpha1.ReasonTargetNotFound)
 			s.checkMessage(tc.want)

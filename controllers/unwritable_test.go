@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -84,6 +85,7 @@ func TestAReportThatCanNotBeWritten(t *testing.T) {
 		s := newStage(t)
 		s.playUnwritable(errWebhook, nil)
 		s.later(time.Duration(s.run.Spec.TimeoutSeconds)*time.Second + time.Minute)
+		s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 		for _, a := range s.pods {
 			a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
 		}

@@ -152,7 +152,7 @@ func wantRising(t *testing.T, all []seenLine) {
 
 // The reader of the lines goes, as head does.
 func TestAReaderThatGoesLeavesNothingBehind(t *testing.T) {
-	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 2", 1)
+	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 6", 1)
 	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "0")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -74,7 +74,7 @@ func checkTimedOut(t *testing.T, ns string) {
 	b := newPutIn(ns, suite.side, "timed-out", 100_000_000)
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1
 	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true}
-	b.Spec.TimeoutSeconds = 20
+	b.Spec.TimeoutSeconds = 40
 	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
 }
 

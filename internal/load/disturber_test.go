@@ -85,10 +85,11 @@ func TestDisturbancesComeInTheirIntervals(t *testing.T) {
 
 // One pod disturbs, while it measures and not a moment longer.
 func TestOnePodDisturbsTheWindow(t *testing.T) {
+	t.Parallel()
 	p := planOf(func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, 0, 3, 1
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, 0, 7, 1
 		p.Guard.AllowStoreWide = true
-		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 1}, {Kind: plan.DisturbanceDefragment, EverySeconds: 1}}
+		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 4}, {Kind: plan.DisturbanceDefragment, EverySeconds: 4}}
 	})
 	drivers := []*fakeDriver{{}, {}}
 	drivers[0].hook = func(ctx context.Context, step string) error {
@@ -102,8 +103,8 @@ func TestOnePodDisturbsTheWindow(t *testing.T) {
 		t.Errorf("pod 1 disturbs, too: %+v", d)
 	}
 	compact, defragment := snapshots[0].Disturbances[results.DisturbanceCompact], snapshots[0].Disturbances[results.DisturbanceDefragment]
-	if compact == nil || compact.Failed != 0 || compact.Marks[0].After < time.Second || compact.Marks[len(compact.Marks)-1].After >= 3*time.Second {
-		t.Errorf("wanted compactions from the second second of the window on, got %+v", compact)
+	if compact == nil || compact.Failed != 0 || compact.Marks[0].After < 4*time.Second || compact.Marks[len(compact.Marks)-1].After >= 7*time.Second {
+		t.Errorf("wanted compactions from the fifth second of the window on, got %+v", compact)
 	}
 	if defragment == nil || defragment.Count != 1 || defragment.Problem != cutByTheWindow {
 		t.Errorf("wanted one defragmentation that the window's end cuts off, got %+v", defragment)

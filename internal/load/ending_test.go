@@ -77,7 +77,7 @@ func TestASessionEndsByItsOwnTimer(t *testing.T) {
 			t.Parallel()
 			control := newControl()
 			control.silent = tc.silent
-			p := planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.DurationSeconds, p.TimeoutSeconds = 60, 1 })
+			p := planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.DurationSeconds, p.TimeoutSeconds = 60, 5 })
 			s := newSession(t, p, 0, &fakeDriver{answer: answerAfter(time.Millisecond)}, control)
 			f := FailureOf(s.Run(t.Context()))
 			got := s.Snapshot()
@@ -226,10 +226,11 @@ func TestFailuresKeepTheirReason(t *testing.T) {
 }
 
 func TestAStartThatNeverComesEndsAtThePlansTimeout(t *testing.T) {
+	t.Parallel()
 	control := newControl()
 	control.silent = true
 	d := &fakeDriver{}
-	s := newSession(t, planOf(func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
+	s := newSession(t, planOf(func(p *plan.Plan) { p.TimeoutSeconds = 5 }), 0, d, control)
 	f := FailureOf(s.Run(t.Context()))
 	if f == nil || f.Reason != results.FailureTimedOut || !d.released.Load() {
 		t.Errorf("got failure %+v, released %v", f, d.released.Load())

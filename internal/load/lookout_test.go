@@ -23,8 +23,8 @@ func lasting(rules plan.StopRules) func(*plan.Plan) {
 	}
 }
 
-// onceMeasuring shows a view of a target that is well until the load measures,
-// and from then on another one.
+// onceMeasuring shows a target that is well until the load measures, and from then
+// on another view, and what its samples have.
 func onceMeasuring(d *fakeDriver, then members.State) {
 	var measuring atomic.Bool
 	d.answer = func(ctx context.Context, req *Request, resp *Response) {
@@ -39,6 +39,14 @@ func onceMeasuring(d *fakeDriver, then members.State) {
 			state = then
 		}
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
+	}
+	d.first = d.view()
+	if sample := d.sample; sample != nil {
+		d.sample = func(n int64, s *members.Sample) {
+			if measuring.Load() {
+				sample(n, s)
+			}
+		}
 	}
 }
 

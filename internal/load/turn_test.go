@@ -74,11 +74,12 @@ func TestAStopEndsTheWaitForATurn(t *testing.T) {
 
 // The wait is not the run's time.
 func TestTheWaitForATurnIsNotTimed(t *testing.T) {
+	t.Parallel()
 	d, control := &fakeDriver{}, newControl()
 	control.turn = make(chan struct{})
-	s := newSession(t, planOf(awaitingTurn, func(p *plan.Plan) { p.TimeoutSeconds = 1 }), 0, d, control)
+	s := newSession(t, planOf(awaitingTurn, func(p *plan.Plan) { p.TimeoutSeconds = 5 }), 0, d, control)
 	_, ended := runWaiting(t, s, d)
-	wait, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	wait, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
 	defer cancel()
 	select {
 	case err := <-ended:

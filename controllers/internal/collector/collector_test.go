@@ -34,7 +34,9 @@ func serve(t *testing.T, h http.Handler) *Collector {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return New(all(server))
+	c := New(all(server))
+	c.scraper.client.Timeout = 20 * time.Second
+	return c
 }
 
 func metrics(s *results.Snapshot) http.Handler {

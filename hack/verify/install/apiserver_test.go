@@ -30,6 +30,8 @@ func withAPIServer(run func() int) int {
 	env := &envtest.Environment{
 		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
+		// A busy machine takes its time.
+		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
 	}
 	// Also where it starts, and what it is to hold is refused.
 	defer func() { _ = env.Stop() }()

@@ -150,10 +150,10 @@ func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
 func TestARunDisturbsItsTarget(t *testing.T) {
 	cluster, client := oneMember(t)
 	s := tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 3, 300
+		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 7, 300
 		p.Guard.AllowStoreWide = true
 		p.Disturbances = []plan.Disturbance{
-			{Kind: plan.DisturbanceCompact, EverySeconds: 1, KeepRevisions: 100_000_000}, {Kind: plan.DisturbanceDefragment, EverySeconds: 1},
+			{Kind: plan.DisturbanceCompact, EverySeconds: 4, KeepRevisions: 100_000_000}, {Kind: plan.DisturbanceDefragment, EverySeconds: 4},
 		}
 	}))
 	compact, defragment := s.merged.Disturbances[results.DisturbanceCompact], s.merged.Disturbances[results.DisturbanceDefragment]
@@ -177,17 +177,25 @@ func TestARunCompactsTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged := results.Merge(runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 300
+	session, stop := runOne(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 300
 		p.Guard.AllowStoreWide = true
 		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 1, KeepRevisions: 10}}
-	})))
-	compact := merged.Disturbances[results.DisturbanceCompact]
-	if compact == nil || compact.Count != 2 || compact.Failed > 0 {
-		t.Fatalf("wanted two compactions, after one second and after two, got %+v", compact)
+	}))
+	compact := func(s *results.Snapshot) results.Disturbance {
+		if d := s.Disturbances[results.DisturbanceCompact]; d != nil {
+			return *d
+		}
+		return results.Disturbance{}
 	}
-	// Six hundred puts came before the second one.
-	for _, later := range []int64{0, 500} {
+	// Of the two that end after so many requests, the second began after them.
+	count := compact(awaitSnapshot(t, session, func(s *results.Snapshot) bool { return s.Started >= 500 })).Count
+	s := awaitSnapshot(t, session, func(s *results.Snapshot) bool { return compact(s).Count >= count+2 })
+	if c := compact(s); c.Failed > 0 {
+		t.Errorf("wanted compactions that succeed, got %+v", c)
+	}
+	stop()
+	for _, later := range []int64{0, 400} {
 		if _, err := client.Get(t.Context(), "k", clientv3.WithRev(before.Header.Revision+later)); !errors.Is(err, rpctypes.ErrCompacted) {
 			t.Errorf("reading the store %d revisions after the start: got %v, wanted %v", later, err, rpctypes.ErrCompacted)
 		}
@@ -215,7 +223,7 @@ func storms(leases, keysPerLease, ttl int64) func(*plan.Plan) {
 func TestAStormLetsItsLeasesExpire(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, storms(50, 130, 2))
+	p := planFor(cluster.Endpoints, storms(50, 130, 8))
 	d := connected(t, p)
 	for range 2 {
 		start, err := client.Get(t.Context(), "-")
@@ -224,8 +232,8 @@ func TestAStormLetsItsLeasesExpire(t *testing.T) {
 		}
 		began := load.Now()
 		steps := disturb(t, d, p.Disturbances[0])
-		if len(steps) != 1 || steps[0].Err != nil || steps[0].Began.Sub(began) < 2*time.Second {
-			t.Fatalf("wanted one step that succeeds once leases of two seconds expire, got %+v, begun at %d", steps, began)
+		if len(steps) != 1 || steps[0].Err != nil || steps[0].Began.Sub(began) < 8*time.Second {
+			t.Fatalf("wanted one step that succeeds once leases of eight seconds expire, got %+v, begun at %d", steps, began)
 		}
 		if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) > 0 {
 			t.Errorf("%d leases are left (%v)", len(left.Leases), err)

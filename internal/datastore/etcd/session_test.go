@@ -60,6 +60,47 @@ func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 	return snapshots
 }
 
+// runOne begins a run of one pod, and returns it and what stops it and awaits its end.
+func runOne(t *testing.T, p plan.Plan) (session *load.Session, stop func() *results.Snapshot) {
+	t.Helper()
+	control := &startNow{stop: make(chan struct{})}
+	control.waiting.Add(1)
+	session, err := load.NewSession(load.Config{Plan: p, Driver: New(p, 0), Control: control})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := withTimeout(t)
+	ended := make(chan error, 1)
+	go func() { ended <- session.Run(ctx) }()
+	return session, func() *results.Snapshot {
+		t.Helper()
+		close(control.stop)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		return session.Snapshot()
+	}
+}
+
+// awaitSnapshot looks until a session's snapshot is as wanted.
+func awaitSnapshot(t *testing.T, session *load.Session, is func(*results.Snapshot) bool) *results.Snapshot {
+	t.Helper()
+	ctx := withTimeout(t)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		s := session.Snapshot()
+		if is(s) {
+			return s
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("the session never became as wanted; it is in stage %s", s.Stage)
+		}
+	}
+}
+
 // handled returns how many requests of each kind etcd says it has served. All
 // members of a test share this process, and so their counters.
 func handled(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {

@@ -85,7 +85,8 @@ func TestAClientGivesUpARequestAndGoesOn(t *testing.T) {
 func TestManyRequestsOutlastTheTimeoutOfOne(t *testing.T) {
 	c, timeout := callers(t, 1)[0], time.Second
 	for end := load.Now().Add(timeout + timeout/5); load.Now() < end; {
-		if got := read(t.Context(), c, "k", timeout); !got.Succeeded() {
+		// One that a pause of the machine made late is late.
+		if got := read(t.Context(), c, "k", timeout); !got.Succeeded() && got.Received.Sub(got.Sent) < timeout {
 			t.Fatalf("got %+v", got)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -128,43 +127,14 @@ func TestAnElectionInTheLoadIsTold(t *testing.T) {
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
 		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 50
 	})
-	control := &startNow{stop: make(chan struct{})}
-	control.waiting.Add(1)
-	session, err := load.NewSession(load.Config{Plan: p, Driver: New(p, 0), Control: control})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := withTimeout(t)
-	ended := make(chan error, 1)
-	go func() { ended <- session.Run(ctx) }()
-	awaitSnapshot(ctx, t, session, func(s *results.Snapshot) bool { return s.Stage == results.StageMeasuring })
+	session, stop := runOne(t, p)
+	awaitSnapshot(t, session, func(s *results.Snapshot) bool { return s.Stage == results.StageMeasuring })
 	cluster.MoveLeader(t, (cluster.Leader(t)+1)%3)
-	s := awaitSnapshot(ctx, t, session, func(s *results.Snapshot) bool { return len(s.Target.Changes) > 0 })
+	s := awaitSnapshot(t, session, func(s *results.Snapshot) bool { return len(s.Target.Changes) > 0 })
 	if s.Target.Changes[0].Aspect != results.AspectLeader || s.Fired != nil || s.Stage != results.StageMeasuring {
 		t.Errorf("changes %+v, fired %+v, stage %s: wanted the election, and a load that goes on", s.Target.Changes, s.Fired, s.Stage)
 	}
-	close(control.stop)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
-// awaitSnapshot looks until a session's snapshot is as wanted.
-func awaitSnapshot(ctx context.Context, t *testing.T, session *load.Session, is func(*results.Snapshot) bool) *results.Snapshot {
-	t.Helper()
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for {
-		s := session.Snapshot()
-		if is(s) {
-			return s
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			t.Fatalf("the session never became as wanted; it is in stage %s", s.Stage)
-		}
-	}
+	stop()
 }
 
 // A target that can not be asked under the load is not one that stayed the same.

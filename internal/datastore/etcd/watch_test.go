@@ -264,7 +264,7 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	cluster, client := oneMember(t)
 	l := newLink(t, cluster.Endpoints[0])
 	p := planFor([]string{l.address()}, watchPlan(plan.Watch{Streams: 2, WatchersPerStream: 3}, 1), func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 3, 200
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 200
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := client.Watch(ctx, ownPrefix+"00000000")
@@ -277,12 +277,17 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 		<-l.refused
 		l.mend()
 	}()
-	merged := results.Merge(runAll(t, p))
-	w, put, event := merged.Watch, merged.Operations[results.OperationPut], merged.Operations[results.OperationWatchEvent]
+	session, stop := runOne(t, p)
+	awaitSnapshot(t, session, func(s *results.Snapshot) bool {
+		put := s.Operations[results.OperationPut]
+		return s.Watch.Watchers > 0 && s.Watch.Resumed >= s.Watch.Watchers && put != nil && put.Latency.Count() >= 200
+	})
+	s := stop()
+	w, put, event := s.Watch, s.Operations[results.OperationPut], s.Operations[results.OperationWatchEvent]
 	if w.Missed+w.Duplicate+w.Cancelled > 0 || w.Resumed < w.Watchers {
 		t.Errorf("got %+v, wanted all watchers to be resumed and nothing else", w)
 	}
-	if put.Latency.Count() < 200 || w.Expected != 6*put.Latency.Count() || event.Latency.Count() != w.Expected {
+	if w.Expected != 6*put.Latency.Count() || event.Latency.Count() != w.Expected {
 		t.Errorf("%d puts were acknowledged, %d events expected, %d seen", put.Latency.Count(), w.Expected, event.Latency.Count())
 	}
 }

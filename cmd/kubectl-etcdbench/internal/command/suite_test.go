@@ -43,6 +43,8 @@ func runWithAPIServer(m *testing.M) int {
 	env := &envtest.Environment{
 		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
+		// A busy machine takes its time.
+		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
 		BinaryAssetsDirectory: filepath.Join(root, "bin", "tools"),
 	}
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {

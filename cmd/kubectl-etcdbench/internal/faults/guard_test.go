@@ -23,7 +23,7 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 	}{
 		"WALFsync": {
 			fault: fault{flush: slowFlush}, want: "WALFsync",
-			rules: v1alpha1.StopRules{WALFsync: &v1alpha1.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 2}},
+			rules: v1alpha1.StopRules{WALFsync: &v1alpha1.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 8}},
 		},
 		"ErrorRatio": {
 			// Any delay makes a road that can be cut.

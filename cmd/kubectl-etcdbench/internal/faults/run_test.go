@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,8 +56,10 @@ func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha
 	if inWindow == nil {
 		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {})
 	}
+	// A member that was sampled has its figures of what comes from now on.
 	measures := func(seen *v1alpha1.EtcdBenchmark) bool {
-		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0
+		unsampled := func(m v1alpha1.MemberStatus) bool { return m.ResidentMemoryBytes == nil }
+		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0 && !slices.ContainsFunc(seen.Status.Target.Members, unsampled)
 	}
 	return resultWhen(t, run, measures, inWindow)
 }

@@ -12,7 +12,7 @@ import (
 func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(2)), &v1alpha1.Rate{PerSecond: 100}
+		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &v1alpha1.Rate{PerSecond: 100}
 	})
 	if _, err := Run(t.Context(), run, options(func(o *Options) { o.EmbeddedMembers = 1 })); err != nil {
 		t.Fatal(err)
@@ -21,10 +21,10 @@ func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
 	if len(all) != 1 || all[0].Unknown != "" {
 		t.Fatalf("got the members %+v, wanted figures of one", all)
 	}
-	// About half of the 200 requests are puts. The first sample may be a little
+	// About half of the 600 requests are puts. The first sample may be a little
 	// late, and miss some.
-	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 200 || m.ClientReceivedBytes == nil {
-		t.Errorf("got %+v, wanted what it applied of about 100 puts", m)
+	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 600 || m.ClientReceivedBytes == nil {
+		t.Errorf("got %+v, wanted what it applied of about 300 puts", m)
 	}
 	if m := all[0]; m.MemoryBytes != nil || m.CPUMillicores != nil {
 		t.Errorf("memory %v and processors %v of a shared process were told", m.MemoryBytes, m.CPUMillicores)

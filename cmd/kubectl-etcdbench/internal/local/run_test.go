@@ -145,8 +145,8 @@ func TestRunCompletes(t *testing.T) {
 		t.Errorf("a finished run still shows progress: %+v", run.Status)
 	}
 	s := run.Status
-	if timeline == nil || len(timeline.Points) == 0 || timeline.Points[0].Succeeded == 0 {
-		t.Errorf("wanted to hear what came when, found %+v", timeline)
+	if timeline == nil || sum(timeline.Points) != 300 {
+		t.Errorf("wanted to hear when each of 300 requests ended, found %+v", timeline)
 	}
 	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
 		t.Errorf("wanted 300 requests of two operations by two parts, got %+v", s.Summary)
@@ -163,6 +163,14 @@ func TestRunCompletes(t *testing.T) {
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
+}
+
+// sum is how many requests of a timeline succeeded.
+func sum(points []benchmark.TimelinePoint) (n uint64) {
+	for _, p := range points {
+		n += p.Succeeded
+	}
+	return n
 }
 
 func TestRunIsStopped(t *testing.T) {
@@ -218,7 +226,7 @@ func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 
 func TestRunTimesOut(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 4 }, at(target.endpoints()...))
+	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 10 }, at(target.endpoints()...))
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +248,7 @@ func TestRunTimesOut(t *testing.T) {
 func TestRunEndsBeforeItMeasures(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Workload.Mixed.KeySize, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 1
+		run.Spec.Workload.Mixed.KeySize, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
 	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
