@@ -2,10 +2,8 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
 // cluster is a real API server without a kubelet or a Job controller: the tests
@@ -37,37 +36,19 @@ func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
 
 func runWithAPIServer(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		BinaryAssetsDirectory: assets(),
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
-	// Also where it starts, and what it is to hold is refused.
-	defer env.Stop()
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
-		return 1
-	}
-	cluster.config, cluster.scheme = config, runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(cluster.scheme); err != nil {
+	return apiservertest.Run("..", func(_ *envtest.Environment, config *rest.Config) int {
+		cluster.config, cluster.scheme = config, runtime.NewScheme()
+		for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+			if err := add(cluster.scheme); err != nil {
+				panic(err)
+			}
+		}
+		var err error
+		if cluster.api, err = client.New(config, client.Options{Scheme: cluster.scheme}); err != nil {
 			panic(err)
 		}
-	}
-	if cluster.api, err = client.New(config, client.Options{Scheme: cluster.scheme}); err != nil {
-		panic(err)
-	}
-	return m.Run()
-}
-
-func assets() string {
-	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "bin", "tools")
+		return m.Run()
+	})
 }
 
 // movedClock is the real time, moved ahead at will: what takes minutes in a

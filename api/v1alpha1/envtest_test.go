@@ -1,19 +1,19 @@
 package v1alpha1_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
 // api talks to a real API server that has the generated CRD.
@@ -22,35 +22,17 @@ var api client.Client
 func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
 
 func runWithAPIServer(m *testing.M) int {
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		BinaryAssetsDirectory: assets(),
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
-	// Also where it starts, and what it is to hold is refused.
-	defer env.Stop()
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
-		return 1
-	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		panic(err)
-	}
-	if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		panic(err)
-	}
-	return m.Run()
-}
-
-func assets() string {
-	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "bin", "tools")
+	return apiservertest.Run(filepath.Join("..", ".."), func(_ *envtest.Environment, config *rest.Config) int {
+		scheme := runtime.NewScheme()
+		if err := v1alpha1.AddToScheme(scheme); err != nil {
+			panic(err)
+		}
+		var err error
+		if api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	})
 }
 
 // wantTaken creates an object from edits of the good one.

@@ -45,8 +45,8 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 		t.Errorf("%d acquired, %d released, %d of them before their time, %d still held; wanted 200, none early, none held",
 			acquired.Latency.Count(), released.Latency.Count(), tooSoon.Load(), len(held))
 	}
-	if m := released.Latency.Min(); m >= hold {
-		t.Errorf("the quickest release took %v: the hold is no part of it", m)
+	if m, _ := released.Latency.Quantile(0.5); m >= hold {
+		t.Errorf("half of the releases took %v: the hold is no part of it", m)
 	}
 	sum := results.Summarize([]*results.Snapshot{s})
 	if sum.Succeeded != 200 || sum.Failed != 0 {

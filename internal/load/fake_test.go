@@ -23,7 +23,7 @@ type fakeDriver struct {
 	// memory has the resident memory in bytes of the members that are sampled.
 	memory map[string]int64
 	// first is what the preflight sees of the members; none is one that is well.
-	first members.View
+	first func() members.View
 	// view is what the members say; nil is nothing.
 	view func() members.View
 	// sample changes what a member's metrics say.
@@ -52,9 +52,9 @@ func (d *fakeDriver) step(ctx context.Context, step string) error {
 }
 
 func (d *fakeDriver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
-	first := d.first
-	if first.Members == nil {
-		first = members.View{At: time.Now(), Members: map[string]members.State{"a": {Version: "3.7.3"}}}
+	first := members.View{At: time.Now(), Members: map[string]members.State{"a": {Version: "3.7.3"}}}
+	if d.first != nil {
+		first = d.first()
 	}
 	return &results.Target{ClusterID: "c", Members: []results.Member{{ID: "a"}, {ID: "b"}}}, first, d.step(ctx, "preflight")
 }

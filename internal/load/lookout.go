@@ -59,8 +59,8 @@ func newLookout(c Config, r *recorder) *lookout {
 }
 
 // begin watches until end is called, or life ends. first is the preflight's view
-// of the target, so that nothing that changes after it goes unseen. stop ends the
-// load.
+// of the target, so that what changed before the first look is a change, too. stop
+// ends the load.
 func (w *lookout) begin(life context.Context, target *results.Target, first members.View, stop context.CancelFunc) {
 	name := nameIn(target)
 	w.mutex.Lock()
@@ -68,7 +68,10 @@ func (w *lookout) begin(life context.Context, target *results.Target, first memb
 	w.mutex.Unlock()
 	w.ended = make(chan struct{})
 	if w.target {
-		w.see(first)
+		w.judge(func(g *guard.Guard) *results.Fired {
+			w.changes.From(first)
+			return g.SeesView(first)
+		})
 	}
 	w.repeat(lookEvery, w.look)
 	if w.target && w.rules.WALFsync.ForSeconds > 0 {
@@ -151,10 +154,6 @@ func (w *lookout) look() {
 		// What was cut off shows nothing of the target.
 		return
 	}
-	w.see(view)
-}
-
-func (w *lookout) see(view members.View) {
 	w.judge(func(g *guard.Guard) *results.Fired {
 		w.changes.See(view)
 		return g.SeesView(view)

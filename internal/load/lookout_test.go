@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,7 +41,7 @@ func onceMeasuring(d *fakeDriver, then members.State) {
 		}
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": state}}
 	}
-	d.first = d.view()
+	d.first = d.view
 	if sample := d.sample; sample != nil {
 		d.sample = func(n int64, s *members.Sample) {
 			if measuring.Load() {
@@ -275,12 +276,48 @@ func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := &fakeDriver{first: of("a", 1), view: func() members.View { return of("b", 2) }}
+			d := &fakeDriver{first: func() members.View { return of("a", 1) }, view: func() members.View { return of("b", 2) }}
 			got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = tc.rules }), d)
 			if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || (got.Fired != nil) != tc.fires {
 				t.Errorf("changes are %+v, fired %+v: wanted the election, and a rule that fires: %v", got.Target.Changes, got.Fired, tc.fires)
 			}
 		})
+	}
+}
+
+// A rule that what was before the first write breaks ends the run without a trace,
+// by the pod that looks.
+func TestARuleThatIsBrokenBeforehandWritesNothing(t *testing.T) {
+	large := func() members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {DatabaseBytes: 2}}}
+	}
+	for index, fires := range []bool{true, false} {
+		d := &fakeDriver{first: large}
+		s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Pods, p.Guard.StopOn.MaxDatabaseBytes = 2, 1 }), index, d, newControl())
+		if err := s.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Snapshot()
+		if (got.Fired != nil) != fires || got.Stopped != fires || slices.Contains(d.steps, "claim") == fires || (got.Cleaning == results.CleaningNothingWritten) != fires {
+			t.Errorf("pod %d: %+v fired, stopped %v, it did %v, %s; wanted a rule that fires before a claim: %v", index, got.Fired, got.Stopped, d.steps, got.Cleaning, fires)
+		}
+	}
+}
+
+// What answered before the load alone is not one that was seen under it.
+func TestATargetThatFallsSilentIsUnseen(t *testing.T) {
+	well := func() members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: 1, Version: "3.7.3"}}, Voters: []string{"a"}}
+	}
+	var looks atomic.Int32
+	d := &fakeDriver{first: well, view: func() members.View {
+		if looks.Add(1) == 1 {
+			return well()
+		}
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
+	}}
+	if unseen := run(t, planOf(forOneSecond(0)), d).Target.Unseen; len(unseen) != 3 {
+		t.Errorf("unseen are %v, wanted leader, version and members: one look is none", unseen)
 	}
 }
 

@@ -187,7 +187,7 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 }
 
 // prepare does what comes before the start and returns the clients. From the
-// first look at the target on, the target is watched.
+// look at the target before its first write on, the target is watched.
 func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
 	target, first, err := s.preflight(ctx)
 	if err != nil {

@@ -3,9 +3,11 @@ package load
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -33,7 +35,12 @@ func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended 
 // Before its turn a session has told of the target and done nothing to it; then
 // it looks at the target anew.
 func TestASessionAwaitsItsTurn(t *testing.T) {
-	d, control := &fakeDriver{}, newControl()
+	// An election was held while it waited, and none since.
+	var looks atomic.Uint64
+	of := func(term uint64) members.View {
+		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: term, Version: "3.7.3"}}}
+	}
+	d, control := &fakeDriver{first: func() members.View { return of(looks.Add(1)) }, view: func() members.View { return of(2) }}, newControl()
 	control.turn = make(chan struct{})
 	s := newSession(t, planOf(awaitingTurn), 0, d, control)
 	steps, ended := runWaiting(t, s, d)
@@ -49,6 +56,9 @@ func TestASessionAwaitsItsTurn(t *testing.T) {
 	}
 	if !slices.Equal(d.steps[:2], []string{"preflight", "preflight"}) || !slices.Contains(d.steps, "claim") {
 		t.Errorf("it did %v, wanted a second look before its claim", d.steps)
+	}
+	if changes := s.Snapshot().Target.Changes; len(changes) > 0 {
+		t.Errorf("got the changes %+v, wanted none of what came before its turn", changes)
 	}
 }
 

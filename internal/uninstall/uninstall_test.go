@@ -17,12 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
 )
 
@@ -34,27 +36,17 @@ func TestMain(m *testing.M) {
 }
 
 func withAPIServer(run func() int) int {
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
-	// Also where it starts, and what it is to hold is refused.
-	defer func() { _ = env.Stop() }()
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting an API server (`make test` builds it and sets KUBEBUILDER_ASSETS):", err)
-		return 1
-	}
-	scheme := runtime.NewScheme()
-	_ = clientgoscheme.AddToScheme(scheme)
-	_ = v1alpha1.AddToScheme(scheme)
-	if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return run()
+	return apiservertest.Run(filepath.Join("..", ".."), func(_ *envtest.Environment, config *rest.Config) int {
+		scheme := runtime.NewScheme()
+		_ = clientgoscheme.AddToScheme(scheme)
+		_ = v1alpha1.AddToScheme(scheme)
+		var err error
+		if api, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return run()
+	})
 }
 
 func TestReleaseWaitsForTheOperator(t *testing.T) {

@@ -2,9 +2,7 @@ package install
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
 // apiServer is the configuration of a client of a real API server that has
@@ -27,21 +27,10 @@ func TestMain(m *testing.M) {
 }
 
 func withAPIServer(run func() int) int {
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
-	}
-	// Also where it starts, and what it is to hold is refused.
-	defer func() { _ = env.Stop() }()
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting an API server (`make test` builds it and sets KUBEBUILDER_ASSETS):", err)
-		return 1
-	}
-	apiServer = config
-	return run()
+	return apiservertest.Run(root, func(_ *envtest.Environment, config *rest.Config) int {
+		apiServer = config
+		return run()
+	})
 }
 
 // clientAs returns a client that is taken for user; the empty user is an

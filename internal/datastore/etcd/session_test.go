@@ -43,10 +43,7 @@ func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 	snapshots := make([]*results.Snapshot, p.Pods)
 	var running sync.WaitGroup
 	for i := range p.Pods {
-		session, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: New(p, i), Control: control})
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := newSession(t, p, i, control)
 		running.Go(func() {
 			if err := session.Run(withTimeout(t)); err != nil {
 				t.Errorf("pod %d: %v", i, err)
@@ -65,21 +62,28 @@ func runOne(t *testing.T, p plan.Plan) (session *load.Session, stop func() *resu
 	t.Helper()
 	control := &startNow{stop: make(chan struct{})}
 	control.waiting.Add(1)
-	session, err := load.NewSession(load.Config{Plan: p, Driver: New(p, 0), Control: control})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session = newSession(t, p, 0, control)
 	ctx := withTimeout(t)
 	ended := make(chan error, 1)
 	go func() { ended <- session.Run(ctx) }()
-	return session, func() *results.Snapshot {
-		t.Helper()
+	stop = sync.OnceValue(func() *results.Snapshot {
 		close(control.stop)
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		return session.Snapshot()
+	})
+	t.Cleanup(func() { stop() })
+	return session, stop
+}
+
+func newSession(t *testing.T, p plan.Plan, index int, control load.Control) *load.Session {
+	t.Helper()
+	session, err := load.NewSession(load.Config{Plan: p, Index: index, Driver: New(p, index), Control: control})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return session
 }
 
 // awaitSnapshot looks until a session's snapshot is as wanted.

@@ -70,9 +70,17 @@ type Changes struct {
 // Found are the changes, in the order of time.
 func (c *Changes) Found() []results.Change { return slices.Clone(c.found) }
 
+// From takes the view of before the load, which the first that See takes is held
+// against. It is no sight of the target under the load.
+func (c *Changes) From(v View) { c.compare(v) }
+
 // See takes the next view. What a view does not know is as it was before.
 func (c *Changes) See(v View) {
 	c.sights.add(v, c.name)
+	c.compare(v)
+}
+
+func (c *Changes) compare(v View) {
 	c.seeLeader(v)
 	c.seeVersions(v)
 	c.seeVoters(v)

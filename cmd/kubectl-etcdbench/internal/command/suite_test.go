@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
 // patience is far more than any step here takes.
@@ -39,30 +40,14 @@ func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
 
 func runWithAPIServer(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())
-	root := filepath.Join("..", "..", "..", "..")
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 3 * time.Minute, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: time.Minute},
-		BinaryAssetsDirectory: filepath.Join(root, "bin", "tools"),
-	}
-	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
-		env.BinaryAssetsDirectory = dir
-	}
-	// Also where it starts, and what it is to hold is refused.
-	defer env.Stop()
-	config, err := env.Start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test builds the binaries and sets KUBEBUILDER_ASSETS):", err)
-		return 1
-	}
-	if err := prepare(env, config); err != nil {
-		fmt.Fprintln(os.Stderr, "preparing the kube-apiserver:", err)
-		return 1
-	}
-	defer os.Remove(apiServer.kubeconfig)
-	return m.Run()
+	return apiservertest.Run(filepath.Join("..", "..", "..", ".."), func(env *envtest.Environment, config *rest.Config) int {
+		if err := prepare(env, config); err != nil {
+			fmt.Fprintln(os.Stderr, "preparing the kube-apiserver:", err)
+			return 1
+		}
+		defer os.Remove(apiServer.kubeconfig)
+		return m.Run()
+	})
 }
 
 func prepare(env *envtest.Environment, config *rest.Config) error {

@@ -1,0 +1,38 @@
+// Package apiservertest runs a real API server, with its etcd and the project's
+// CustomResourceDefinition, for the tests of a package.
+package apiservertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// Run starts the server, calls use and ends the server. It returns the exit status
+// of use, or 1 if the server did not start, which it says on standard error. root is
+// the way from the package's folder to that of the project.
+func Run(root string, use func(*envtest.Environment, *rest.Config) int) int {
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
+		// A busy machine takes its time.
+		ControlPlaneStartTimeout: 3 * time.Minute,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: time.Minute},
+	}
+	if env.BinaryAssetsDirectory == "" {
+		env.BinaryAssetsDirectory = filepath.Join(root, "bin", "tools")
+	}
+	// Also where it starts, and what it is to hold is refused.
+	defer func() { _ = env.Stop() }()
+	config, err := env.Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting a kube-apiserver (make test-tools builds it):", err)
+		return 1
+	}
+	return use(env, config)
+}
