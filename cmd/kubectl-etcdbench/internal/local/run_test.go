@@ -399,17 +399,22 @@ func TestIsLoopback(t *testing.T) {
 	}
 }
 
+// Before the first write, too: the database is larger than the smaller limit then.
 func TestTheGuardEndsARun(t *testing.T) {
 	c := members(t, 1)
-	run := mixed(at(c.endpoints()...), lasting, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Guard = &v1alpha1.Guard{AcceptWrites: true, StopOn: &v1alpha1.StopRules{DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: 1}}}
-	})
-	if _, err := Run(t.Context(), run, options(nil)); err != nil {
-		t.Fatal(err)
-	}
-	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonGuardStopped)
-	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
-	if g := run.Status.Guard; g == nil || g.Rule != "DatabaseSize" || g.Subject == "" || g.Got == "" {
-		t.Errorf("status.guard is %+v, wanted the rule, the member and its size", g)
+	for maxBytes, cleaned := range map[int64]string{1: v1alpha1.ReasonNothingWritten, 1 << 20: v1alpha1.ReasonKeysDeleted} {
+		run := mixed(at(c.endpoints()...), lasting, func(run *v1alpha1.EtcdBenchmark) {
+			run.Spec.Guard = &v1alpha1.Guard{AcceptWrites: true, StopOn: &v1alpha1.StopRules{DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: maxBytes}}}
+			// A second pod could write before it is told.
+			run.Spec.Load.Pods = 1
+		})
+		if _, err := Run(t.Context(), run, options(nil)); err != nil {
+			t.Fatal(err)
+		}
+		wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonGuardStopped)
+		wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, cleaned)
+		if g := run.Status.Guard; g == nil || g.Rule != "DatabaseSize" || g.Subject == "" || g.Got == "" {
+			t.Errorf("status.guard is %+v, wanted the rule, the member and its size", g)
+		}
 	}
 }
