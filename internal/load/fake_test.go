@@ -18,7 +18,8 @@ type fakeDriver struct {
 	// hook is called for every step but requests, by the step's name; what it
 	// returns is the step's error.
 	hook func(ctx context.Context, step string) error
-	// answer fills the response of a request that was just sent.
+	// answer fills the response of a request that was just sent; the time at which it
+	// came only if that is to be another than now.
 	answer func(ctx context.Context, req *Request, resp *Response)
 	// memory has the resident memory in bytes of the members that are sampled.
 	memory map[string]int64
@@ -123,7 +124,9 @@ func (c *fakeConn) Do(ctx context.Context, req *Request, resp *Response) {
 	if d.answer != nil {
 		d.answer(ctx, req, resp)
 	}
-	resp.Received = Now()
+	if resp.Received == 0 {
+		resp.Received = Now()
+	}
 }
 
 func (d *fakeDriver) note(phase results.Phase, operation string) {
