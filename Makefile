@@ -48,8 +48,14 @@ test: test-tools ## Run unit, property, envtest and real-etcd tests; no root nee
 	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -count=1 -timeout 20m ./$(TIMED)
 
 .PHONY: test-versions
-test-versions: tools-etcds ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12).
+test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12), and CRD and policies on Kubernetes 1.30.
 	go test -tags=versions -count=1 -timeout 20m ./hack/verify/transports
+	TEST_ASSET_KUBE_APISERVER=$(CURDIR)/$(TOOLS)/kube-apiserver-1.30 go test -count=1 -timeout 20m ./api/... ./hack/verify/install
+
+.PHONY: test-stores
+test-stores: tools-zookeeper-debian ## Test the drivers of other stores than etcd on real servers: Debian's ZooKeeper.
+	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
+	go test -tags=stores -count=1 -timeout 10m -run ZooKeeper ./cmd/kubectl-etcdbench
 
 ##@ Build
 
@@ -90,16 +96,17 @@ generate: tools-controller-gen ## Write the deep copies of the API.
 	$(TOOLS)/controller-gen object paths=./api/...
 
 .PHONY: manifests
-manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, into config and chart.
+manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers into config, and these and the policies into the chart.
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
-	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds
+	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies
 	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
+	cp config/policies/[!k]*.yaml $(CHART)/generated/policies/
 	cp config/rbac/role.yaml $(CHART)/generated/
 
 .PHONY: reference
 reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.
-	@mkdir -p docs && $(TOOLS)/crd-ref-docs --source-path=api/v1alpha1 --config=hack/reference/config.yaml \
+	@mkdir -p docs && $(TOOLS)/crd-ref-docs --source-path=api --config=hack/reference/config.yaml \
 	  --templates-dir=hack/reference/templates --renderer=markdown --output-path=docs/api.md --max-depth=20 --log-level=ERROR
 
 .PHONY: perf
@@ -121,8 +128,8 @@ fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matc
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && go vet -tags=faults ./internal/load
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions ./hack/e2e/... ./hack/verify/... && $(TOOLS)/staticcheck -tags=faults ./internal/load
+	go vet ./... && go vet -tags=e2e,versions,stores ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench && go vet -tags=faults ./internal/load
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions,stores ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench && $(TOOLS)/staticcheck -tags=faults ./internal/load
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: vulnerabilities

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // refusing is a reconciler whose API server refuses to change what is named so. A

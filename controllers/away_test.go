@@ -78,7 +78,7 @@ func TestPodsEndByTheirOwnTimers(t *testing.T) {
 }
 
 // TestRestartWhileKeysAreWritten for longer than the pods may take to be scheduled:
-// that they are at it is in status, and a new operator that can not hear them knows it.
+// that they are at it is in status, and a new operator that cannot hear them knows it.
 func TestRestartWhileKeysAreWritten(t *testing.T) {
 	s := newStage(t)
 	s.playPreparing()

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -64,7 +65,7 @@ func TestTheOperatorKnowsItsControlPlane(t *testing.T) {
 		t.Errorf("%d Jobs were made on a control plane", len(jobs))
 	}
 	s.join("acknowledged", target, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Guard = &v1alpha1.Guard{AcknowledgeControlPlane: true}
+		run.Spec.Guard = &spec.Guard{AcknowledgeControlPlane: true}
 	}).loadJob()
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // fieldOwner owns what the operator applies.
@@ -39,7 +39,7 @@ func refusalOf(err error) *lifecycle.Problem {
 }
 
 // act takes the decision's actions in order, and stops at the first that fails,
-// but for what is told to single pods: one that can not be told keeps no other from
+// but for what is told to single pods: one that cannot be told keeps no other from
 // hearing. It returns the load Job if that was created, or found to have been.
 func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
 	var job *v1alpha1.JobReference
@@ -87,7 +87,7 @@ func (r *EtcdBenchmarkReconciler) confirm(ctx context.Context, run *v1alpha1.Etc
 func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed, a lifecycle.Action) error {
 	switch a.Act {
 	case lifecycle.AddFinalizer:
-		return r.changeFinalizer(ctx, o.Run, controllerutil.AddFinalizer)
+		return r.changeFinalizer(ctx, o.Run, takeUp)
 	case lifecycle.RemoveFinalizer:
 		return client.IgnoreNotFound(r.changeFinalizer(ctx, o.Run, controllerutil.RemoveFinalizer))
 	case lifecycle.ApplyPlan:
@@ -104,6 +104,17 @@ func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed
 		return client.IgnoreNotFound(r.Client.Delete(ctx, o.Run, client.Preconditions{UID: &o.Run.UID}))
 	}
 	return fmt.Errorf("wanted a known action, found %q", a.Act)
+}
+
+// takeUp adds the finalizer, and the label by which runs of a workload are selected.
+func takeUp(o client.Object, finalizer string) bool {
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[v1alpha1.LabelWorkload] = string(o.(*v1alpha1.EtcdBenchmark).Resolved().Workload.Type)
+	o.SetLabels(labels)
+	return controllerutil.AddFinalizer(o, finalizer)
 }
 
 func (r *EtcdBenchmarkReconciler) changeFinalizer(ctx context.Context, run *v1alpha1.EtcdBenchmark, change func(client.Object, string) bool) error {

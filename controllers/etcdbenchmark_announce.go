@@ -12,9 +12,9 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // eventAction is what the operator does, in the words of the events API.
@@ -54,12 +54,12 @@ func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, re
 	if bad {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", results.Shorten(note, maxNote))
+	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", text.Shorten(note, maxNote))
 }
 
 func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionFinished {
-		return c.Status == metav1.ConditionTrue && (benchmark.CouldNotRun(c.Reason) || c.Reason == v1alpha1.ReasonPartlyCompleted)
+		return c.Status == metav1.ConditionTrue && (verdict.CouldNotRun(c.Reason) || c.Reason == v1alpha1.ReasonPartlyCompleted)
 	}
 	return c.Status != metav1.ConditionTrue
 }

@@ -16,10 +16,10 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// +kubebuilder:rbac:groups=etcdbench.dev,resources=etcdbenchmarks,verbs=get;list;watch;patch;delete
+// +kubebuilder:rbac:groups=etcdbench.dev,resources=etcdbenchmarks,verbs=get;list;watch;patch;delete;create-children
 // +kubebuilder:rbac:groups=etcdbench.dev,resources=etcdbenchmarks/status,verbs=patch
 // +kubebuilder:rbac:groups=etcdbench.dev,resources=etcdbenchmarks/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete

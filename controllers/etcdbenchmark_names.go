@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // Resolver looks names up; *net.Resolver is one.
@@ -25,8 +25,8 @@ type Resolver interface {
 const lookUpLimit = 3 * time.Second
 
 // observeNames looks up what is to be compared with the addresses of a control
-// plane, once in a run. What can not be looked up is said in the log, and goes on:
-// client pods can not reach it either, or look for the control plane's keys there.
+// plane, once in a run. What cannot be looked up is said in the log, and goes on:
+// client pods cannot reach it either, or look for the control plane's keys there.
 func (r *EtcdBenchmarkReconciler) observeNames(ctx context.Context, o *lifecycle.Observed) error {
 	ofTarget, configured := lifecycle.NamesToLookUp(o.Run, o.Target, r.Caps)
 	wanted := map[string][]string{}

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // observe does all reads of one reconcile. They are from the cache, except of
@@ -213,7 +213,7 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 	if last != nil {
 		failure += "; " + string(lifecycle.TerminationMessage(last))
 	}
-	return results.Shorten(failure, maxCleanupWords)
+	return text.Shorten(failure, maxCleanupWords)
 }
 
 func failureOf(job *batchv1.Job) string {

@@ -11,14 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/resources"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 const (
-	// reportPatience is for how long a report that can not be written is tried
+	// reportPatience is for how long a report that cannot be written is tried
 	// again before its run finishes without it: a webhook or an API server that
 	// restarts is back by then.
 	reportPatience = 20 * time.Second
@@ -55,7 +56,7 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 
 func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
 	s := run.Status.Summary
-	s.Warnings = benchmark.AppendWarning(s.Warnings, "The report could not be written: "+err.Error())
+	s.Warnings = verdict.AppendWarning(s.Warnings, "The report could not be written: "+err.Error())
 }
 
 // isTooLarge knows the refusal of the API server, and those of its etcd and of
@@ -66,7 +67,7 @@ func isTooLarge(err error) bool {
 		strings.Contains(err.Error(), "trying to send message larger than max"))
 }
 
-// overdue knows since when the reports of runs can not be written. An operator
+// overdue knows since when the reports of runs cannot be written. An operator
 // that starts anew begins anew. The zero value is ready.
 type overdue struct {
 	mutex sync.Mutex

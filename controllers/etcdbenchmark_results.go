@@ -1,14 +1,18 @@
 package controllers
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"cmp"
 	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // keepResults brings what the pods have told into status. What a new operator
@@ -59,7 +63,7 @@ func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
 	}
 	old.Partial = true
 	if !slices.Contains(old.Warnings, toldBefore) {
-		old.Warnings = benchmark.AppendWarning(old.Warnings, toldBefore)
+		old.Warnings = verdict.AppendWarning(old.Warnings, toldBefore)
 	}
 	return old
 }
@@ -105,7 +109,7 @@ func hasMeasurement(snapshots []*results.Snapshot) bool {
 }
 
 func setPassed(run *v1alpha1.EtcdBenchmark, summary *results.Summary, finish lifecycle.Problem, now time.Time) {
-	objectives, passed := benchmark.Judge(run, summary, finish.Reason)
+	objectives, passed := verdict.Judge(run, summary, finish.Reason)
 	run.Status.Objectives = objectives
 	if passed != nil {
 		setCondition(run, v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
@@ -147,7 +151,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 		out.Partial = p.Final == nil && !p.HasWholeResult()
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}
-	out.Message = results.Shorten(out.Message, benchmark.MaxPodMessage)
+	out.Message = text.Shorten(out.Message, v1alpha1.MaxPodMessageLength)
 	return out
 }
 
@@ -162,7 +166,7 @@ func lastResult(before, now v1alpha1.PodStatus, p lifecycle.Pod) string {
 	case told == nil:
 		return ""
 	}
-	return string(told.TerminationMessage())
+	return string(wire.TerminationMessage(told))
 }
 
 func whyPartial(p lifecycle.Pod) string {

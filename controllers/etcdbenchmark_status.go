@@ -11,9 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // nextStatus returns the whole status that follows from the decision. A run
@@ -37,7 +39,7 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 		setFinished(run, *d.Finish, now)
 		setCleaned(run, d.Cleaned, now)
 	}
-	run.Status.Display = benchmark.Display(run)
+	run.Status.Display = render.Display(run)
 	return &run.Status, nil
 }
 
@@ -86,7 +88,7 @@ func setFinished(run *v1alpha1.EtcdBenchmark, p lifecycle.Problem, now time.Time
 	p.Message = benchmark.EndingMessage(run, p.Reason, p.Message)
 	setCondition(run, v1alpha1.ConditionFinished, metav1.ConditionTrue, p.Reason, p.Message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
-	if benchmark.CouldNotRun(p.Reason) {
+	if verdict.CouldNotRun(p.Reason) {
 		setCondition(run, v1alpha1.ConditionStalled, metav1.ConditionTrue, p.Reason, p.Message, now)
 	}
 }
@@ -103,7 +105,7 @@ const maxConditionMessage = 8 << 10
 
 func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: results.Shorten(message, maxConditionMessage),
+		Type: kind, Status: status, Reason: reason, Message: text.Shorten(message, maxConditionMessage),
 		ObservedGeneration: run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 	})
 }
@@ -150,7 +152,7 @@ func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 		return
 	}
 	finished.Reason = v1alpha1.ReasonInvalidPlan
-	finished.Message = results.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), benchmark.MaxPodMessage)
+	finished.Message = text.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), v1alpha1.MaxPodMessageLength)
 	stalled := *finished
 	stalled.Type = v1alpha1.ConditionStalled
 	meta.SetStatusCondition(&s.Conditions, stalled)

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 // maxEndpoints bounds what status holds; no etcd cluster has more members.

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"slices"
 	"time"
 
@@ -9,7 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -75,7 +77,7 @@ func terminationOf(run types.UID, p *corev1.Pod) *results.Snapshot {
 }
 
 func readMessage(message []byte, run types.UID, index int) *results.Snapshot {
-	s, err := results.DecodeTerminationMessage(message)
+	s, err := wire.DecodeTerminationMessage(message)
 	if err != nil || s.RunUID != string(run) || s.Index != index {
 		return nil
 	}

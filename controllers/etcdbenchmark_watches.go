@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
 const (
@@ -94,7 +94,7 @@ func (r *EtcdBenchmarkReconciler) keepLastWords(ctx context.Context, key types.N
 		return
 	}
 	run := &v1alpha1.EtcdBenchmark{}
-	// What can not be read now, the reconcile reads from the pod.
+	// What cannot be read now, the reconcile reads from the pod.
 	if err := r.Client.Get(ctx, key, run); err != nil || !takesPart(run, pod) {
 		return
 	}

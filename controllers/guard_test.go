@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -13,7 +14,7 @@ import (
 // and says what happened; also a new operator does.
 func TestGuardStops(t *testing.T) {
 	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Guard = &v1alpha1.Guard{StopOn: &v1alpha1.StopRules{DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: 1000}}}
+		run.Spec.Guard = &spec.Guard{StopOn: &spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1000}}}
 	})
 	s.playPreparing()
 	s.playReady()
@@ -21,7 +22,7 @@ func TestGuardStops(t *testing.T) {
 	at := time.Now().Truncate(time.Microsecond)
 	stopped := func(s *results.Snapshot) { s.Stopped = true }
 	s.pods[0].says(results.StageDone, measured, withKeysDeleted, stopped, func(s *results.Snapshot) {
-		s.Fired = &results.Fired{Rule: results.GuardDatabaseSize, Subject: "etcd-1", Got: 1024, Limit: 1000, At: at}
+		s.Fired = &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-1", Got: 1024, Limit: 1000, At: at}
 	})
 	s.await("the other pod to be told to stop", func() bool { return s.pods[1].seen().Annotations[plan.AnnotationStop] == "true" })
 	s.restart()

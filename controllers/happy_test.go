@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -40,7 +40,7 @@ func (s *stage) checkPlan() {
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.PlanName()}, configMap))
 	p, err := plan.Decode([]byte(configMap.Data[plan.File]))
 	s.must(err)
-	if p.RunUID != string(s.run.UID) || p.Pods != 2 || !slices.Equal(p.Target.Endpoints, []string{"127.0.0.1:2379"}) {
+	if p.RunUID != string(s.run.UID) || p.Pods() != 2 || !slices.Equal(p.Target.Endpoints, []string{"127.0.0.1:2379"}) {
 		s.t.Errorf("wanted the plan of this run, found %+v", p)
 	}
 	if !metav1.IsControlledBy(configMap, s.run) || configMap.Immutable == nil || !*configMap.Immutable {

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -108,7 +109,7 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 func tell(t *testing.T, p lifecycle.Pod, said *results.Snapshot) (v1alpha1.PodStatus, lifecycle.Pod) {
 	t.Helper()
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
-	said.RunUID, said.Index, said.Transport, said.Cleaning = string(run.UID), p.Index, "ClientV3", results.CleaningKeysLeft
+	said.RunUID, said.Index, said.Transport, said.Cleaning = string(run.UID), p.Index, spec.TransportClient, results.CleaningKeysLeft
 	p.Conclude(said, nil)
 	keepResults(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, nil, time.Now())
 	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
@@ -132,7 +133,7 @@ func TestWhatIsKeptOfAPod(t *testing.T) {
 			measured(said)
 			tc.pod.Name = "pod"
 			status, next := tell(t, tc.pod, said)
-			known := next.Newest() != nil && next.Newest().Operations[results.OperationPut].Latency.Count() == 50
+			known := next.Newest() != nil && next.Newest().Operations[spec.OperationPut].Latency.Count() == 50
 			if known != tc.wantKept || (status.LastResult != "") != tc.wantKept {
 				t.Errorf("wanted it to be kept: %v, found %+v, and %+v", tc.wantKept, status, next.Newest())
 			}
@@ -146,7 +147,7 @@ func TestASummaryLosesNoRequest(t *testing.T) {
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
 	var pods []lifecycle.Pod
 	for i := range 2 {
-		said := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: "ClientV3", Stage: results.StageCleaning}
+		said := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageCleaning}
 		measured(said)
 		pods = append(pods, lifecycle.Pod{Index: i, Name: string(rune('a' + i)), State: lifecycle.PodRunning, Live: said})
 	}

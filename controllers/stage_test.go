@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"context"
 	"fmt"
 	"net"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -61,8 +64,8 @@ func newStage(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
 func newRun(namespace, name string, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
 	run.Spec.Target.Endpoints = []string{"http://127.0.0.1:2379"}
-	run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{}}
-	run.Spec.Load = v1alpha1.Load{Pods: 2, Connections: 2, Clients: 2, Requests: new(int64(100))}
+	run.Spec.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}
+	run.Spec.Load = spec.Load{Pods: 2, Connections: 2, Clients: 2, Requests: new(int64(100))}
 	for _, change := range changes {
 		change(run)
 	}
@@ -227,7 +230,7 @@ type actor struct {
 // serve answers scrapes with what the actor last said.
 func (a *actor) serve() {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(results.NewCollector(a.said))
+	registry.MustRegister(wire.NewCollector(a.said))
 	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	a.t.Cleanup(server.Close)
 	a.mu.Lock()
@@ -246,7 +249,7 @@ func (a *actor) said() *results.Snapshot {
 // says sets the actor's metrics; f changes a snapshot of this stage.
 func (a *actor) says(at results.Stage, changes ...func(*results.Snapshot)) *results.Snapshot {
 	snapshot := &results.Snapshot{
-		RunUID: string(a.run.UID), Index: a.index, Transport: "ClientV3", Stage: at, Cleaning: results.CleaningNothingWritten,
+		RunUID: string(a.run.UID), Index: a.index, Transport: spec.TransportClient, Stage: at, Cleaning: results.CleaningNothingWritten,
 	}
 	for _, change := range changes {
 		change(snapshot)
@@ -283,7 +286,7 @@ func (a *actor) exits(code int32, message *results.Snapshot) {
 		terminated.Reason = "Error"
 	}
 	if message != nil {
-		terminated.Message = string(message.TerminationMessage())
+		terminated.Message = string(wire.TerminationMessage(message))
 	}
 	a.kubelet(func(s *corev1.PodStatus) {
 		s.Phase, s.Conditions = corev1.PodSucceeded, nil
@@ -327,8 +330,8 @@ func measured(s *results.Snapshot) {
 		op.Latency.Record(1_000_000 * (i + 1))
 		op.Service.Record(900_000 * (i + 1))
 	}
-	s.Operations = map[results.Operation]*results.OperationResult{results.OperationPut: op}
-	s.Requests = map[results.RPC]map[results.Phase]uint64{results.RPCPut: {results.PhaseMeasured: 50}, results.RPCTxn: {results.PhaseControl: 2}}
+	s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
+	s.Requests = map[spec.RPC]map[results.Phase]uint64{spec.RPCPut: {results.PhaseMeasured: 50}, spec.RPCTxn: {results.PhaseControl: 2}}
 	s.Window = results.Window{StartAt: start, Start: start, End: start.Add(time.Second), LastResponse: start.Add(time.Second), PlannedRequests: 50}
 	s.KeyBytes = 27
 	s.Cleaning = results.CleaningKeysLeft

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -119,7 +120,7 @@ func TestPodReportsFailure(t *testing.T) {
 	s.playPreparing()
 	s.pods[1].says(results.StageDone, func(s *results.Snapshot) {
 		s.Failure = &results.Failure{Reason: results.FailureAuthenticationFailed, Message: "user bench: wrong password"}
-		s.Requests = map[results.RPC]map[results.Phase]uint64{results.RPCPut: {results.PhasePreload: 7}}
+		s.Requests = map[spec.RPC]map[results.Phase]uint64{spec.RPCPut: {results.PhasePreload: 7}}
 	})
 	s.await("the other pod to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
 	s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true })
@@ -193,7 +194,7 @@ func TestKeysLeft(t *testing.T) {
 	s.playCleanup(failedCleanup)
 	s.awaitCondition(v1alpha1.ConditionCleaned, "False/"+v1alpha1.ReasonKeysLeft)
 	c := meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionCleaned)
-	if !contains(c.Message, s.run.RemovalCommand()) || !contains(c.Message, "Secret etcd-tls  [31mdoes not exist") {
+	if !contains(c.Message, benchmark.RemovalCommand(s.run)) || !contains(c.Message, "Secret etcd-tls  [31mdoes not exist") {
 		t.Errorf("wanted why the keys are left, and the command that deletes them, found %q", c.Message)
 	}
 	s.must(s.api.Delete(t.Context(), s.run))
@@ -286,7 +287,7 @@ func TestForeignJob(t *testing.T) {
 // its run from finishing, nor count as a success.
 func TestResultsThatStatusCannotHold(t *testing.T) {
 	message := func(s *v1alpha1.EtcdBenchmarkStatus) {
-		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", benchmark.MaxPodMessage+1)}}
+		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", v1alpha1.MaxPodMessageLength+1)}}
 	}
 	guard := func(s *v1alpha1.EtcdBenchmarkStatus) { s.Guard = &v1alpha1.GuardStatus{Rule: "Unheard"} }
 	tests := map[string]struct {

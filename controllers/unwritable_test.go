@@ -51,7 +51,7 @@ func (w unwritableStatus) Patch(ctx context.Context, o client.Object, p client.P
 	return w.SubResourceWriter.Patch(ctx, o, p, options...)
 }
 
-// playUnwritable plays until the pods run, with an operator that can not write all.
+// playUnwritable plays until the pods run, with an operator that cannot write all.
 func (s *stage) playUnwritable(report, status error) (refused *atomic.Int32) {
 	s.t.Helper()
 	s.playPreparing()

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"errors"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -24,7 +27,7 @@ func heard() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
 	run.UID = "0123456789ab"
 	run.Status.Job = &v1alpha1.JobReference{Name: "job", UID: "job-uid"}
 	run.Status.Pods = []v1alpha1.PodStatus{{Index: 1, Name: "pod"}}
-	said := &results.Snapshot{RunUID: string(run.UID), Index: 1, Transport: "ClientV3", Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
+	said := &results.Snapshot{RunUID: string(run.UID), Index: 1, Transport: spec.TransportClient, Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
 	measured(said)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "pod",
@@ -33,7 +36,7 @@ func heard() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "job", UID: "job-uid", Controller: new(true)}},
 	}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{Message: string(said.TerminationMessage())},
+		Terminated: &corev1.ContainerStateTerminated{Message: string(wire.TerminationMessage(said))},
 	}}}
 	return run, pod
 }

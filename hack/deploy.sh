@@ -38,7 +38,7 @@ if [[ "${CLUSTER:-}" != current ]]; then
 fi
 
 release=(etcd-benchmark-operator --namespace etcdbench-system)
-# A release whose first installation failed or was interrupted can not be upgraded.
+# A release whose first installation failed or was interrupted cannot be upgraded.
 if history=$(bin/tools/helm history "${release[@]}" 2>&1); then
   if ! grep -qE 'deployed|superseded' <<<"$history"; then
     bin/tools/helm uninstall "${release[@]}" --no-hooks --ignore-not-found

@@ -48,7 +48,7 @@ const (
 	ReasonTargetNotFound = "TargetNotFound"
 	// ReasonTargetUnreachable: an address does not resolve, refuses or does not answer.
 	ReasonTargetUnreachable = "TargetUnreachable"
-	// ReasonTargetUnhealthy: the target answers and can not be used.
+	// ReasonTargetUnhealthy: the target answers and cannot be used.
 	ReasonTargetUnhealthy = "TargetUnhealthy"
 	// ReasonTLSFailed: the TLS handshake failed, in either direction.
 	ReasonTLSFailed = "TLSFailed"
@@ -69,11 +69,39 @@ const (
 	ReasonPodsNotReady = "PodsNotReady"
 	// ReasonPodFailed: a client pod was lost or ended with an error of its own.
 	ReasonPodFailed = "PodFailed"
+	// ReasonGuardStopped: a rule of spec.guard.stopOn ended the run; status.guard
+	// says which, and the result is what was measured until then.
+	ReasonGuardStopped = "GuardStopped"
+	// ReasonPartlyCompleted: client pods were lost, spec.onPodLost let the others go
+	// on, and these did all that was asked of them.
+	ReasonPartlyCompleted = "PartlyCompleted"
 	// ReasonJobDeleted: somebody deleted the load Job.
 	ReasonJobDeleted = "JobDeleted"
 	// ReasonInvalidPlan: the operator and the client image do not understand each
 	// other, or somebody has replaced the plan.
 	ReasonInvalidPlan = "InvalidPlan"
+)
+
+// Reasons of Finished=True, of runs that were refused to keep the target safe.
+const (
+	// ReasonNoQuorum: the members have no leader.
+	ReasonNoQuorum = "NoQuorum"
+	// ReasonAlarmRaised: a member has raised NOSPACE or CORRUPT.
+	ReasonAlarmRaised = "AlarmRaised"
+	// ReasonQuotaInsufficient: the run is expected to write more than
+	// spec.guard lets it.
+	ReasonQuotaInsufficient = "QuotaInsufficient"
+	// ReasonEndpointNotAllowed: the operator's configuration does not let
+	// anybody load an address of the target.
+	ReasonEndpointNotAllowed = "EndpointNotAllowed"
+	// ReasonLimitExceeded: the run asks for more pods, a higher rate or one more
+	// run than the operator's configuration lets it.
+	ReasonLimitExceeded = "LimitExceeded"
+	// ReasonControlPlaneTarget: the target holds a Kubernetes API server's objects,
+	// or the operator's configuration names its address as one of a control plane.
+	ReasonControlPlaneTarget = "ControlPlaneTarget"
+	// ReasonUnsupported: a member does not serve a call that the workload is made of.
+	ReasonUnsupported = "Unsupported"
 )
 
 // Reasons of Passed.

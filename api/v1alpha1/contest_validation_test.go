@@ -28,10 +28,10 @@ func TestAdmissionAcceptsContests(t *testing.T) {
 
 func TestAdmissionRejectsContests(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, load, want string }{
-		"no lock":                 {`{type: Lock}`, `{requests: 1}`, "workload.lock must be set"},
-		"no election":             {`{type: Election}`, `{requests: 1}`, "workload.election must be set"},
-		"another's lock":          {`{type: Put, put: {}, lock: {}}`, `{requests: 1}`, "workload.lock must be set"},
-		"another's election":      {`{type: Put, put: {}, election: {}}`, `{requests: 1}`, "workload.election must be set"},
+		"no lock":                 {`{type: Lock}`, `{requests: 1}`, "(workload.lock) and no other"},
+		"no election":             {`{type: Election}`, `{requests: 1}`, "(workload.election) and no other"},
+		"another's lock":          {`{type: Put, put: {}, lock: {}}`, `{requests: 1}`, "(workload.put) and no other"},
+		"another's election":      {`{type: Put, put: {}, election: {}}`, `{requests: 1}`, "(workload.put) and no other"},
 		"no name":                 {`{type: Lock, lock: {names: 0}}`, `{requests: 1}`, "greater than or equal to 1"},
 		"too long a hold":         {`{type: Lock, lock: {holdMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
 		"too long a lead":         {`{type: Election, election: {leadMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
@@ -40,8 +40,8 @@ func TestAdmissionRejectsContests(t *testing.T) {
 		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
 		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
 		"one too many for it":     {`{type: Lock, lock: {names: 10, holdMilliseconds: 10000}}`, `{requests: 1, clients: 11}`, "requests would time out in the queue"},
-		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
-		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
+		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "write Client"},
+		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "write Client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})

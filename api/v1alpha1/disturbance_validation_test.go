@@ -15,6 +15,7 @@ func TestAdmissionAcceptsDisturbances(t *testing.T) {
 	for name, edits := range map[string][]edit{
 		"a storm":          {{"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 4, leaseExpiry: {}}]`}, {"spec.load", `{durationSeconds: 10}`}},
 		"a great storm":    {{"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 4, leaseExpiry: {leases: 100000, keysPerLease: 10, ttlSeconds: 3600}}]`}, {"spec.load", `{requests: 10}`}},
+		"none":             {{"spec.disturbances", `[]`}, {"spec.load", `{durationSeconds: 10}`}},
 		"beside requests":  {both, {"spec.guard", allowed}, {"spec.load", `{requests: 10}`}},
 		"beside a time":    {both, {"spec.guard", allowed}, {"spec.load", `{durationSeconds: 10}`}},
 		"beside a profile": {both, {"spec.guard", allowed}, {"spec.workload", ""}, {"spec.load", ""}, {"spec.objectives", ""}, {"spec.profile", "Small"}},
@@ -35,7 +36,7 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 		"a storm of nothing":        {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry must be set if, and only if"},
 		"a storm of another type":   {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry must be set if, and only if"},
 		"too great a storm":         {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease"},
-		"a storm that comes late":   {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "or no lease would expire"},
+		"a storm that comes late":   {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "leaseExpiry.ttlSeconds where there is one, must be smaller than the measured window"},
 		"settings of another type":  {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact can only be set"},
 		"less than nothing is kept": {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
 	} {
@@ -48,9 +49,9 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 func TestDisturbancesBesideAProfileComeInTime(t *testing.T) {
 	for disturbances, wanted := range map[string]string{
 		`[{type: Compact, everySeconds: 59}]`:                                    "",
-		`[{type: Compact, everySeconds: 60}]`:                                    "for which every profile loads the target",
+		`[{type: Compact, everySeconds: 60}]`:                                    "or 60 for spec.profile",
 		`[{type: LeaseExpiry, everySeconds: 30, leaseExpiry: {ttlSeconds: 29}}]`: "",
-		`[{type: LeaseExpiry, everySeconds: 30, leaseExpiry: {ttlSeconds: 30}}]`: "for which every profile loads the target",
+		`[{type: LeaseExpiry, everySeconds: 30, leaseExpiry: {ttlSeconds: 30}}]`: "or 60 for spec.profile",
 	} {
 		wantDisturbed(t, disturbances, wanted, withProfile("Small")...)
 	}

@@ -23,8 +23,8 @@ func TestAdmissionAcceptsLeases(t *testing.T) {
 func TestAdmissionRejectsLeases(t *testing.T) {
 	const grant, revoke = `{type: Lease, lease: {operation: Grant}}`, `{type: Lease, lease: {operation: Revoke}}`
 	for name, tc := range map[string]struct{ workload, load, want string }{
-		"no field":                     {`{type: Lease}`, `{requests: 1}`, "workload.lease must be set"},
-		"another's field":              {`{type: Put, put: {}, lease: {operation: Grant}}`, `{requests: 1}`, "workload.lease must be set"},
+		"no field":                     {`{type: Lease}`, `{requests: 1}`, "(workload.lease) and no other"},
+		"another's field":              {`{type: Put, put: {}, lease: {operation: Grant}}`, `{requests: 1}`, "(workload.put) and no other"},
 		"no operation":                 {`{type: Lease, lease: {}}`, `{requests: 1}`, "Required value"},
 		"an unknown operation":         {`{type: Lease, lease: {operation: List}}`, `{requests: 1}`, `supported values: "Grant", "KeepAlive", "Revoke"`},
 		"renewals without settings":    {`{type: Lease, lease: {operation: KeepAlive}}`, `{requests: 1}`, "lease.keepAlive must be set"},
@@ -39,7 +39,7 @@ func TestAdmissionRejectsLeases(t *testing.T) {
 		"a warm-up before revocations": {revoke, `{requests: 1, warmupSeconds: 1}`, "would use up the leases"},
 		"grants before any rate":       {grant, `{requests: 1, warmupSeconds: 1}`, "load.warmupSeconds to 0"},
 		"too many with the warm-up":    {grant, `{requests: 900001, warmupSeconds: 10, rate: {perSecond: 10000}}`, "at most 1000000"},
-		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "write ClientV3"},
+		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "write Client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})

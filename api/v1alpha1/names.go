@@ -1,12 +1,6 @@
 package v1alpha1
 
-import (
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Labels, finalizer and limits of the objects that belong to a run.
 const (
@@ -14,6 +8,8 @@ const (
 	LabelRunUID = "etcdbench.dev/run-uid"
 	// LabelRunName carries the name of the EtcdBenchmark.
 	LabelRunName = "etcdbench.dev/run-name"
+	// LabelWorkload carries the type of the workload, on the run too.
+	LabelWorkload = "etcdbench.dev/workload"
 	// LabelComponent says what an object is for: load, cleanup, plan or report.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.
@@ -28,10 +24,6 @@ const (
 	MaxNameLength = 52
 
 	maxChildBase = 40
-
-	// leaseDigits are the last hexadecimal digits of a lease's ID, which number
-	// the leases of one run.
-	leaseDigits = 6
 )
 
 // Values of LabelComponent.
@@ -59,54 +51,6 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 	}
 	return "etcdbench/" + b.UID8() + "/"
 }
-
-// UsesLeases says whether the run may grant leases.
-func (b *EtcdBenchmark) UsesLeases() bool {
-	w := b.Resolved().Workload
-	return w.Lease != nil || w.Kubernetes != nil || w.usesSessions() || b.letsLeasesExpire()
-}
-
-func (b *EtcdBenchmark) letsLeasesExpire() bool {
-	return slices.ContainsFunc(b.Spec.Disturbances, func(d Disturbance) bool { return d.LeaseExpiry != nil })
-}
-
-// usesSessions says whether each client keeps a lease for its locks.
-func (w *Workload) usesSessions() bool {
-	return w.Lock != nil || w.Election != nil || w.STM != nil && w.STM.Locker != STMLockerNone
-}
-
-// FirstLease returns the lowest ID of the run's leases: a positive number that
-// follows from its UID and whose last digits are 0.
-func (b *EtcdBenchmark) FirstLease() int64 {
-	sum := sha256.Sum256([]byte(b.UID))
-	const numbers = 1<<(4*leaseDigits) - 1
-	first := int64(binary.BigEndian.Uint64(sum[:])>>1) &^ numbers
-	return max(first, numbers+1)
-}
-
-// RemovalCommand returns what a person types into a shell to delete the keys of
-// the run, and to revoke its leases if it can have any. Under a prefix that
-// somebody chose, others may have keys: there it deletes nothing unless the
-// marker says that the run owns the prefix.
-func (b *EtcdBenchmark) RemovalCommand() string {
-	if !b.UsesLeases() {
-		return b.keyRemovalCommand()
-	}
-	digits := fmt.Sprintf("%016x", b.FirstLease())
-	return b.keyRemovalCommand() + "; etcdctl lease list | grep '^" + digits[:len(digits)-leaseDigits] + "' | xargs -r -n 1 etcdctl lease revoke"
-}
-
-func (b *EtcdBenchmark) keyRemovalCommand() string {
-	prefix := b.KeyPrefix()
-	if b.Spec.Target.KeyPrefix == "" {
-		return "etcdctl del --prefix " + shellQuoted(prefix)
-	}
-	return fmt.Sprintf(`printf '%%s\n' %s '' %s '' '' | etcdctl txn`,
-		shellQuoted(fmt.Sprintf("value(%q) = %q", prefix+".owner", b.UID)),
-		shellQuoted(fmt.Sprintf("del --prefix %q", prefix)))
-}
-
-func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
 // ObjectiveType is what an objective limits.
 //
 // +kubebuilder:validation:Enum=Latency;Throughput;ErrorRatio;AchievedRate;StartSkew;WALFsync;BackendCommit;PeerRoundTrip;LeaderChanges;SlowApplies;FailedProposals;MemberMemory;MemberCPU;DatabaseGrowth
@@ -14,100 +16,10 @@ const (
 	ObjectiveErrorRatio ObjectiveType = "ErrorRatio"
 )
 
-// Operation is a kind of request that is measured, or of event that follows
-// from one.
-//
-// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
-type Operation string
-
-const (
-	// OperationPut is etcd's KV/Put.
-	OperationPut Operation = "Put"
-	// OperationRange is etcd's KV/Range.
-	OperationRange Operation = "Range"
-	// OperationDelete is etcd's KV/DeleteRange of one key.
-	OperationDelete Operation = "Delete"
-	// OperationTxn is a transaction that writes several keys.
-	OperationTxn Operation = "Txn"
-	// OperationCompareAndSwap is a read of a key and the transaction that writes
-	// it if nobody else has since.
-	OperationCompareAndSwap Operation = "CompareAndSwap"
-	// OperationSTM is a software transaction, with its lock and all its attempts.
-	OperationSTM Operation = "STM"
-	// OperationLockAcquire is from when a lock is wanted until it is had.
-	OperationLockAcquire Operation = "LockAcquire"
-	// OperationLockRelease gives a lock back.
-	OperationLockRelease Operation = "LockRelease"
-	// OperationLockHandOff is how long a lock is nobody's while somebody waits for
-	// it, where both are clients of one pod.
-	OperationLockHandOff Operation = "LockHandOff"
-	// OperationElectionCampaign is from when a client stands in an election until
-	// it leads.
-	OperationElectionCampaign Operation = "ElectionCampaign"
-	// OperationElectionResign ends a client's leadership.
-	OperationElectionResign Operation = "ElectionResign"
-	// OperationElectionHandOff is how long nobody leads while somebody stands in an
-	// election, where both are clients of one pod.
-	OperationElectionHandOff Operation = "ElectionHandOff"
-	// OperationLeaseGrant is etcd's Lease/LeaseGrant.
-	OperationLeaseGrant Operation = "LeaseGrant"
-	// OperationLeaseKeepAlive is one renewal by etcd's Lease/LeaseKeepAlive.
-	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
-	// OperationLeaseRevoke is etcd's Lease/LeaseRevoke.
-	OperationLeaseRevoke Operation = "LeaseRevoke"
-	// OperationOptimisticPut creates or changes an object of a Kubernetes registry
-	// in a transaction, if nobody was faster.
-	OperationOptimisticPut Operation = "OptimisticPut"
-	// OperationOptimisticDelete deletes one.
-	OperationOptimisticDelete Operation = "OptimisticDelete"
-	// OperationListBy500 reads all pods of a Kubernetes registry in pages of 500.
-	OperationListBy500 Operation = "ListBy500"
-	// OperationListBy10000 reads them in pages of 10,000.
-	OperationListBy10000 Operation = "ListBy10000"
-	// OperationWatchEvent is the arrival of an event at a watcher, from when its
-	// put was due.
-	OperationWatchEvent Operation = "WatchEvent"
-	// OperationWatchDelivery is the same from when the put was answered.
-	OperationWatchDelivery Operation = "WatchDelivery"
-)
-
-// LatencyStatistic is one number of a distribution of latencies.
-//
-// +kubebuilder:validation:Enum=Mean;P50;P90;P95;P99;P999;Max;Stddev
-type LatencyStatistic string
-
-// The statistics of a distribution of latencies. Percentiles are nearest rank;
-// failed requests rank above every latency.
-const (
-	StatisticMean LatencyStatistic = "Mean"
-	StatisticP50  LatencyStatistic = "P50"
-	StatisticP90  LatencyStatistic = "P90"
-	StatisticP95  LatencyStatistic = "P95"
-	StatisticP99  LatencyStatistic = "P99"
-	StatisticP999 LatencyStatistic = "P999"
-	StatisticMax  LatencyStatistic = "Max"
-	// StatisticStddev is the standard deviation. A failed or censored request
-	// has no place in it and makes it Unknown.
-	StatisticStddev LatencyStatistic = "Stddev"
-)
-
 // Objective is a limit that the result must keep. It is a union: type, and the
 // field of that name.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.latency) == (self.type == 'Latency')",message="objective.latency must be set if, and only if, its type is Latency"
-// +kubebuilder:validation:XValidation:rule="has(self.throughput) == (self.type == 'Throughput')",message="objective.throughput must be set if, and only if, its type is Throughput"
-// +kubebuilder:validation:XValidation:rule="has(self.errorRatio) == (self.type == 'ErrorRatio')",message="objective.errorRatio must be set if, and only if, its type is ErrorRatio"
-// +kubebuilder:validation:XValidation:rule="has(self.achievedRate) == (self.type == 'AchievedRate')",message="objective.achievedRate must be set if, and only if, its type is AchievedRate"
-// +kubebuilder:validation:XValidation:rule="has(self.startSkew) == (self.type == 'StartSkew')",message="objective.startSkew must be set if, and only if, its type is StartSkew"
-// +kubebuilder:validation:XValidation:rule="has(self.walFsync) == (self.type == 'WALFsync')",message="objective.walFsync must be set if, and only if, its type is WALFsync"
-// +kubebuilder:validation:XValidation:rule="has(self.backendCommit) == (self.type == 'BackendCommit')",message="objective.backendCommit must be set if, and only if, its type is BackendCommit"
-// +kubebuilder:validation:XValidation:rule="has(self.peerRoundTrip) == (self.type == 'PeerRoundTrip')",message="objective.peerRoundTrip must be set if, and only if, its type is PeerRoundTrip"
-// +kubebuilder:validation:XValidation:rule="has(self.leaderChanges) == (self.type == 'LeaderChanges')",message="objective.leaderChanges must be set if, and only if, its type is LeaderChanges"
-// +kubebuilder:validation:XValidation:rule="has(self.slowApplies) == (self.type == 'SlowApplies')",message="objective.slowApplies must be set if, and only if, its type is SlowApplies"
-// +kubebuilder:validation:XValidation:rule="has(self.failedProposals) == (self.type == 'FailedProposals')",message="objective.failedProposals must be set if, and only if, its type is FailedProposals"
-// +kubebuilder:validation:XValidation:rule="has(self.memberMemory) == (self.type == 'MemberMemory')",message="objective.memberMemory must be set if, and only if, its type is MemberMemory"
-// +kubebuilder:validation:XValidation:rule="has(self.memberCPU) == (self.type == 'MemberCPU')",message="objective.memberCPU must be set if, and only if, its type is MemberCPU"
-// +kubebuilder:validation:XValidation:rule="has(self.databaseGrowth) == (self.type == 'DatabaseGrowth')",message="objective.databaseGrowth must be set if, and only if, its type is DatabaseGrowth"
+// +kubebuilder:validation:XValidation:rule="has(self.latency) == (self.type == 'Latency') && has(self.throughput) == (self.type == 'Throughput') && has(self.errorRatio) == (self.type == 'ErrorRatio') && has(self.achievedRate) == (self.type == 'AchievedRate') && has(self.startSkew) == (self.type == 'StartSkew') && has(self.walFsync) == (self.type == 'WALFsync') && has(self.backendCommit) == (self.type == 'BackendCommit') && has(self.peerRoundTrip) == (self.type == 'PeerRoundTrip') && has(self.leaderChanges) == (self.type == 'LeaderChanges') && has(self.slowApplies) == (self.type == 'SlowApplies') && has(self.failedProposals) == (self.type == 'FailedProposals') && has(self.memberMemory) == (self.type == 'MemberMemory') && has(self.memberCPU) == (self.type == 'MemberCPU') && has(self.databaseGrowth) == (self.type == 'DatabaseGrowth')",messageExpression="'objective of type ' + self.type + ' needs the field ' + {'Latency': 'latency', 'Throughput': 'throughput', 'ErrorRatio': 'errorRatio', 'AchievedRate': 'achievedRate', 'StartSkew': 'startSkew', 'WALFsync': 'walFsync', 'BackendCommit': 'backendCommit', 'PeerRoundTrip': 'peerRoundTrip', 'LeaderChanges': 'leaderChanges', 'SlowApplies': 'slowApplies', 'FailedProposals': 'failedProposals', 'MemberMemory': 'memberMemory', 'MemberCPU': 'memberCPU', 'DatabaseGrowth': 'databaseGrowth'}[self.type] + ' and no other: set it and remove the others'"
 // +union
 type Objective struct {
 	// name of the objective, unique in the run; its result has the same name.
@@ -210,12 +122,12 @@ type LatencyObjective struct {
 	// or brings the event about.
 	//
 	// +required
-	Operation Operation `json:"operation"`
+	Operation spec.Operation `json:"operation"`
 
 	// statistic is Mean, P50, P90, P95, P99, P999, Max or Stddev.
 	//
 	// +required
-	Statistic LatencyStatistic `json:"statistic"`
+	Statistic spec.Statistic `json:"statistic"`
 
 	// maxMicroseconds is the highest value that meets the objective, in
 	// microseconds.

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
 // profileSeconds is for how long a profile loads its target.
 const profileSeconds = 60
 
@@ -17,7 +19,7 @@ var profiles = map[Profile]struct {
 
 // Resolved returns what the run does and what its result must reach: what its
 // spec says, or what its profile stands for. What status has kept of a profile
-// holds, whatever another version of the operator makes of its name.
+// holds, even if another version of the operator makes something else of its name.
 func (b *EtcdBenchmark) Resolved() Resolved {
 	switch {
 	case b.Spec.Profile == "":
@@ -28,11 +30,11 @@ func (b *EtcdBenchmark) Resolved() Resolved {
 	return b.Spec.Profile.resolve()
 }
 
-// KeepResolved writes into status what the profile stands for, if there is one.
+// KeepResolved writes into status what the run does. Once written it stays.
 func (b *EtcdBenchmark) KeepResolved() {
-	if b.Spec.Profile != "" && b.Status.Resolved == nil {
+	if b.Status.Resolved == nil {
 		r := b.Resolved()
-		b.Status.Resolved = &r
+		b.Status.Resolved = r.DeepCopy()
 	}
 }
 
@@ -40,15 +42,15 @@ func (p Profile) resolve() Resolved {
 	size := profiles[p]
 	seconds := int32(profileSeconds)
 	return Resolved{
-		Workload: Workload{Type: WorkloadPut, Put: &PutWorkload{
-			KeySize: 256, ValueSize: 1024,
+		Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
 			// Each put writes a key of its own.
-			Keys: KeySpace{Count: max(size.perSecond*profileSeconds, 1), Order: KeyOrderSequential},
+			Keys:   spec.Keys{Count: max(size.perSecond*profileSeconds, 1), SizeBytes: 256, Distribution: spec.Sequential},
+			Values: spec.Values{SizeBytes: 1024, Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
 		}},
-		Load: Load{
-			Transport: TransportClientV3, Pods: 1, Connections: size.clients, Clients: size.clients,
+		Load: spec.Load{
+			Transport: spec.TransportClient, Pods: 1, Connections: size.clients, Clients: size.clients,
 			DurationSeconds: &seconds, RequestTimeoutSeconds: 10, Seed: 1,
-			Rate: &Rate{PerSecond: size.perSecond, Arrival: ArrivalConstant},
+			Rate: &spec.Rate{PerSecond: size.perSecond, Arrival: spec.ArrivalConstant},
 		},
 		Objectives: profileObjectives(),
 	}
@@ -56,15 +58,15 @@ func (p Profile) resolve() Resolved {
 
 // profileObjectives are the limits of etcdctl check perf.
 func profileObjectives() []Objective {
-	latency := func(name string, s LatencyStatistic, microseconds int64) Objective {
+	latency := func(name string, s spec.Statistic, microseconds int64) Objective {
 		return Objective{Name: name, Type: ObjectiveLatency, Latency: &LatencyObjective{
-			Operation: OperationPut, Statistic: s, MaxMicroseconds: microseconds,
+			Operation: spec.OperationPut, Statistic: s, MaxMicroseconds: microseconds,
 		}}
 	}
 	return []Objective{
 		{Name: "errors", Type: ObjectiveErrorRatio, ErrorRatio: &ErrorRatioObjective{MaxPerMillion: 0}},
 		{Name: "rate", Type: ObjectiveAchievedRate, AchievedRate: &AchievedRateObjective{MinPercent: 90}},
-		latency("slowest", StatisticMax, 500_000),
-		latency("stddev", StatisticStddev, 100_000),
+		latency("slowest", spec.StatisticMax, 500_000),
+		latency("stddev", spec.StatisticStddev, 100_000),
 	}
 }

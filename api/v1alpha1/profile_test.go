@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // The loads of etcdctl check perf, whose keys are new with every put.
 func TestProfilesHaveTheLoadsOfCheckPerf(t *testing.T) {
@@ -17,7 +21,7 @@ func TestProfilesHaveTheLoadsOfCheckPerf(t *testing.T) {
 			if l := r.Load; l.Rate.PerSecond != tc.perSecond || l.Clients != tc.clients || l.Connections != tc.clients || *l.DurationSeconds != 60 {
 				t.Errorf("got the load %+v, wanted %+v for a minute", l, tc)
 			}
-			if p := r.Workload.Put; p.KeySize != 256 || p.ValueSize != 1024 || p.Keys.Count < 60*tc.perSecond {
+			if p := r.Workload.Put; p.Keys.SizeBytes != 256 || p.Values.SizeBytes != 1024 || p.Keys.Count < 60*tc.perSecond {
 				t.Errorf("got %+v, wanted 256 B keys, enough for every put, and 1,024 B values", p)
 			}
 			if len(r.Objectives) != 4 {
@@ -36,9 +40,9 @@ func TestWhatStatusKeptOfAProfileHolds(t *testing.T) {
 	if got := b.Resolved().Load.Clients; got != 7 {
 		t.Errorf("got %d clients, wanted the 7 in status", got)
 	}
-	plain := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Load: Load{Clients: 3}}}
+	plain := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Load: spec.Load{Clients: 3}}}
 	plain.KeepResolved()
-	if plain.Status.Resolved != nil || plain.Resolved().Load.Clients != 3 {
-		t.Errorf("a run without a profile has %+v in status", plain.Status.Resolved)
+	if kept := plain.Status.Resolved; kept == nil || kept.Load.Clients != 3 || plain.Resolved().Load.Clients != 3 {
+		t.Errorf("a run without a profile has %+v in status, wanted its 3 clients", kept)
 	}
 }

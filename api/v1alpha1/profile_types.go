@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
 // Profile is a load and its limits by one word.
 //
 // +kubebuilder:validation:Enum=Small;Medium;Large;XLarge
@@ -18,18 +20,17 @@ const (
 	ProfileXLarge Profile = "XLarge"
 )
 
-// Resolved is what a run does and what its result must reach, wherever that is
-// written.
+// Resolved is what a run does and what its result must reach.
 type Resolved struct {
 	// workload is what one request does.
 	//
 	// +required
-	Workload Workload `json:"workload"`
+	Workload spec.Workload `json:"workload"`
 
 	// load is how many requests are sent, by how many clients, how fast.
 	//
 	// +required
-	Load Load `json:"load"`
+	Load spec.Load `json:"load"`
 
 	// objectives are what the result must reach.
 	//

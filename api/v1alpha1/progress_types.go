@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
 // Progress of the run while it goes on.
 type Progress struct {
 	// percent of the measured requests or of the measured time that is done.
@@ -23,23 +25,18 @@ type Progress struct {
 	// +optional
 	FailedRequests int64 `json:"failedRequests,omitempty"`
 
-	// throughputPerSecond is the mean rate of successful requests so far, rounded
-	// down to whole requests.
+	// throughputPerSecond is the mean rate of successful requests so far, a decimal:
+	// from 100 on whole requests, below that with up to six digits after the point,
+	// rounded down.
 	//
 	// +optional
-	ThroughputPerSecond int64 `json:"throughputPerSecond"`
-
-	// throughputPerMillionSeconds is the same rate in requests per million
-	// seconds, where it is below 100 per second.
-	//
-	// +optional
-	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
+	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
 	// operation whose latency follows: the kind of request with the highest 99th
 	// percentile. Events are no requests.
 	//
 	// +optional
-	Operation Operation `json:"operation,omitempty"`
+	Operation spec.Operation `json:"operation,omitempty"`
 
 	// p50Microseconds is the median of latency so far.
 	//
@@ -72,7 +69,7 @@ type Progress struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
-	AtLeast []LatencyStatistic `json:"atLeast,omitempty"`
+	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
 	// readyPods is how many client pods are ready to start or have started.
 	//

@@ -8,10 +8,10 @@ func TestReadsAreAccepted(t *testing.T) {
 		"a count":           {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, countOnly: true, keys: {count: 1000000}}}`},
 		"a key alone":       {"spec.workload", `{type: Range, range: {keysOnly: true}}`},
 		"a great response":  {"spec.workload", `{type: Range, range: {keysPerRequest: 86184, keys: {count: 100000}}}`},
-		"a listing":         {"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 9, keysOnly: true, keys: {count: 10}}}`},
-		"a great listing":   {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Pages, pageSize: 500, valueSize: 1024, keys: {count: 1000000}}}`},
+		"a listing":         {"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 9, keysOnly: true, keys: {count: 10}}}`},
+		"a great listing":   {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Pages, keysPerPage: 500, values: {sizeBytes: 1024}, keys: {count: 1000000}}}`},
 		"a stream":          {"spec.workload", `{type: Range, range: {keysPerRequest: 1000000, delivery: Stream, consistency: Serializable, keys: {count: 1000000}}}`},
-		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 30, valueSize: 1568000, keys: {count: 1000}}}`},
+		"a limit on values": {"spec.workload", `{type: Range, range: {keysPerRequest: 1000, limit: 30, values: {sizeBytes: 1568000}, keys: {count: 1000}}}`},
 	})
 }
 
@@ -23,23 +23,23 @@ func TestReadsAreRejected(t *testing.T) {
 		"a count with keys":          {edit{"spec.workload", `{type: Range, range: {keysOnly: true, countOnly: true}}`}, "a count comes without keys"},
 		"a count with a limit":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 1, countOnly: true, keys: {count: 2}}}`}, "a count comes without keys"},
 		"a response too great":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
-		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, order: HotSpot, hotSpot: {keysPerThousand: 1, requestsPerThousand: 1}}}}`}, "leave nothing to choose"},
-		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
-		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, pageSize: 5, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
-		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, pageSize: 5, keys: {count: 10}}}`}, "range.pageSize must be set if, and only if"},
-		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 10, keys: {count: 10}}}`}, "there is only one page"},
-		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, pageSize: 5, limit: 5, keys: {count: 10}}}`}, "remove them or the delivery"},
+		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, distribution: HotSpot, hotSpot: {keysPerMillion: 1000, requestsPerMillion: 1000}}}}`}, "leave nothing to choose"},
+		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
+		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
+		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
+		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 10, keys: {count: 10}}}`}, "there is only one page"},
+		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 5, limit: 5, keys: {count: 10}}}`}, "remove them or the delivery"},
 		"a stream of a count":        {edit{"spec.workload", `{type: Range, range: {countOnly: true, delivery: Stream}}`}, "remove them or the delivery"},
-		"a page too great":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 90000, delivery: Pages, pageSize: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
+		"a page too great":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 90000, delivery: Pages, keysPerPage: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
 		"an unknown delivery":        {edit{"spec.workload", `{type: Range, range: {delivery: Mail}}`}, `"Whole", "Pages", "Stream"`},
 		"a request of no keys":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 0}}`}, "greater than or equal to 1"},
 		"a limit of no keys":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 0, keys: {count: 2}}}`}, "greater than or equal to 1"},
-		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keySize: 1, keys: {count: 11}}}`}, "range.keySize is too small"},
+		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "keys.sizeBytes is too small"},
 	})
 }
 
-func TestListingsNeedClientV3(t *testing.T) {
-	for _, delivery := range []string{"delivery: Pages, pageSize: 5", "delivery: Stream"} {
+func TestListingsNeedClient(t *testing.T) {
+	for _, delivery := range []string{"delivery: Pages, keysPerPage: 5", "delivery: Stream"} {
 		workload := edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, ` + delivery + `, keys: {count: 10}}}`}
 		wantRefused(t, "load.transport Fast carries no range.delivery", workload, edit{"spec.load.transport", `Fast`})
 	}
@@ -53,7 +53,7 @@ func deletion(workload, load string) edit {
 func TestDeletionsAreAccepted(t *testing.T) {
 	wantAccepted(t, map[string]edit{
 		"by default":    deletion(`{}`, `{requests: 100000}`),
-		"some":          deletion(`{keys: {count: 1000, order: Uniform}}`, `{requests: 10, rate: {perSecond: 5}}`),
+		"some":          deletion(`{keys: {count: 1000, distribution: Uniform}}`, `{requests: 10, rate: {perSecond: 5}}`),
 		"all at a pace": deletion(`{keys: {count: 10}}`, `{requests: 10, rate: {perSecond: 5, arrival: Poisson}}`),
 	})
 }
@@ -64,10 +64,10 @@ func TestDeletionsAreRejected(t *testing.T) {
 		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests must be set for workload.type Delete"},
 		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests must be set for workload.type Delete"},
 		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds must be 0"},
-		"by Zipf's law":        {deletion(`{keys: {count: 10, order: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
-		"a value too great":    {deletion(`{valueSize: 1568001}`, `{requests: 10}`), "delete.valueSize must be at most 1568000"},
-		"keys that do not fit": {deletion(`{keySize: 1, keys: {count: 11}}`, `{requests: 10}`), "delete.keySize is too small"},
-		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "workload.delete must be set"},
-		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "workload.delete must be set"},
+		"by Zipf's law":        {deletion(`{keys: {count: 10, distribution: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
+		"a value too great":    {deletion(`{values: {sizeBytes: 1568001}}`, `{requests: 10}`), "values.sizeBytes must be at most 1568000"},
+		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes is too small"},
+		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "(workload.delete) and no other"},
+		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "(workload.put) and no other"},
 	})
 }

@@ -31,11 +31,11 @@ func TestAdmissionOfServerObjectives(t *testing.T) {
 				t.Errorf("wanted %s to be accepted, found: %v", good.yaml, err)
 			}
 			name, _, _ := strings.Cut(field, ":")
-			want := fmt.Sprintf("objective.%s must be set if, and only if, its type is %s", name, kind)
-			for _, bad := range []string{
-				fmt.Sprintf(`[{name: a, type: %s}]`, kind),
-				fmt.Sprintf(`[{name: a, type: Throughput, throughput: {minPerSecond: 1}, %s}]`, field),
-			} {
+			refused := map[string]string{
+				fmt.Sprintf(`[{name: a, type: %s}]`, kind):                                             fmt.Sprintf("objective of type %s needs the field %s and no other", kind, name),
+				fmt.Sprintf(`[{name: a, type: Throughput, throughput: {minPerSecond: 1}, %s}]`, field): "objective of type Throughput needs the field throughput and no other",
+			}
+			for bad, want := range refused {
 				err := create(t, object(t, edit{"spec.load", openLoop}, edit{"spec.objectives", bad}))
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: wanted a rejection that says %q, found: %v", bad, want, err)

@@ -3,6 +3,8 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // EtcdBenchmarkStatus is a run's story and its result. Durations are integers
@@ -75,9 +77,14 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
-	// resolved is what spec.profile stands for; absent without one.
+	// resolved is what the run does and what its result must reach: what spec says,
+	// or what spec.profile stands for. It has the form of spec.workload, spec.load and
+	// spec.objectives.
 	//
 	// +optional
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:pruning:PreserveUnknownFields
 	Resolved *Resolved `json:"resolved,omitempty"`
 
 	// progress of the run while it goes on.
@@ -97,7 +104,7 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=rpc
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
 	// objectives are the results of spec.objectives, by name.
@@ -125,6 +132,37 @@ type EtcdBenchmarkStatus struct {
 	//
 	// +optional
 	Display *Display `json:"display,omitempty"`
+}
+
+// GuardStatus is the rule of spec.guard.stopOn that has ended the run.
+type GuardStatus struct {
+	// rule that fired: Alarm, LeaderChange, DatabaseSize, ErrorRatio or WALFsync.
+	//
+	// +required
+	Rule spec.GuardRule `json:"rule"`
+
+	// subject is the member or the client pod that was over the limit.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Subject string `json:"subject,omitempty"`
+
+	// wanted is the limit, with its unit.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Wanted string `json:"wanted,omitempty"`
+
+	// got is what was found instead, with its unit.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Got string `json:"got,omitempty"`
+
+	// firedAt is when that was, by the clock of the client pod that saw it.
+	//
+	// +required
+	FiredAt metav1.MicroTime `json:"firedAt"`
 }
 
 // JobReference identifies the load Job.
@@ -288,96 +326,22 @@ type ObjectiveStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// ResultRoad is the way by which a pod's final result came.
-//
-// +kubebuilder:validation:Enum=None;Scrape;TerminationMessage
-type ResultRoad string
-
-const (
-	// RoadNone means that no final result came.
-	RoadNone ResultRoad = "None"
-	// RoadScrape means that the final result was read from the pod's metrics.
-	RoadScrape ResultRoad = "Scrape"
-	// RoadTerminationMessage means that it was read from the pod's termination message.
-	RoadTerminationMessage ResultRoad = "TerminationMessage"
-)
-
-// PodStatus is one client pod.
-type PodStatus struct {
-	// index of the pod in the Job.
-	//
-	// +required
-	Index int32 `json:"index"`
-
-	// name of the pod.
-	//
-	// +optional
-	Name string `json:"name,omitempty"`
-
-	// node that the pod ran on.
-	//
-	// +optional
-	Node string `json:"node,omitempty"`
-
-	// stage that the pod last reported.
-	//
-	// +optional
-	Stage string `json:"stage,omitempty"`
-
-	// road by which the pod's final result came: Scrape, TerminationMessage
-	// or None.
-	//
-	// +optional
-	Road ResultRoad `json:"road,omitempty"`
-
-	// partial is true if what is counted of this pod is not its final result.
-	//
-	// +optional
-	Partial bool `json:"partial,omitempty"`
-
-	// measuredRequests of this pod.
-	//
-	// +optional
-	MeasuredRequests int64 `json:"measuredRequests"`
-
-	// startSkewMicroseconds is how long after startAt the pod started.
-	//
-	// +optional
-	StartSkewMicroseconds int64 `json:"startSkewMicroseconds,omitempty"`
-
-	// clockOffsetMicroseconds is how far the pod's wall clock is at least ahead
-	// of the operator's, or, if it is less than 0, behind it. Absent: the pod
-	// could not be scraped.
-	//
-	// +optional
-	ClockOffsetMicroseconds *int64 `json:"clockOffsetMicroseconds,omitempty"`
-
-	// keysDeleted is true once the pod reported that its keys are gone.
-	//
-	// +optional
-	KeysDeleted bool `json:"keysDeleted,omitempty"`
-
-	// lastResult is what a pod that can not be asked any more has told last, in
-	// the form of its termination message, so that no restart of the operator
-	// loses it. It goes when the run has finished: summary has it then.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=3000
-	LastResult string `json:"lastResult,omitempty"`
-
-	// message says what went wrong in this pod.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Message string `json:"message,omitempty"`
-}
-
 // Display holds short strings for kubectl get.
 type Display struct {
+	// target is where the load goes, for example service etcd-client.
+	//
+	// +optional
+	Target string `json:"target,omitempty"`
+
 	// throughput, for example 48,123/s.
 	//
 	// +optional
 	Throughput string `json:"throughput,omitempty"`
+
+	// p50 of latency, for example 4.1ms.
+	//
+	// +optional
+	P50 string `json:"p50,omitempty"`
 
 	// p99 of latency, for example 25.1ms.
 	//
@@ -393,4 +357,21 @@ type Display struct {
 	//
 	// +optional
 	Pods string `json:"pods,omitempty"`
+
+	// load is connections and clients over all pods, for example 10×100: ten
+	// connections and a hundred clients.
+	//
+	// +optional
+	Load string `json:"load,omitempty"`
+
+	// rate that is offered, for example 2,000/s, or closed loop.
+	//
+	// +optional
+	Rate string `json:"rate,omitempty"`
+
+	// members of the target, and which of them receive the load, for example 3 (leader
+	// only).
+	//
+	// +optional
+	Members string `json:"members,omitempty"`
 }

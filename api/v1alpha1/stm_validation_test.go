@@ -5,11 +5,11 @@ import "testing"
 func TestAdmissionAcceptsSTM(t *testing.T) {
 	for name, workload := range map[string]string{
 		"the least that can be said": `{type: STM, stm: {}}`,
-		"all of it":                  `{type: STM, stm: {isolation: ReadCommitted, keysPerTransaction: 3, writePercent: 0, locker: LockRPC, keySize: 4, valueSize: 0, keys: {count: 3}}}`,
+		"all of it":                  `{type: STM, stm: {isolation: ReadCommitted, keysPerTransaction: 3, writePercent: 0, locker: LockRPC, keys: {count: 3, sizeBytes: 4}, values: {sizeBytes: 0}}}`,
 		"a mutex":                    `{type: STM, stm: {isolation: RepeatableReads, locker: LockClient}}`,
 		"as many keys as can":        `{type: STM, stm: {isolation: Serializable, keysPerTransaction: 128, writePercent: 100}}`,
 		"as many comparisons as can": `{type: STM, stm: {keysPerTransaction: 64, writePercent: 100}}`,
-		"as much as fits":            `{type: STM, stm: {keysPerTransaction: 10, valueSize: 156256}}`,
+		"as much as fits":            `{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156256}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
@@ -21,8 +21,8 @@ func TestAdmissionAcceptsSTM(t *testing.T) {
 
 func TestAdmissionRejectsSTM(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":              {`{type: STM}`, "workload.stm must be set"},
-		"another's field":       {`{type: Put, put: {}, stm: {}}`, "workload.stm must be set"},
+		"no field":              {`{type: STM}`, "(workload.stm) and no other"},
+		"another's field":       {`{type: Put, put: {}, stm: {}}`, "(workload.put) and no other"},
 		"an unknown isolation":  {`{type: STM, stm: {isolation: Snapshot}}`, `supported values: "SerializableSnapshot", "Serializable", "RepeatableReads", "ReadCommitted"`},
 		"an unknown locker":     {`{type: STM, stm: {locker: stm}}`, `supported values: "None", "LockClient", "LockRPC"`},
 		"no keys":               {`{type: STM, stm: {keysPerTransaction: 0}}`, "greater than or equal to 1"},
@@ -30,12 +30,12 @@ func TestAdmissionRejectsSTM(t *testing.T) {
 		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "must be at most 128 together"},
 		"more than all written": {`{type: STM, stm: {writePercent: 101}}`, "less than or equal to 100"},
 		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must not be greater than stm.keys.count"},
-		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, valueSize: 156257}}`, "do not fit into one request"},
-		"keys that are long":    {`{type: STM, stm: {keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request"},
+		"keys that are long":    {`{type: STM, stm: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
 	t.Run("over Fast", func(t *testing.T) {
-		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: STM, stm: {}}`}, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "write Client", edit{"spec.workload", `{type: STM, stm: {}}`}, edit{"spec.load.transport", `Fast`})
 	})
 }

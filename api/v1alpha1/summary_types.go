@@ -2,6 +2,8 @@ package v1alpha1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Summary is the merged result of all client pods.
@@ -10,7 +12,7 @@ type Summary struct {
 	// are not comparable.
 	//
 	// +required
-	Transport Transport `json:"transport"`
+	Transport spec.Transport `json:"transport"`
 
 	// partial is true if the part of at least one client pod is missing or
 	// incomplete, or if the run ended before its work was done: for every
@@ -50,24 +52,19 @@ type Summary struct {
 	// +optional
 	CensoredRequests int64 `json:"censoredRequests"`
 
-	// throughputPerSecond is the rate of successful requests over all
-	// operations, rounded down to whole requests.
+	// throughputPerSecond is the rate of successful requests over all operations, a
+	// decimal: from 100 on whole requests, below that with up to six digits after the
+	// point, rounded down.
 	//
 	// +optional
-	ThroughputPerSecond int64 `json:"throughputPerSecond"`
+	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
-	// throughputPerMillionSeconds is the same rate in requests per million
-	// seconds, where it is below 100 per second: whole requests would be too
-	// coarse.
+	// steadyThroughputPerSecond is the rate while all pods sent requests: from
+	// the start until the first pod received its last response. It is set for runs
+	// that load.requests bounds.
 	//
 	// +optional
-	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
-
-	// steadyThroughputPerSecond is, for a run bound by requests, the rate until
-	// the first pod had its last response: the rate while all pods sent.
-	//
-	// +optional
-	SteadyThroughputPerSecond int64 `json:"steadyThroughputPerSecond,omitempty"`
+	SteadyThroughputPerSecond spec.Decimal `json:"steadyThroughputPerSecond,omitempty"`
 
 	// tailMicroseconds is, for a run bound by requests, the time from the
 	// first pod's last response to the last pod's.
@@ -124,7 +121,7 @@ type Summary struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=rpc
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
 	// members are what the members' own metrics say of the measured window.
@@ -168,7 +165,7 @@ type OperationSummary struct {
 	// operation that was measured.
 	//
 	// +required
-	Operation Operation `json:"operation"`
+	Operation spec.Operation `json:"operation"`
 
 	// succeeded requests.
 	//
@@ -211,23 +208,17 @@ type OperationSummary struct {
 	// +optional
 	Attempts int64 `json:"attempts,omitempty"`
 
-	// attemptsPerThousandCommits is attempts for each thousand succeeded requests:
-	// 1000 means that none was tried twice.
+	// attemptsPerCommit is attempts divided by succeeded, a decimal: "1" means that
+	// none was tried twice.
 	//
 	// +optional
-	AttemptsPerThousandCommits int64 `json:"attemptsPerThousandCommits,omitempty"`
+	AttemptsPerCommit spec.Decimal `json:"attemptsPerCommit,omitempty"`
 
-	// throughputPerSecond is the rate of successful requests, rounded down to
-	// whole requests.
+	// throughputPerSecond is the rate of successful requests, a decimal as that of the
+	// summary.
 	//
 	// +optional
-	ThroughputPerSecond int64 `json:"throughputPerSecond"`
-
-	// throughputPerMillionSeconds is the same rate in requests per million
-	// seconds, where it is below 100 per second.
-	//
-	// +optional
-	ThroughputPerMillionSeconds int64 `json:"throughputPerMillionSeconds,omitempty"`
+	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
 	// latency from when a request was due (open loop) or could be sent
 	// (closed loop) to the end of its response. This is what is judged.
@@ -265,7 +256,7 @@ type ErrorCount struct {
 
 // LatencySummary are statistics of a distribution of durations. Percentiles
 // are nearest rank, from histogram buckets, and no further from the true value
-// than errorBoundPartsPerMillion says.
+// than errorBoundPerMillion says.
 type LatencySummary struct {
 	// count of durations.
 	//
@@ -323,12 +314,26 @@ type LatencySummary struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
-	AtLeast []LatencyStatistic `json:"atLeast,omitempty"`
+	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
-	// errorBoundPartsPerMillion is the greatest relative error of a percentile.
+	// errorBoundPerMillion is the greatest relative error of a percentile, in parts
+	// per million.
 	//
 	// +optional
-	ErrorBoundPartsPerMillion int32 `json:"errorBoundPartsPerMillion"`
+	ErrorBoundPerMillion int32 `json:"errorBoundPerMillion"`
+}
+
+// Micros returns a statistic in microseconds.
+func (l *LatencySummary) Micros(s spec.Statistic) int64 {
+	return map[spec.Statistic]int64{
+		spec.StatisticMean: l.MeanMicroseconds,
+		spec.StatisticP50:  l.P50Microseconds,
+		spec.StatisticP90:  l.P90Microseconds,
+		spec.StatisticP95:  l.P95Microseconds,
+		spec.StatisticP99:  l.P99Microseconds,
+		spec.StatisticP999: l.P999Microseconds,
+		spec.StatisticMax:  l.MaxMicroseconds,
+	}[s]
 }
 
 // RequestCount is how many requests of one RPC the run sent, by phase. What

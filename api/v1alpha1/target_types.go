@@ -3,28 +3,22 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// MemberSelection says which members of the target receive the load.
-//
-// +kubebuilder:validation:Enum=All;Leader;Followers
-type MemberSelection string
-
-const (
-	// MembersAll spreads connections evenly over all members.
-	MembersAll MemberSelection = "All"
-	// MembersLeader sends every request to the leader and follows it when it moves.
-	MembersLeader MemberSelection = "Leader"
-	// MembersFollowers spreads connections over the members that do not lead.
-	MembersFollowers MemberSelection = "Followers"
-)
-
-// Target names one etcd cluster and how to reach it.
+// Target names one cluster of a store and how to reach it.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",message="exactly one of target.endpoints, target.service and target.pods must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="an https:// endpoint needs target.tls with the name of a Secret that holds ca.crt (and tls.crt and tls.key if the server asks for a client certificate)"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="an http:// endpoint cannot be used with target.tls: write https:// or remove target.tls"
 type Target struct {
+	// datastore is the store that the members serve. Default Etcd.
+	//
+	// +optional
+	// +kubebuilder:default=Etcd
+	Datastore spec.Datastore `json:"datastore,omitempty"`
+
 	// endpoints are the client addresses of the members, as host:port, with
 	// an optional http:// or https:// before it.
 	//
@@ -51,7 +45,7 @@ type Target struct {
 	//
 	// +optional
 	// +kubebuilder:default=All
-	Members MemberSelection `json:"members,omitempty"`
+	Members spec.MemberSelection `json:"members,omitempty"`
 
 	// sampleIntervalSeconds lies, in seconds, between two looks at the
 	// members' own metrics within the measured window; its start and its end

@@ -6,9 +6,9 @@ func TestAdmissionAcceptsTransactions(t *testing.T) {
 	for name, workload := range map[string]string{
 		"one put":               `{type: Txn, txn: {putsPerTransaction: 1}}`,
 		"as many puts as can":   `{type: Txn, txn: {mode: Puts, putsPerTransaction: 128, keys: {count: 128}}}`,
-		"as much as fits":       `{type: Txn, txn: {putsPerTransaction: 10, valueSize: 156664}}`,
+		"as much as fits":       `{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156664}}}`,
 		"a compare-and-swap":    `{type: Txn, txn: {mode: CompareAndSwap}}`,
-		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568000}}`,
+		"a swap of a big value": `{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568000}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
@@ -27,7 +27,7 @@ func TestAdmissionAcceptsTransactions(t *testing.T) {
 }
 
 func TestMixturesInTransactions(t *testing.T) {
-	wrapped, plain := `{type: Mixed, mixed: {readsPerHundred: 50, inTransaction: true}}`, `{type: Mixed, mixed: {readsPerHundred: 50, inTransaction: false}}`
+	wrapped, plain := `{type: Mixed, mixed: {readPercent: 50, inTransaction: true}}`, `{type: Mixed, mixed: {readPercent: 50, inTransaction: false}}`
 	wantTaken(t, edit{"spec.workload", wrapped})
 	wantTaken(t, edit{"spec.workload", plain}, edit{"spec.load.transport", `Fast`})
 	wantRefused(t, "drop mixed.inTransaction", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
@@ -35,17 +35,17 @@ func TestMixturesInTransactions(t *testing.T) {
 
 func TestAdmissionRejectsTransactions(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":           {`{type: Txn}`, "workload.txn must be set"},
-		"another's field":    {`{type: Put, put: {}, txn: {putsPerTransaction: 1}}`, "workload.txn must be set"},
+		"no field":           {`{type: Txn}`, "(workload.txn) and no other"},
+		"another's field":    {`{type: Put, put: {}, txn: {putsPerTransaction: 1}}`, "(workload.put) and no other"},
 		"an unknown mode":    {`{type: Txn, txn: {mode: Reads}}`, `supported values: "Puts", "CompareAndSwap"`},
 		"no number of puts":  {`{type: Txn, txn: {}}`, "txn.putsPerTransaction must be set"},
 		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction must be set"},
 		"no puts":            {`{type: Txn, txn: {putsPerTransaction: 0}}`, "greater than or equal to 1"},
 		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction must be at most 128"},
 		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must not be greater than txn.keys.count"},
-		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, valueSize: 156665}}`, "do not fit into one request"},
-		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, valueSize: 1568001}}`, "txn.valueSize must be at most 1568000"},
-		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156665}}}`, "do not fit into one request"},
+		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568001}}}`, "values.sizeBytes must be at most 1568000"},
+		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}

@@ -72,9 +72,10 @@ func integers(v any) any {
 	return v
 }
 
+// create refuses fields that nobody knows, as kubectl does.
 func create(t *testing.T, o client.Object) error {
 	t.Helper()
-	err := api.Create(t.Context(), o)
+	err := api.Create(t.Context(), o, client.FieldValidation("Strict"))
 	if err == nil {
 		// The test's own context has ended by then.
 		t.Cleanup(func() { _ = api.Delete(context.Background(), o) })
@@ -83,7 +84,7 @@ func create(t *testing.T, o client.Object) error {
 }
 
 const (
-	mixed      = `{type: Mixed, mixed: {readsPerHundred: 80}}`
+	mixed      = `{type: Mixed, mixed: {readPercent: 80}}`
 	pods       = `{pods: {selector: {matchLabels: {app: etcd}}}}`
 	objectives = `[{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}]`
 	affinity   = `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}}}}`
@@ -132,9 +133,9 @@ func TestAdmissionAccepts(t *testing.T) {
 		"a duration":                 {{"spec.load", `{durationSeconds: 10}`}},
 		"an open loop":               {{"spec.load", `{durationSeconds: 10, rate: {perSecond: 100}}`}},
 		"equal numbers":              {{"spec.load", `{requests: 3, pods: 3, connections: 3, clients: 3}`}},
-		"the greatest value":         {{"spec.workload.put", `{valueSize: 1568000}`}},
-		"no value":                   {{"spec.workload.put", `{valueSize: 0}`}},
-		"keys that just fit":         {{"spec.workload.put", `{keySize: 3, keys: {count: 1000}}`}},
+		"the greatest value":         {{"spec.workload.put", `{values: {sizeBytes: 1568000}}`}},
+		"no value":                   {{"spec.workload.put", `{values: {sizeBytes: 0}}`}},
+		"keys that just fit":         {{"spec.workload.put", `{keys: {count: 1000, sizeBytes: 3}}`}},
 		"objectives of each type":    {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}}, {name: b, type: Throughput, throughput: {minPerSecond: 1}}, {name: c, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}]`}},
 		"pod settings":               {{"spec.pod", affinity}},
 		"the longest name":           {{"metadata.generateName", ""}, {"metadata.name", strings.Repeat("n", 52)}},
@@ -182,20 +183,20 @@ func TestAdmissionRejects(t *testing.T) {
 		"a prefix of 65 parts":          {edit{"spec.target.keyPrefix", strings.Repeat("p/", 65)}, "should match"},
 		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "should match"},
 		"an unknown workload":           {edit{"spec.workload", `{type: Rename}`}, `supported values: "Put", "Range", "Mixed"`},
-		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "workload.put must be set"},
-		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "workload.put must be set"},
-		"a range without its field":     {edit{"spec.workload", `{type: Range}`}, "workload.range must be set"},
-		"a mix without its field":       {edit{"spec.workload", `{type: Mixed}`}, "workload.mixed must be set"},
-		"a put value too great":         {edit{"spec.workload.put.valueSize", `1568001`}, "put.valueSize must be at most 1568000"},
-		"a range value too great":       {edit{"spec.workload", `{type: Range, range: {valueSize: 1568001}}`}, "range.valueSize must be at most 1568000"},
-		"a mixed value too great":       {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 1, valueSize: 1568001}}`}, "mixed.valueSize must be at most 1568000"},
-		"a negative value size":         {edit{"spec.workload.put.valueSize", `-1`}, "greater than or equal to 0"},
-		"a negative key size":           {edit{"spec.workload.put.keySize", `-1`}, "greater than or equal to 1"},
-		"put keys that do not fit":      {edit{"spec.workload.put", `{keySize: 3, keys: {count: 1001}}`}, "raise keySize or lower keys.count"},
-		"range keys that do not fit":    {edit{"spec.workload", `{type: Range, range: {keySize: 1, keys: {count: 11}}}`}, "raise keySize or lower keys.count"},
-		"mixed keys that do not fit":    {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 1, keySize: 1, keys: {count: 11}}}`}, "raise keySize or lower keys.count"},
+		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "(workload.put) and no other"},
+		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "(workload.range) and no other"},
+		"a range without its field":     {edit{"spec.workload", `{type: Range}`}, "(workload.range) and no other"},
+		"a mix without its field":       {edit{"spec.workload", `{type: Mixed}`}, "(workload.mixed) and no other"},
+		"a put value too great":         {edit{"spec.workload.put.values.sizeBytes", `1568001`}, "values.sizeBytes must be at most 1568000"},
+		"a range value too great":       {edit{"spec.workload", `{type: Range, range: {values: {sizeBytes: 1568001}}}`}, "values.sizeBytes must be at most 1568000"},
+		"a mixed value too great":       {edit{"spec.workload", `{type: Mixed, mixed: {readPercent: 1, values: {sizeBytes: 1568001}}}`}, "values.sizeBytes must be at most 1568000"},
+		"a negative value size":         {edit{"spec.workload.put.values.sizeBytes", `-1`}, "greater than or equal to 0"},
+		"a negative key size":           {edit{"spec.workload.put.keys.sizeBytes", `-1`}, "greater than or equal to 1"},
+		"put keys that do not fit":      {edit{"spec.workload.put", `{keys: {count: 1001, sizeBytes: 3}}`}, "raise sizeBytes or lower count"},
+		"range keys that do not fit":    {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "raise sizeBytes or lower count"},
+		"mixed keys that do not fit":    {edit{"spec.workload", `{type: Mixed, mixed: {readPercent: 1, keys: {count: 11, sizeBytes: 1}}}`}, "raise sizeBytes or lower count"},
 		"no keys":                       {edit{"spec.workload.put", `{keys: {count: 0}}`}, "greater than or equal to 1"},
-		"too many reads":                {edit{"spec.workload", `{type: Mixed, mixed: {readsPerHundred: 101}}`}, "less than or equal to 100"},
+		"too many reads":                {edit{"spec.workload", `{type: Mixed, mixed: {readPercent: 101}}`}, "less than or equal to 100"},
 		"zero clients":                  {edit{"spec.load.clients", `0`}, "greater than or equal to 1"},
 		"zero pods":                     {edit{"spec.load.pods", `0`}, "greater than or equal to 1"},
 		"negative connections":          {edit{"spec.load.connections", `-1`}, "greater than or equal to 1"},
@@ -205,13 +206,13 @@ func TestAdmissionRejects(t *testing.T) {
 		"requests and duration":         {edit{"spec.load.durationSeconds", `5`}, "exactly one of load.requests and load.durationSeconds"},
 		"neither requests nor duration": {edit{"spec.load", `{clients: 1}`}, "exactly one of load.requests and load.durationSeconds"},
 		"no rate":                       {edit{"spec.load.rate", `{perSecond: 0}`}, "greater than or equal to 1"},
-		"an unknown transport":          {edit{"spec.load.transport", `HTTP`}, `supported values: "ClientV3"`},
+		"an unknown transport":          {edit{"spec.load.transport", `HTTP`}, `supported values: "Client"`},
 		"a duration beyond the timeout": {edit{"spec.load", `{durationSeconds: 590, warmupSeconds: 10}`}, "spec.timeoutSeconds must be greater than load.warmupSeconds and load.durationSeconds"},
 		"a rate that is too slow":       {edit{"spec.load", `{requests: 6000, rate: {perSecond: 10}}`}, "spec.timeoutSeconds must be greater than load.requests divided by load.rate.perSecond"},
-		"an objective without limit":    {edit{"spec.objectives", `[{name: a, type: Latency}]`}, "objective.latency must be set"},
-		"an objective on another's":     {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Range, statistic: P99, maxMicroseconds: 1}}]`}, "must be the same word as workload.type"},
-		"an objective with two limits":  {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}, throughput: {minPerSecond: 1}}]`}, "objective.throughput must be set"},
-		"a ratio without limit":         {edit{"spec.objectives", `[{name: a, type: ErrorRatio}]`}, "objective.errorRatio must be set"},
+		"an objective without limit":    {edit{"spec.objectives", `[{name: a, type: Latency}]`}, "needs the field latency and no other"},
+		"an objective on another's":     {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Range, statistic: P99, maxMicroseconds: 1}}]`}, "must be one that workload.type measures"},
+		"an objective with two limits":  {edit{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}, throughput: {minPerSecond: 1}}]`}, "needs the field latency and no other"},
+		"a ratio without limit":         {edit{"spec.objectives", `[{name: a, type: ErrorRatio}]`}, "needs the field errorRatio and no other"},
 		"two objectives of one name":    {edit{"spec.objectives", `[{name: a, type: Throughput, throughput: {minPerSecond: 1}}, {name: a, type: Throughput, throughput: {minPerSecond: 2}}]`}, "Duplicate value"},
 		"a name too long":               {edit{"metadata.name", strings.Repeat("n", 53)}, "at most 52 characters"},
 		"a timeout of nothing":          {edit{"spec.timeoutSeconds", `0`}, "greater than or equal to 10"},
@@ -252,7 +253,7 @@ func TestImmutability(t *testing.T) {
 		"add a prefix":          {nil, edit{"spec.target.keyPrefix", `q/`}, "spec.target is immutable"},
 		"remove a prefix":       {full, edit{"spec.target.keyPrefix", ""}, "spec.target is immutable"},
 		"change the workload":   {nil, edit{"spec.workload", mixed}, "spec.workload is immutable"},
-		"change a value size":   {nil, edit{"spec.workload.put.valueSize", `1`}, "spec.workload is immutable"},
+		"change a value size":   {nil, edit{"spec.workload.put.values.sizeBytes", `1`}, "spec.workload is immutable"},
 		"change keys":           {nil, edit{"spec.workload.put.keys.count", `1`}, "spec.workload is immutable"},
 		"change requests":       {nil, edit{"spec.load.requests", `101`}, "spec.load is immutable"},
 		"change the bound":      {nil, edit{"spec.load", `{durationSeconds: 5}`}, "spec.load is immutable"},

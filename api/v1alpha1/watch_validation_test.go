@@ -8,8 +8,8 @@ func TestAdmissionAcceptsWatches(t *testing.T) {
 		"all keys":          `{type: Watch, watch: {scope: AllKeys, prevKV: true, keys: {count: 100}}}`,
 		"as many as can be": `{type: Watch, watch: {streams: 10, watchersPerStream: 10000}}`,
 		"carriers":          `{type: Watch, watch: {streams: 4, connections: 4}}`,
-		"the shortest":      `{type: Watch, watch: {valueSize: 16, values: {minSize: 16}}}`,
-		"the longest":       `{type: Watch, watch: {valueSize: 1568000}}`,
+		"the shortest":      `{type: Watch, watch: {values: {sizeBytes: 16, minSizeBytes: 16}}}`,
+		"the longest":       `{type: Watch, watch: {values: {sizeBytes: 1568000}}}`,
 	} {
 		t.Run(name, func(t *testing.T) { wantTaken(t, edit{"spec.workload", workload}) })
 	}
@@ -22,23 +22,23 @@ func TestAdmissionAcceptsWatches(t *testing.T) {
 
 func TestAdmissionRejectsWatches(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":             {`{type: Watch}`, "workload.watch must be set"},
-		"another's field":      {`{type: Put, put: {}, watch: {}}`, "workload.watch must be set"},
+		"no field":             {`{type: Watch}`, "(workload.watch) and no other"},
+		"another's field":      {`{type: Put, put: {}, watch: {}}`, "(workload.put) and no other"},
 		"an unknown scope":     {`{type: Watch, watch: {scope: Prefix}}`, `supported values: "Key", "AllKeys"`},
 		"no stream":            {`{type: Watch, watch: {streams: 0}}`, "greater than or equal to 1"},
 		"no watcher":           {`{type: Watch, watch: {watchersPerStream: 0}}`, "greater than or equal to 1"},
 		"too many watchers":    {`{type: Watch, watch: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},
 		"idle carriers":        {`{type: Watch, watch: {streams: 4, connections: 5}}`, "watch.connections must not be greater than watch.streams"},
-		"values too short":     {`{type: Watch, watch: {valueSize: 15}}`, "greater than or equal to 16"},
-		"values too long":      {`{type: Watch, watch: {valueSize: 1568001}}`, "watch.valueSize must be at most 1568000"},
-		"some too short":       {`{type: Watch, watch: {values: {minSize: 15}}}`, "watch.values.minSize must be at least 16"},
-		"longer than they are": {`{type: Watch, watch: {valueSize: 20, values: {minSize: 21}}}`, "must not be greater than watch.valueSize"},
-		"keys that are long":   {`{type: Watch, watch: {keySize: 1, keys: {count: 11}}}`, "raise keySize or lower keys.count"},
+		"values too short":     {`{type: Watch, watch: {values: {sizeBytes: 15}}}`, "must be at least 16"},
+		"values too long":      {`{type: Watch, watch: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes must be at most 1568000"},
+		"some too short":       {`{type: Watch, watch: {values: {minSizeBytes: 15}}}`, "at least 16"},
+		"longer than they are": {`{type: Watch, watch: {values: {sizeBytes: 20, minSizeBytes: 21}}}`, "must not be greater than values.sizeBytes"},
+		"keys that are long":   {`{type: Watch, watch: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
 	t.Run("over Fast", func(t *testing.T) {
-		wantRefused(t, "write ClientV3", edit{"spec.workload", `{type: Watch, watch: {}}`}, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "write Client", edit{"spec.workload", `{type: Watch, watch: {}}`}, edit{"spec.load.transport", `Fast`})
 	})
 	t.Run("a pod without a stream", func(t *testing.T) {
 		wantRefused(t, "must not be smaller than load.pods", edit{"spec.workload", `{type: Watch, watch: {streams: 1}}`}, edit{"spec.load.pods", `2`})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -69,12 +70,14 @@ func (p *pod) liveHeap() uint64 {
 // numbers are made of.
 func TestMemoryDoesNotGrowWithTheRequests(t *testing.T) {
 	cluster, _ := oneMember(t)
-	for _, transport := range []string{plan.TransportClientV3, plan.TransportFast} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		t.Run(string(transport), func(t *testing.T) {
 			inUse := func(requests int64) uint64 {
 				p := newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
-					p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.Serializable = plan.WorkloadMixed, 80, true
-					p.Load.Transport, p.Load.Requests = transport, requests
+					p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+						ReadPercent: 80, Consistency: spec.Serializable, Keys: keys(), Values: values(),
+					}}
+					p.Load.Transport, p.Load.Requests = transport, &requests
 				})).start(0)
 				p.control(plan.StartAtFile, startNow())
 				s := p.reaches(results.StageDone)

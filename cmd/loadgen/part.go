@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"context"
 	"fmt"
 	"io"
@@ -8,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -64,13 +66,13 @@ func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *f
 	tuning.Process(p.Load)
 	control := watchFiles(o.controlDir)
 	session, err := load.NewSession(load.Config{
-		Plan: p, Index: o.index, Driver: etcd.New(p, o.index), Control: control, Measured: measured, Log: log,
+		Plan: p, Index: o.index, Driver: datastore.New(p, o.index), Control: control, Measured: measured, Log: log,
 	})
 	if err != nil {
 		control.close()
 		return nil, nil, err
 	}
-	log.Info("loadgen", "version", version, "run", p.Name, "uid", p.RunUID, "index", o.index, "pods", p.Pods)
+	log.Info("loadgen", "version", version, "run", p.Name, "uid", p.RunUID, "index", o.index, "pods", p.Pods())
 	return session, control, nil
 }
 
@@ -98,7 +100,7 @@ func linger(ctx context.Context, control *fileControl, atMost time.Duration) {
 // lastWords writes the termination message. It truncates and writes in place,
 // for the file is a mount of the kubelet's.
 func lastWords(path string, final *results.Snapshot, log *slog.Logger) {
-	if err := os.WriteFile(path, final.TerminationMessage(), 0o644); err != nil {
+	if err := os.WriteFile(path, wire.TerminationMessage(final), 0o644); err != nil {
 		log.Error("the termination message could not be written; the metrics have the result", "error", err)
 	}
 }
@@ -119,7 +121,7 @@ func cleanPrefix(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	driver := etcd.New(p, 0)
+	driver := datastore.New(p, 0)
 	defer func() {
 		if cerr := driver.Close(); err == nil {
 			err = cerr

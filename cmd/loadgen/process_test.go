@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"bufio"
 	"bytes"
 	"encoding/json"
@@ -182,10 +184,10 @@ func (p *pod) lastWords() *results.Snapshot {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if len(data) > results.MaxTerminationBytes {
+	if len(data) > wire.MaxTerminationBytes {
 		p.t.Errorf("the termination message has %d bytes", len(data))
 	}
-	s, err := results.DecodeTerminationMessage(data)
+	s, err := wire.DecodeTerminationMessage(data)
 	if err != nil {
 		p.t.Fatalf("the termination message %q: %v", data, err)
 	}
@@ -204,7 +206,7 @@ func (p *pod) get(path string) *http.Response {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	request.Header.Set("Accept", results.ScrapeAccept)
+	request.Header.Set("Accept", wire.ScrapeAccept)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		p.t.Fatal(err)
@@ -217,7 +219,7 @@ func (p *pod) get(path string) *http.Response {
 func (p *pod) scrape() *results.Snapshot {
 	p.t.Helper()
 	response := p.get(plan.MetricsPath)
-	s, err := results.Read(response.Body, response.Header.Get("Content-Type"))
+	s, err := wire.Read(response.Body, response.Header.Get("Content-Type"))
 	if err != nil {
 		p.t.Fatalf("reading a scrape: %v", err)
 	}

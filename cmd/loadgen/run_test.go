@@ -12,9 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const prefix = "etcdbench/0b6c6b52/"
@@ -22,13 +24,17 @@ const prefix = "etcdbench/0b6c6b52/"
 // planFor is a plan of 3,000 puts; changes are applied to it.
 func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
-		Version: plan.Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/write",
-		Pods: 1, Prefix: prefix, TimeoutSeconds: 120,
-		Target: plan.Target{Endpoints: endpoints, Members: plan.MembersAll},
-		Workload: plan.Workload{
-			Type: plan.WorkloadPut, KeySize: 8, ValueSize: 256, KeyCount: 2_000, KeyOrder: plan.KeyOrderSequential,
+		Version: plan.Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/write", TimeoutSeconds: 120,
+		Target: plan.Target{Datastore: spec.Etcd, Endpoints: endpoints, Members: spec.MembersAll},
+		Run: workload.Run{
+			Prefix:   prefix,
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keys(), Values: values()}},
+			Load: spec.Load{
+				Transport: spec.TransportClient, Pods: 1, Connections: 6, Clients: 30, Requests: new(int64(3_000)), RequestTimeoutSeconds: 10, Seed: 1,
+			},
 		},
-		Load: plan.Load{Transport: "ClientV3", Connections: 6, Clients: 30, Requests: 3_000, RequestTimeoutSeconds: 10, Seed: 1},
+		// It may write any amount, and no rule ends it.
+		Guard: spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
 	}
 	for _, change := range changes {
 		change(&p)
@@ -36,8 +42,14 @@ func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
+func keys() spec.Keys { return spec.Keys{Count: 2_000, SizeBytes: 8, Distribution: spec.Sequential} }
+
+func values() spec.Values {
+	return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256}
+}
+
 // endless is a load that lasts longer than any test.
-func endless(p *plan.Plan) { p.Load.Requests, p.Load.DurationSeconds = 0, 60 }
+func endless(p *plan.Plan) { p.Load.Requests, p.Load.DurationSeconds = nil, new(int32(60)) }
 
 func oneMember(t *testing.T) (*etcdtest.Cluster, *clientv3.Client) {
 	t.Helper()
@@ -62,7 +74,7 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 	cluster, client := oneMember(t)
 	pods := make([]*pod, 3)
 	for i := range pods {
-		pods[i] = newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = 3, 1 })).start(i)
+		pods[i] = newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = 3, 1 })).start(i)
 	}
 	for _, p := range pods {
 		p.reaches(results.StageReady)
@@ -83,8 +95,8 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 		}
 	}
 	merged := results.Merge(scraped)
-	puts := merged.Operations[results.OperationPut]
-	if puts.Latency.Count() != 3_000 || merged.Requests[results.RPCPut][results.PhaseMeasured] != 3_000 {
+	puts := merged.Operations[spec.OperationPut]
+	if puts.Latency.Count() != 3_000 || merged.Requests[spec.RPCPut][results.PhaseMeasured] != 3_000 {
 		t.Errorf("%d puts measured, %v sent; wanted 3000", puts.Latency.Count(), merged.Requests)
 	}
 	if n := keysLeft(t, client); n != 0 {
@@ -112,7 +124,7 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 
 // measuredPuts is how many requests a snapshot has the latencies of.
 func measuredPuts(s *results.Snapshot) uint64 {
-	o, ok := s.Operations[results.OperationPut]
+	o, ok := s.Operations[spec.OperationPut]
 	if !ok {
 		return 0
 	}
@@ -186,11 +198,11 @@ func TestTheStopFileEndsTheLoad(t *testing.T) {
 	p := newPod(t, planFor(cluster.Endpoints, endless)).start(0)
 	p.control(plan.StartAtFile, startNow())
 	p.awaits("measured requests", func(s *results.Snapshot) bool {
-		return s.Operations[results.OperationPut] != nil && s.Operations[results.OperationPut].Latency.Count() > 100
+		return s.Operations[spec.OperationPut] != nil && s.Operations[spec.OperationPut].Latency.Count() > 100
 	})
 	p.control(plan.StopFile, "true")
 	s := p.reaches(results.StageDone)
-	if !s.Stopped || s.Cleaning != results.CleaningKeysDeleted || s.Operations[results.OperationPut].Latency.Count() < 100 {
+	if !s.Stopped || s.Cleaning != results.CleaningKeysDeleted || s.Operations[spec.OperationPut].Latency.Count() < 100 {
 		t.Errorf("stopped %v, %s", s.Stopped, s.Cleaning)
 	}
 	p.control(plan.CollectedFile, "true")
@@ -234,7 +246,7 @@ func TestAPodThatFailsSaysWhyAndEndsSoon(t *testing.T) {
 
 func TestABadPlanIsRefused(t *testing.T) {
 	newer := func(text string) string {
-		return strings.Replace(text, `"version": 1`, `"version": 2, "news": true`, 1)
+		return strings.Replace(text, `"version": 2`, `"version": 3, "news": true`, 1)
 	}
 	elsewhere := func(text string) string { return strings.Replace(text, "127.0.0.1:1", "127.0.0.1:2", 1) }
 	tests := map[string]struct {
@@ -295,7 +307,7 @@ func TestAPortThatIsTakenIsNotFatal(t *testing.T) {
 	if code := p.exits(30 * time.Second); code != exitDone {
 		t.Errorf("exit code %d", code)
 	}
-	if n := p.lastWords().Operations[results.OperationPut].Latency.Count(); n != 3_000 {
+	if n := p.lastWords().Operations[spec.OperationPut].Latency.Count(); n != 3_000 {
 		t.Errorf("last words have %d requests, wanted 3000", n)
 	}
 }
@@ -305,7 +317,7 @@ func TestCleanDeletesWhatAKilledPodLeft(t *testing.T) {
 	p := newPod(t, planFor(cluster.Endpoints, endless)).start(0)
 	p.control(plan.StartAtFile, startNow())
 	p.awaits("measured requests", func(s *results.Snapshot) bool {
-		return s.Operations[results.OperationPut] != nil && s.Operations[results.OperationPut].Latency.Count() > 2_000
+		return s.Operations[spec.OperationPut] != nil && s.Operations[spec.OperationPut].Latency.Count() > 2_000
 	})
 	p.kill()
 	if n := keysLeft(t, client); n < 2_000 {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,7 +13,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // server serves metrics and readiness. The zero value serves nothing.
@@ -37,7 +38,7 @@ func serve(address string, session *load.Session, log *slog.Logger) server {
 
 func handler(session *load.Session) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(results.NewCollector(session.Snapshot))
+	registry.MustRegister(wire.NewCollector(session.Snapshot))
 	mux := http.NewServeMux()
 	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc(plan.ReadyPath, func(w http.ResponseWriter, _ *http.Request) {

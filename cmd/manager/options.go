@@ -47,7 +47,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let one of several replicas lead")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; by default the manager's own")
-	flags.Func("namespaces", "comma-separated namespaces to work in; by default all", o.setNamespaces)
+	flags.Func("namespaces", "comma-separated namespaces to work in; by default all", appendNames(&o.namespaces))
 	o.registerCaps(flags)
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := parse(flags, usage, args, out); err != nil {
@@ -96,13 +96,16 @@ func listOf[T any](list *[]T, parse func(string) (T, error)) func(string) error 
 	}
 }
 
-func (o *options) setNamespaces(value string) error {
-	for _, n := range strings.Split(value, ",") {
-		if n = strings.TrimSpace(n); n != "" {
-			o.namespaces = append(o.namespaces, n)
+// appendNames reads a comma-separated list of names, of which none is empty.
+func appendNames(list *[]string) func(string) error {
+	return func(value string) error {
+		for _, n := range strings.Split(value, ",") {
+			if n = strings.TrimSpace(n); n != "" {
+				*list = append(*list, n)
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
 func (o *options) check(rest []string) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,5 +137,13 @@ func TestLease(t *testing.T) {
 	o := managerOptions(options{leaderElect: true})
 	if o.RenewDeadline.Seconds() <= 30+o.RetryPeriod.Seconds() || *o.LeaseDuration <= *o.RenewDeadline || !o.LeaderElectionReleaseOnCancel {
 		t.Errorf("found lease %s, deadline %s, retry %s", o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	}
+}
+
+// Both commands look at the same namespaces where they are given the same list.
+func TestUninstallReadsNamespacesAsTheManagerDoes(t *testing.T) {
+	o, err := parseUninstall([]string{"--namespaces= a, b,,"}, io.Discard)
+	if err != nil || !slices.Equal(o.namespaces, []string{"a", "b"}) {
+		t.Errorf("got %q and %v, wanted a and b", o.namespaces, err)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,15 +24,9 @@ Flags:
 // uninstallCommand is `manager uninstall`: the chart runs it before it removes
 // the operator.
 func uninstallCommand(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("manager uninstall", flag.ContinueOnError)
-	config.RegisterFlags(flags)
-	timeout := flags.Duration("timeout", 3*time.Minute, "how long the operator may take to end and clean the runs that go on")
-	namespaces := flags.String("namespaces", "", "comma-separated namespaces to look at; by default all")
-	if err := parse(flags, uninstallUsage, args, os.Stderr); err != nil {
+	o, err := parseUninstall(args, os.Stderr)
+	if err != nil {
 		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("wanted flags only, found %q; %w", flags.Arg(0), errUsage)
 	}
 	setLogger()
 	config, err := ctrl.GetConfig()
@@ -43,9 +37,25 @@ func uninstallCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runs := uninstall.Runs{Client: c, Poll: time.Second, Log: os.Stdout}
-	if *namespaces != "" {
-		runs.Namespaces = strings.Split(*namespaces, ",")
+	runs := uninstall.Runs{Client: c, Namespaces: o.namespaces, Poll: time.Second, Log: os.Stdout}
+	return runs.Release(ctx, o.timeout)
+}
+
+type uninstallOptions struct {
+	timeout    time.Duration
+	namespaces []string
+}
+
+func parseUninstall(args []string, stderr io.Writer) (o uninstallOptions, err error) {
+	flags := flag.NewFlagSet("manager uninstall", flag.ContinueOnError)
+	config.RegisterFlags(flags)
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the operator may take to end and clean the runs that go on")
+	flags.Func("namespaces", "comma-separated namespaces to look at; by default all", appendNames(&o.namespaces))
+	if err := parse(flags, uninstallUsage, args, stderr); err != nil {
+		return o, err
 	}
-	return runs.Release(ctx, *timeout)
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("wanted flags only, found %q; %w", flags.Arg(0), errUsage)
+	}
+	return o, nil
 }

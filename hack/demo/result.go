@@ -13,6 +13,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 )
 
 // conclude prints the result as a table, says where the rest is, and returns
@@ -26,7 +27,7 @@ func (d *demo) conclude(out io.Writer) error {
 		return fmt.Errorf("%w (the whole object is in %s)", err, resultFile)
 	}
 	d.say("Done.\n")
-	if err := benchmark.WriteTable(out, run, d.timeline(run)); err != nil {
+	if err := render.WriteTable(out, run, d.timeline(run)); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\nThe finished object is in %s.\n", resultFile)

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -32,19 +33,19 @@ func newPutIn(namespace string, c *etcdCluster, name string, requests int64) *v1
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			// The tests share a few targets, and none looks at how fast one is.
 			Target: v1alpha1.Target{Endpoints: c.endpoints(), ConcurrentRuns: v1alpha1.ConcurrentRunsAllow},
-			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
-				KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 1000},
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+				Keys: spec.Keys{Count: 1000, SizeBytes: 8}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64},
 			}},
-			Load: v1alpha1.Load{Pods: 2, Connections: 4, Clients: 8, Requests: &requests, Seed: 1},
+			Load: spec.Load{Pods: 2, Connections: 4, Clients: 8, Requests: &requests, Seed: 1},
 		},
 	}
 }
 
 // newRange is a small run of reads.
-func newRange(c *etcdCluster, name string, consistency v1alpha1.Consistency, requests int64) *v1alpha1.EtcdBenchmark {
+func newRange(c *etcdCluster, name string, consistency spec.Consistency, requests int64) *v1alpha1.EtcdBenchmark {
 	b := newPut(c, name, requests)
-	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-		Consistency: consistency, KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 500, Order: v1alpha1.KeyOrderUniform},
+	b.Spec.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+		Delivery: spec.DeliveryWhole, Consistency: consistency, Keys: spec.Keys{Count: 500, SizeBytes: 8, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64},
 	}}
 	return b
 }

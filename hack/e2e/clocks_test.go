@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -41,7 +42,7 @@ func checkClocks(t *testing.T) {
 	}
 	before := putForeign(t, suite.side)
 	b := newPutIn(namespace(t, "clocks"), suite.side, "clocks", 600)
-	b.Spec.Load.Pods, b.Spec.Load.Rate = 3, &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Load.Pods, b.Spec.Load.Rate = 3, &spec.Rate{PerSecond: 100}
 	b.Spec.Objectives = []v1alpha1.Objective{
 		{Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}},
 		{Name: skewObjective, Type: v1alpha1.ObjectiveStartSkew, StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: 90_000_000}},

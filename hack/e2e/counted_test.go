@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -19,9 +20,9 @@ func checkCounted(t *testing.T) {
 	t.Run("followers", checkFollowers)
 	t.Run("leader", checkLeader)
 	for _, pods := range []int32{1, 2, 5} {
-		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods, v1alpha1.TransportClientV3) })
+		t.Run(fmt.Sprintf("%d pods", pods), func(t *testing.T) { checkPods(t, pods, spec.TransportClient) })
 	}
-	t.Run("fast", func(t *testing.T) { checkPods(t, 2, v1alpha1.TransportFast) })
+	t.Run("fast", func(t *testing.T) { checkPods(t, 2, spec.TransportFast) })
 	t.Run("starved", checkStarved)
 }
 
@@ -30,8 +31,8 @@ func checkCounted(t *testing.T) {
 // together; how many reads each makes after its first is a matter of how fast
 // its follower answers, for a closed loop takes the next from what is left.
 func checkFollowers(t *testing.T) {
-	b := newRange(suite.counted, "followers", v1alpha1.ConsistencySerializable, 4000)
-	b.Spec.Target.Members = v1alpha1.MembersFollowers
+	b := newRange(suite.counted, "followers", spec.Serializable, 4000)
+	b.Spec.Target.Members = spec.MembersFollowers
 	rise, leader := runCounted(t, b)
 	share := rangeShare(b)
 	for member, byRPC := range rise {
@@ -45,10 +46,10 @@ func checkFollowers(t *testing.T) {
 
 // checkLeader sends linearizable reads to the leader: it must see all of them.
 func checkLeader(t *testing.T) {
-	b := newRange(suite.counted, "leader", v1alpha1.ConsistencyLinearizable, 4000)
+	b := newRange(suite.counted, "leader", spec.Linearizable, 4000)
 	b.Spec.Target = v1alpha1.Target{
 		Pods:    &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": etcdName}}},
-		Members: v1alpha1.MembersLeader,
+		Members: spec.MembersLeader,
 	}
 	rise, leader := runCounted(t, b)
 	if share, got := rangeShare(b), rise[leader]["Range"]; got < share.load {
@@ -88,7 +89,7 @@ func runCounted(t *testing.T, b *v1alpha1.EtcdBenchmark) (counters, string) {
 
 // checkPods splits the same load over a number of pods, over a transport, under
 // a prefix with close neighbours.
-func checkPods(t *testing.T, pods int32, transport v1alpha1.Transport) {
+func checkPods(t *testing.T, pods int32, transport spec.Transport) {
 	name := strings.ToLower(fmt.Sprintf("%s-%d", transport, pods))
 	prefix := "e2e/" + name
 	store := putNeighbours(t, suite.counted, []string{prefix, prefix + ".", prefix + "0"})

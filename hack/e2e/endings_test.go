@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -38,7 +39,7 @@ func newEndless(ns, name string) *v1alpha1.EtcdBenchmark {
 func endless(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	hour := int32(3600)
 	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &hour
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 100}
 	b.Spec.TimeoutSeconds = 2 * hour
 	return b
 }
@@ -73,7 +74,7 @@ func checkTimedOut(t *testing.T, ns string) {
 	// A closed loop: that its requests take longer than the time-out is not known before.
 	b := newPutIn(ns, suite.side, "timed-out", 100_000_000)
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1
-	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true}
+	b.Spec.Guard = &spec.Guard{AcceptWrites: true}
 	b.Spec.TimeoutSeconds = 40
 	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
 }

@@ -21,7 +21,7 @@ import (
 // failWithin bounds the time from when a failure can be known to Finished.
 const failWithin = 60 * time.Second
 
-// badRun is a run that can not do what it is asked to.
+// badRun is a run that cannot do what it is asked to.
 type badRun struct {
 	// name of the run's object.
 	name string
@@ -103,7 +103,7 @@ func badCredentials() map[string]badRun {
 	}
 }
 
-// badPlaces are runs whose pods may not, or can not, be.
+// badPlaces are runs whose pods may not, or cannot, be.
 func badPlaces(t *testing.T) map[string]badRun {
 	nowhere := func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}

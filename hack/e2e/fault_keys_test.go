@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // requireLeft wants keys to be left, and whoever reads the object, or is told
@@ -59,7 +60,7 @@ func (v victim) requireNotCleaned(t *testing.T, why string) string {
 		}
 		return nil
 	})
-	if missing := containsAll(cleaned.Message, []string{why, v.run.RemovalCommand()}); missing != nil {
+	if missing := containsAll(cleaned.Message, []string{why, benchmark.RemovalCommand(v.run)}); missing != nil {
 		t.Error(missing)
 	}
 	return cleaned.Message
@@ -70,8 +71,8 @@ func (v victim) requireNotCleaned(t *testing.T, why string) string {
 func (v victim) requireTold(t *testing.T, condition string) {
 	t.Helper()
 	if v.run.Namespace != v.target.namespace {
-		if log := operatorLog(t); !strings.Contains(log, v.run.RemovalCommand()) {
-			t.Errorf("wanted the operator's log to say %q", v.run.RemovalCommand())
+		if log := operatorLog(t); !strings.Contains(log, benchmark.RemovalCommand(v.run)) {
+			t.Errorf("wanted the operator's log to say %q", benchmark.RemovalCommand(v.run))
 		}
 		return
 	}
@@ -81,7 +82,7 @@ func (v victim) requireTold(t *testing.T, condition string) {
 			return err
 		}
 		for _, e := range events.Items {
-			if e.Reason == v1alpha1.ReasonKeysLeft && e.Message != condition && strings.Contains(e.Message, v.run.RemovalCommand()) {
+			if e.Reason == v1alpha1.ReasonKeysLeft && e.Message != condition && strings.Contains(e.Message, benchmark.RemovalCommand(v.run)) {
 				return nil
 			}
 		}
@@ -105,9 +106,9 @@ func operatorLog(t *testing.T) string {
 // deleteByHand does what the command says.
 func (v victim) deleteByHand(t *testing.T) {
 	t.Helper()
-	quoted, ok := strings.CutPrefix(v.run.RemovalCommand(), "etcdctl del --prefix ")
+	quoted, ok := strings.CutPrefix(benchmark.RemovalCommand(v.run), "etcdctl del --prefix ")
 	if !ok {
-		t.Fatalf("wanted a command that deletes a prefix, found %q", v.run.RemovalCommand())
+		t.Fatalf("wanted a command that deletes a prefix, found %q", benchmark.RemovalCommand(v.run))
 	}
 	if _, err := v.target.etcdctl("del", "--prefix", strings.Trim(quoted, "'")); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -103,11 +104,11 @@ func evictPod(t *testing.T, v victim) {
 func needTooMuch(b *v1alpha1.EtcdBenchmark) {
 	memory := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("48Mi")}
 	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{Limits: memory, Requests: memory}}
-	b.Spec.Workload.Put.ValueSize, b.Spec.Workload.Put.Keys = 1_000_000, v1alpha1.KeySpace{Count: 10}
+	b.Spec.Workload.Put.Values.SizeBytes, b.Spec.Workload.Put.Keys.Count = 1_000_000, 10
 	b.Spec.Load.Connections, b.Spec.Load.Clients, b.Spec.Load.Rate = 64, 128, nil
 	requests := int64(1000)
 	b.Spec.Load.Requests = &requests
-	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true}
+	b.Spec.Guard = &spec.Guard{AcceptWrites: true}
 }
 
 // awaitOOM wants the kernel to have killed a pod of the run.

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -127,5 +128,5 @@ func putControlPlane(t *testing.T, v victim) (heal func()) {
 
 // acknowledge says that a control plane's etcd is what is meant.
 func acknowledge(b *v1alpha1.EtcdBenchmark) {
-	b.Spec.Guard = &v1alpha1.Guard{MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcknowledgeControlPlane: true}
+	b.Spec.Guard = &spec.Guard{AcknowledgeControlPlane: true}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -129,7 +130,7 @@ func (f fault) prepare(t *testing.T, name string) victim {
 		t.Fatal(err)
 	}
 	eventually(t, 2*time.Minute, "etcd to be ready", c.ready)
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 100}
 	b.Spec.TimeoutSeconds = 180
 	if f.change != nil {
 		f.change(b)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -22,8 +23,8 @@ func checkLosses(t *testing.T) {
 func checkMovedLeader(t *testing.T) {
 	c := suite.counted
 	b := newPut(c, "moved-leader", 3000)
-	b.Spec.Target.Members = v1alpha1.MembersLeader
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 200}
+	b.Spec.Target.Members = spec.MembersLeader
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 200}
 	b = awaitMeasuring(t, create(t, b))
 	old, err := c.leader()
 	if err != nil {
@@ -87,6 +88,6 @@ func checkLongAbsence(t *testing.T, ns string) {
 
 func newLong(ns, name string) *v1alpha1.EtcdBenchmark {
 	b := newPutIn(ns, suite.side, name, 2000)
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 100}
 	return b
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // outcome is what must come of a run. In every case its keys must go, unless
@@ -160,7 +160,7 @@ func requireReported(t *testing.T, b *v1alpha1.EtcdBenchmark, index int, did boo
 	if !did {
 		return
 	}
-	if part := plan.CountModulo(*b.Spec.Load.Requests, int(b.Spec.Load.Pods), index); p.Partial || p.MeasuredRequests != part {
+	if part := workload.CountModulo(*b.Spec.Load.Requests, int(b.Spec.Load.Pods), index); p.Partial || p.MeasuredRequests != part {
 		t.Errorf("wanted client pod %d to have done its part of %d requests, found %+v", index, part, p)
 	}
 }

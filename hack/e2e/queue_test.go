@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -110,10 +111,10 @@ func endHolder(t *testing.T, v victim) {
 // checkGuard ends a run by a rule about its target.
 func checkGuard(t *testing.T) {
 	b := newEndless(namespace(t, "guard"), "guarded")
-	b.Spec.Workload.Put.ValueSize = 10_000
-	b.Spec.Guard = &v1alpha1.Guard{
-		MaxFreeQuotaPercent: v1alpha1.DefaultMaxFreeQuotaPercent, AcceptWrites: true,
-		StopOn: &v1alpha1.StopRules{Alarm: true, DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: databaseOf(t, suite.side) + 5_000_000}},
+	b.Spec.Workload.Put.Values.SizeBytes = 10_000
+	b.Spec.Guard = &spec.Guard{
+		AcceptWrites: true,
+		StopOn:       &spec.StopRules{Alarm: true, DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: databaseOf(t, suite.side) + 5_000_000}},
 	}
 	b = runToEnd(t, b)
 	requireCutShort(t, b, v1alpha1.ReasonGuardStopped)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -158,7 +159,7 @@ func deleteKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 
 // startLong makes the run last as long as a restart may take.
 func startLong(t *testing.T, b *v1alpha1.EtcdBenchmark) {
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 100}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 100}
 	create(t, b)
 }
 

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // requireReason ends the test unless the run finished with this reason.
@@ -101,7 +100,7 @@ func requireOrderedPercentiles(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 			continue
 		}
 		// An event has no service time, and may come before what it is timed from.
-		isEvent := results.Operation(o.Operation).IsEvent()
+		isEvent := o.Operation.IsEvent()
 		// What was cut off, or never sent, counts with how long it had waited.
 		requireOrdered(t, b.Name+": latency of "+string(o.Operation), o.Latency, o.Succeeded+o.Censored, !isEvent)
 		if !isEvent {

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"context"
 	"fmt"
 	"math"
@@ -11,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -46,7 +49,7 @@ func terminationSnapshots(t *testing.T, b *v1alpha1.EtcdBenchmark) []*results.Sn
 	}
 	var snapshots []*results.Snapshot
 	for _, pod := range pods {
-		snapshot, err := results.DecodeTerminationMessage([]byte(terminationMessage(&pod)))
+		snapshot, err := wire.DecodeTerminationMessage([]byte(terminationMessage(&pod)))
 		if err != nil {
 			t.Fatalf("pod %s: %v", pod.Name, err)
 		}
@@ -70,7 +73,7 @@ func requireSameLatency(t *testing.T, operation string, first, second *v1alpha1.
 		t.Errorf("%s: count, min and max differ: %+v by scrape, %+v by termination message", operation, first, second)
 		return
 	}
-	bound := float64(first.ErrorBoundPartsPerMillion+second.ErrorBoundPartsPerMillion) / 1e6
+	bound := float64(first.ErrorBoundPerMillion+second.ErrorBoundPerMillion) / 1e6
 	for name, pair := range map[string][2]int64{
 		"p50":   {first.P50Microseconds, second.P50Microseconds},
 		"p90":   {first.P90Microseconds, second.P90Microseconds},
@@ -102,7 +105,7 @@ func checkBlockedPort(t *testing.T) {
 func newSlow(c *etcdCluster, name string) *v1alpha1.EtcdBenchmark {
 	b := newPut(c, name, 2000)
 	b.Spec.Load.WarmupSeconds = 8
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 500}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 500}
 	return b
 }
 

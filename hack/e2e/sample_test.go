@@ -90,7 +90,7 @@ func named(namespace, name string) *v1alpha1.EtcdBenchmark {
 func requireColumns(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	lines := strings.Split(mustKubectl(t, "get", "eb", "-n", b.Namespace, b.Name), "\n")
-	want := []string{"NAME", "STATE", "PASSED", "THROUGHPUT", "P99", "ERRORS", "PODS", "AGE"}
+	want := []string{"NAME", "WORKLOAD", "TARGET", "STATE", "PASSED", "THROUGHPUT", "P99", "ERRORS", "PODS", "AGE"}
 	if diff := cmp.Diff(want, strings.Fields(lines[0])); diff != "" {
 		t.Errorf("kubectl get eb: columns (-want +got):\n%s", diff)
 	}
@@ -123,7 +123,7 @@ func logTimes(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	if b.Status.CompletionTime == nil || b.Status.Summary.WindowEnd == nil {
 		t.Fatalf("wanted completionTime and windowEnd, found %v and %v", b.Status.CompletionTime, b.Status.Summary.WindowEnd)
 	}
-	t.Logf("%d requests/s; start skew %d µs; keys deleted and finished %s after the last response", b.Status.Summary.ThroughputPerSecond,
+	t.Logf("%s requests/s; start skew %d µs; keys deleted and finished %s after the last response", b.Status.Summary.ThroughputPerSecond,
 		b.Status.Summary.StartSkewMicroseconds, b.Status.CompletionTime.Sub(b.Status.Summary.WindowEnd.Time))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -69,7 +70,7 @@ func shortSample(t *testing.T, file, name string) *v1alpha1.EtcdBenchmark {
 }
 
 // hasten lets disturbances happen twice in the short window.
-func hasten(disturbances []v1alpha1.Disturbance) {
+func hasten(disturbances []spec.Disturbance) {
 	for i := range disturbances {
 		disturbances[i].EverySeconds = 2
 		if expiry := disturbances[i].LeaseExpiry; expiry != nil {

@@ -5,6 +5,7 @@ package e2e
 import (
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -13,25 +14,25 @@ import (
 func checkWorkloads(t *testing.T) {
 	for name, build := range map[string]func() *v1alpha1.EtcdBenchmark{
 		"range one key": func() *v1alpha1.EtcdBenchmark {
-			b := newRange(suite.counted, "one-key", v1alpha1.ConsistencyLinearizable, 20_000)
-			b.Spec.Workload.Range.Keys = v1alpha1.KeySpace{Count: 1}
+			b := newRange(suite.counted, "one-key", spec.Linearizable, 20_000)
+			b.Spec.Workload.Range.Keys = spec.Keys{Count: 1, SizeBytes: 8}
 			return b
 		},
 		"range serializable": func() *v1alpha1.EtcdBenchmark {
-			return newRange(suite.counted, "serializable", v1alpha1.ConsistencySerializable, 20_000)
+			return newRange(suite.counted, "serializable", spec.Serializable, 20_000)
 		},
 		"mixed": func() *v1alpha1.EtcdBenchmark {
 			return newMixed("mixed")
 		},
 		"open loop": func() *v1alpha1.EtcdBenchmark {
 			b := newPut(suite.counted, "open-loop", 5_000)
-			b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 1000}
+			b.Spec.Load.Rate = &spec.Rate{PerSecond: 1000}
 			b.Spec.Load.WarmupSeconds = 2
 			return b
 		},
 		"put to the leader": func() *v1alpha1.EtcdBenchmark {
 			b := newPut(suite.counted, "leader-put", 10_000)
-			b.Spec.Target.Members = v1alpha1.MembersLeader
+			b.Spec.Target.Members = spec.MembersLeader
 			return b
 		},
 		// As many as the node of a small machine takes.
@@ -48,8 +49,8 @@ func checkWorkloads(t *testing.T) {
 
 func newMixed(name string) *v1alpha1.EtcdBenchmark {
 	b := newPut(suite.counted, name, 20_000)
-	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
-		ReadsPerHundred: 70, KeySize: 8, ValueSize: 64, Keys: v1alpha1.KeySpace{Count: 500, Order: v1alpha1.KeyOrderUniform},
+	b.Spec.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+		Consistency: spec.Linearizable, ReadPercent: 70, Keys: spec.Keys{Count: 500, SizeBytes: 8, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64},
 	}}
 	return b
 }
@@ -60,7 +61,7 @@ func checkDuration(t *testing.T) {
 	b := newPut(suite.counted, "duration", 0)
 	seconds := int32(6)
 	b.Spec.Load.Requests, b.Spec.Load.DurationSeconds = nil, &seconds
-	b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 700}
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 700}
 	before := mustCounters(t, suite.counted)
 	b = runToEnd(t, b)
 	requireCompleted(t, b)

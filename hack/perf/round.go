@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -164,10 +165,10 @@ func shortRun(name string) *v1alpha1.EtcdBenchmark {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target: v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd"}},
-			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
-				KeySize: 8, ValueSize: 256, Keys: v1alpha1.KeySpace{Count: 20_000},
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+				Keys: spec.Keys{Count: 20_000, SizeBytes: 8}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256},
 			}},
-			Load: v1alpha1.Load{Pods: pods, Connections: 30, Clients: 300, Requests: &requests, Seed: 1},
+			Load: spec.Load{Pods: pods, Connections: 30, Clients: 300, Requests: &requests, Seed: 1},
 		},
 	}
 }

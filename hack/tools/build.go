@@ -39,7 +39,7 @@ func (b builder) build(ctx context.Context, tools []tool) error {
 
 // buildOne makes t current: nothing happens where its stamp shows the digest of today's inputs.
 func (b builder) buildOne(ctx context.Context, t tool) error {
-	if t.debian != "" {
+	if len(t.debian) > 0 {
 		return b.fetch(ctx, t)
 	}
 	dir := filepath.Join(b.modules, t.module)

@@ -9,8 +9,10 @@ import (
 // tool is one program that can be built, or that Debian has.
 type tool struct {
 	name string
-	// debian is the package of a program that is Debian's, and file its place there; then nothing below is set.
-	debian, file string
+	// debian are the packages of a program that is Debian's, and file its place there, or empty for all that they hold;
+	// then nothing below is set.
+	debian []string
+	file   string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
@@ -43,6 +45,22 @@ func kubernetesTool(name string, coldSeconds int) tool {
 	}
 }
 
+// oldestAPIServer describes the API server of the oldest Kubernetes that is supported.
+func oldestAPIServer() tool {
+	t := kubernetesTool("kube-apiserver", 200)
+	t.name, t.module = "kube-apiserver-1.30", "kubernetes-1.30"
+	return t
+}
+
+// debianZooKeeper is Debian's ZooKeeper, with the Java that runs it and the libraries of its AdminServer.
+func debianZooKeeper() tool {
+	return tool{name: "zookeeper-debian", debian: []string{
+		"openjdk-17-jre-headless", "libzookeeper-java", "libslf4j-java", "liblog4j1.2-java", "libnetty-java", "libjetty9-java",
+		"libservlet-api-java", "libjackson2-core-java", "libjackson2-databind-java", "libjackson2-annotations-java",
+		"libdropwizard-metrics-java", "libsnappy-java", "libcommons-cli-java",
+	}}
+}
+
 // slowEtcd describes an etcd for tests of what is said of a slow one: how long
 // its flushes take, and applying a request, is for the environment to say, and no
 // disk has a part in it.
@@ -73,7 +91,8 @@ func catalogue() []tool {
 		{name: "etcd", module: "etcd", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		slowEtcd(),
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
-		{name: "etcd-debian", debian: "etcd-server", file: "usr/bin/etcd"},
+		debianZooKeeper(),
+		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
 		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "benchmark-3.7", module: "benchmark-3.7", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
@@ -82,6 +101,7 @@ func catalogue() []tool {
 		kubernetesTool("kube-scheduler", 15),
 		kubernetesTool("kubelet", 45),
 		kubernetesTool("kube-proxy", 10),
+		oldestAPIServer(),
 		{name: "coredns", module: "coredns", pkg: ".", coldSeconds: 70},
 		{name: "helm", module: "helm", pkg: "helm.sh/helm/v4/cmd/helm", coldSeconds: 110},
 		{name: "kustomize", module: "kustomize", pkg: "sigs.k8s.io/kustomize/kustomize/v5", coldSeconds: 20},

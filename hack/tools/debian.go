@@ -7,52 +7,69 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
-// fetch takes a program out of a Debian package, which is downloaded and not installed: no root is needed, and nothing
+// fetch takes a program out of Debian packages, which are downloaded and not installed: no root is needed, and nothing
 // starts. It is fetched once; the version is that of the host's sources.
 func (b builder) fetch(ctx context.Context, t tool) (err error) {
-	if b.isCurrent(t, t.debian) {
+	packages := strings.Join(t.debian, " ")
+	stamp := packages + " " + t.file
+	if b.isCurrent(t, stamp) {
 		return nil
 	}
-	fmt.Fprintf(b.progress, "tools: fetching %s from the Debian package %s\n", t.name, t.debian)
+	fmt.Fprintf(b.progress, "tools: fetching %s from Debian: %s\n", t.name, packages)
 	dir, err := os.MkdirTemp(b.output, ".debian-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := unpack(ctx, t.debian, dir); err != nil {
+	root := filepath.Join(dir, "root")
+	if err := unpack(ctx, t.debian, dir, root); err != nil {
 		return fmt.Errorf("fetching %s, which needs a Debian host, and root or the lists that `apt-get update` brings: %w", t.name, err)
 	}
-	if err := os.Rename(filepath.Join(dir, t.file), filepath.Join(b.output, t.name)); err != nil {
+	program := filepath.Join(b.output, t.name)
+	if err := os.RemoveAll(program); err != nil {
 		return err
 	}
-	return os.WriteFile(b.stamp(t), []byte(t.debian), 0o644)
+	if err := os.Rename(filepath.Join(root, t.file), program); err != nil {
+		return err
+	}
+	return os.WriteFile(b.stamp(t), []byte(stamp), 0o644)
 }
 
-// unpack puts the files of a package under dir.
-func unpack(ctx context.Context, name, dir string) error {
-	if err := download(ctx, dir, name); err != nil {
+// unpack downloads packages into dir and puts their files under root.
+func unpack(ctx context.Context, packages []string, dir, root string) error {
+	if err := os.Mkdir(root, 0o755); err != nil {
+		return err
+	}
+	if err := download(ctx, dir, packages); err != nil {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*.deb"))
-	if err != nil || len(found) != 1 {
-		return errors.Join(err, fmt.Errorf("wanted one package, found %q", found))
+	if err != nil || len(found) != len(packages) {
+		return errors.Join(err, fmt.Errorf("wanted %d packages, found %q", len(packages), found))
 	}
-	return runIn(ctx, dir, "dpkg-deb", "--extract", found[0], ".")
+	for _, archive := range found {
+		if err := runIn(ctx, root, "dpkg-deb", "--extract", archive, "."); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// download brings a package into dir. A host that knows of no packages yet is told, if
+// download brings packages into dir. A host that knows of no packages yet is told, if
 // that is allowed.
-func download(ctx context.Context, dir, name string) error {
-	err := runIn(ctx, dir, "apt-get", "--quiet", "download", name)
+func download(ctx context.Context, dir string, packages []string) error {
+	args := append([]string{"--quiet", "download"}, packages...)
+	err := runIn(ctx, dir, "apt-get", args...)
 	if err == nil || os.Geteuid() != 0 {
 		return err
 	}
 	if uerr := runIn(ctx, dir, "apt-get", "--quiet", "update"); uerr != nil {
 		return errors.Join(err, uerr)
 	}
-	return runIn(ctx, dir, "apt-get", "--quiet", "download", name)
+	return runIn(ctx, dir, "apt-get", args...)
 }
 
 func runIn(ctx context.Context, dir, program string, args ...string) error {

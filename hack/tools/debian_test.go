@@ -17,7 +17,7 @@ const (
 func TestFetchTakesAProgramOutOfAPackageOnce(t *testing.T) {
 	b, progress := newTestBuilder(t)
 	fakeDebian(t)
-	good := []tool{{name: "good", debian: "good", file: "usr/bin/program"}}
+	good := []tool{{name: "good", debian: []string{"good"}, file: "usr/bin/program"}}
 	for i, want := range []int{1, 0} {
 		progress.Reset()
 		if err := b.build(t.Context(), good); err != nil {
@@ -36,7 +36,7 @@ func TestFetchTakesAProgramOutOfAPackageOnce(t *testing.T) {
 func TestFetchSaysWhatAptSays(t *testing.T) {
 	b, _ := newTestBuilder(t)
 	fakeDebian(t)
-	err := b.build(t.Context(), []tool{{name: "bad", debian: "bad", file: "usr/bin/program"}})
+	err := b.build(t.Context(), []tool{{name: "bad", debian: []string{"bad"}, file: "usr/bin/program"}})
 	if err == nil || !strings.Contains(err.Error(), "no package bad") || !strings.Contains(err.Error(), "apt-get update") {
 		t.Errorf("error = %v, want what apt-get says, and what to do", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -53,9 +54,9 @@ func Percent(b *v1alpha1.EtcdBenchmark) int32 {
 	return 0
 }
 
-func measuredPercent(l v1alpha1.Load, s *v1alpha1.Summary) int32 {
+func measuredPercent(l spec.Load, s *v1alpha1.Summary) int32 {
 	if l.Requests != nil {
 		return ratioPercent(float64(s.MeasuredRequests), float64(*l.Requests))
 	}
-	return ratioPercent(float64(s.DurationMicroseconds), 1e6*float64(planLoad(l).DurationSeconds))
+	return ratioPercent(float64(s.DurationMicroseconds), 1e6*l.Duration().Seconds())
 }

@@ -5,11 +5,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 func ended(reason string, s *v1alpha1.Summary) *v1alpha1.EtcdBenchmark {
-	b := putRun()
+	b := runtest.Puts()
 	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason}}
 	b.Status.Summary = s
 	return b
@@ -37,7 +39,7 @@ func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := ended(tc.reason, tc.summary)
 			if tc.begun {
-				b.Status.StartAt = &metav1.MicroTime{Time: windowStart}
+				b.Status.StartAt = &metav1.MicroTime{Time: runtest.WindowStart}
 			}
 			if got := EndingMessage(b, tc.reason, "Why."); got != tc.want {
 				t.Errorf("wanted %q, got %q", tc.want, got)
@@ -48,18 +50,18 @@ func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
 
 func TestWhatIsPartialAndHowMuchOfIt(t *testing.T) {
 	half := &v1alpha1.Summary{Partial: true, MeasuredRequests: 500, DurationMicroseconds: 2_000_000}
-	goesOn := putRun()
+	goesOn := runtest.Puts()
 	goesOn.Status.Progress = &v1alpha1.Progress{Percent: 30}
 	timed, staged := ended(v1alpha1.ReasonStopped, half), ended(v1alpha1.ReasonStopped, half)
 	forSeconds(4)(timed)
 	staged.Spec.Load.Requests = nil
-	staged.Spec.Load.Rate = &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{PerSecond: 1, Seconds: 3}, {PerSecond: 2, Seconds: 5}}}
+	staged.Spec.Load.Rate = &spec.Rate{Stages: []spec.RateStage{{PerSecond: 1, Seconds: 3}, {PerSecond: 2, Seconds: 5}}}
 	cases := map[string]struct {
 		run         *v1alpha1.EtcdBenchmark
 		wantPartial bool
 		wantPercent int32
 	}{
-		"not begun":                  {putRun(), false, 0},
+		"not begun":                  {runtest.Puts(), false, 0},
 		"goes on":                    {goesOn, false, 30},
 		"completed":                  {ended(v1alpha1.ReasonCompleted, &v1alpha1.Summary{MeasuredRequests: 1000}), false, 100},
 		"stopped, half the requests": {ended(v1alpha1.ReasonStopped, half), true, 50},

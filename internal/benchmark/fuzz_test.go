@@ -1,8 +1,10 @@
-package benchmark
+package benchmark_test
 
 import (
-	"encoding/json"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/hostile"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire/hostile"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // FuzzStatus: whatever two pods tell that can be read, the API server takes the
@@ -38,11 +45,11 @@ func FuzzStatus(f *testing.F) {
 		snaps := []*results.Snapshot{spoiled(0, first), spoiled(1, second)}
 		b := judged(snaps)
 		check.requireTaken(t, b)
-		data, err := Report(b, results.Merge(snaps), results.Summarize(snaps))
+		data, err := benchmark.Report(b, results.Merge(snaps), results.Summarize(snaps))
 		if err != nil {
 			t.Fatal(err)
 		}
-		timeline, err := ReportTimeline(data)
+		timeline, err := benchmark.ReportTimeline(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +65,7 @@ func FuzzReportTimeline(f *testing.F) {
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e300,"points":[{},{},{}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if timeline, err := ReportTimeline(data); err == nil {
+		if timeline, err := benchmark.ReportTimeline(data); err == nil {
 			requirePrintable(t, b, timeline)
 		}
 	})
@@ -66,18 +73,18 @@ func FuzzReportTimeline(f *testing.F) {
 
 // toldAll is a pod that has told something of everything.
 func toldAll(index int) *results.Snapshot {
-	s := measured(index, 50, had(0.25), failing(3, "Unavailable", time.Millisecond), cutOff(2, time.Second), withEvents(1),
-		told(figuresOf(1000), figuresOf(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
+	s := runtest.Measured(index, 50, runtest.Throttled(0.25), runtest.Failing(3, "Unavailable", time.Millisecond), runtest.CutOff(2, time.Second), runtest.Events(1),
+		runtest.Told(runtest.Flushed(1000), runtest.Flushed(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
 	s.Target.WriteEstimateBytes = 1 << 20
-	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: windowStart}}
+	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: runtest.WindowStart}}
 	s.Target.Unlisted, s.Target.Unseen = "no answer", map[results.Aspect]string{results.AspectLeader: "no answer"}
-	s.Fired = &results.Fired{Rule: results.GuardWALFsync, Subject: "etcd-a", Got: 2, Limit: 1, At: windowStart}
-	s.Unwatched = map[results.GuardRule]string{results.GuardErrorRatio: "too few requests"}
+	s.Fired = &results.Fired{Rule: spec.GuardWALFsync, Subject: "etcd-a", Got: 2, Limit: 1, At: runtest.WindowStart}
+	s.Unwatched = map[spec.GuardRule]string{spec.GuardErrorRatio: "too few requests"}
 	s.Failure = &results.Failure{Reason: results.FailurePodFailed, Message: "killed"}
-	s.Clock, s.Started, s.Omitted = windowStart, 60, []string{"lateness"}
+	s.Clock, s.Started, s.Omitted = runtest.WindowStart, 60, []string{"lateness"}
 	d := &results.Disturbance{}
 	d.Record(results.Mark{After: time.Second, Took: time.Millisecond, Member: "a"}, "too slow")
-	s.Disturbances = map[results.DisturbanceKind]*results.Disturbance{results.DisturbanceDefragment: d}
+	s.Disturbances = map[spec.DisturbanceType]*results.Disturbance{spec.DisturbanceDefragment: d}
 	for i := range 9 {
 		s.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Millisecond, i%3 > 0)
 	}
@@ -85,9 +92,9 @@ func toldAll(index int) *results.Snapshot {
 }
 
 // spoiled is what is read of a pod whose metrics a program has changed; nil if
-// they can not be read.
+// they cannot be read.
 func spoiled(index int, program []byte) *results.Snapshot {
-	s, err := results.Decode(hostile.Change(toldAll(index).Families(), program))
+	s, err := wire.Decode(hostile.Change(wire.Families(toldAll(index)), program))
 	if err != nil {
 		return nil
 	}
@@ -96,34 +103,34 @@ func spoiled(index int, program []byte) *results.Snapshot {
 
 // judged is a run, with objectives of all kinds, that has ended with these results.
 func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
-	b := putRun(withObjectives(
-		maxLatency(v1alpha1.StatisticP99, 1000), minThroughput(10), maxErrors(5),
-		named("fsync", maxFsync(v1alpha1.MemberStatisticP99, 10)), named("mean", maxFsync(v1alpha1.MemberStatisticMean, 10)),
-		named("elections", maxCount(v1alpha1.ObjectiveLeaderChanges, 0)), named("growth", maxGrowth(1)),
+	b := runtest.Puts(runtest.Objectives(
+		runtest.MaxLatency(spec.StatisticP99, 1000), runtest.MinThroughput(10), runtest.MaxErrors(5),
+		named("fsync", runtest.MaxFsync(v1alpha1.MemberStatisticP99, 10)), named("mean", runtest.MaxFsync(v1alpha1.MemberStatisticMean, 10)),
+		named("elections", runtest.MaxCount(v1alpha1.ObjectiveLeaderChanges, 0)), named("growth", runtest.MaxGrowth(1)),
 	), func(b *v1alpha1.EtcdBenchmark) {
-		b.Spec.Disturbances = []v1alpha1.Disturbance{{Type: v1alpha1.DisturbanceDefragment, EverySeconds: 1}}
+		b.Spec.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceDefragment, EverySeconds: 1}}
 	})
 	summary, merged := results.Summarize(snaps), results.Merge(snaps)
 	s := &b.Status
-	s.Target = TargetStatus(b, b.Spec.Target.Endpoints, merged.Target)
-	s.Guard, s.Progress, s.Summary = Guard(b, snaps), Progress(b, snaps), Summary(b, summary)
-	s.RequestCounts = RequestCounts(merged.Requests)
+	s.Target = benchmark.TargetStatus(b, b.Spec.Target.Endpoints, merged.Target)
+	s.Guard, s.Progress, s.Summary = benchmark.Guard(b, snaps), benchmark.Progress(b, snaps), benchmark.Summary(b, summary)
+	s.RequestCounts = benchmark.RequestCounts(merged.Requests)
 	for _, snap := range snaps {
 		if snap != nil && !hasPod(s.Pods, int32(snap.Index)) {
-			s.Pods = append(s.Pods, Pod(snap))
+			s.Pods = append(s.Pods, benchmark.Pod(snap))
 		}
 	}
 	var passed *metav1.Condition
-	s.Objectives, passed = Judge(b, &summary, v1alpha1.ReasonCompleted)
+	s.Objectives, passed = verdict.Judge(b, &summary, v1alpha1.ReasonCompleted)
 	message := "done"
 	if s.Guard != nil {
-		message = GuardMessage(s.Guard)
+		message = benchmark.GuardMessage(s.Guard)
 	}
 	s.Conditions = []metav1.Condition{*passed, {Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonGuardStopped, Message: message}}
 	for i := range s.Conditions {
-		s.Conditions[i].LastTransitionTime = metav1.NewTime(windowStart)
+		s.Conditions[i].LastTransitionTime = metav1.NewTime(runtest.WindowStart)
 	}
-	s.Display = Display(b)
+	s.Display = render.Display(b)
 	return b
 }
 
@@ -201,37 +208,21 @@ func requirePlain(t *testing.T, path string, v any) {
 			t.Errorf("%s is %d", path, v)
 		}
 	case string:
-		if strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		isDecimal := strings.HasSuffix(path, "PerSecond") || strings.HasSuffix(path, "PerCommit")
+		if n, err := strconv.ParseFloat(v, 64); isDecimal && (err != nil || !(n >= 0)) || strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%s is %q", path, v)
 		}
 	}
 }
 
 // requirePrintable writes the table, which must not steer a terminal nor fill it.
-func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *Timeline) {
+func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) {
 	t.Helper()
 	var out strings.Builder
-	if err := WriteTable(&out, b, timeline); err != nil {
+	if err := render.WriteTable(&out, b, timeline); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || out.Len() > 1<<20 {
 		t.Errorf("the table of %d bytes is not for people: %q", out.Len(), out.String())
-	}
-}
-
-// Each pod may have errors of its own; so many would not fit into any object.
-func TestReportOfEndlessErrorsIsWritten(t *testing.T) {
-	merged := measured(0, 1)
-	errors := merged.Operations[results.OperationPut].Errors
-	for i := range 10_000 {
-		errors[fmt.Sprint(strings.Repeat("x", 500), i)] = uint64(i)
-	}
-	data, err := Report(putRun(), merged, results.Summarize([]*results.Snapshot{merged}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got report
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Operations[0].ErrorCounts) != maxErrorCodes {
-		t.Errorf("got %d codes (%v), wanted the most frequent %d", len(got.Operations[0].ErrorCounts), err, maxErrorCodes)
 	}
 }

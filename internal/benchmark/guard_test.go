@@ -8,67 +8,73 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 func TestPlanGuardsEveryRun(t *testing.T) {
 	tests := map[string]struct {
-		guard *v1alpha1.Guard
-		want  plan.Guard
+		guard *spec.Guard
+		want  spec.Guard
+		// quota is how much of it the run may write, in percent; 0 is any amount.
+		quota int64
 	}{
-		"none":       {nil, plan.Guard{MaxFreeQuotaPercent: 50}},
-		"a share":    {&v1alpha1.Guard{MaxFreeQuotaPercent: 10}, plan.Guard{MaxFreeQuotaPercent: 10}},
-		"any amount": {&v1alpha1.Guard{MaxFreeQuotaPercent: 10, AcceptWrites: true}, plan.Guard{}},
-		"acknowledged": {&v1alpha1.Guard{MaxFreeQuotaPercent: 50, AcknowledgeControlPlane: true},
-			plan.Guard{MaxFreeQuotaPercent: 50, AcknowledgeControlPlane: true}},
-		"both": {&v1alpha1.Guard{MaxFreeQuotaPercent: 50, AcceptWrites: true, AcknowledgeControlPlane: true}, plan.Guard{AcknowledgeControlPlane: true}},
+		"none":       {nil, spec.Guard{MaxFreeQuotaPercent: 50}, 50},
+		"a share":    {&spec.Guard{MaxFreeQuotaPercent: 10}, spec.Guard{MaxFreeQuotaPercent: 10}, 10},
+		"any amount": {&spec.Guard{MaxFreeQuotaPercent: 10, AcceptWrites: true}, spec.Guard{MaxFreeQuotaPercent: 10, AcceptWrites: true}, 0},
+		"acknowledged": {&spec.Guard{MaxFreeQuotaPercent: 50, AcknowledgeControlPlane: true},
+			spec.Guard{MaxFreeQuotaPercent: 50, AcknowledgeControlPlane: true}, 50},
+		"both": {&spec.Guard{MaxFreeQuotaPercent: 50, AcceptWrites: true, AcknowledgeControlPlane: true},
+			spec.Guard{MaxFreeQuotaPercent: 50, AcceptWrites: true, AcknowledgeControlPlane: true}, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Plan(putRun(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Guard = tc.guard }), []string{"a:1"})
-			tc.want.StopOn.Alarm = true
-			if err != nil || got.Guard != tc.want {
-				t.Errorf("got the guard %+v (%v), wanted %+v", got.Guard, err, tc.want)
+			got, err := Plan(runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Guard = tc.guard }), []string{"a:1"})
+			if err != nil || got.Guard != tc.want || got.Guard.QuotaPercent() != tc.quota || got.Guard.Rules() != (spec.StopRules{Alarm: true}) {
+				t.Errorf("got the guard %+v with the rules %+v and %d %% of the quota (%v), wanted %+v, alarms and %d %%",
+					got.Guard, got.Guard.Rules(), got.Guard.QuotaPercent(), err, tc.want, tc.quota)
 			}
 		})
 	}
 }
 
 // allRules has one of each.
-var allRules = &v1alpha1.StopRules{
+var allRules = &spec.StopRules{
 	Alarm: true, LeaderChange: true,
-	DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: 1_000_000},
-	ErrorRatio:   &v1alpha1.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10},
-	WALFsync:     &v1alpha1.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 30},
+	DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1_000_000},
+	ErrorRatio:   &spec.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10},
+	WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 30},
 }
 
-func withRules(r *v1alpha1.StopRules) func(*v1alpha1.EtcdBenchmark) {
-	return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Guard = &v1alpha1.Guard{StopOn: r} }
+func withRules(r *spec.StopRules) func(*v1alpha1.EtcdBenchmark) {
+	return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Guard = &spec.Guard{StopOn: r} }
 }
 
 func TestStopRulesReachThePlan(t *testing.T) {
 	tests := map[string]struct {
-		rules *v1alpha1.StopRules
-		want  plan.StopRules
+		rules *spec.StopRules
+		want  spec.StopRules
 		// watches: a rule is about the target.
 		watches bool
 	}{
-		"none are said": {nil, plan.StopRules{Alarm: true}, false},
-		"none":          {&v1alpha1.StopRules{}, plan.StopRules{}, false},
-		"all": {allRules, plan.StopRules{
-			Alarm: true, LeaderChange: true, MaxDatabaseBytes: 1_000_000,
-			ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10},
-			WALFsync:   plan.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 30},
+		"none are said": {nil, spec.StopRules{Alarm: true}, false},
+		"none":          {&spec.StopRules{}, spec.StopRules{}, false},
+		"all": {allRules, spec.StopRules{
+			Alarm: true, LeaderChange: true,
+			DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1_000_000},
+			ErrorRatio:   &spec.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10},
+			WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 30},
 		}, true},
-		"of requests": {&v1alpha1.StopRules{ErrorRatio: allRules.ErrorRatio}, plan.StopRules{ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10}}, false},
+		"of requests": {&spec.StopRules{ErrorRatio: allRules.ErrorRatio},
+			spec.StopRules{ErrorRatio: &spec.ErrorRatioRule{MaxPerMillion: 1000, ForSeconds: 10}}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			run := putRun(withRules(tc.rules))
+			run := runtest.Puts(withRules(tc.rules))
 			got, err := Plan(run, []string{"a:1"})
-			if diff := cmp.Diff(tc.want, got.Guard.StopOn); diff != "" || err != nil {
+			if diff := cmp.Diff(tc.want, got.Guard.Rules()); diff != "" || err != nil {
 				t.Errorf("rules (-want +got), %v:\n%s", err, diff)
 			}
 			if got := WatchesTarget(run); got != tc.watches {
@@ -79,25 +85,25 @@ func TestStopRulesReachThePlan(t *testing.T) {
 }
 
 func TestGuardSaysWhatFired(t *testing.T) {
-	at := windowStart.Add(time.Second)
+	at := runtest.WindowStart.Add(time.Second)
 	when := metav1.NewMicroTime(at)
 	tests := map[string]struct {
 		fired results.Fired
 		want  v1alpha1.GuardStatus
 	}{
-		"alarm":    {results.Fired{Rule: results.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE"}, v1alpha1.GuardStatus{Rule: "Alarm", Subject: "etcd-0", Wanted: "no alarm", Got: "NOSPACE"}},
-		"leader":   {results.Fired{Rule: results.GuardLeaderChange, Subject: "etcd-0", Detail: "an election"}, v1alpha1.GuardStatus{Rule: "LeaderChange", Subject: "etcd-0", Wanted: "the same leader", Got: "an election"}},
-		"database": {results.Fired{Rule: results.GuardDatabaseSize, Subject: "etcd-0", Got: 1_000_001, Limit: 1e6}, v1alpha1.GuardStatus{Rule: "DatabaseSize", Subject: "etcd-0", Wanted: "≤1,000,000 B", Got: "1,000,001 B"}},
-		"errors":   {results.Fired{Rule: results.GuardErrorRatio, Got: 2000, Limit: 1000}, v1alpha1.GuardStatus{Rule: "ErrorRatio", Subject: "client pod 1", Wanted: "≤1000 per million within 10 s", Got: "2000 per million"}},
-		"flushes":  {results.Fired{Rule: results.GuardWALFsync, Subject: "etcd-0", Got: 0.0125, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: "etcd-0", Wanted: "≤10ms on average within 30 s", Got: "12.5ms"}},
-		"longest":  {results.Fired{Rule: results.GuardWALFsync, Subject: strings.Repeat("x", 600), Got: 1e300, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: strings.Repeat("x", 252) + " …", Wanted: "≤10ms on average within 30 s", Got: "86400000ms"}},
+		"alarm":    {results.Fired{Rule: spec.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE"}, v1alpha1.GuardStatus{Rule: "Alarm", Subject: "etcd-0", Wanted: "no alarm", Got: "NOSPACE"}},
+		"leader":   {results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-0", Detail: "an election"}, v1alpha1.GuardStatus{Rule: "LeaderChange", Subject: "etcd-0", Wanted: "the same leader", Got: "an election"}},
+		"database": {results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-0", Got: 1_000_001, Limit: 1e6}, v1alpha1.GuardStatus{Rule: "DatabaseSize", Subject: "etcd-0", Wanted: "≤1,000,000 B", Got: "1,000,001 B"}},
+		"errors":   {results.Fired{Rule: spec.GuardErrorRatio, Got: 2000, Limit: 1000}, v1alpha1.GuardStatus{Rule: "ErrorRatio", Subject: "client pod 1", Wanted: "≤1000 per million within 10 s", Got: "2000 per million"}},
+		"flushes":  {results.Fired{Rule: spec.GuardWALFsync, Subject: "etcd-0", Got: 0.0125, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: "etcd-0", Wanted: "≤10ms on average within 30 s", Got: "12.5ms"}},
+		"longest":  {results.Fired{Rule: spec.GuardWALFsync, Subject: strings.Repeat("x", 600), Got: 1e300, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: strings.Repeat("x", 252) + " …", Wanted: "≤10ms on average within 30 s", Got: "86400000ms"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.fired.At, tc.want.FiredAt = at, when
-			later := &results.Fired{Rule: results.GuardAlarm, At: at.Add(1)}
+			later := &results.Fired{Rule: spec.GuardAlarm, At: at.Add(1)}
 			snaps := []*results.Snapshot{{Index: 0, Fired: later}, nil, {Index: 1, Fired: &tc.fired}, {Index: 2}}
-			got := Guard(putRun(withRules(allRules)), snaps)
+			got := Guard(runtest.Puts(withRules(allRules)), snaps)
 			if diff := cmp.Diff(&tc.want, got); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
@@ -108,7 +114,7 @@ func TestGuardSaysWhatFired(t *testing.T) {
 			}
 		})
 	}
-	if got := Guard(putRun(), []*results.Snapshot{nil, {}}); got != nil {
+	if got := Guard(runtest.Puts(), []*results.Snapshot{nil, {}}); got != nil {
 		t.Errorf("got %+v where nothing fired", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // memberSummaries are what the members said of the window; none before its end.
@@ -27,8 +28,8 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 	sampled, _ := w.Value(results.FigureSampledSeconds)
 	figure := func(f results.Figure) *int64 { return wholeFigure(w.Value(f)) }
 	return v1alpha1.MemberSummary{
-		ID: m.ID, Name: m.Name, Unknown: results.Shorten(w.Unknown, maxMessage),
-		SampledMicroseconds: deref(wholeFigure(sampled*1e6, true)),
+		ID: m.ID, Name: m.Name, Unknown: text.Shorten(w.Unknown, v1alpha1.MaxMessageLength),
+		SampledMicroseconds: text.Integer(math.Round(sampled * 1e6)),
 		WALFsync:            memberDuration(w.Timing(results.TimerWALFsync)),
 		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),
 		PeerRoundTrip:       memberDuration(w.Timing(results.TimerPeerRoundTrip)),
@@ -38,7 +39,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 		SlowReadIndexes:     figure(results.FigureSlowReadIndexes),
 		FailedProposals:     figure(results.FigureFailedProposals),
 		PendingProposals:    figure(results.FigurePendingProposals),
-		CPUMillicores:       wholeFigure(millicores(w)),
+		CPUMillicores:       wholeFigure(w.Millicores()),
 		Processors:          figure(results.FigureProcessors),
 		MemoryBytes:         figure(results.FigureMemoryBytes),
 		DatabaseGrowthBytes: wholeFigure(w.DatabaseGrowth()),
@@ -52,7 +53,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 // wholeFigure returns nil for what is not known. A member can say anything: what
 // no integer holds is not known either.
 func wholeFigure(v float64, known bool) *int64 {
-	if !known || math.Abs(v) > mostExact {
+	if !known || math.Abs(v) > text.MostExact {
 		return nil
 	}
 	n := whole(v)

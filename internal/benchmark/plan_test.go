@@ -2,32 +2,54 @@ package benchmark
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-func TestPlan(t *testing.T) {
-	want := plan.Plan{
-		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "etcd/puts", Pods: 2,
-		Prefix: "etcdbench/11112222/", Guard: plan.Guard{MaxFreeQuotaPercent: 50, StopOn: plan.StopRules{Alarm: true}}, AwaitTurn: true, TimeoutSeconds: 600,
-		Target: plan.Target{Endpoints: []string{"10.0.0.1:2379"}, Members: plan.MembersAll},
-		Workload: plan.Workload{
-			Type: plan.WorkloadPut, KeySize: 8, ValueSize: 256, KeyCount: 1000, KeyOrder: plan.KeyOrderSequential,
+// planOfPuts is that of runtest.Puts.
+func planOfPuts() plan.Plan {
+	return plan.Plan{
+		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "etcd/puts",
+		Guard: spec.Guard{MaxFreeQuotaPercent: 50}, AwaitTurn: true, TimeoutSeconds: 600,
+		Target: plan.Target{Datastore: spec.Etcd, Endpoints: []string{"10.0.0.1:2379"}, Members: spec.MembersAll},
+		Run: workload.Run{
+			Prefix: "etcdbench/11112222/",
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+				Keys:   spec.Keys{Count: 1000, SizeBytes: 8, Distribution: spec.Sequential},
+				Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256},
+			}},
+			Load: spec.Load{
+				Transport: spec.TransportClient, Pods: 2, Connections: 4, Clients: 10, Requests: new(int64(1000)), RequestTimeoutSeconds: 10, Seed: 1,
+			},
 		},
-		Load: plan.Load{Transport: "ClientV3", Connections: 4, Clients: 10, Requests: 1000, RequestTimeoutSeconds: 10, Seed: 1},
 	}
+}
+
+func TestPlan(t *testing.T) {
+	five := spec.Keys{Count: 5, SizeBytes: 4, Distribution: spec.Uniform}
 	cases := map[string]struct {
 		change    func(*v1alpha1.EtcdBenchmark)
 		endpoints []string
 		want      func(*plan.Plan)
+		// lasts and stretches are what follows from the load for the window.
+		lasts     time.Duration
+		stretches []spec.Stretch
 	}{
 		"put": {},
 		"scheme is not part of an address": {
 			endpoints: []string{"https://etcd-0:2379", "http://[::1]:2379"},
 			want:      func(p *plan.Plan) { p.Target.Endpoints = []string{"etcd-0:2379", "[::1]:2379"} },
+		},
+		"the members that receive load": {
+			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.Members = spec.MembersFollowers },
+			want:   func(p *plan.Plan) { p.Target.Members = spec.MembersFollowers },
 		},
 		"credentials are where the pods mount them": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
@@ -44,137 +66,142 @@ func TestPlan(t *testing.T) {
 				b.Spec.Load.Requests = nil
 				b.Spec.Load.DurationSeconds = new(int32(30))
 				b.Spec.Load.WarmupSeconds = 5
-				b.Spec.Load.Rate = &v1alpha1.Rate{PerSecond: 700}
+				b.Spec.Load.Rate = &spec.Rate{PerSecond: 700, Arrival: spec.ArrivalConstant}
 			},
 			want: func(p *plan.Plan) {
-				p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds, p.Load.RatePerSecond = 0, 30, 5, 700
+				p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = nil, new(int32(30)), 5
+				p.Load.Rate = &spec.Rate{PerSecond: 700, Arrival: spec.ArrivalConstant}
 			},
+			lasts: 30 * time.Second,
 		},
 		"a ramp is as long as the window": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Load.Requests = nil
 				b.Spec.Load.DurationSeconds = new(int32(30))
-				b.Spec.Load.Rate = &v1alpha1.Rate{Ramp: &v1alpha1.Ramp{FromPerSecond: 5, ToPerSecond: 700}, Arrival: v1alpha1.ArrivalPoisson}
+				b.Spec.Load.Rate = &spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 5, ToPerSecond: 700}, Arrival: spec.ArrivalPoisson}
 			},
 			want: func(p *plan.Plan) {
-				p.Load.Requests, p.Load.DurationSeconds, p.Load.Poisson = 0, 30, true
-				p.Load.Stages = []plan.Stage{{FromPerSecond: 5, ToPerSecond: 700, Seconds: 30}}
+				p.Load.Requests, p.Load.DurationSeconds = nil, new(int32(30))
+				p.Load.Rate = &spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 5, ToPerSecond: 700}, Arrival: spec.ArrivalPoisson}
 			},
+			lasts:     30 * time.Second,
+			stretches: []spec.Stretch{{From: 5, To: 700, Seconds: 30}},
 		},
 		"stages are the window": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
 				b.Spec.Load.Requests = nil
-				b.Spec.Load.Rate = &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{PerSecond: 5, Seconds: 10}, {PerSecond: 0, Seconds: 3}}}
+				b.Spec.Load.Rate = &spec.Rate{Stages: []spec.RateStage{{PerSecond: 5, Seconds: 10}, {PerSecond: 0, Seconds: 3}}, Arrival: spec.ArrivalConstant}
 			},
 			want: func(p *plan.Plan) {
-				p.Load.Requests, p.Load.DurationSeconds = 0, 13
-				p.Load.Stages = []plan.Stage{{FromPerSecond: 5, ToPerSecond: 5, Seconds: 10}, {Seconds: 3}}
+				p.Load.Requests = nil
+				p.Load.Rate = &spec.Rate{Stages: []spec.RateStage{{PerSecond: 5, Seconds: 10}, {PerSecond: 0, Seconds: 3}}, Arrival: spec.ArrivalConstant}
 			},
+			lasts:     13 * time.Second,
+			stretches: []spec.Stretch{{From: 5, To: 5, Seconds: 10}, {Seconds: 3}},
 		},
 		"zipf": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload.Put.Keys.Order = v1alpha1.KeyOrderZipf
-				b.Spec.Workload.Put.Keys.Zipf = &v1alpha1.ZipfOrder{ExponentThousandths: 700}
+				b.Spec.Workload.Put.Keys.Distribution = spec.ZipfLaw
+				b.Spec.Workload.Put.Keys.Zipf = &spec.Zipf{Exponent: "0.7"}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload.KeyOrder, p.Workload.Demand.ZipfThousandths = plan.KeyOrderZipf, 700
+				p.Workload.Put.Keys.Distribution, p.Workload.Put.Keys.Zipf = spec.ZipfLaw, &spec.Zipf{Exponent: "0.7"}
 			},
 		},
 		"hot spot": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload.Put.Keys.Order = v1alpha1.KeyOrderHotSpot
-				b.Spec.Workload.Put.Keys.HotSpot = &v1alpha1.HotSpotOrder{KeysPerThousand: 20, RequestsPerThousand: 800}
+				b.Spec.Workload.Put.Keys.Distribution = spec.HotSpots
+				b.Spec.Workload.Put.Keys.HotSpot = &spec.HotSpot{KeysPerMillion: 20_000, RequestsPerMillion: 800_000}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload.KeyOrder = plan.KeyOrderHotSpot
-				p.Workload.Demand = plan.Demand{HotKeysPerThousand: 20, HotRequestsPerThousand: 800}
+				p.Workload.Put.Keys.Distribution = spec.HotSpots
+				p.Workload.Put.Keys.HotSpot = &spec.HotSpot{KeysPerMillion: 20_000, RequestsPerMillion: 800_000}
 			},
 		},
 		"range": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-					Consistency: v1alpha1.ConsistencySerializable, KeySize: 4, ValueSize: 9,
-					Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				b.Spec.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Serializable, KeysPerRequest: 1, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
 				}}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload = plan.Workload{
-					Type: plan.WorkloadRange, Serializable: true, KeySize: 4, ValueSize: 9, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
-				}
+				p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Serializable, KeysPerRequest: 1, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
+				}}
 			},
 		},
 		"a page of keys": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-					KeysPerRequest: 5, Limit: new(int64(3)), KeysOnly: true, KeySize: 4, Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				b.Spec.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Linearizable, KeysPerRequest: 5, Limit: new(int64(3)), KeysOnly: true, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
 				}}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload = plan.Workload{
-					Type: plan.WorkloadRange, KeySize: 4, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
-					Interval: plan.Interval{Keys: 5, Limit: 3, KeysOnly: true},
-				}
+				p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Linearizable, KeysPerRequest: 5, Limit: new(int64(3)), KeysOnly: true, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
+				}}
 			},
 		},
 		"one key is no interval": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-					KeysPerRequest: 1, CountOnly: true, KeySize: 4, Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				b.Spec.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Linearizable, KeysPerRequest: 1, CountOnly: true, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
 				}}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload = plan.Workload{
-					Type: plan.WorkloadRange, KeySize: 4, KeyCount: 5, KeyOrder: plan.KeyOrderUniform, Interval: plan.Interval{CountOnly: true},
-				}
+				p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+					Consistency: spec.Linearizable, KeysPerRequest: 1, CountOnly: true, Delivery: spec.DeliveryWhole, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform},
+				}}
 			},
 		},
 		"deletions": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadDelete, Delete: &v1alpha1.DeleteWorkload{
-					KeySize: 4, ValueSize: 9, Keys: v1alpha1.KeySpace{Count: 1000, Order: v1alpha1.KeyOrderUniform},
+				b.Spec.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{
+					Keys: spec.Keys{Count: 1000, SizeBytes: 4, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
 				}}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload = plan.Workload{
-					Type: plan.WorkloadDelete, KeySize: 4, ValueSize: 9, KeyCount: 1000, KeyOrder: plan.KeyOrderUniform,
-				}
+				p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{
+					Keys: spec.Keys{Count: 1000, SizeBytes: 4, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
+				}}
 			},
 		},
 		"zero values of any length": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(0))}
+				b.Spec.Workload.Put.Values = spec.Values{SizeBytes: 256, Content: spec.ContentZero, SizeDistribution: spec.SizesUniform, MinSizeBytes: new(int32(0))}
 			},
-			want: func(p *plan.Plan) { p.Workload.Values = plan.Values{ZeroPercent: 100, Spread: 256} },
+			want: func(p *plan.Plan) {
+				p.Workload.Put.Values = spec.Values{SizeBytes: 256, Content: spec.ContentZero, SizeDistribution: spec.SizesUniform, MinSizeBytes: new(int32(0))}
+			},
 		},
 		"compressible values": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentCompressible, RandomPercent: new(int32(30)), MinSize: new(int32(200))}
+				b.Spec.Workload.Put.Values = spec.Values{SizeBytes: 256, Content: spec.ContentCompressible, SizeDistribution: spec.SizesUniform, RandomPercent: new(int32(30)), MinSizeBytes: new(int32(200))}
 			},
-			want: func(p *plan.Plan) { p.Workload.Values = plan.Values{ZeroPercent: 70, Spread: 56} },
+			want: func(p *plan.Plan) {
+				p.Workload.Put.Values = spec.Values{SizeBytes: 256, Content: spec.ContentCompressible, SizeDistribution: spec.SizesUniform, RandomPercent: new(int32(30)), MinSizeBytes: new(int32(200))}
+			},
 		},
 		"random values": {
-			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload.Put.Values = &v1alpha1.Values{Content: v1alpha1.ValueContentRandom}
-			},
-			want: func(*plan.Plan) {},
+			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Workload.Put.Values.Content = spec.ContentRandom },
+			want:   func(p *plan.Plan) { p.Workload.Put.Values.Content = spec.ContentRandom },
 		},
 		"mixed": {
 			change: func(b *v1alpha1.EtcdBenchmark) {
-				b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
-					Consistency: v1alpha1.ConsistencyLinearizable, ReadsPerHundred: 70, InTransaction: true, KeySize: 4, ValueSize: 9,
-					Keys: v1alpha1.KeySpace{Count: 5, Order: v1alpha1.KeyOrderUniform},
+				b.Spec.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+					Consistency: spec.Linearizable, ReadPercent: 70, InTransaction: true, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
 				}}
 			},
 			want: func(p *plan.Plan) {
-				p.Workload = plan.Workload{
-					Type: plan.WorkloadMixed, ReadsPerHundred: 70, InTransaction: true, KeySize: 4, ValueSize: 9, KeyCount: 5, KeyOrder: plan.KeyOrderUniform,
-				}
+				p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+					Consistency: spec.Linearizable, ReadPercent: 70, InTransaction: true, Keys: five, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9},
+				}}
 			},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			b, want := putRun(), want
+			b, want := runtest.Puts(), planOfPuts()
 			if tc.change != nil {
 				tc.change(b)
 			}
@@ -191,12 +218,15 @@ func TestPlan(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff(tc.stretches, got.Load.Stretches()); diff != "" || got.Load.Duration() != tc.lasts {
+				t.Errorf("the window lasts %v, wanted %v; stretches (-want +got):\n%s", got.Load.Duration(), tc.lasts, diff)
+			}
 		})
 	}
 }
 
 func TestPlanRefusesWhatCannotBeRun(t *testing.T) {
-	if p, err := Plan(putRun(), nil); err == nil {
+	if p, err := Plan(runtest.Puts(), nil); err == nil {
 		t.Errorf("a plan without endpoints was made: %+v", p)
 	}
 }

@@ -7,152 +7,156 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
+// asked is what the program reads of a workload, of whatever type that is.
+type asked struct {
+	Keys        spec.Keys
+	Values      spec.Values
+	Consistency spec.Consistency
+	Operations  []spec.Operation
+	Carriers    int
+	Contends    bool
+	Leases      bool
+}
+
 func TestPlanOfWorkloads(t *testing.T) {
-	keys := v1alpha1.KeySpace{Count: 50, Order: v1alpha1.KeyOrderUniform}
-	// space is what every workload on such keys has.
-	space := plan.Workload{KeySize: 4, ValueSize: 9, KeyCount: 50, KeyOrder: plan.KeyOrderUniform}
-	made := &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(3)), Sizes: v1alpha1.ValueSizesLogUniform}
-	wantMade := plan.Values{ZeroPercent: 100, Spread: 6, LogUniform: true}
+	keys := spec.Keys{Count: 50, SizeBytes: 4, Distribution: spec.Uniform}
+	nine := spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 9}
+	made := spec.Values{SizeBytes: 9, Content: spec.ContentZero, MinSizeBytes: new(int32(3)), SizeDistribution: spec.SizesLogUniform}
+	marked := spec.Values{SizeBytes: 50, Content: spec.ContentZero, MinSizeBytes: new(int32(20)), SizeDistribution: spec.SizesUniform}
 	tests := map[string]struct {
-		workload v1alpha1.Workload
-		want     func(*plan.Workload)
+		workload spec.Workload
+		want     asked
 	}{
 		"pages": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-				Delivery: v1alpha1.DeliveryPages, KeysPerRequest: 20, PageSize: new(int64(5)), KeySize: 4, ValueSize: 9, Keys: keys,
+			spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+				Consistency: spec.Linearizable, Delivery: spec.DeliveryPages, KeysPerRequest: 20, KeysPerPage: new(int64(5)), Keys: keys, Values: nine,
 			}},
-			func(w *plan.Workload) {
-				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, PageKeys: 5}
-			},
+			asked{Keys: keys, Values: nine, Operations: []spec.Operation{spec.OperationRange}},
 		},
 		"a stream": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadRange, Range: &v1alpha1.RangeWorkload{
-				Delivery: v1alpha1.DeliveryStream, KeysPerRequest: 20, KeySize: 4, ValueSize: 9, Keys: keys,
+			spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+				Consistency: spec.Linearizable, Delivery: spec.DeliveryStream, KeysPerRequest: 20, Keys: keys, Values: nine,
 			}},
-			func(w *plan.Workload) {
-				w.Type, w.Interval = plan.WorkloadRange, plan.Interval{Keys: 20, Stream: true}
-			},
+			asked{Keys: keys, Values: nine, Operations: []spec.Operation{spec.OperationRange}},
 		},
 		"transactions": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
-				Mode: v1alpha1.TxnPuts, PutsPerTransaction: new(int32(5)), KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
-			}},
-			func(w *plan.Workload) {
-				w.Type, w.Txn, w.Values = plan.WorkloadTxn, &plan.Txn{Puts: 5}, wantMade
-			},
+			spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: new(int32(5)), Keys: keys, Values: made}},
+			asked{Keys: keys, Values: made, Operations: []spec.Operation{spec.OperationTxn}},
 		},
 		"compare-and-swap": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadTxn, Txn: &v1alpha1.TxnWorkload{
-				Mode: v1alpha1.TxnCompareAndSwap, KeySize: 4, ValueSize: 9, Keys: keys,
-			}},
-			func(w *plan.Workload) { w.Type, w.Txn = plan.WorkloadTxn, &plan.Txn{} },
+			spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: keys, Values: nine}},
+			asked{Keys: keys, Values: nine, Operations: []spec.Operation{spec.OperationCompareAndSwap}},
 		},
 		"watches": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadWatch, Watch: &v1alpha1.WatchWorkload{
-				Streams: 3, WatchersPerStream: 5, Connections: 2, Scope: v1alpha1.WatchScopeAllKeys, PrevKV: true, KeySize: 4, ValueSize: 50, Keys: keys,
-				Values: &v1alpha1.Values{Content: v1alpha1.ValueContentZero, MinSize: new(int32(20))},
+			spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{
+				Streams: 3, WatchersPerStream: 5, Connections: 2, Scope: spec.WatchScopeAllKeys, PrevKV: true, Keys: keys, Values: marked,
 			}},
-			func(w *plan.Workload) {
-				w.Type, w.ValueSize, w.Values = plan.WorkloadWatch, 50, plan.Values{ZeroPercent: 100, Spread: 30}
-				w.Watch = &plan.Watch{Streams: 3, WatchersPerStream: 5, Connections: 2, AllKeys: true, PrevKV: true}
+			asked{
+				Keys: keys, Values: marked, Carriers: 2,
+				Operations: []spec.Operation{spec.OperationPut, spec.OperationWatchEvent, spec.OperationWatchDelivery},
 			},
 		},
 		"an API server": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: v1alpha1.KubernetesMedium}},
-			func(w *plan.Workload) {
-				*w = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 4096, Kubernetes: &plan.Kubernetes{
-					Nodes: 250, Pods: 7500, LeaseBytes: 500, PodBytes: 4096, EventBytes: 700,
-					PerMinute: plan.KubernetesMinute{
-						LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1,
-					},
-				}}
+			spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium}},
+			asked{
+				Values: spec.Values{SizeBytes: 4096}, Leases: true,
+				Operations: []spec.Operation{
+					spec.OperationOptimisticPut, spec.OperationOptimisticDelete, spec.OperationListBy500, spec.OperationListBy10000,
+					spec.OperationWatchEvent, spec.OperationWatchDelivery,
+				},
 			},
 		},
 		"gets beside watches": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadWatchGet, WatchGet: &v1alpha1.WatchGetWorkload{
-				Streams: 3, WatchersPerStream: 5, Connections: 2, Events: 7, KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
+			spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{
+				Streams: 3, WatchersPerStream: 5, Connections: 2, Events: 7, Keys: keys, Values: made,
 			}},
-			func(w *plan.Workload) {
-				w.Type, w.Serializable, w.Values = plan.WorkloadWatchGet, true, wantMade
-				w.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 5, Connections: 2, Events: 7}
-			},
+			asked{Keys: keys, Values: made, Consistency: spec.Serializable, Operations: []spec.Operation{spec.OperationRange}, Carriers: 2},
 		},
 		"software transactions": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadSTM, STM: &v1alpha1.STMWorkload{
-				Isolation: v1alpha1.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: v1alpha1.STMLockerLockRPC,
-				KeySize: 4, ValueSize: 9, Keys: keys, Values: made,
+			spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
+				Isolation: spec.IsolationReadCommitted, KeysPerTransaction: 5, WritePercent: 20, Locker: spec.LockerRPC, Keys: keys, Values: made,
 			}},
-			func(w *plan.Workload) {
-				w.Type, w.Values = plan.WorkloadSTM, wantMade
-				w.STM = &plan.STM{Isolation: plan.IsolationReadCommitted, Keys: 5, WritePercent: 20, Locker: plan.LockerRPC}
-			},
+			asked{Keys: keys, Values: made, Operations: []spec.Operation{spec.OperationSTM}, Leases: true},
 		},
 		"locks": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadLock, Lock: &v1alpha1.LockWorkload{Names: 7, HoldMilliseconds: 5}},
-			func(w *plan.Workload) {
-				*w = plan.Workload{Type: plan.WorkloadLock, Contest: &plan.Contest{Names: 7, HoldMilliseconds: 5}}
+			spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 7, HoldMilliseconds: 5}},
+			asked{
+				Operations: []spec.Operation{spec.OperationLockAcquire, spec.OperationLockRelease, spec.OperationLockHandOff},
+				Contends:   true, Leases: true,
 			},
 		},
 		"elections": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadElection, Election: &v1alpha1.ElectionWorkload{Names: 7, LeadMilliseconds: 5}},
-			func(w *plan.Workload) {
-				*w = plan.Workload{Type: plan.WorkloadElection, Contest: &plan.Contest{Names: 7, HoldMilliseconds: 5}}
+			spec.Workload{Type: spec.WorkloadElection, Election: &spec.Election{Names: 7, LeadMilliseconds: 5}},
+			asked{
+				Operations: []spec.Operation{spec.OperationElectionCampaign, spec.OperationElectionResign, spec.OperationElectionHandOff},
+				Contends:   true, Leases: true,
 			},
 		},
 		"lease renewals": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{
-				Operation: v1alpha1.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &v1alpha1.LeaseKeepAliveSettings{Mode: v1alpha1.KeepAliveStream, Leases: 7},
+			spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{
+				Operation: spec.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &spec.KeepAlive{Mode: spec.KeepAliveStream, Leases: 7},
 			}},
-			func(w *plan.Workload) {
-				*w = plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseKeepAlive, TTLSeconds: 60, Count: 7, Stream: true}}
-			},
+			asked{Operations: []spec.Operation{spec.OperationLeaseKeepAlive}, Leases: true},
 		},
 		"lease grants": {
-			v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{Operation: v1alpha1.LeaseGrant, TTLSeconds: 60}},
-			func(w *plan.Workload) {
-				*w = plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseGrant, TTLSeconds: 60}}
-			},
+			spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: spec.LeaseGrant, TTLSeconds: 60}},
+			asked{Operations: []spec.Operation{spec.OperationLeaseGrant}, Leases: true},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			b, want := putRun(), space
-			b.Spec.Workload = tc.workload
-			tc.want(&want)
+			b := runtest.Puts()
+			b.Spec.Workload = *tc.workload.DeepCopy()
 			got, err := Plan(b, b.Spec.Target.Endpoints)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got.Workload); diff != "" {
+			if diff := cmp.Diff(tc.workload, got.Workload); diff != "" {
 				t.Errorf("workload (-want +got):\n%s", diff)
 			}
+			if tc.want.Consistency == "" {
+				tc.want.Consistency = spec.Linearizable
+			}
+			read := asked{got.Keys(), got.Values(), got.Consistency(), got.Operations(), got.Carriers(), got.Contends(), got.UsesLeases()}
+			if diff := cmp.Diff(tc.want, read); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
 		})
+	}
+	want := workload.Cluster{
+		Nodes: 250, Pods: 7500, LeaseBytes: 500, PodBytes: 4096, EventBytes: 700,
+		PerMinute: workload.Minute{LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1},
+	}
+	if diff := cmp.Diff(want, workload.ClusterOf(spec.ClusterMedium)); diff != "" {
+		t.Errorf("cluster (-want +got):\n%s", diff)
 	}
 }
 
 // Who reads the command that removes what is left must revoke the leases that
 // the plan lets the pods grant, and no others.
 func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
-	b := putRun()
-	if b.RemovalCommand() != "etcdctl del --prefix 'etcdbench/11112222/'" {
-		t.Errorf("a run without leases is removed by %s", b.RemovalCommand())
+	b := runtest.Puts()
+	if RemovalCommand(b) != "etcdctl del --prefix 'etcdbench/11112222/'" {
+		t.Errorf("a run without leases is removed by %s", RemovalCommand(b))
 	}
-	b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadLease, Lease: &v1alpha1.LeaseWorkload{Operation: v1alpha1.LeaseGrant, TTLSeconds: 60}}
+	b.Spec.Workload = spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: spec.LeaseGrant, TTLSeconds: 60}}
 	p, err := Plan(b, b.Spec.Target.Endpoints)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(b.RemovalCommand(), "grep '^")
+	_, rest, _ := strings.Cut(RemovalCommand(b), "grep '^")
 	digits, _, _ := strings.Cut(rest, "'")
 	if len(digits) != 10 {
-		t.Fatalf("the command %s does not look for ten digits", b.RemovalCommand())
+		t.Fatalf("the command %s does not look for ten digits", RemovalCommand(b))
 	}
 	for id, want := range map[int64]bool{
-		p.FirstLease - 1: false, p.FirstLease: true, p.LeaseID(plan.LeaseOfClient, 1<<22-1): true, p.FirstLease + plan.LeaseIDs: false,
+		p.FirstLease - 1: false, p.FirstLease: true, p.LeaseID(workload.LeaseOfClient, 1<<22-1): true, p.FirstLease + workload.LeaseIDs: false,
 	} {
 		if found := strings.HasPrefix(fmt.Sprintf("%016x", id), digits); found != want || p.OwnsLease(id) != want {
 			t.Errorf("lease %016x: the command takes it: %v, the plan owns it: %v, wanted %v", id, found, p.OwnsLease(id), want)
@@ -163,11 +167,11 @@ func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
 // Whatever admission lets through of Kubernetes has a plan, however unevenly its
 // clients fall to the pods.
 func TestEachClusterIsLargeEnoughForItsPods(t *testing.T) {
-	for profile, clients := range map[v1alpha1.KubernetesProfile]int32{v1alpha1.KubernetesSmall: 50, v1alpha1.KubernetesMedium: 250, v1alpha1.KubernetesLarge: 1000} {
+	for profile, clients := range map[spec.ClusterSize]int32{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000} {
 		for pods := int32(1); pods <= 25; pods++ {
 			for _, connections := range []int32{pods, pods + 1, min(2*pods+1, clients), clients/2 + 1, clients} {
-				b := putRun(func(b *v1alpha1.EtcdBenchmark) {
-					b.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadKubernetes, Kubernetes: &v1alpha1.KubernetesWorkload{Profile: profile}}
+				b := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) {
+					b.Spec.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: profile}}
 					b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, connections, clients
 				})
 				if _, err := Plan(b, b.Spec.Target.Endpoints); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // stages of a client pod in order.
@@ -24,11 +25,10 @@ func reached(snap *results.Snapshot, stage results.Stage) bool {
 func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
 	s := results.Summarize(snaps)
 	out := &v1alpha1.Progress{
-		Requests:                    int64(s.Succeeded + s.Failed + s.Censored),
-		StartedRequests:             int64(s.Started),
-		FailedRequests:              int64(s.Failed),
-		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
-		ThroughputPerMillionSeconds: rateOf(s.Throughput).fine(),
+		Requests:            int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:     int64(s.Started),
+		FailedRequests:      int64(s.Failed),
+		ThroughputPerSecond: text.RateOf(s.Throughput).Decimal(),
 	}
 	setLatency(out, operationSummaries(s.Operations))
 	for _, snap := range snaps {
@@ -97,7 +97,7 @@ func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 		KeysDeleted:           snap.Cleaning == results.CleaningKeysDeleted,
 	}
 	if snap.Failure != nil {
-		out.Message = results.Shorten(snap.Failure.Message, MaxPodMessage)
+		out.Message = text.Shorten(snap.Failure.Message, v1alpha1.MaxPodMessageLength)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -33,7 +34,7 @@ type report struct {
 
 // reportOperation has the distributions of one kind of request that are not empty.
 type reportOperation struct {
-	Operation   results.Operation          `json:"operation"`
+	Operation   spec.Operation             `json:"operation"`
 	Histograms  map[string]reportHistogram `json:"histograms"`
 	ErrorCounts map[string]uint64          `json:"errorCounts,omitempty"`
 }

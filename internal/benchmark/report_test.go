@@ -2,16 +2,21 @@ package benchmark
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 func TestReportHoldsEveryRequest(t *testing.T) {
-	snaps := []*results.Snapshot{measured(0, 300), measured(1, 200, failing(7, "Unavailable", time.Millisecond))}
-	data, err := Report(putRun(), results.Merge(snaps), results.Summarize(snaps))
+	snaps := []*results.Snapshot{runtest.Measured(0, 300), runtest.Measured(1, 200, runtest.Failing(7, "Unavailable", time.Millisecond))}
+	data, err := Report(runtest.Puts(), results.Merge(snaps), results.Summarize(snaps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +55,9 @@ func TestReportFitsIntoAConfigMap(t *testing.T) {
 		}
 		return r
 	}
-	merged := measured(0, 1)
-	merged.Operations = map[results.Operation]*results.OperationResult{results.OperationPut: op(), results.OperationRange: op()}
-	data, err := Report(putRun(), merged, results.Summarize([]*results.Snapshot{merged}))
+	merged := runtest.Measured(0, 1)
+	merged.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op(), spec.OperationRange: op()}
+	data, err := Report(runtest.Puts(), merged, results.Summarize([]*results.Snapshot{merged}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,7 @@ func TestReportFitsIntoAConfigMap(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if h := got.Operations[1].Histograms["latency"]; inBuckets(h) != int64(merged.Operations[results.OperationRange].Latency.Count()) {
+	if h := got.Operations[1].Histograms["latency"]; inBuckets(h) != int64(merged.Operations[spec.OperationRange].Latency.Count()) {
 		t.Errorf("buckets at schema %d do not add up", h.Schema)
 	}
 }
@@ -77,5 +82,22 @@ func fillWide(h *results.Histogram) {
 	for range 40 {
 		same := h.Clone()
 		h.Merge(&same)
+	}
+}
+
+// Each pod may have errors of its own; so many would not fit into any object.
+func TestReportOfEndlessErrorsIsWritten(t *testing.T) {
+	merged := runtest.Measured(0, 1)
+	errors := merged.Operations[spec.OperationPut].Errors
+	for i := range 10_000 {
+		errors[fmt.Sprint(strings.Repeat("x", 500), i)] = uint64(i)
+	}
+	data, err := Report(runtest.Puts(), merged, results.Summarize([]*results.Snapshot{merged}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got report
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Operations[0].ErrorCounts) != v1alpha1.MaxErrorCodes {
+		t.Errorf("got %d codes (%v), wanted the most frequent %d", len(got.Operations[0].ErrorCounts), err, v1alpha1.MaxErrorCodes)
 	}
 }

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// slowest returns the kind of request with the highest 99th percentile of
+// Slowest returns the kind of request with the highest 99th percentile of
 // latency, and of several the one with the highest maximum: what has room for one
 // must not hide the slow half of a mixed workload, nor mix the two. Events are no
 // requests. It is nil where nothing has a latency.
-func slowest(operations []v1alpha1.OperationSummary) *v1alpha1.OperationSummary {
+func Slowest(operations []v1alpha1.OperationSummary) *v1alpha1.OperationSummary {
 	var found *v1alpha1.OperationSummary
 	for i := range operations {
 		op := &operations[i]
-		if op.Latency == nil || results.Operation(op.Operation).IsEvent() {
+		if op.Latency == nil || op.Operation.IsEvent() {
 			continue
 		}
 		if found == nil || compareTails(op.Latency, found.Latency) > 0 {
@@ -31,8 +31,8 @@ func compareTails(a, b *v1alpha1.LatencySummary) int {
 }
 
 // progressStatistics are those that progress has of a latency.
-var progressStatistics = []v1alpha1.LatencyStatistic{
-	v1alpha1.StatisticP50, v1alpha1.StatisticP90, v1alpha1.StatisticP99, v1alpha1.StatisticP999, v1alpha1.StatisticMax,
+var progressStatistics = []spec.Statistic{
+	spec.StatisticP50, spec.StatisticP90, spec.StatisticP99, spec.StatisticP999, spec.StatisticMax,
 }
 
 // LatencyOf returns the latency of a finished run as its progress had it.
@@ -45,7 +45,7 @@ func LatencyOf(s *v1alpha1.Summary) *v1alpha1.Progress {
 // setLatency makes the latency of progress that of the slowest of these kinds of
 // request.
 func setLatency(p *v1alpha1.Progress, operations []v1alpha1.OperationSummary) {
-	op := slowest(operations)
+	op := Slowest(operations)
 	if op == nil {
 		return
 	}

@@ -9,44 +9,54 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // Summary returns the merged result of a run as its status states it: in whole
 // numbers.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
-	out := &v1alpha1.Summary{
-		Transport:                   b.Resolved().Load.Transport,
-		Partial:                     s.Partial,
-		MeasuredRequests:            int64(s.Succeeded + s.Failed + s.Censored),
-		StartedRequests:             int64(s.Started),
-		LateRequests:                ifKnown(s.Late),
-		FailedRequests:              int64(s.Failed),
-		CensoredRequests:            int64(s.Censored),
-		ThroughputPerSecond:         rateOf(s.Throughput).whole(),
-		ThroughputPerMillionSeconds: rateOf(s.Throughput).fine(),
-		SteadyThroughputPerSecond:   rateOf(s.SteadyThroughput).whole(),
-		TailMicroseconds:            toMicros(s.Tail),
-		WindowStart:                 microTime(s.WindowStart),
-		WindowEnd:                   microTime(s.WindowEnd),
-		DurationMicroseconds:        toMicros(s.Length),
-		StartSkewMicroseconds:       toMicros(s.StartSkew),
-		Disturbances:                disturbanceSummaries(b, s.Disturbances),
-		RequestCounts:               RequestCounts(s.Requests),
-		KeyBytesOnWire:              int32(s.KeyBytes),
-		Warnings:                    boundedWarnings(slices.Concat(s.Warnings, disturbanceWarnings(b, s))),
-		Members:                     memberSummaries(s.Target),
-		Evidence:                    evidence(s),
-		Watch:                       watchSummary(s.Watch),
-		Validity:                    validity(b, s.Validity),
-		Operations:                  operationSummaries(s.Operations),
+	clients := verdict.Clients(b, s)
+	return &v1alpha1.Summary{
+		Transport:                 b.Resolved().Load.Transport,
+		Partial:                   s.Partial,
+		MeasuredRequests:          int64(s.Succeeded + s.Failed + s.Censored),
+		StartedRequests:           int64(s.Started),
+		LateRequests:              ifKnown(s.Late),
+		FailedRequests:            int64(s.Failed),
+		CensoredRequests:          int64(s.Censored),
+		ThroughputPerSecond:       text.RateOf(s.Throughput).Decimal(),
+		SteadyThroughputPerSecond: steady(s.SteadyThroughput),
+		TailMicroseconds:          toMicros(s.Tail),
+		WindowStart:               microTime(s.WindowStart),
+		WindowEnd:                 microTime(s.WindowEnd),
+		DurationMicroseconds:      toMicros(s.Length),
+		StartSkewMicroseconds:     toMicros(s.StartSkew),
+		Disturbances:              disturbanceSummaries(b, s.Disturbances),
+		RequestCounts:             RequestCounts(s.Requests),
+		KeyBytesOnWire:            int32(s.KeyBytes),
+		Warnings:                  verdict.Warnings(b, s),
+		Members:                   memberSummaries(s.Target),
+		Evidence:                  verdict.Evidence(s, clients),
+		Watch:                     watchSummary(s.Watch),
+		Validity:                  clients,
+		Operations:                operationSummaries(s.Operations),
 	}
-	return out
+}
+
+// steady is empty where there is none.
+func steady(perSecond float64) spec.Decimal {
+	if perSecond == 0 {
+		return ""
+	}
+	return text.RateOf(perSecond).Decimal()
 }
 
 func operationSummaries(operations []results.OperationSummary) (out []v1alpha1.OperationSummary) {
-	for _, op := range operations[:min(len(operations), maxOperations)] {
+	for _, op := range operations[:min(len(operations), v1alpha1.MaxOperations)] {
 		out = append(out, operationSummary(op))
 	}
 	return out
@@ -54,22 +64,22 @@ func operationSummaries(operations []results.OperationSummary) (out []v1alpha1.O
 
 func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 	out := v1alpha1.OperationSummary{
-		Operation:                   v1alpha1.Operation(op.Operation),
-		Succeeded:                   int64(op.Succeeded),
-		Failed:                      int64(op.Failed),
-		Censored:                    int64(op.Censored),
-		Late:                        ifKnown(op.Late),
-		Errors:                      errorCounts(op.Errors),
-		Lost:                        int64(op.Lost),
-		Attempts:                    int64(op.Attempts),
-		ThroughputPerSecond:         rateOf(op.Throughput).whole(),
-		ThroughputPerMillionSeconds: rateOf(op.Throughput).fine(),
-		Latency:                     latencySummary(op.Latency),
-		ServiceTime:                 latencySummary(op.Service),
-		Lateness:                    latencySummary(op.Lateness),
+		Operation:           op.Operation,
+		Succeeded:           int64(op.Succeeded),
+		Failed:              int64(op.Failed),
+		Censored:            int64(op.Censored),
+		Late:                ifKnown(op.Late),
+		Errors:              errorCounts(op.Errors),
+		Lost:                int64(op.Lost),
+		Attempts:            int64(op.Attempts),
+		ThroughputPerSecond: text.RateOf(op.Throughput).Decimal(),
+		Latency:             latencySummary(op.Latency),
+		ServiceTime:         latencySummary(op.Service),
+		Lateness:            latencySummary(op.Lateness),
 	}
 	if op.Attempts > 0 {
-		out.AttemptsPerThousandCommits = whole(1000 * float64(op.Attempts) / float64(max(op.Succeeded, 1)))
+		perCommit := float64(op.Attempts) / float64(max(op.Succeeded, 1))
+		out.AttemptsPerCommit = spec.DecimalOf(math.Round(1000*perCommit) / 1000)
 	}
 	return out
 }
@@ -88,37 +98,37 @@ func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
 	if d.Count == 0 {
 		return nil
 	}
-	micros := func(s results.Statistic) int64 { return toMicros(d.Values[s].Duration) }
+	micros := func(s spec.Statistic) int64 { return toMicros(d.Values[s].Duration) }
 	return &v1alpha1.LatencySummary{
-		Count:                     int64(d.Count),
-		MeanMicroseconds:          micros(results.StatisticMean),
-		StddevMicroseconds:        toMicros(d.Stddev),
-		MinMicroseconds:           toMicros(d.Min),
-		P50Microseconds:           micros(results.StatisticP50),
-		P90Microseconds:           micros(results.StatisticP90),
-		P95Microseconds:           micros(results.StatisticP95),
-		P99Microseconds:           micros(results.StatisticP99),
-		P999Microseconds:          micros(results.StatisticP999),
-		MaxMicroseconds:           micros(results.StatisticMax),
-		AtLeast:                   atLeast(d.Values),
-		ErrorBoundPartsPerMillion: errorBound(d),
+		Count:                int64(d.Count),
+		MeanMicroseconds:     micros(spec.StatisticMean),
+		StddevMicroseconds:   toMicros(d.Stddev),
+		MinMicroseconds:      toMicros(d.Min),
+		P50Microseconds:      micros(spec.StatisticP50),
+		P90Microseconds:      micros(spec.StatisticP90),
+		P95Microseconds:      micros(spec.StatisticP95),
+		P99Microseconds:      micros(spec.StatisticP99),
+		P999Microseconds:     micros(spec.StatisticP999),
+		MaxMicroseconds:      micros(spec.StatisticMax),
+		AtLeast:              atLeast(d.Values),
+		ErrorBoundPerMillion: errorBound(d),
 	}
 }
 
 // errorBound is 0 where the buckets were lost on the way, so that there are no
 // percentiles and nothing is known of their error.
 func errorBound(d results.Distribution) int32 {
-	if _, known := d.Values[results.StatisticP50]; !known {
+	if _, known := d.Values[spec.StatisticP50]; !known {
 		return 0
 	}
 	return int32(d.ErrorBoundPPM)
 }
 
-func atLeast(values map[results.Statistic]results.Value) []v1alpha1.LatencyStatistic {
-	var out []v1alpha1.LatencyStatistic
+func atLeast(values map[spec.Statistic]results.Value) []spec.Statistic {
+	var out []spec.Statistic
 	for s, v := range values {
 		if v.AtLeast {
-			out = append(out, v1alpha1.LatencyStatistic(s))
+			out = append(out, s)
 		}
 	}
 	slices.Sort(out)
@@ -134,12 +144,12 @@ func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
 	slices.SortFunc(out, func(a, b v1alpha1.ErrorCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Code, b.Code))
 	})
-	return out[:min(len(out), maxErrorCodes)]
+	return out[:min(len(out), v1alpha1.MaxErrorCodes)]
 }
 
 // RequestCounts are the requests that were sent, sorted by RPC. A run that never
 // measured has them too, and no summary.
-func RequestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
+func RequestCounts(requests map[spec.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
 	var out []v1alpha1.RequestCount
 	for rpc, phases := range requests {
 		out = append(out, v1alpha1.RequestCount{
@@ -151,7 +161,7 @@ func RequestCounts(requests map[results.RPC]map[results.Phase]uint64) []v1alpha1
 		})
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.RequestCount) int { return strings.Compare(a.RPC, b.RPC) })
-	return out[:min(len(out), maxCalls)]
+	return out[:min(len(out), v1alpha1.MaxRequestCounts)]
 }
 
 func whole(v float64) int64 { return int64(math.Round(v)) }
@@ -164,4 +174,20 @@ func microTime(t time.Time) *metav1.MicroTime {
 	}
 	out := metav1.NewMicroTime(t.UTC())
 	return &out
+}
+
+// watchSummary returns nil for a run without watchers.
+func watchSummary(w results.Watch) *v1alpha1.WatchSummary {
+	if w == (results.Watch{}) {
+		return nil
+	}
+	return &v1alpha1.WatchSummary{
+		Watchers:          int64(w.Watchers),
+		ExpectedEvents:    int64(w.Expected),
+		MissedEvents:      int64(w.Missed),
+		DuplicateEvents:   int64(w.Duplicate),
+		CancelledWatchers: int64(w.Cancelled),
+		ResumedWatchers:   int64(w.Resumed),
+		Replays:           int64(w.Replays),
+	}
 }

@@ -16,7 +16,7 @@ func TargetStatus(b *v1alpha1.EtcdBenchmark, endpoints []string, t *results.Targ
 	for _, m := range t.Members {
 		out.Members = append(out.Members, memberStatus(m))
 		if m.Leader {
-			out.Leader, out.Version = memberName(m), m.Version
+			out.Leader, out.Version = m.Label(), m.Version
 		}
 	}
 	return out
@@ -35,12 +35,4 @@ func memberStatus(m results.Member) v1alpha1.MemberStatus {
 		out.ResidentMemoryBytes = &m.ResidentMemoryBytes
 	}
 	return out
-}
-
-// memberName falls back to the ID: a member that has not yet started has no name.
-func memberName(m results.Member) string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return m.ID
 }

@@ -3,8 +3,6 @@ package benchmark
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -58,59 +56,4 @@ func ReportTimeline(data []byte) (*Timeline, error) {
 		return nil, fmt.Errorf("reading the report: wanted intervals of %v to %v s, found %v s", shortestInterval, longestInterval, t.IntervalSeconds)
 	}
 	return r.Timeline, nil
-}
-
-// maxBars bounds how many intervals are drawn.
-const maxBars = 50
-
-// course is a timeline in few intervals, all of them within the window.
-type course struct {
-	intervalSeconds float64
-	rates, failures []float64
-	// longest is not a number where nothing has succeeded.
-	longest []float64
-}
-
-// courseOf leaves out the last, broken interval, whose rate would be none. It
-// returns nothing to draw if fewer than two are left.
-func courseOf(t *Timeline, window time.Duration) course {
-	whole := min(len(t.Points), int(window.Seconds()/t.IntervalSeconds))
-	width := (whole + maxBars - 1) / maxBars
-	if width == 0 || whole/width < 2 {
-		return course{}
-	}
-	c := course{intervalSeconds: t.IntervalSeconds * float64(width)}
-	for from := 0; from+width <= whole; from += width {
-		var succeeded, failed, longest float64
-		for _, p := range t.Points[from : from+width] {
-			succeeded, failed = succeeded+float64(p.Succeeded), failed+float64(p.Failed)
-			longest = max(longest, float64(p.MaxLatencyMicroseconds))
-		}
-		if succeeded == 0 {
-			longest = math.NaN()
-		}
-		c.rates = append(c.rates, succeeded/c.intervalSeconds)
-		c.failures = append(c.failures, failed/c.intervalSeconds)
-		c.longest = append(c.longest, longest)
-	}
-	return c
-}
-
-// bars draws numbers from 0 to their greatest, and a dot for what is none.
-func bars(values []float64, greatest float64) string {
-	const levels = "▁▂▃▄▅▆▇█"
-	drawn := []rune(levels)
-	var out strings.Builder
-	for _, v := range values {
-		level := 0
-		if math.IsNaN(v) {
-			out.WriteRune('·')
-			continue
-		}
-		if greatest > 0 {
-			level = min(int(v/greatest*float64(len(drawn))), len(drawn)-1)
-		}
-		out.WriteRune(drawn[level])
-	}
-	return out.String()
 }

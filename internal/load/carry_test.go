@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // The answers that come in the window to requests of the warm-up make up for
@@ -14,7 +14,7 @@ import (
 // is in flight.
 func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 	duration := func(p *plan.Plan) { forOneSecond(0)(p); p.Load.WarmupSeconds = 1 }
-	requests := func(p *plan.Plan) { p.Load.Requests, p.Load.WarmupSeconds = 100, 1 }
+	requests := func(p *plan.Plan) { p.Load.Requests, p.Load.WarmupSeconds = new(int64(100)), 1 }
 	for name, tc := range map[string]struct {
 		change func(*plan.Plan)
 		// after is when the answer came, from the start of the window.
@@ -30,7 +30,7 @@ func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planOf(tc.change)
-			w := workload.New(p)
+			w := workload.New(p.Run)
 			c := newClient(0, nullConn{}, w, p)
 			e := newEngine(p, w, []*client{c}, newRecorder())
 			part, err := p.Part(0)
@@ -41,7 +41,7 @@ func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 			defer e.close()
 			c.response = Response{Sent: 1, Received: e.measured.start + tc.after, Code: tc.code}
 			e.account(c, e.warmup, w.At(e.warmup.stream, 0), 1)
-			got := e.recorder.results(results.OperationPut)
+			got := e.recorder.results(spec.OperationPut)
 			if got.CompletedInWindow != tc.want || got.Latency.Count() > 0 || got.Failed.Count() > 0 {
 				t.Errorf("got %+v, wanted %d completed and nothing else", got, tc.want)
 			}

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // client is one of the plan's clients: it has one request in flight at a time.
@@ -28,8 +27,6 @@ type client struct {
 	// pause is how long the client waited after its last request, because the
 	// target could not be reached.
 	pause time.Duration
-	// inTransaction: the load's requests are wrapped, see Request.
-	inTransaction bool
 	// alarm is for how long the client holds what it has won; nil until it does.
 	alarm *boundAlarm
 }
@@ -42,18 +39,13 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 		workload: w,
 		request:  newRequest(p, w),
 		key:      make([]byte, 0, w.KeyBytes()),
-
-		inTransaction: p.Workload.InTransaction,
-	}
-	if p.Workload.Lease != nil {
-		c.request.TTLSeconds = p.Workload.Lease.TTLSeconds
 	}
 	return c
 }
 
 // subject names what the client's last request was about.
 func (c *client) subject(op workload.Operation) string {
-	if op.OnLease() {
+	if op.Subject == workload.OnLease {
 		return fmt.Sprintf("lease %x", op.Lease)
 	}
 	return fmt.Sprintf("key %q", c.key)
@@ -61,13 +53,7 @@ func (c *client) subject(op workload.Operation) string {
 
 // newRequest returns what all requests of a client have in common.
 func newRequest(p plan.Plan, w *workload.Workload) Request {
-	interval := p.Workload.Interval
-	return Request{
-		Pairs: make([]Pair, w.KeysAtOnce()),
-		Limit: interval.Limit, KeysOnly: interval.KeysOnly, CountOnly: interval.CountOnly, Keys: interval.Width(),
-		PageKeys: interval.PageKeys, Stream: interval.Stream,
-		Serializable: p.Workload.Serializable, Timeout: p.Load.RequestTimeout(),
-	}
+	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency(), Timeout: p.Load.RequestTimeout()}
 }
 
 // do sends one operation and waits for its end.
@@ -78,16 +64,16 @@ func (c *client) do(ctx context.Context, op workload.Operation) {
 
 // prepare makes the request of an operation.
 func (c *client) prepare(op workload.Operation) {
-	c.request.Operation = op.Kind
-	switch {
-	case op.OnSeveral():
+	c.request.Operation, c.request.Preload, c.request.Needs = op.Kind, op.Stream == 0, op.Needs
+	switch op.Subject {
+	case workload.OnSeveral:
 		c.preparePairs(op)
-	case op.OnLease():
+	case workload.OnLease:
 		c.request.Lease = op.Lease
-	case op.OnObject():
+	case workload.OnObject:
 		c.prepareObject(op)
-	case op.OnName():
-		// Which name that is, the client's connection knows.
+	case workload.OnName:
+		// The client's connection knows which name that is.
 	default:
 		c.prepareKey(op)
 	}
@@ -96,27 +82,24 @@ func (c *client) prepare(op workload.Operation) {
 func (c *client) prepareKey(op workload.Operation) {
 	c.key = c.workload.AppendKey(c.key[:0], op.Key)
 	c.request.Key, c.request.Value, c.request.End = c.key, nil, nil
-	// What comes before the load is written the plain way.
-	c.request.InTransaction = c.inTransaction && op.Stream != 0
-	switch op.Kind {
-	case results.OperationPut, results.OperationCompareAndSwap:
+	if op.Writes {
 		c.request.Value = c.valueOf(op)
-	case results.OperationRange:
-		c.end = c.workload.AppendEnd(c.end[:0], op.Key)
-		c.request.End = c.end
+		return
 	}
+	c.end = c.workload.AppendEnd(c.end[:0], op.Key)
+	c.request.End = c.end
 }
 
 // prepareObject makes a request on an object, or on all of a resource.
 func (c *client) prepareObject(op workload.Operation) {
-	c.request.Create, c.request.Expires, c.request.Limit = op.Create, op.Resource == workload.Events, op.PageSize()
+	c.request.Create, c.request.Expires, c.request.PageSize = op.Create, op.Resource == workload.Events, op.PageSize
 	c.request.Value = nil
-	if c.request.Limit > 0 {
+	if op.PageSize > 0 {
 		c.key = c.workload.AppendResource(c.key[:0], op.Resource)
 	} else {
 		c.key = c.workload.AppendObject(c.key[:0], op.Resource, op.Key)
 	}
-	if c.request.Key = c.key; op.Kind == results.OperationOptimisticPut {
+	if c.request.Key = c.key; op.Writes {
 		c.request.Value = c.valueOf(op)
 	}
 }
@@ -131,7 +114,7 @@ func (c *client) valueOf(op workload.Operation) []byte {
 
 func (c *client) preparePairs(op workload.Operation) {
 	c.keys = c.workload.AppendKeys(c.keys[:0], op)
-	c.request.Writes = c.workload.Writes(op)
+	c.request.Writes = c.workload.WritesOf(op)
 	for i, number := range c.keys {
 		p := &c.request.Pairs[i]
 		p.Key, p.Value = c.workload.AppendKey(p.Key[:0], number), c.workload.Value(op.Value*int64(len(c.keys))+int64(i))
@@ -156,7 +139,7 @@ func (c *client) close() {
 	}
 }
 
-// Pauses of a closed-loop client whose target can not be reached.
+// Pauses of a closed-loop client whose target cannot be reached.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
@@ -192,7 +175,7 @@ func (c *client) nextPause() time.Duration {
 	return c.pause
 }
 
-// refused says whether the last request failed so fast that it can not have
+// refused says whether the last request failed so fast that it cannot have
 // waited for anything.
 func (c *client) refused() bool {
 	return c.response.Code == CodeUnavailable && c.response.Received.Sub(c.response.Sent) < firstPause

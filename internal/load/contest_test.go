@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-func contestOf(holdMilliseconds int) func(*plan.Plan) {
+func contestOf(holdMilliseconds int32) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Workload = plan.Workload{Type: plan.WorkloadLock, Contest: &plan.Contest{Names: 4, HoldMilliseconds: holdMilliseconds}}
-		p.FirstLease, p.Load.Requests = plan.LeaseIDs, 200
+		p.Workload = spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 4, HoldMilliseconds: holdMilliseconds}}
+		p.FirstLease, p.Load.Requests = workload.LeaseIDs, new(int64(200))
 	}
 }
 
@@ -30,9 +31,9 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 		defer mutex.Unlock()
 		// Each client has a response of its own.
 		switch req.Operation {
-		case results.OperationLockAcquire:
+		case spec.OperationLockAcquire:
 			held[resp] = Now()
-		case results.OperationLockRelease:
+		case spec.OperationLockRelease:
 			if won, ok := held[resp]; !ok || resp.Sent.Sub(won) < hold {
 				tooSoon.Add(1)
 			}
@@ -40,7 +41,7 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 		}
 	}}
 	s := run(t, planOf(contestOf(20)), d)
-	acquired, released := s.Operations[results.OperationLockAcquire], s.Operations[results.OperationLockRelease]
+	acquired, released := s.Operations[spec.OperationLockAcquire], s.Operations[spec.OperationLockRelease]
 	if acquired.Latency.Count() != 200 || released.Latency.Count() != 200 || len(held) > 0 || tooSoon.Load() > 0 {
 		t.Errorf("%d acquired, %d released, %d of them before their time, %d still held; wanted 200, none early, none held",
 			acquired.Latency.Count(), released.Latency.Count(), tooSoon.Load(), len(held))
@@ -65,11 +66,11 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 // of the run.
 func TestFailuresOfEitherStepAreCounted(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fails                           results.Operation
+		fails                           spec.Operation
 		succeeded, failed, wantReleases uint64
 	}{
-		"the first":  {results.OperationLockAcquire, 0, 200, 0},
-		"the second": {results.OperationLockRelease, 200, 200, 200},
+		"the first":  {spec.OperationLockAcquire, 0, 200, 0},
+		"the second": {spec.OperationLockRelease, 200, 200, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
@@ -82,7 +83,7 @@ func TestFailuresOfEitherStepAreCounted(t *testing.T) {
 			if sum.Succeeded != tc.succeeded || sum.Failed != tc.failed {
 				t.Errorf("%d succeeded, %d failed, wanted %d and %d", sum.Succeeded, sum.Failed, tc.succeeded, tc.failed)
 			}
-			releases := s.Requests[results.RPC(results.OperationLockRelease)][results.PhaseMeasured]
+			releases := s.Requests[spec.RPC(spec.OperationLockRelease)][results.PhaseMeasured]
 			if got := s.Operations[tc.fails].Errors[CodeDeadlineExceeded]; got != 200 || releases != tc.wantReleases {
 				t.Errorf("%d errors of %s, %d releases; wanted 200 and %d", got, tc.fails, releases, tc.wantReleases)
 			}
@@ -96,12 +97,12 @@ func TestHandOffsAreCountedWhereTheyAreKnown(t *testing.T) {
 	const lag = 3 * time.Millisecond
 	var n atomic.Int64
 	d := &fakeDriver{answer: func(_ context.Context, req *Request, resp *Response) {
-		if req.Operation == results.OperationLockAcquire && n.Add(1)%4 == 0 {
+		if req.Operation == spec.OperationLockAcquire && n.Add(1)%4 == 0 {
 			resp.Freed = Now().Add(-lag)
 		}
 	}}
 	s := run(t, planOf(contestOf(0)), d)
-	h := s.Operations[results.OperationLockHandOff]
+	h := s.Operations[spec.OperationLockHandOff]
 	if h.Latency.Count() != 50 || h.CompletedInWindow != 50 || h.Latency.Min() < lag || h.Service.Count() != 0 {
 		t.Errorf("%d hand-offs of at least %v, wanted 50 of %v", h.Latency.Count(), h.Latency.Min(), lag)
 	}
@@ -117,13 +118,13 @@ func TestAHoldEndsWithTheLoad(t *testing.T) {
 	}
 	ctx, cut := context.WithCancel(WithPhase(t.Context(), results.PhaseMeasured))
 	d := &fakeDriver{answer: func(context.Context, *Request, *Response) { cut() }}
-	w := workload.New(p)
+	w := workload.New(p.Run)
 	c := newClient(0, &fakeConn{d}, w, p)
 	e := newEngine(p, w, []*client{c}, newRecorder())
 	e.prepare(part, Now())
 	defer e.close()
 	e.send(ctx, c, e.measured, 0, Now())
-	if n := d.Requests()[results.RPC(results.OperationLockRelease)][results.PhaseMeasured]; n != 1 {
+	if n := d.Requests()[spec.RPC(spec.OperationLockRelease)][results.PhaseMeasured]; n != 1 {
 		t.Errorf("%d locks were released, wanted 1", n)
 	}
 }
@@ -154,7 +155,7 @@ func TestACleanUpIsNoPartOfTheNextRequest(t *testing.T) {
 	e.measured.limit = 2
 	e.closedLoop(WithPhase(t.Context(), results.PhaseMeasured), c, e.measured, Now())
 	var latency results.Histogram
-	for _, operation := range []results.Operation{results.OperationPut, results.OperationRange} {
+	for _, operation := range []spec.Operation{spec.OperationPut, spec.OperationRange} {
 		latency.Merge(&e.recorder.results(operation).Latency)
 	}
 	if latency.Count() != 1 || latency.Max() >= cleanUp {

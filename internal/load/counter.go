@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -20,13 +21,13 @@ type RequestCounter struct {
 
 // requestCount counts the requests of one kind.
 type requestCount struct {
-	rpc   results.RPC
+	rpc   spec.RPC
 	phase results.Phase
 	n     atomic.Uint64
 }
 
 // Add counts one request.
-func (c *RequestCounter) Add(rpc results.RPC, phase results.Phase) {
+func (c *RequestCounter) Add(rpc spec.RPC, phase results.Phase) {
 	k := c.find(rpc, phase)
 	if k == nil {
 		k = c.grow(rpc, phase)
@@ -35,8 +36,8 @@ func (c *RequestCounter) Add(rpc results.RPC, phase results.Phase) {
 }
 
 // Counts returns what was counted so far.
-func (c *RequestCounter) Counts() map[results.RPC]map[results.Phase]uint64 {
-	all := map[results.RPC]map[results.Phase]uint64{}
+func (c *RequestCounter) Counts() map[spec.RPC]map[results.Phase]uint64 {
+	all := map[spec.RPC]map[results.Phase]uint64{}
 	for _, k := range c.load() {
 		if all[k.rpc] == nil {
 			all[k.rpc] = map[results.Phase]uint64{}
@@ -53,7 +54,7 @@ func (c *RequestCounter) load() []*requestCount {
 	return nil
 }
 
-func (c *RequestCounter) find(rpc results.RPC, phase results.Phase) *requestCount {
+func (c *RequestCounter) find(rpc spec.RPC, phase results.Phase) *requestCount {
 	for _, k := range c.load() {
 		if k.rpc == rpc && k.phase == phase {
 			return k
@@ -62,7 +63,7 @@ func (c *RequestCounter) find(rpc results.RPC, phase results.Phase) *requestCoun
 	return nil
 }
 
-func (c *RequestCounter) grow(rpc results.RPC, phase results.Phase) *requestCount {
+func (c *RequestCounter) grow(rpc spec.RPC, phase results.Phase) *requestCount {
 	c.growing.Lock()
 	defer c.growing.Unlock()
 	if k := c.find(rpc, phase); k != nil {
@@ -72,4 +73,20 @@ func (c *RequestCounter) grow(rpc results.RPC, phase results.Phase) *requestCoun
 	grown := append(slices.Clone(c.load()), k)
 	c.counts.Store(&grown)
 	return k
+}
+
+// AddRequests adds counts of requests up.
+func AddRequests(all ...map[spec.RPC]map[results.Phase]uint64) map[spec.RPC]map[results.Phase]uint64 {
+	sum := map[spec.RPC]map[results.Phase]uint64{}
+	for _, counts := range all {
+		for rpc, phases := range counts {
+			if sum[rpc] == nil {
+				sum[rpc] = map[results.Phase]uint64{}
+			}
+			for phase, n := range phases {
+				sum[rpc][phase] += n
+			}
+		}
+	}
+	return sum
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -21,14 +21,14 @@ type Step struct {
 // disturber makes the plan's disturbances over a window, each in its own
 // intervals.
 type disturber struct {
-	driver Driver
-	plans  []plan.Disturbance
+	source Disturber
+	plans  []spec.Disturbance
 	// cancel ends those that go on; nil before begin.
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
 	mutex sync.Mutex
-	done  map[results.DisturbanceKind]*results.Disturbance
+	done  map[spec.DisturbanceType]*results.Disturbance
 }
 
 // begin starts the disturbances of a window.
@@ -50,18 +50,18 @@ func (d *disturber) end() {
 // repeat makes one disturbance whenever it is due. What was due while the one
 // before went on is left out, and counted: it would come as a pair, which nobody
 // asked for.
-func (d *disturber) repeat(ctx context.Context, p plan.Disturbance, window *stint) {
+func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *stint) {
 	for due := window.start.Add(p.Every()); !window.over(due) && waitFor(ctx, due, nil); {
-		d.driver.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Kind, window.start, s) })
+		d.source.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Type, window.start, s) })
 		for due = due.Add(p.Every()); due < Now() && !window.over(due); due = due.Add(p.Every()) {
-			d.change(p.Kind, func(done *results.Disturbance) { done.LeftOut++ })
+			d.change(p.Type, func(done *results.Disturbance) { done.LeftOut++ })
 		}
 	}
 }
 
 const cutByTheWindow = "it still went on when the window ended"
 
-func (d *disturber) record(ctx context.Context, kind plan.DisturbanceKind, start Instant, s Step) {
+func (d *disturber) record(ctx context.Context, kind spec.DisturbanceType, start Instant, s Step) {
 	problem := ""
 	switch {
 	case s.Err != nil && ctx.Err() != nil:
@@ -74,27 +74,26 @@ func (d *disturber) record(ctx context.Context, kind plan.DisturbanceKind, start
 }
 
 // change changes what was done of a kind.
-func (d *disturber) change(kind plan.DisturbanceKind, change func(*results.Disturbance)) {
+func (d *disturber) change(kind spec.DisturbanceType, change func(*results.Disturbance)) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.done == nil {
-		d.done = map[results.DisturbanceKind]*results.Disturbance{}
+		d.done = map[spec.DisturbanceType]*results.Disturbance{}
 	}
-	k := results.DisturbanceKind(kind)
-	if d.done[k] == nil {
-		d.done[k] = &results.Disturbance{}
+	if d.done[kind] == nil {
+		d.done[kind] = &results.Disturbance{}
 	}
-	change(d.done[k])
+	change(d.done[kind])
 }
 
 // results returns what was done so far; nil if nothing was.
-func (d *disturber) results() map[results.DisturbanceKind]*results.Disturbance {
+func (d *disturber) results() map[spec.DisturbanceType]*results.Disturbance {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	var out map[results.DisturbanceKind]*results.Disturbance
+	var out map[spec.DisturbanceType]*results.Disturbance
 	for kind, done := range d.done {
 		if out == nil {
-			out = map[results.DisturbanceKind]*results.Disturbance{}
+			out = map[spec.DisturbanceType]*results.Disturbance{}
 		}
 		out[kind] = done.Clone()
 	}

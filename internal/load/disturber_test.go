@@ -9,9 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // disturbFor makes disturbances every two seconds over a window of some length,
@@ -23,14 +24,14 @@ func disturbFor(t *testing.T, window time.Duration, take func(ctx context.Contex
 		number++
 		return take(ctx, number)
 	}}
-	d := &disturber{driver: driver, plans: []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 2}}}
+	d := &disturber{source: driver, plans: []spec.Disturbance{{Type: spec.DisturbanceCompact, EverySeconds: 2}}}
 	start := Now()
 	s := newStint(workload.Measured, plan.Part{}, nil, start, start.Add(window), unlimited)
 	defer s.close()
 	d.begin(t.Context(), s)
 	waitFor(t.Context(), start.Add(window), nil)
 	d.end()
-	return d.results()[results.DisturbanceCompact]
+	return d.results()[spec.DisturbanceCompact]
 }
 
 func marksAt(took time.Duration, after ...time.Duration) (out []results.Mark) {
@@ -87,13 +88,13 @@ func TestDisturbancesComeInTheirIntervals(t *testing.T) {
 func TestOnePodDisturbsTheWindow(t *testing.T) {
 	t.Parallel()
 	p := planOf(func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, 0, 7, 1
+		p.Load.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, nil, new(int32(7)), 1
 		p.Guard.AllowStoreWide = true
-		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 4}, {Kind: plan.DisturbanceDefragment, EverySeconds: 4}}
+		p.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceCompact, EverySeconds: 4}, {Type: spec.DisturbanceDefragment, EverySeconds: 4}}
 	})
 	drivers := []*fakeDriver{{}, {}}
 	drivers[0].hook = func(ctx context.Context, step string) error {
-		if step == string(plan.DisturbanceDefragment) {
+		if step == string(spec.DisturbanceDefragment) {
 			<-ctx.Done()
 		}
 		return ctx.Err()
@@ -102,7 +103,7 @@ func TestOnePodDisturbsTheWindow(t *testing.T) {
 	if d := snapshots[1].Disturbances; d != nil {
 		t.Errorf("pod 1 disturbs, too: %+v", d)
 	}
-	compact, defragment := snapshots[0].Disturbances[results.DisturbanceCompact], snapshots[0].Disturbances[results.DisturbanceDefragment]
+	compact, defragment := snapshots[0].Disturbances[spec.DisturbanceCompact], snapshots[0].Disturbances[spec.DisturbanceDefragment]
 	if compact == nil || compact.Failed != 0 || compact.Marks[0].After < 4*time.Second || compact.Marks[len(compact.Marks)-1].After >= 7*time.Second {
 		t.Errorf("wanted compactions from the fifth second of the window on, got %+v", compact)
 	}

@@ -2,8 +2,8 @@
 // a driver, from the first connection to the last deleted key, and counts what
 // happens.
 //
-// It imports plan, results, its own packages (arrival, members and workload,
-// which are pure, and process) and the standard library. It never imports a datastore, Kubernetes
+// It imports plan, workload, results and its own packages (arrival, guard and members,
+// which are pure, process and tuning). It never imports a datastore, Kubernetes
 // or etcd: the wiring in cmd hands it a Driver. Its one invariant: every request that is
 // due in the measured window is counted exactly once, as a success, as failed,
 // or as censored.

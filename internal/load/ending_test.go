@@ -45,7 +45,7 @@ func TestAnInterruptionAtEachStage(t *testing.T) {
 			}}
 			control := newControl()
 			control.silent = tc.silent
-			s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 2, 20 }), 0, d, control)
+			s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 2, new(int32(20)) }), 0, d, control)
 			go cancelAt(ctx, cancel, s, tc.at)
 			began := time.Now()
 			if err := s.Run(ctx); err != nil {
@@ -77,7 +77,7 @@ func TestASessionEndsByItsOwnTimer(t *testing.T) {
 			t.Parallel()
 			control := newControl()
 			control.silent = tc.silent
-			p := planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.DurationSeconds, p.TimeoutSeconds = 60, 5 })
+			p := planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.DurationSeconds, p.TimeoutSeconds = new(int32(60)), 5 })
 			s := newSession(t, p, 0, &fakeDriver{answer: answerAfter(time.Millisecond)}, control)
 			f := FailureOf(s.Run(t.Context()))
 			got := s.Snapshot()
@@ -134,7 +134,7 @@ func TestAStopKeepsWhatWasMeasured(t *testing.T) {
 			close(control.stopped)
 		}
 	}}
-	s := newSession(t, planOf(func(p *plan.Plan) { p.Load.Requests = 1_000_000 }), 0, d, control)
+	s := newSession(t, planOf(func(p *plan.Plan) { p.Load.Requests = new(int64(1_000_000)) }), 0, d, control)
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestAWindowEndsBeforeItIsDrained(t *testing.T) {
 		answerAfter(50*time.Millisecond)(ctx, req, resp)
 	}}
 	s = newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) {
-		p.Load.DurationSeconds, p.Load.Clients, p.Load.Connections = 60, 1, 1
+		p.Load.DurationSeconds, p.Load.Clients, p.Load.Connections = new(int32(60)), 1, 1
 	}), 0, d, control)
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -6,10 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // engine sends one pod's warm-up and measured window, and records the window.
@@ -45,7 +46,7 @@ const sendGrace = 100 * time.Millisecond
 func (e *engine) prepare(part plan.Part, start Instant) {
 	w0 := start.Add(e.plan.Load.Warmup())
 	end, limit := never, part.Requests
-	if e.plan.Load.DurationSeconds > 0 {
+	if e.plan.Load.Requests == nil {
 		end, limit = w0.Add(e.plan.Load.Duration()), unlimited
 	}
 	e.warmup = newStint(workload.Warmup, part, e.walk(workload.Warmup, part), start, w0, unlimited)
@@ -60,7 +61,7 @@ func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 		return nil
 	}
 	schedule, share := e.schedule(stream), arrival.Share{Pods: part.Pods, Index: part.Index}
-	if e.plan.Load.Poisson {
+	if e.plan.Load.Rate.Arrival == spec.ArrivalPoisson {
 		return schedule.Poisson(uint64(e.plan.Load.Seed), uint64(stream), share)
 	}
 	return schedule.Even(share)
@@ -69,14 +70,11 @@ func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 // schedule returns the rate of a stint. A warm-up keeps the rate with which the
 // window begins.
 func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
-	if stream == workload.Warmup || len(e.plan.Load.Stages) == 0 {
-		return arrival.PerSecond(e.plan.Load.WarmupRatePerSecond())
+	stretches := e.plan.Load.Stretches()
+	if stream == workload.Warmup || len(stretches) == 0 {
+		return arrival.PerSecond(e.plan.Load.WarmupPerSecond())
 	}
-	var stages []arrival.Stage
-	for _, s := range e.plan.Load.Stages {
-		stages = append(stages, arrival.Stage{From: s.FromPerSecond, To: s.ToPerSecond, Seconds: int64(s.Seconds)})
-	}
-	return arrival.Stages(stages...)
+	return arrival.Stages(stretches...)
 }
 
 func (e *engine) close() {
@@ -194,8 +192,8 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 	if e.ledger == nil || s != e.measured {
 		return
 	}
-	if what, watched := op.Watched(); watched {
-		e.ledger.announce(what, op.Value, due)
+	if op.Watched != 0 {
+		e.ledger.announce(op.Watched, op.Value, due)
 	}
 }
 
@@ -232,8 +230,8 @@ func (e *engine) settle(c *client, op workload.Operation) {
 	if e.ledger == nil {
 		return
 	}
-	if what, watched := op.Watched(); watched {
-		e.ledger.settle(what, op.Value, &c.response)
+	if op.Watched != 0 {
+		e.ledger.settle(op.Watched, op.Value, &c.response)
 	}
 }
 
@@ -247,7 +245,7 @@ func (e *engine) outcome(c *client, s *stint, due Instant) requestOutcome {
 // some duration: for throughput it stands for one that the window's end cuts off.
 func (e *engine) carry(c *client, op workload.Operation) {
 	r := &c.response
-	if e.plan.Load.Requests == 0 && r.Succeeded() && r.Received >= e.measured.start && e.inWindow(r.Received) {
+	if e.plan.Load.Requests == nil && r.Succeeded() && r.Received >= e.measured.start && e.inWindow(r.Received) {
 		e.recorder.carry(c.shard, op.Kind)
 	}
 }
@@ -255,7 +253,7 @@ func (e *engine) carry(c *client, op workload.Operation) {
 // inWindow says whether a response came in the window. A window that requests
 // bound lasts until its last response.
 func (e *engine) inWindow(received Instant) bool {
-	return e.plan.Load.Requests > 0 || !e.measured.over(received)
+	return e.plan.Load.Requests != nil || !e.measured.over(received)
 }
 
 // drain waits until all clients are done, for at most a while, and less once

@@ -12,15 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Every arrival that is due in the window is counted once: sent, or owed.
 func TestAnOpenLoopCountsEveryArrival(t *testing.T) {
 	for _, pods := range []int{1, 3} {
-		p := planOf(forOneSecond(1_000), func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = pods, 1 })
+		p := planOf(forOneSecond(1_000), func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = int32(pods), 1 })
 		drivers := make([]*fakeDriver, pods)
 		for i := range drivers {
 			drivers[i] = &fakeDriver{}
@@ -161,9 +162,7 @@ func TestEveryRequestOfAnOpenLoopThatWasSentHasALateness(t *testing.T) {
 // The drain sends nothing new, however much the schedule owes.
 func TestTheBacklogIsNotSentAfterTheWindow(t *testing.T) {
 	d := &fakeDriver{answer: answerAfter(200 * time.Millisecond)}
-	s := run(t, planOf(forOneSecond(1_000), func(p *plan.Plan) {
-		p.Workload.Type, p.Load.Clients, p.Load.Connections = plan.WorkloadPut, 5, 5
-	}), d)
+	s := run(t, planOf(forOneSecond(1_000), putting, func(p *plan.Plan) { p.Load.Clients, p.Load.Connections = 5, 5 }), d)
 	e := endedOf(s)
 	// Five clients send five requests each in a second.
 	if e.Succeeded < 5 || e.Succeeded > 30 || e.Succeeded+e.Censored != 1_000 {
@@ -184,7 +183,7 @@ func TestFailedRequestsAreCountedByCode(t *testing.T) {
 			resp.Code = CodeDeadlineExceeded
 		}
 	}}
-	p := planOf(func(p *plan.Plan) { p.Load.Requests = 1_000 })
+	p := planOf(func(p *plan.Plan) { p.Load.Requests = new(int64(1_000)) })
 	s := run(t, p, d)
 	got := map[string]uint64{}
 	for _, o := range s.Operations {
@@ -248,8 +247,8 @@ func (nullConn) Do(_ context.Context, _ *Request, resp *Response) {
 // that does not end.
 func benchEngine(tb testing.TB) (*engine, *client) {
 	tb.Helper()
-	p := planOf(func(p *plan.Plan) { p.Load.Requests = 1 << 40 })
-	w := workload.New(p)
+	p := planOf(func(p *plan.Plan) { p.Load.Requests = new(int64(1 << 40)) })
+	w := workload.New(p.Run)
 	c := newClient(0, nullConn{}, w, p)
 	e := newEngine(p, w, []*client{c}, newRecorder())
 	part, err := p.Part(0)
@@ -268,7 +267,7 @@ func TestAStopInTheWarmUpMeasuresNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, r := workload.New(p), newRecorder()
+	w, r := workload.New(p.Run), newRecorder()
 	for range 100 {
 		var clients []*client
 		for n := range 8 {
@@ -322,7 +321,7 @@ func BenchmarkRecord(b *testing.B) {
 		request := &requests[n%len(requests)]
 		due += 50_000
 		response := Response{Sent: due + request.lateness, Received: due + request.latency}
-		r.record(0, results.OperationPut, requestOutcome{due: due, response: &response, scheduled: true, inWindow: true})
+		r.record(0, spec.OperationPut, requestOutcome{due: due, response: &response, scheduled: true, inWindow: true})
 	}
 }
 
@@ -352,12 +351,12 @@ func TestRecordersLoseNothing(t *testing.T) {
 				if i%10 == 0 {
 					response.Code = "Aborted"
 				}
-				r.record(n, results.OperationPut, requestOutcome{response: &response, inWindow: true})
+				r.record(n, spec.OperationPut, requestOutcome{response: &response, inWindow: true})
 			}
 		})
 	}
 	writing.Wait()
-	got := r.results(results.OperationPut)
+	got := r.results(spec.OperationPut)
 	if got.Latency.Count() != clients*each*9/10 || got.Failed.Count() != clients*each/10 || got.Errors["Aborted"] != clients*each/10 {
 		t.Errorf("got %d successes and %d failures, %v", got.Latency.Count(), got.Failed.Count(), got.Errors)
 	}

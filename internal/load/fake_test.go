@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // fakeDriver is a Driver without a target. Its zero value answers everything
@@ -66,6 +68,8 @@ func (d *fakeDriver) Connect(ctx context.Context, connection int) (Conn, error) 
 
 func (d *fakeDriver) Claim(ctx context.Context) error { return d.step(ctx, "claim") }
 
+func (d *fakeDriver) Clean(context.Context) error { return nil }
+
 func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
 	d.released.Store(true)
 	if err := d.step(ctx, "release"); err != nil {
@@ -93,9 +97,9 @@ func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 }
 
 // Disturb takes as long as the hook does.
-func (d *fakeDriver) Disturb(ctx context.Context, p plan.Disturbance, tell func(Step)) {
+func (d *fakeDriver) Disturb(ctx context.Context, p spec.Disturbance, tell func(Step)) {
 	s := Step{Began: Now(), Member: "a"}
-	s.Err = d.step(ctx, string(p.Kind))
+	s.Err = d.step(ctx, string(p.Type))
 	tell(s)
 }
 
@@ -106,7 +110,7 @@ func (d *fakeDriver) View(context.Context) members.View {
 	return d.view()
 }
 
-func (d *fakeDriver) Requests() map[results.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
+func (d *fakeDriver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.counter.Counts() }
 
 func (d *fakeDriver) Close() error {
 	d.closed.Store(true)
@@ -118,7 +122,7 @@ type fakeConn struct{ driver *fakeDriver }
 func (c *fakeConn) Do(ctx context.Context, req *Request, resp *Response) {
 	d := c.driver
 	phase := PhaseOf(ctx)
-	d.counter.Add(results.RPC(req.Operation), phase)
+	d.counter.Add(spec.RPC(req.Operation), phase)
 	*resp = Response{Sent: Now()}
 	d.note(phase, string(req.Operation)+" "+string(req.Key)+"="+string(req.Value))
 	if d.answer != nil {
@@ -195,12 +199,19 @@ func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }
 // planOf is a small plan of one pod; changes are applied to it.
 func planOf(changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
-		Version: plan.Version, RunUID: "uid", Name: "test/run", Pods: 1, Prefix: "p/", TimeoutSeconds: 60,
-		Target: plan.Target{Endpoints: []string{"127.0.0.1:1"}, Members: plan.MembersAll},
-		Workload: plan.Workload{
-			Type: plan.WorkloadMixed, ReadsPerHundred: 50, KeySize: 4, ValueSize: 8, KeyCount: 50, KeyOrder: plan.KeyOrderUniform,
+		Version: plan.Version, RunUID: "uid", Name: "test/run", TimeoutSeconds: 60,
+		Target: plan.Target{Datastore: spec.Etcd, Endpoints: []string{"127.0.0.1:1"}, Members: spec.MembersAll},
+		Run: workload.Run{
+			Prefix: "p/",
+			Workload: spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+				ReadPercent: 50, Consistency: spec.Linearizable, Keys: fewKeys(), Values: shortValues(),
+			}},
+			Load: spec.Load{
+				Transport: spec.TransportClient, Pods: 1, Connections: 5, Clients: 20, Requests: new(int64(1_003)), RequestTimeoutSeconds: 5, Seed: 7,
+			},
 		},
-		Load: plan.Load{Transport: plan.TransportClientV3, Connections: 5, Clients: 20, Requests: 1_003, RequestTimeoutSeconds: 5, Seed: 7},
+		// No rule ends it.
+		Guard: spec.Guard{StopOn: &spec.StopRules{}},
 	}
 	for _, change := range changes {
 		change(&p)
@@ -208,12 +219,31 @@ func planOf(changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
+func fewKeys() spec.Keys { return spec.Keys{Count: 50, SizeBytes: 4, Distribution: spec.Uniform} }
+
+func shortValues() spec.Values {
+	return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 8}
+}
+
+// putting lets a plan write alone.
+func putting(p *plan.Plan) {
+	p.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: fewKeys(), Values: shortValues()}}
+}
+
 // forOneSecond is a closed loop, or with a rate an open loop, over the shortest
 // window that a plan can ask for.
 func forOneSecond(rate int64) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 1, rate
+		p.Load.Requests, p.Load.DurationSeconds, p.Load.Rate = nil, new(int32(1)), perSecond(rate)
 	}
+}
+
+// perSecond is the schedule of an open loop; without a rate, it is a closed one's.
+func perSecond(rate int64) *spec.Rate {
+	if rate == 0 {
+		return nil
+	}
+	return &spec.Rate{PerSecond: rate, Arrival: spec.ArrivalConstant}
 }
 
 func newSession(t *testing.T, p plan.Plan, index int, d *fakeDriver, c Control) *Session {
@@ -229,9 +259,9 @@ func newSession(t *testing.T, p plan.Plan, index int, d *fakeDriver, c Control) 
 // their final snapshots.
 func runParts(t *testing.T, p plan.Plan, drivers []*fakeDriver) []*results.Snapshot {
 	t.Helper()
-	snapshots := make([]*results.Snapshot, p.Pods)
+	snapshots := make([]*results.Snapshot, p.Pods())
 	var running sync.WaitGroup
-	for i := range p.Pods {
+	for i := range p.Pods() {
 		s := newSession(t, p, i, drivers[i], newControl())
 		running.Go(func() {
 			if err := s.Run(t.Context()); err != nil {

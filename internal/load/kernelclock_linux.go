@@ -14,7 +14,7 @@ type KernelClock struct {
 	origin Instant
 }
 
-// NewKernelClock compares both clocks. It fails where the kernel's can not be read.
+// NewKernelClock compares both clocks. It fails where the kernel's cannot be read.
 func NewKernelClock() (KernelClock, error) {
 	// Reading our clock first errs to the late side: nothing starts early.
 	ours := Now()

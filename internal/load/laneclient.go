@@ -3,7 +3,7 @@ package load
 import (
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // laneClient is a client that is called when its request has ended.

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // ledger matches the events that this pod's watchers see with its own measured
@@ -86,10 +86,11 @@ func newLedger(pod int, r *recorder) *ledger {
 	return l
 }
 
-// open takes note of a watcher, of one key or of all, and returns its number.
-func (l *ledger) open(key int64, one bool) int {
-	if one {
-		l.onKey[key]++
+// open takes note of a watcher, of one thing or, if what is 0, of everything, and
+// returns its number.
+func (l *ledger) open(what int64) int {
+	if what != 0 {
+		l.onKey[what]++
 	} else {
 		l.everywhere++
 	}

@@ -7,16 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // watchedPlan is a plan of the workload Watch.
 func watchedPlan(changes ...func(*plan.Plan)) plan.Plan {
 	p := planOf(func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.ValueSize = plan.WorkloadWatch, 0, 16
-		p.Workload.Watch = &plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}
+		p.Workload = spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{
+			Streams: 2, WatchersPerStream: 3, Scope: spec.WatchScopeAllKeys, Keys: fewKeys(), Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 16},
+		}}
 	})
 	for _, change := range changes {
 		change(&p)
@@ -24,24 +26,24 @@ func watchedPlan(changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
-// bookkeeping is a ledger with two watchers of all keys and one of key 7.
+// bookkeeping is a ledger with two watchers of everything and one of what has the number 7.
 func bookkeeping(t *testing.T) *ledger {
 	t.Helper()
 	l := newLedger(3, newRecorder())
 	l.inWindow = func(at Instant) bool { return at < 1000 }
-	l.open(0, false)
-	l.open(0, false)
-	l.open(7, true)
+	l.open(0)
+	l.open(0)
+	l.open(7)
 	return l
 }
 
 // valueOf is what pod 3 puts with operation n of the measured window.
 func valueOf(stream workload.Stream, pod int, n int64) []byte {
-	w := workload.New(watchedPlan())
+	w := workload.New(watchedPlan().Run)
 	return w.AppendMarked(nil, workload.Operation{Stream: stream, Value: n}, pod)
 }
 
-func timesOf(l *ledger, operation results.Operation) []time.Duration {
+func timesOf(l *ledger, operation spec.Operation) []time.Duration {
 	r := l.recorder.results(operation)
 	return []time.Duration{time.Duration(r.Latency.Count()), r.Latency.Min(), r.Latency.Max()}
 }
@@ -55,13 +57,13 @@ func TestEventsAreTimedFromBothEnds(t *testing.T) {
 	l.settle(7, 5, &Response{Received: 200})
 	l.Event(1, 260, value)
 	l.Event(2, 1300, value)
-	if diff := cmp.Diff([]time.Duration{3, 80, 1200}, timesOf(l, results.OperationWatchEvent)); diff != "" {
+	if diff := cmp.Diff([]time.Duration{3, 80, 1200}, timesOf(l, spec.OperationWatchEvent)); diff != "" {
 		t.Errorf("count, least and greatest from when it was due (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]time.Duration{3, 0, 1100}, timesOf(l, results.OperationWatchDelivery)); diff != "" {
+	if diff := cmp.Diff([]time.Duration{3, 0, 1100}, timesOf(l, spec.OperationWatchDelivery)); diff != "" {
 		t.Errorf("count, least and greatest from the answer (-want +got):\n%s", diff)
 	}
-	if got := l.recorder.results(results.OperationWatchEvent).CompletedInWindow; got != 2 {
+	if got := l.recorder.results(spec.OperationWatchEvent).CompletedInWindow; got != 2 {
 		t.Errorf("%d events came in the window, wanted 2", got)
 	}
 	if !l.await(t.Context(), time.Minute) {
@@ -82,7 +84,7 @@ func TestOnlyOwnMeasuredPutsAreTimed(t *testing.T) {
 		l.Event(0, 150, value)
 	}
 	l.settle(1, 5, &Response{Received: 200})
-	if got := l.recorder.results(results.OperationWatchEvent).Latency.Count(); got != 0 {
+	if got := l.recorder.results(spec.OperationWatchEvent).Latency.Count(); got != 0 {
 		t.Errorf("%d events were timed that are of others", got)
 	}
 }
@@ -111,7 +113,7 @@ func TestAFailedPutOwesNoEvents(t *testing.T) {
 	if want := (results.Watch{Watchers: 3}); l.results() != want {
 		t.Errorf("got %+v, wanted %+v", l.results(), want)
 	}
-	if got := l.recorder.results(results.OperationWatchEvent).Latency.Count(); got != 0 {
+	if got := l.recorder.results(spec.OperationWatchEvent).Latency.Count(); got != 0 {
 		t.Errorf("%d events were timed", got)
 	}
 }
@@ -133,14 +135,14 @@ func TestEventsThatDoNotComeAreMissedOnlyIfTheyHadTime(t *testing.T) {
 			l.settle(7, 5, &Response{Received: 200})
 			l.Event(0, 250, valueOf(workload.Measured, 3, 5))
 			l.close(l.await(tc.ctx, time.Millisecond))
-			event := l.recorder.results(results.OperationWatchEvent)
+			event := l.recorder.results(spec.OperationWatchEvent)
 			if l.results().Missed != tc.missed || event.Errors[results.ErrorMissed] != tc.missed || event.Failed.Count() != tc.missed || event.Censored.Count() != tc.censored {
 				t.Errorf("%d missed, errors %v, %d censored", l.results().Missed, event.Errors, event.Censored.Count())
 			}
 			// What comes after that is too late.
 			l.Event(1, 300, valueOf(workload.Measured, 3, 5))
 			l.Cancelled()
-			if l.recorder.results(results.OperationWatchEvent).Latency.Count() != 1 || l.results().Cancelled != 0 {
+			if l.recorder.results(spec.OperationWatchEvent).Latency.Count() != 1 || l.results().Cancelled != 0 {
 				t.Error("the ledger was closed, and counted on")
 			}
 		})
@@ -150,12 +152,12 @@ func TestEventsThatDoNotComeAreMissedOnlyIfTheyHadTime(t *testing.T) {
 // Watchers that hang must not take the memory of the pod.
 func TestTheLedgerIsBounded(t *testing.T) {
 	l := newLedger(0, newRecorder())
-	l.open(0, false)
+	l.open(0)
 	const puts = 2 * ledgerPages * pageLimit
 	// As the puts of one of 32 pods are numbered.
 	for n := int64(7); n < 32*puts; n += 32 {
-		l.announce(0, n, 1)
-		l.settle(0, n, &Response{Received: 2})
+		l.announce(1, n, 1)
+		l.settle(1, n, &Response{Received: 2})
 	}
 	if got := l.outstanding.Load(); got != ledgerPages*pageLimit {
 		t.Errorf("%d events are waited for, wanted %d", got, ledgerPages*pageLimit)
@@ -180,15 +182,15 @@ func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger(0, newRecorder())
 			l.everywhere = crowd
-			l.announce(0, 1, 100)
-			l.settle(0, 1, &Response{Received: 200})
+			l.announce(1, 1, 100)
+			l.settle(1, 1, &Response{Received: 200})
 			// This one there was no room to follow.
-			l.settle(0, 2, &Response{Received: 200})
+			l.settle(1, 2, &Response{Received: 200})
 			l.close(tc.hadTime)
 			if want := (results.Watch{Expected: tc.expected, Missed: tc.missed}); l.results() != want {
 				t.Errorf("got %+v, wanted %+v", l.results(), want)
 			}
-			for _, operation := range []results.Operation{results.OperationWatchEvent, results.OperationWatchDelivery} {
+			for _, operation := range []spec.Operation{spec.OperationWatchEvent, spec.OperationWatchDelivery} {
 				o := l.recorder.results(operation)
 				if o.Failed.Count() != tc.missed || o.Errors[results.ErrorMissed] != tc.missed || o.Censored.Count() != tc.censored {
 					t.Errorf("%s: %d failed, errors %v, %d censored", operation, o.Failed.Count(), o.Errors, o.Censored.Count())
@@ -209,13 +211,13 @@ func TestEarlyEventsAreNotKept(t *testing.T) {
 			l.everywhere = watchers + hang
 			for n := range int64(4) {
 				value := valueOf(workload.Measured, 3, n)
-				l.announce(0, n, 100)
+				l.announce(1, n, 100)
 				for w := range watchers {
 					l.Event(w, 150, value)
 				}
-				l.settle(0, n, &Response{Received: 200})
+				l.settle(1, n, &Response{Received: 200})
 			}
-			if got := timesOf(l, results.OperationWatchEvent)[0]; got != 4*watchers {
+			if got := timesOf(l, spec.OperationWatchEvent)[0]; got != 4*watchers {
 				t.Errorf("%d events were timed, wanted %d", got, 4*watchers)
 			}
 			if got := roomForEarly(l); got > earlyKept {
@@ -243,7 +245,7 @@ func roomForEarly(l *ledger) (room int) {
 
 func TestTheLedgerAllocatesNothingInTheSteadyState(t *testing.T) {
 	l := bookkeeping(t)
-	w, value := workload.New(watchedPlan()), []byte(nil)
+	w, value := workload.New(watchedPlan().Run), []byte(nil)
 	n := int64(0)
 	cycle := func() {
 		n++

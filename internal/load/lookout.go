@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/guard"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -25,11 +25,12 @@ const (
 // together, that of pod 0 looks at the target for as long as it waits for others to
 // be done.
 type lookout struct {
-	driver   Driver
 	recorder *recorder
-	rules    plan.StopRules
-	// target: this pod looks at the target, too.
-	target bool
+	rules    spec.StopRules
+	// observer and sampler are nil where this pod does not look at the target, or has
+	// nothing to look at.
+	observer Observer
+	sampler  Sampler
 	// sampling lies between two looks at the members' metrics.
 	sampling time.Duration
 
@@ -51,11 +52,16 @@ type lookout struct {
 }
 
 func newLookout(c Config, r *recorder) *lookout {
-	rules, interval := c.Plan.Guard.StopOn, c.Plan.Target.SampleInterval()
-	if back := rules.WALFsync.For(); back > 0 {
-		interval = min(interval, back)
+	rules, interval := c.Plan.Guard.Rules(), c.Plan.Target.SampleInterval()
+	if rules.WALFsync != nil {
+		interval = min(interval, rules.WALFsync.For())
 	}
-	return &lookout{driver: c.Driver, recorder: r, rules: rules, target: c.Index == 0, sampling: interval}
+	w := &lookout{recorder: r, rules: rules, sampling: interval}
+	if c.Index == 0 {
+		w.observer, _ = c.Driver.(Observer)
+		w.sampler, _ = c.Driver.(Sampler)
+	}
+	return w
 }
 
 // begin watches until end is called, or life ends. first is the preflight's view
@@ -67,14 +73,14 @@ func (w *lookout) begin(life context.Context, target *results.Target, first memb
 	w.guard, w.changes.Name, w.life, w.stop = guard.New(w.rules, name), name, life, stop
 	w.mutex.Unlock()
 	w.ended = make(chan struct{})
-	if w.target {
+	if w.observer != nil {
 		w.judge(func(g *guard.Guard) *results.Fired {
 			w.changes.From(first)
 			return g.SeesView(first)
 		})
 	}
 	w.repeat(lookEvery, w.look)
-	if w.target && w.rules.WALFsync.ForSeconds > 0 {
+	if w.sampler != nil && w.rules.WALFsync != nil {
 		w.repeat(w.sampling, w.sample)
 	}
 }
@@ -144,12 +150,12 @@ func (w *lookout) goOn() {
 // finished, for each request is to be counted on both sides, unless life ends.
 func (w *lookout) look() {
 	w.lookAtRequests()
-	if !w.target {
+	if w.observer == nil {
 		return
 	}
 	bounded, cancel := context.WithTimeout(w.life, viewTimeout)
 	defer cancel()
-	view := w.driver.View(bounded)
+	view := w.observer.View(bounded)
 	if w.life.Err() != nil {
 		// What was cut off shows nothing of the target.
 		return
@@ -175,7 +181,7 @@ func (w *lookout) lookAtRequests() {
 func (w *lookout) sample() {
 	bounded, cancel := context.WithTimeout(w.life, sampleTimeout)
 	defer cancel()
-	samples := w.driver.Sample(bounded)
+	samples := w.sampler.Sample(bounded)
 	if w.life.Err() != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/guard"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -16,10 +17,10 @@ import (
 )
 
 // lasting is a load that would go on for longer than a test may take.
-func lasting(rules plan.StopRules) func(*plan.Plan) {
+func lasting(rules spec.StopRules) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.TimeoutSeconds = 0, 600, 1200
-		p.Guard.StopOn = rules
+		p.Load.Requests, p.Load.DurationSeconds, p.TimeoutSeconds = nil, new(int32(600)), 1200
+		p.Guard.StopOn = &rules
 		p.Target.SampleIntervalSeconds = 1
 	}
 }
@@ -56,16 +57,16 @@ func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
 		s.Timers = map[results.Timer]members.Histogram{results.TimerWALFsync: {Count: float64(n), Seconds: float64(n)}}
 	}
 	tests := map[string]struct {
-		rules plan.StopRules
+		rules spec.StopRules
 		then  members.State
 		fails bool
-		want  results.GuardRule
+		want  spec.GuardRule
 	}{
-		"alarm":       {plan.StopRules{Alarm: true}, members.State{Alarm: "NOSPACE"}, false, results.GuardAlarm},
-		"leader":      {plan.StopRules{LeaderChange: true}, members.State{Leader: "b", Term: 2}, false, results.GuardLeaderChange},
-		"database":    {plan.StopRules{MaxDatabaseBytes: 1}, members.State{DatabaseBytes: 2}, false, results.GuardDatabaseSize},
-		"errors":      {plan.StopRules{ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 1, ForSeconds: 1}}, members.State{}, true, results.GuardErrorRatio},
-		"log flushes": {plan.StopRules{WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}, members.State{}, false, results.GuardWALFsync},
+		"alarm":       {spec.StopRules{Alarm: true}, members.State{Alarm: "NOSPACE"}, false, spec.GuardAlarm},
+		"leader":      {spec.StopRules{LeaderChange: true}, members.State{Leader: "b", Term: 2}, false, spec.GuardLeaderChange},
+		"database":    {spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1}}, members.State{DatabaseBytes: 2}, false, spec.GuardDatabaseSize},
+		"errors":      {spec.StopRules{ErrorRatio: &spec.ErrorRatioRule{MaxPerMillion: 1, ForSeconds: 1}}, members.State{}, true, spec.GuardErrorRatio},
+		"log flushes": {spec.StopRules{WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}, members.State{}, false, spec.GuardWALFsync},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
 
 // boundByRequests has two pods, of which the first is done at once and the second
 // sends until its context ends.
-func boundByRequests(rules plan.StopRules) func(*plan.Plan) {
-	return func(p *plan.Plan) { p.Pods, p.Guard.StopOn = 2, rules }
+func boundByRequests(rules spec.StopRules) func(*plan.Plan) {
+	return func(p *plan.Plan) { p.Load.Pods, p.Guard.StopOn = 2, &rules }
 }
 
 // Bound by requests, client pod 0 watches the target while it waits for the other
@@ -106,10 +107,10 @@ func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
 		index  int
 		want   bool
 	}{
-		"pods that go on":     {boundByRequests(plan.StopRules{Alarm: true}), 0, true},
-		"by another pod":      {boundByRequests(plan.StopRules{Alarm: true}), 1, false},
+		"pods that go on":     {boundByRequests(spec.StopRules{Alarm: true}), 0, true},
+		"by another pod":      {boundByRequests(spec.StopRules{Alarm: true}), 1, false},
 		"a single pod":        {func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }, 0, false},
-		"a load of some time": {func(p *plan.Plan) { boundByRequests(plan.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0, false},
+		"a load of some time": {func(p *plan.Plan) { boundByRequests(spec.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
 
 // One that fires in the last moment of the window is told.
 func TestTheLookoutRests(t *testing.T) {
-	alarm := &results.Fired{Rule: results.GuardAlarm}
+	alarm := &results.Fired{Rule: spec.GuardAlarm}
 	tests := map[string]struct {
 		before, after *results.Fired
 		want          *results.Fired
@@ -229,7 +230,7 @@ func TestAPreloadIsWatched(t *testing.T) {
 			resp.Code = CodeCanceled
 		}
 	}
-	got := run(t, planOf(lasting(plan.StopRules{Alarm: true})), d)
+	got := run(t, planOf(lasting(spec.StopRules{Alarm: true})), d)
 	if got.Fired == nil || !got.Stopped || !got.Window.Start.IsZero() || got.Failure != nil {
 		t.Errorf("%+v fired, stopped %v, failed %+v, window %+v: wanted it to end before a start", got.Fired, got.Stopped, got.Failure, got.Window)
 	}
@@ -240,12 +241,12 @@ func TestWhatCanNotBeWatchedIsTold(t *testing.T) {
 	d.view = func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
 	}
-	rules := plan.StopRules{Alarm: true, MaxDatabaseBytes: 1, WALFsync: plan.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
-	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = rules }), d)
+	rules := spec.StopRules{Alarm: true, DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1}, WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
+	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = &rules }), d)
 	if got.Fired != nil || got.Stopped {
 		t.Errorf("%+v fired on what nobody saw", got.Fired)
 	}
-	for _, rule := range []results.GuardRule{results.GuardAlarm, results.GuardDatabaseSize, results.GuardWALFsync} {
+	for _, rule := range []spec.GuardRule{spec.GuardAlarm, spec.GuardDatabaseSize, spec.GuardWALFsync} {
 		if got.Unwatched[rule] == "" {
 			t.Errorf("%s is not told of; unwatched are %v", rule, got.Unwatched)
 		}
@@ -268,16 +269,16 @@ func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: leader, Term: term, Version: "3.7.3"}}}
 	}
 	tests := map[string]struct {
-		rules plan.StopRules
+		rules spec.StopRules
 		fires bool
 	}{
-		"told":                {plan.StopRules{}, false},
-		"and ends, by a rule": {plan.StopRules{LeaderChange: true}, true},
+		"told":                {spec.StopRules{}, false},
+		"and ends, by a rule": {spec.StopRules{LeaderChange: true}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := &fakeDriver{first: func() members.View { return of("a", 1) }, view: func() members.View { return of("b", 2) }}
-			got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = tc.rules }), d)
+			got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = &tc.rules }), d)
 			if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || (got.Fired != nil) != tc.fires {
 				t.Errorf("changes are %+v, fired %+v: wanted the election, and a rule that fires: %v", got.Target.Changes, got.Fired, tc.fires)
 			}
@@ -293,7 +294,7 @@ func TestARuleThatIsBrokenBeforehandWritesNothing(t *testing.T) {
 	}
 	for index, fires := range []bool{true, false} {
 		d := &fakeDriver{first: large}
-		s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Pods, p.Guard.StopOn.MaxDatabaseBytes = 2, 1 }), index, d, newControl())
+		s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.Pods, p.Guard.StopOn.DatabaseSize = 2, &spec.DatabaseSizeRule{MaxBytes: 1} }), index, d, newControl())
 		if err := s.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +329,7 @@ func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
 		looks.Add(1)
 		return members.View{}
 	}}}
-	runParts(t, planOf(func(p *plan.Plan) { p.Pods = 2 }), drivers)
+	runParts(t, planOf(func(p *plan.Plan) { p.Load.Pods = 2 }), drivers)
 	if n := looks.Load(); n > 0 {
 		t.Errorf("pod 1 looked %d times at the target, wanted never", n)
 	}

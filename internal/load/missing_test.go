@@ -3,32 +3,42 @@ package load
 import (
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 func TestMissingKeysFailARequest(t *testing.T) {
+	swaps := spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: fewKeys(), Values: shortValues()}}
+	puts := spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: fewKeys(), Values: shortValues()}}
+	deletions := spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: fewKeys(), Values: shortValues()}}
+	reads := func(keys int64, c spec.Consistency) spec.Workload {
+		return spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{Delivery: spec.DeliveryWhole, KeysPerRequest: keys, Consistency: c, Keys: fewKeys(), Values: shortValues()}}
+	}
 	tests := map[string]struct {
-		request Request
-		found   int64
-		want    bool
+		workload spec.Workload
+		found    int64
+		want     string
 	}{
-		"a swap of a key":        {Request{Operation: results.OperationCompareAndSwap}, 1, false},
-		"a swap of no key":       {Request{Operation: results.OperationCompareAndSwap}, 0, true},
-		"a put":                  {Request{Operation: results.OperationPut}, 0, false},
-		"a read that finds":      {Request{Operation: results.OperationRange}, 1, false},
-		"a read of nothing":      {Request{Operation: results.OperationRange}, 0, true},
-		"a read of all":          {Request{Operation: results.OperationRange, Keys: 5}, 5, false},
-		"a read of some":         {Request{Operation: results.OperationRange, Keys: 5}, 4, true},
-		"a deletion":             {Request{Operation: results.OperationDelete, Keys: 1}, 1, false},
-		"a deletion of no key":   {Request{Operation: results.OperationDelete, Keys: 1}, 0, true},
-		"a read that finds more": {Request{Operation: results.OperationRange, Keys: 5}, 6, false},
+		"a swap of a key":        {swaps, 1, ""},
+		"a swap of no key":       {swaps, 0, "the key is not there"},
+		"a put":                  {puts, 0, ""},
+		"a read that finds":      {reads(1, spec.Linearizable), 1, ""},
+		"a read of nothing":      {reads(1, spec.Linearizable), 0, "the key is not there"},
+		"a read of all":          {reads(5, spec.Linearizable), 5, ""},
+		"a read of some":         {reads(5, spec.Serializable), 4, "1 of 5 keys are not there; a member that lags behind may not have it yet"},
+		"a deletion":             {deletions, 1, ""},
+		"a deletion of no key":   {deletions, 0, "the key is not there"},
+		"a read that finds more": {reads(5, spec.Linearizable), 6, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.request.Missing(tc.found); (got != "") != tc.want {
-				t.Errorf("%d keys found: got %q, wanted a detail: %v", tc.found, got, tc.want)
+			p := planOf(func(p *plan.Plan) { p.Workload = tc.workload })
+			w := workload.New(p.Run)
+			c := newClient(0, nil, w, p)
+			c.prepare(w.At(workload.Measured, 0))
+			if got := c.request.Missing(tc.found); got != tc.want {
+				t.Errorf("%d keys found: got %q, wanted %q", tc.found, got, tc.want)
 			}
 		})
 	}
@@ -37,23 +47,17 @@ func TestMissingKeysFailARequest(t *testing.T) {
 // A client's requests say what the plan says, and nothing of the request before.
 func TestRequestsOfIntervals(t *testing.T) {
 	p := planOf(func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.Interval = plan.WorkloadRange, plan.Interval{Keys: 7, Limit: 3, KeysOnly: true}
+		p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+			Delivery: spec.DeliveryWhole, KeysPerRequest: 7, Limit: new(int64(3)), KeysOnly: true, Consistency: spec.Serializable, Keys: fewKeys(), Values: shortValues(),
+		}}
 	})
-	c := newClient(0, nil, workload.New(p), p)
-	c.prepare(workload.Operation{Kind: results.OperationRange, Key: 8})
-	if r := c.request; string(r.Key) != "p/0008" || string(r.End) != "p/0014\x00" || r.Keys != 7 || r.Limit != 3 || !r.KeysOnly || r.CountOnly {
+	c := newClient(0, nil, workload.New(p.Run), p)
+	c.prepare(workload.Operation{Kind: spec.OperationRange, Stream: workload.Measured, Key: 8, Needs: 7})
+	if r := c.request; string(r.Key) != "p/0008" || string(r.End) != "p/0014\x00" || r.Needs != 7 || r.Consistency != spec.Serializable || r.Preload {
 		t.Errorf("the read is %+v", r)
 	}
-	p.Workload.Interval = plan.Interval{Keys: 7, PageKeys: 3}
-	if r := newClient(0, nil, workload.New(p), p).request; r.PageKeys != 3 || r.Stream {
-		t.Errorf("the listing is %+v", r)
-	}
-	p.Workload.Interval = plan.Interval{Keys: 7, Stream: true}
-	if r := newClient(0, nil, workload.New(p), p).request; r.PageKeys != 0 || !r.Stream {
-		t.Errorf("the stream is %+v", r)
-	}
-	c.prepare(workload.Operation{Kind: results.OperationPut, Key: 2})
-	if r := c.request; string(r.Key) != "p/0002" || len(r.End) > 0 || len(r.Value) != 8 {
+	c.prepare(workload.Write(2, 2))
+	if r := c.request; string(r.Key) != "p/0002" || len(r.End) > 0 || len(r.Value) != 8 || r.Needs != 0 || !r.Preload {
 		t.Errorf("the put of the preload is %+v", r)
 	}
 }

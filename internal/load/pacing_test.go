@@ -30,7 +30,7 @@ func TestAnOpenLoopSaysThatItsTimersAreCoarse(t *testing.T) {
 			t.Parallel()
 			d := &loopDriver{loop: newQueueLoop()}
 			defer d.loop.close()
-			p := planOf(tc.load, func(p *plan.Plan) { p.Workload.Type, p.Workload.ReadsPerHundred = plan.WorkloadPut, 0 })
+			p := planOf(tc.load, putting)
 			s, err := NewSession(Config{Plan: p, Driver: d, Control: newControl()})
 			if err != nil {
 				t.Fatal(err)

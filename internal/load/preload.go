@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // A put of the preload is tried this often, with a growing pause between the
@@ -25,7 +25,7 @@ func preload(ctx context.Context, clients []*client, part plan.Part, operations 
 	ctx, cancel := context.WithCancelCause(WithPhase(ctx, results.PhasePreload))
 	defer cancel(nil)
 	var next atomic.Int64
-	count := plan.CountModulo(operations, part.Pods, part.Index)
+	count := workload.CountModulo(operations, part.Pods, part.Index)
 	var writing sync.WaitGroup
 	for _, c := range clients {
 		writing.Go(func() {
@@ -66,5 +66,5 @@ func (c *client) write(ctx context.Context, op workload.Operation) error {
 // isGranted says whether a lease exists that this client tried to grant before:
 // unlike a key, it cannot be written twice.
 func (c *client) isGranted(op workload.Operation) bool {
-	return op.OnLease() && c.response.Code == CodeFailedPrecondition
+	return op.Subject == workload.OnLease && c.response.Code == CodeFailedPrecondition
 }

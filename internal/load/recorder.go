@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -26,7 +27,7 @@ type shard struct {
 	writing sync.Mutex
 	// last is when the last measured response came, as Instant.
 	last   atomic.Int64
-	counts [results.Operations]operationCounts
+	counts [spec.Operations]operationCounts
 	// ended and failed count requests, those of the warm-up too.
 	ended, failed atomic.Uint64
 	// timeline is for whoever holds writing.
@@ -57,7 +58,7 @@ type requestOutcome struct {
 }
 
 // record counts a request of shard n that was answered or failed.
-func (r *recorder) record(n int, operation results.Operation, o requestOutcome) {
+func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
 	if received := int64(o.response.Received); received > s.last.Load() {
@@ -91,7 +92,7 @@ func (r *recorder) record(n int, operation results.Operation, o requestOutcome) 
 
 // carry counts a success in the window of a request of shard n that was due
 // before it, and of which nothing else is measured.
-func (r *recorder) carry(n int, operation results.Operation) {
+func (r *recorder) carry(n int, operation spec.Operation) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
 	s.counts[operation.Index()].completed.Add(1)
@@ -117,8 +118,8 @@ func (r *recorder) event(n int, waited, delivery Instant, inWindow bool) {
 // The places of operations that are events: looking them up takes longer than
 // counting one.
 var (
-	watchEvent    = results.OperationWatchEvent.Index()
-	watchDelivery = results.OperationWatchDelivery.Index()
+	watchEvent    = spec.OperationWatchEvent.Index()
+	watchDelivery = spec.OperationWatchDelivery.Index()
 )
 
 func (c *operationCounts) arrive(waited Instant, inWindow bool) {
@@ -153,7 +154,7 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 
 // cutOff counts a request of shard n that was sent and had no answer when the
 // load was cut off, at an instant.
-func (r *recorder) cutOff(n int, operation results.Operation, o requestOutcome, at Instant) {
+func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at Instant) {
 	s := r.hold(n)
 	defer s.writing.Unlock()
 	c := &s.counts[operation.Index()]
@@ -165,7 +166,7 @@ func (r *recorder) cutOff(n int, operation results.Operation, o requestOutcome, 
 
 // censor counts requests that were not sent until the run ended, this long after
 // they were due.
-func (r *recorder) censor(requests uint64, operation results.Operation, waited Instant) {
+func (r *recorder) censor(requests uint64, operation spec.Operation, waited Instant) {
 	s := r.hold(0)
 	defer s.writing.Unlock()
 	s.counts[operation.Index()].censored.recordAlike(waited, requests)
@@ -231,7 +232,7 @@ func (r *recorder) timeline() (sum results.Timeline) {
 }
 
 // results returns what all shards have counted so far of an operation.
-func (r *recorder) results(operation results.Operation) *results.OperationResult {
+func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
 	for i := range r.shards {
 		r.shards[i].counts[operation.Index()].addTo(sum)

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // ReplayConn is a Conn whose watchers can begin in the past.
@@ -40,14 +40,13 @@ type ReplayAudience interface {
 // window.
 type replays struct {
 	history History
-	// events is how many the history has.
-	events int
+	// settings say how many events the history has, and who reads it.
+	settings workload.History
 	// inWindow says whether the window lasts.
 	inWindow func() bool
 	// sinceStart is the time since the start of the window, below 0 before it.
 	sinceStart func() time.Duration
 
-	watchers                                int
 	read, missed, duplicate, cancelledTimes atomic.Uint64
 	// compactedAfter is that of results.Watch.
 	compactedAfter atomic.Int64
@@ -61,7 +60,7 @@ func (r *replays) Replayed(events, duplicate int) {
 	if !r.inWindow() {
 		return
 	}
-	r.missed.Add(uint64(max(r.events-events, 0)))
+	r.missed.Add(uint64(max(r.settings.Events-events, 0)))
 	r.duplicate.Add(uint64(duplicate))
 	r.read.Add(1)
 }
@@ -85,7 +84,7 @@ func (r *replays) Compacted() {
 func (r *replays) results() results.Watch {
 	missed, read := r.missed.Load(), r.read.Load()
 	return results.Watch{
-		Watchers: uint64(r.watchers), Replays: read, Expected: max(read*uint64(r.events), missed), Missed: missed,
+		Watchers: uint64(r.settings.Streams * r.settings.WatchersPerStream), Replays: read, Expected: max(read*uint64(r.settings.Events), missed), Missed: missed,
 		Duplicate: r.duplicate.Load(), Cancelled: r.cancelledTimes.Load(),
 		CompactedAfter: time.Duration(r.compactedAfter.Load()),
 	}
@@ -103,10 +102,10 @@ func (s *Session) writeHistory(ctx context.Context, c *client) error {
 		}
 	}
 	ctx = WithPhase(ctx, results.PhasePreload)
-	key := int64(s.part.Index)
+	key := s.replays.settings.Key
 	s.replays.history.Key = s.workload.AppendKey(nil, key)
-	for i := range int64(s.replays.events) {
-		if err := c.write(ctx, workload.Operation{Kind: results.OperationPut, Key: key, Value: s.part.Number(i)}); err != nil {
+	for i := range int64(s.replays.settings.Events) {
+		if err := c.write(ctx, workload.Write(key, s.part.Number(i))); err != nil {
 			return err
 		}
 		if i == 0 {
@@ -122,12 +121,11 @@ func (s *Session) replay(ctx context.Context, e *engine) {
 	if s.replays == nil {
 		return
 	}
-	settings := s.plan.Workload.WatchGet
 	s.replays.inWindow = func() bool { now := Now(); return now >= e.measured.start && e.inWindow(now) }
 	s.replays.sinceStart = func() time.Duration { return Now().Sub(e.measured.start) }
 	ctx, s.endWatch = context.WithCancel(context.WithoutCancel(ctx))
-	for i := range s.part.Streams(settings.Streams) {
+	for i := range s.replays.settings.Streams {
 		conn := s.carriers[i%len(s.carriers)].(ReplayConn)
-		conn.Replay(ctx, settings.WatchersPerStream, s.replays.history, s.replays)
+		conn.Replay(ctx, s.replays.settings.WatchersPerStream, s.replays.history, s.replays)
 	}
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // replayDriver has connections whose watchers read each history once, with each
@@ -34,7 +36,7 @@ func newReplayDriver() *replayDriver {
 	d.answer = func(ctx context.Context, req *Request, resp *Response) {
 		d.mutex.Lock()
 		defer d.mutex.Unlock()
-		if req.Operation == results.OperationPut {
+		if req.Operation == spec.OperationPut {
 			d.revision++
 			resp.Revision = d.revision
 		} else {
@@ -69,8 +71,9 @@ func (c *replayConn) Replay(ctx context.Context, watchers int, history History, 
 }
 
 func replayPlan(p *plan.Plan) {
-	p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.Serializable = plan.WorkloadWatchGet, 0, true
-	p.Workload.WatchGet = &plan.WatchGet{Streams: 3, WatchersPerStream: 7, Events: 3}
+	p.Workload = spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{
+		Streams: 3, WatchersPerStream: 7, Events: 3, Keys: fewKeys(), Values: shortValues(),
+	}}
 }
 
 func TestWatchersReadWhatWasWrittenBeforeTheLoad(t *testing.T) {
@@ -113,7 +116,7 @@ func TestReplaysHaveTheConnectionsOfThePlan(t *testing.T) {
 }
 
 func TestReplaysOfTheWarmUpDoNotCount(t *testing.T) {
-	r := &replays{events: 2, inWindow: func() bool { return false }}
+	r := &replays{settings: workload.History{Events: 2}, inWindow: func() bool { return false }}
 	r.Replayed(2, 2)
 	r.Cancelled()
 	if got := r.results(); got != (results.Watch{}) {
@@ -154,7 +157,7 @@ func TestASessionTellsThatItsHistoryIsGone(t *testing.T) {
 	d := newReplayDriver()
 	answer := d.answer
 	d.answer = func(ctx context.Context, req *Request, resp *Response) {
-		if answer(ctx, req, resp); req.Operation != results.OperationPut {
+		if answer(ctx, req, resp); req.Operation != spec.OperationPut {
 			d.audience.Compacted()
 		}
 	}

@@ -8,11 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
-	"github.com/google/go-cmp/cmp"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // queueLoop is a Loop that is nothing but a goroutine with a queue.
@@ -123,11 +125,14 @@ type trial struct {
 }
 
 // newTrial prepares an engine whose window begins after the plan's warm-up.
-func newTrial(t *testing.T, loads plan.Load, loops int, answer func(*Request) (string, time.Duration), seen func(*Request)) *trial {
-	p := plan.Plan{
-		Pods: 1, Prefix: "p/", Load: loads,
-		Workload: plan.Workload{Type: plan.WorkloadPut, KeySize: 8, ValueSize: 8, KeyCount: 1000000, KeyOrder: plan.KeyOrderSequential},
-	}
+func newTrial(t *testing.T, loads spec.Load, loops int, answer func(*Request) (string, time.Duration), seen func(*Request)) *trial {
+	loads.Pods = 1
+	p := plan.Plan{Run: workload.Run{
+		Prefix: "p/", Load: loads,
+		Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+			Keys: spec.Keys{Count: 1000000, SizeBytes: 8, Distribution: spec.Sequential}, Values: shortValues(),
+		}},
+	}}
 	// Instants count from the time of the test's bubble.
 	before := origin
 	origin = time.Now()
@@ -135,14 +140,14 @@ func newTrial(t *testing.T, loads plan.Load, loops int, answer func(*Request) (s
 	for range loops {
 		trial.loops = append(trial.loops, newQueueLoop())
 	}
-	w := workload.New(p)
+	w := workload.New(p.Run)
 	var clients []*client
-	for i := range loads.Clients {
+	for i := range int(loads.Clients) {
 		conn := &laneConn{loop: trial.loops[i%loops], answer: answer, seen: seen}
 		clients = append(clients, newClient(i, conn, w, p))
 	}
 	trial.engine = newEngine(p, w, clients, newRecorder())
-	trial.prepare(plan.Part{Pods: 1, Requests: loads.Requests}, Now())
+	trial.prepare(plan.Part{Pods: 1, Requests: loads.RequestBound()}, Now())
 	t.Cleanup(func() {
 		origin = before
 		trial.close()
@@ -157,7 +162,7 @@ func newTrial(t *testing.T, loads plan.Load, loops int, answer func(*Request) (s
 type counts struct{ Latency, Failed, Censored, InWindow int }
 
 func (e *trial) counts() counts {
-	r := e.recorder.results(results.OperationPut)
+	r := e.recorder.results(spec.OperationPut)
 	return counts{int(r.Latency.Count()), int(r.Failed.Count()), int(r.Censored.Count()), int(r.CompletedInWindow)}
 }
 
@@ -167,7 +172,7 @@ func TestRunnersSendEachRequestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mutex sync.Mutex
 		keys := map[string]int{}
-		e := newTrial(t, plan.Load{Clients: 7, Requests: 1000, WarmupSeconds: 1}, 3, quickly, func(r *Request) {
+		e := newTrial(t, spec.Load{Clients: 7, Requests: new(int64(1000)), WarmupSeconds: 1}, 3, quickly, func(r *Request) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			keys[string(r.Key)]++
@@ -188,14 +193,14 @@ func TestRunnersSendEachRequestOnce(t *testing.T) {
 func TestRunnersKeepTheSchedule(t *testing.T) {
 	for _, loops := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			e := newTrial(t, plan.Load{Clients: 9, DurationSeconds: 2, WarmupSeconds: 1, RatePerSecond: 500}, loops, quickly, nil)
+			e := newTrial(t, spec.Load{Clients: 9, DurationSeconds: new(int32(2)), WarmupSeconds: 1, Rate: perSecond(500)}, loops, quickly, nil)
 			<-e.start(t.Context())
 			// The last answer comes after the window, and that to the last request of
 			// the warm-up in it.
 			if diff := cmp.Diff(counts{Latency: 1000, InWindow: 1000 - 1 + 1}, e.counts()); diff != "" {
 				t.Error(diff)
 			}
-			r := e.recorder.results(results.OperationPut)
+			r := e.recorder.results(spec.OperationPut)
 			if late := r.Lateness.Max(); late > 0 {
 				t.Errorf("a request was %v late", late)
 			}
@@ -211,7 +216,7 @@ func TestRunnersKeepTheSchedule(t *testing.T) {
 func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(*Request) (string, time.Duration) { return "", 100 * time.Millisecond }
-		e := newTrial(t, plan.Load{Clients: 2, DurationSeconds: 1, RatePerSecond: 100}, 2, slow, nil)
+		e := newTrial(t, spec.Load{Clients: 2, DurationSeconds: new(int32(1)), Rate: perSecond(100)}, 2, slow, nil)
 		done := e.start(t.Context())
 		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
 		got := e.counts()
@@ -226,7 +231,7 @@ func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
 func TestManyOwedAreTakenInGroups(t *testing.T) {
 	const rate, length = 10_000_000, 100 * time.Second
 	share := arrival.Share{Pods: 1}
-	ramp := arrival.Stages(arrival.Stage{From: rate, To: rate, Seconds: 40}, arrival.Stage{From: rate, To: 0, Seconds: 60})
+	ramp := arrival.Stages(spec.Stretch{From: rate, To: rate, Seconds: 40}, spec.Stretch{From: rate, To: 0, Seconds: 60})
 	for name, tc := range map[string]struct {
 		walk *arrival.Walk
 		// want is how many are owed, by waits of this mean; a Poisson process has
@@ -316,7 +321,7 @@ func TestRunnersAreCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		never := func(*Request) (string, time.Duration) { return "", time.Hour }
 		for _, rate := range []int64{0, 100} {
-			e := newTrial(t, plan.Load{Clients: 5, DurationSeconds: 1, RatePerSecond: rate}, 2, never, nil)
+			e := newTrial(t, spec.Load{Clients: 5, DurationSeconds: new(int32(1)), Rate: perSecond(rate)}, 2, never, nil)
 			ctx, abort := context.WithCancel(t.Context())
 			done := e.start(ctx)
 			time.Sleep(time.Second)
@@ -332,7 +337,7 @@ func TestRunnersAreCutOff(t *testing.T) {
 func TestRunnersStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rate := range []int64{0, 100} {
-			e := newTrial(t, plan.Load{Clients: 5, Requests: 1 << 40, RatePerSecond: rate}, 2, quickly, nil)
+			e := newTrial(t, spec.Load{Clients: 5, Requests: new(int64(1 << 40)), Rate: perSecond(rate)}, 2, quickly, nil)
 			done := e.start(t.Context())
 			time.Sleep(time.Second)
 			e.stop()
@@ -349,7 +354,7 @@ func TestRunnersStop(t *testing.T) {
 func TestRunnersPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refuse := func(*Request) (string, time.Duration) { return CodeUnavailable, 0 }
-		e := newTrial(t, plan.Load{Clients: 2, DurationSeconds: 10}, 1, refuse, nil)
+		e := newTrial(t, spec.Load{Clients: 2, DurationSeconds: new(int32(10))}, 1, refuse, nil)
 		<-e.start(t.Context())
 		if got := e.counts(); got.Failed < 20 || got.Failed > 60 {
 			t.Errorf("%d requests were sent", got.Failed)

@@ -14,7 +14,8 @@ const sampleTimeout = 3 * time.Second
 
 // sampler follows the members over a window, by what they say of themselves.
 type sampler struct {
-	driver   Driver
+	// source is nil where members do not measure themselves.
+	source   Sampler
 	interval time.Duration
 	// closing and closed exist between begin and end. closing takes when the
 	// window has ended.
@@ -31,6 +32,9 @@ type sampler struct {
 // begin takes the first sample now, and more in intervals. The window begins
 // now.
 func (s *sampler) begin(ctx context.Context) {
+	if s.source == nil {
+		return
+	}
 	s.started = time.Now()
 	s.closing, s.closed = make(chan time.Time, 1), make(chan struct{})
 	go s.run(context.WithoutCancel(ctx))
@@ -69,7 +73,7 @@ func (s *sampler) run(ctx context.Context) {
 func (s *sampler) take(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
-	s.add(s.driver.Sample(ctx))
+	s.add(s.source.Sample(ctx))
 }
 
 func (s *sampler) add(sample map[string]members.Sample) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/process"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // How long a session may take for what comes after the load. A pod that was
@@ -88,20 +88,24 @@ func NewSession(c Config) (*Session, error) {
 	}
 	s := &Session{
 		plan: c.Plan, part: part, driver: c.Driver, control: c.Control, measured: c.Measured,
-		workload:  workload.New(c.Plan),
+		workload:  workload.New(c.Plan.Run),
 		recorder:  newRecorder(),
-		sampler:   &sampler{driver: c.Driver, interval: c.Plan.Target.SampleInterval()},
-		disturber: &disturber{driver: c.Driver, plans: c.Plan.Disturbances},
+		sampler:   &sampler{interval: c.Plan.Target.SampleInterval()},
+		disturber: &disturber{plans: c.Plan.Disturbances},
 		meter:     process.NewMeter(),
 		state:     newState(c.Log),
 		endWatch:  func() {},
+	}
+	s.sampler.source, _ = c.Driver.(Sampler)
+	if s.disturber.source, _ = c.Driver.(Disturber); s.disturber.source == nil && len(c.Plan.Disturbances) > 0 {
+		return nil, Errorf(results.FailureInvalidPlan, "%s cannot be disturbed: leave disturbances out", c.Plan.Target.Datastore)
 	}
 	s.lookout = newLookout(c, s.recorder)
 	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
 	}
-	if w := c.Plan.Workload.WatchGet; w != nil {
-		s.replays = &replays{events: w.Events, watchers: len(part.Streams(w.Streams)) * w.WatchersPerStream}
+	if h := s.workload.History(c.Index); h != nil {
+		s.replays = &replays{settings: *h}
 	}
 	return s, nil
 }

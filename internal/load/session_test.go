@@ -11,19 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // wantOperations is what a plan's measured requests are, and how often.
 func wantOperations(p plan.Plan) map[string]int {
-	w := workload.New(p)
+	w := workload.New(p.Run)
 	want := map[string]int{}
-	for n := range p.Load.Requests {
+	for n := range p.Load.RequestBound() {
 		op := w.At(workload.Measured, n)
 		value := ""
-		if op.Kind == results.OperationPut {
+		if op.Kind == spec.OperationPut {
 			value = string(w.Value(op.Value))
 		}
 		want[string(op.Kind)+" "+string(w.AppendKey(nil, op.Key))+"="+value]++
@@ -34,7 +35,7 @@ func wantOperations(p plan.Plan) map[string]int {
 func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
 	for _, pods := range []int{1, 2, 5} {
 		for _, rate := range []int64{0, 2_000} {
-			p := planOf(func(p *plan.Plan) { p.Pods, p.Load.RatePerSecond = pods, rate })
+			p := planOf(func(p *plan.Plan) { p.Load.Pods, p.Load.Rate = int32(pods), perSecond(rate) })
 			drivers := make([]*fakeDriver, pods)
 			for i := range drivers {
 				drivers[i] = &fakeDriver{}
@@ -51,8 +52,8 @@ func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
 			if diff := cmp.Diff(wantOperations(p), sentBy(drivers, results.PhaseMeasured)); diff != "" {
 				t.Errorf("%d pods at rate %d: requests (-want +got):\n%s", pods, rate, diff)
 			}
-			if total != uint64(p.Load.Requests) {
-				t.Errorf("%d pods have %d requests, wanted %d", pods, total, p.Load.Requests)
+			if total != uint64(*p.Load.Requests) {
+				t.Errorf("%d pods have %d requests, wanted %d", pods, total, *p.Load.Requests)
 			}
 		}
 	}
@@ -60,15 +61,15 @@ func TestTheSetOfRequestsDoesNotDependOnThePods(t *testing.T) {
 
 func TestThePodsPreloadEachKeyOnce(t *testing.T) {
 	for _, pods := range []int{1, 3} {
-		p := planOf(func(p *plan.Plan) { p.Pods = pods })
+		p := planOf(func(p *plan.Plan) { p.Load.Pods = int32(pods) })
 		drivers := make([]*fakeDriver, pods)
 		for i := range drivers {
 			drivers[i] = &fakeDriver{}
 		}
 		runParts(t, p, drivers)
-		w := workload.New(p)
+		w := workload.New(p.Run)
 		want := map[string]int{}
-		for key := range p.Workload.KeyCount {
+		for key := range p.Keys().Count {
 			want["Put "+string(w.AppendKey(nil, key))+"="+string(w.Value(key))] = 1
 		}
 		if diff := cmp.Diff(want, sentBy(drivers, results.PhasePreload)); diff != "" {
@@ -86,7 +87,7 @@ func TestThePreloadRepeatsWhatFailed(t *testing.T) {
 	}}
 	p := planOf()
 	s := run(t, p, d)
-	if got, want := s.Requests[results.RPCPut][results.PhasePreload], uint64(p.Workload.KeyCount)+3; got != want {
+	if got, want := s.Requests[spec.RPCPut][results.PhasePreload], uint64(p.Keys().Count)+3; got != want {
 		t.Errorf("%d puts were sent, wanted %d", got, want)
 	}
 }
@@ -108,7 +109,7 @@ func TestAPreloadThatKeepsFailingEndsTheSession(t *testing.T) {
 func TestAWindowOfSomeDuration(t *testing.T) {
 	t.Parallel()
 	d := &fakeDriver{answer: answerAfter(10 * time.Millisecond)}
-	s := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 1, 5 }), d)
+	s := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.WarmupSeconds, p.Load.DurationSeconds = 1, new(int32(5)) }), d)
 	w := s.Window
 	if got := w.End.Sub(w.Start); got != 5*time.Second || w.Planned != 5*time.Second {
 		t.Errorf("the window has %v of %v, wanted five seconds", got, w.Planned)
@@ -168,7 +169,7 @@ func TestASnapshotOfTheBeginning(t *testing.T) {
 func TestASessionTellsWhatItsProcessHad(t *testing.T) {
 	t.Parallel()
 	d := &fakeDriver{answer: answerAfter(time.Millisecond)}
-	s := newSession(t, planOf(forOneSecond(200), func(p *plan.Plan) { p.Load.DurationSeconds = 5 }), 0, d, newControl())
+	s := newSession(t, planOf(forOneSecond(200), func(p *plan.Plan) { p.Load.DurationSeconds = new(int32(5)) }), 0, d, newControl())
 	if early := s.Snapshot().Process; early != nil {
 		t.Errorf("got %+v before the window", early)
 	}
@@ -279,20 +280,20 @@ func TestClientsSpreadOverTheConnections(t *testing.T) {
 }
 
 func TestReadsAreAsConsistentAsThePlanSays(t *testing.T) {
-	for _, serializable := range []bool{false, true} {
+	for _, consistency := range []spec.Consistency{spec.Linearizable, spec.Serializable} {
 		var others atomic.Int64
 		d := &fakeDriver{answer: func(_ context.Context, req *Request, _ *Response) {
-			if req.Operation == results.OperationRange && req.Serializable != serializable {
+			if req.Operation == spec.OperationRange && req.Consistency != consistency {
 				others.Add(1)
 			}
 		}}
-		p := planOf(func(p *plan.Plan) { p.Workload.Serializable = serializable })
+		p := planOf(func(p *plan.Plan) { p.Workload.Mixed.Consistency = consistency })
 		s, err := NewSession(Config{Plan: p, Driver: d, Control: newControl()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Run(t.Context()); err != nil || others.Load() > 0 {
-			t.Errorf("serializable is %v: %d reads are not so (%v)", serializable, others.Load(), err)
+			t.Errorf("%s: %d reads are not so (%v)", consistency, others.Load(), err)
 		}
 	}
 }

@@ -40,9 +40,9 @@ func (c *sharedConn) Client(_ context.Context, client int) (Conn, error) {
 }
 
 func TestEachClientHasItsOwnOfASharedConnection(t *testing.T) {
-	p := planOf(func(p *plan.Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 2, 3, 8 })
+	p := planOf(func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 2, 3, 8 })
 	var seen []int
-	for index := range p.Pods {
+	for index := range p.Pods() {
 		d := &sharedDriver{fakeDriver: &fakeDriver{}}
 		s, err := NewSession(Config{Plan: p, Index: index, Driver: d, Control: newControl()})
 		if err != nil {

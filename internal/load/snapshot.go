@@ -1,6 +1,7 @@
 package load
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -9,7 +10,7 @@ import (
 func (s *Session) Snapshot() *results.Snapshot {
 	snapshot := &results.Snapshot{
 		RunUID: s.plan.RunUID, Index: s.part.Index, Transport: s.plan.Load.Transport,
-		Operations: map[results.Operation]*results.OperationResult{},
+		Operations: map[spec.Operation]*results.OperationResult{},
 		Requests:   s.driver.Requests(),
 		KeyBytes:   s.workload.KeyBytes(),
 		Clock:      wall(),
@@ -21,7 +22,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	if s.replays != nil {
 		snapshot.Watch = s.replays.results()
 	}
-	for _, operation := range s.workload.Operations() {
+	for _, operation := range s.plan.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}
 	// What was sent is read after what has ended, so that it never is less.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/arrival"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // unlimited is the limit of a stint that time alone ends.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // WatchConn is a Conn that can carry a stream of watchers.
@@ -21,19 +21,11 @@ type WatchConn interface {
 	Watch(ctx context.Context, watchers []Watcher, audience Audience) error
 }
 
-// Watcher is what one watcher watches.
+// Watcher is one watcher of the load.
 type Watcher struct {
 	// Number of the watcher in its pod.
 	Number int
-	// Key is the first key that is watched, and End the one before which that
-	// ends; empty for one key.
-	Key, End []byte
-	// PrevKV asks for the previous value with each event.
-	PrevKV bool
-	// Reflect lets the watcher begin with a list of what there is, ask to be told
-	// of progress, and be cancelled while there is no leader, as those of API
-	// servers do.
-	Reflect bool
+	workload.Watcher
 }
 
 // Audience is told what watchers see. Many watchers call it at once, and each of
@@ -74,45 +66,20 @@ func (s *Session) watch(ctx context.Context) error {
 }
 
 func noWatches(p plan.Plan) error {
-	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write ClientV3", p.Load.Transport)
+	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write Client", p.Load.Transport)
 }
 
-// streams returns the pod's watchers, by the streams that carry them. An API
-// server has one watcher of each resource.
+// streams returns the pod's watchers, by the streams that carry them, and lets the
+// ledger expect their events.
 func (s *Session) streams() (all [][]Watcher) {
-	if s.plan.Workload.Watch == nil {
-		return [][]Watcher{s.reflectors()}
-	}
-	for _, numbers := range s.workload.Watchers(s.part) {
-		all = append(all, s.watchers(numbers))
-	}
-	return all
-}
-
-func (s *Session) reflectors() (all []Watcher) {
-	for _, resource := range workload.Resources {
-		key := s.workload.AppendResource(nil, resource)
-		// The key after all that begin like it: its last byte is a slash.
-		end := append(key[:len(key)-1:len(key)-1], '/'+1)
-		all = append(all, Watcher{Number: s.ledger.open(int64(resource), true), Key: key, End: end, PrevKV: true, Reflect: true})
-	}
-	return all
-}
-
-// watchers returns those with these numbers among the watchers of all pods, and
-// lets the ledger expect their events.
-func (s *Session) watchers(numbers []int) []Watcher {
-	out := make([]Watcher, len(numbers))
-	for i, number := range numbers {
-		w := Watcher{Key: s.workload.AppendKey(nil, 0), End: s.workload.AppendAfterLast(nil), PrevKV: s.plan.Workload.Watch.PrevKV}
-		key, one := s.workload.WatchedKey(number)
-		if one {
-			w.Key, w.End = s.workload.AppendKey(nil, key), nil
+	for _, watchers := range s.workload.Watchers(s.part.Index) {
+		stream := make([]Watcher, len(watchers))
+		for i, w := range watchers {
+			stream[i] = Watcher{Number: s.ledger.open(w.What), Watcher: w}
 		}
-		w.Number = s.ledger.open(key, one)
-		out[i] = w
+		all = append(all, stream)
 	}
-	return out
+	return all
 }
 
 // awaitEvents waits, for at most a while and less once ctx has ended, for the

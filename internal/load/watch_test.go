@@ -7,8 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // watchDriver has connections whose watchers see each put, at once, but for
@@ -101,7 +103,7 @@ func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
 	if want := (results.Watch{Watchers: 6, Expected: 6 * 1003}); s.Watch != want {
 		t.Errorf("got %+v, wanted %+v", s.Watch, want)
 	}
-	if got := s.Operations[results.OperationWatchEvent].Latency.Count(); got != 6*1003 || endedOf(s).Succeeded != 13*1003 {
+	if got := s.Operations[spec.OperationWatchEvent].Latency.Count(); got != 6*1003 || endedOf(s).Succeeded != 13*1003 {
 		t.Errorf("%d events were timed, wanted six for each of 1003 puts", got)
 	}
 }
@@ -109,7 +111,7 @@ func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
 // Streams share the connections of the load, or have some that carry no puts.
 func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 	for name, tc := range map[string]struct {
-		connections int
+		connections int32
 		want        []int
 	}{
 		"shared":       {0, []int{0, 1, 2, 0}},
@@ -127,7 +129,7 @@ func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 			if !slices.Equal(d.carriers, tc.want) {
 				t.Errorf("the streams are on the connections %v, wanted %v", d.carriers, tc.want)
 			}
-			if d.connects != 3+tc.connections {
+			if d.connects != 3+int(tc.connections) {
 				t.Errorf("%d connections were opened, wanted 3 and %d", d.connects, tc.connections)
 			}
 		})
@@ -137,7 +139,7 @@ func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 func TestAWatcherOfAKeyIsItsNumberModuloKeys(t *testing.T) {
 	d := newWatchDriver()
 	if _, err := runWatched(t, d, func(p *plan.Plan) {
-		p.Workload.Watch.AllKeys, p.Workload.KeyCount = false, 4
+		p.Workload.Watch.Scope, p.Workload.Watch.Keys.Count = spec.WatchScopeKey, 4
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestAWatcherOfAKeyIsItsNumberModuloKeys(t *testing.T) {
 func TestEventsThatNeverComeAreMissed(t *testing.T) {
 	d := newWatchDriver()
 	d.drop = func(watcher int) bool { return watcher == 4 }
-	s, err := runWatched(t, d, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds, p.Load.Requests = 1, 100 })
+	s, err := runWatched(t, d, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds, p.Load.Requests = 1, new(int64(100)) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,11 +186,8 @@ func TestAnAPIServerWatchesEachResource(t *testing.T) {
 	d := newWatchDriver()
 	d.drop = func(int) bool { return true }
 	s, err := NewSession(Config{Driver: d, Control: newControl(), Plan: planOf(func(p *plan.Plan) {
-		p.FirstLease, p.Load.Requests = plan.LeaseIDs, 16
-		p.Workload = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 16, Kubernetes: &plan.Kubernetes{
-			Nodes: 20, Pods: 8, LeaseBytes: 16, PodBytes: 16, EventBytes: 16,
-			PerMinute: plan.KubernetesMinute{LeaseUpdates: 20, PodCreates: 2, PodUpdates: 8},
-		}}
+		p.FirstLease, p.Load.Requests = workload.LeaseIDs, new(int64(16))
+		p.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterSmall}}
 	})})
 	if err != nil {
 		t.Fatal(err)

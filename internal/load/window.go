@@ -24,7 +24,7 @@ func (s *Session) connect(ctx context.Context) (err error) {
 		return err
 	}
 	s.carriers = s.conns
-	if carriers := s.part.Carriers(); len(carriers) > 0 {
+	if carriers := s.part.OwnCarriers(); len(carriers) > 0 {
 		s.carriers, err = s.open(ctx, carriers)
 	}
 	return err
@@ -74,7 +74,7 @@ func (s *Session) clients(ctx context.Context) ([]*client, error) {
 			added := newClient(len(clients), conn, s.workload, s.plan)
 			added.pod = s.part.Index
 			clients = append(clients, added)
-			numbers = append(numbers, connection+round*s.plan.Load.Connections)
+			numbers = append(numbers, connection+round*int(s.plan.Load.Connections))
 		}
 	}
 	err := inParallel(ctx, len(clients), func(ctx context.Context, i int) (err error) {

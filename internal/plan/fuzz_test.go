@@ -2,12 +2,17 @@ package plan
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // plans are one of each kind.
@@ -15,49 +20,65 @@ func plans() []Plan {
 	changes := []func(*Plan){
 		func(*Plan) {},
 		func(p *Plan) {
-			p.Workload.Type, p.Workload.Interval = WorkloadRange, Interval{Keys: 50, PageKeys: 10, KeysOnly: true}
-			p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond, p.Load.Poisson = 0, 60, 5000, true
+			p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+				Consistency: spec.Linearizable, KeysPerRequest: 50, KeysPerPage: new(int64(10)), Delivery: spec.DeliveryPages, KeysOnly: true, Keys: someKeys, Values: someValues,
+			}}
+			p.Load.Requests, p.Load.DurationSeconds, p.Load.Rate = nil, new(int32(60)), &spec.Rate{PerSecond: 5000, Arrival: spec.ArrivalPoisson}
 		},
 		func(p *Plan) {
-			p.Workload.Type, p.Workload.ReadsPerHundred, p.Load.Transport = WorkloadMixed, 80, TransportFast
-			p.Load.Requests, p.Load.DurationSeconds, p.Load.Stages = 0, 30, []Stage{{0, 100, 10}, {100, 0, 20}}
-			p.Workload.KeyOrder, p.Workload.Demand = KeyOrderHotSpot, Demand{HotKeysPerThousand: 10, HotRequestsPerThousand: 900}
+			hot := someKeys
+			hot.Distribution, hot.HotSpot = spec.HotSpots, &spec.HotSpot{KeysPerMillion: 10_000, RequestsPerMillion: 900_000}
+			p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{Consistency: spec.Linearizable, ReadPercent: 80, Keys: hot, Values: someValues}}
+			p.Load.Transport, p.Load.Requests, p.Load.DurationSeconds = spec.TransportFast, nil, new(int32(30))
+			p.Load.Rate = &spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 0, ToPerSecond: 100}, Arrival: spec.ArrivalConstant}
 		},
 		func(p *Plan) {
-			p.Workload.Type, p.Workload.Values = WorkloadDelete, Values{ZeroPercent: 50, Spread: 100}
-		},
-		func(p *Plan) { p.Workload.Type, p.Workload.Txn = WorkloadTxn, &Txn{Puts: 8} },
-		func(p *Plan) {
-			p.Workload.Type, p.Workload.STM = WorkloadSTM, &STM{IsolationSerializable, 4, 50, LockerRPC}
-			p.FirstLease = LeaseIDs
+			p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: someKeys, Values: spec.Values{
+				SizeBytes: 256, SizeDistribution: spec.SizesUniform, Content: spec.ContentCompressible, RandomPercent: new(int32(50)), MinSizeBytes: new(int32(156)),
+			}}}
 		},
 		func(p *Plan) {
-			p.Workload = Workload{Type: WorkloadElection, Contest: &Contest{Names: 10, HoldMilliseconds: 5}}
-			p.FirstLease = LeaseIDs
+			p.Workload = spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: new(int32(8)), Keys: someKeys, Values: someValues}}
 		},
 		func(p *Plan) {
-			p.Workload = Workload{Type: WorkloadLease, Lease: &Lease{Operation: LeaseKeepAlive, TTLSeconds: 60, Count: 100, Stream: true}}
-			p.FirstLease = 7 * LeaseIDs
+			p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
+				Isolation: spec.IsolationSerializable, KeysPerTransaction: 4, WritePercent: 50, Locker: spec.LockerRPC, Keys: someKeys, Values: someValues,
+			}}
+			p.FirstLease = workload.LeaseIDs
 		},
 		func(p *Plan) {
-			p.Workload.Type, p.Workload.Watch = WorkloadWatch, &Watch{Streams: 10, WatchersPerStream: 5, PrevKV: true}
+			p.Workload = spec.Workload{Type: spec.WorkloadElection, Election: &spec.Election{Names: 10, LeadMilliseconds: 5}}
+			p.FirstLease = workload.LeaseIDs
 		},
 		func(p *Plan) {
-			p.Workload.Type, p.Workload.WatchGet, p.Workload.Serializable = WorkloadWatchGet, &WatchGet{Streams: 10, WatchersPerStream: 5, Events: 100}, true
+			p.Workload = spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{
+				Operation: spec.LeaseKeepAlive, TTLSeconds: 60, KeepAlive: &spec.KeepAlive{Leases: 100, Mode: spec.KeepAliveStream},
+			}}
+			p.FirstLease = 7 * workload.LeaseIDs
 		},
 		func(p *Plan) {
-			minute := KubernetesMinute{LeaseUpdates: 600, PodCreates: 10, PodUpdates: 40, Events: 100, ListsBy500: 2, ListsBy10000: 1}
-			p.Workload = Workload{Type: WorkloadKubernetes, ValueSize: 4000, Kubernetes: &Kubernetes{Nodes: 1000, Pods: 3000, PerMinute: minute, LeaseBytes: 400, PodBytes: 4000, EventBytes: 900}}
-			p.FirstLease = LeaseIDs
+			p.Workload = spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{Scope: spec.WatchScopeKey, Streams: 10, WatchersPerStream: 5, PrevKV: true, Keys: someKeys, Values: someValues}}
 		},
 		func(p *Plan) {
-			p.Load.Requests, p.Load.DurationSeconds, p.Guard.AllowStoreWide, p.FirstLease = 0, 60, true, LeaseIDs
-			p.Disturbances = []Disturbance{
-				{Kind: DisturbanceCompact, EverySeconds: 5, KeepRevisions: 100},
-				{Kind: DisturbanceLeaseExpiry, EverySeconds: 9, Storm: &Storm{Leases: 10, KeysPerLease: 10, TTLSeconds: 5}},
+			p.Workload = spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{Streams: 10, WatchersPerStream: 5, Events: 100, Keys: someKeys, Values: someValues}}
+		},
+		func(p *Plan) {
+			p.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterLarge}}
+			p.FirstLease = workload.LeaseIDs
+		},
+		func(p *Plan) {
+			p.Load.Requests, p.Load.DurationSeconds, p.Guard.AllowStoreWide, p.FirstLease = nil, new(int32(60)), true, workload.LeaseIDs
+			p.Disturbances = []spec.Disturbance{
+				{Type: spec.DisturbanceCompact, EverySeconds: 5, Compact: &spec.CompactSettings{KeepRevisions: 100}}, storm(10, 10, 5),
 			}
-			p.Guard.StopOn = StopRules{Alarm: true, ErrorRatio: ErrorRatioRule{10, 5}, WALFsync: WALFsyncRule{500, 5}}
+			p.Guard.StopOn = &spec.StopRules{Alarm: true, ErrorRatio: &spec.ErrorRatioRule{MaxPerMillion: 10, ForSeconds: 5}, WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: 500, ForSeconds: 5}}
 			p.Target.TLS, p.Target.Auth = &TLS{Dir: TLSDir, SecretName: "certs"}, &Auth{Dir: AuthDir, SecretName: "user"}
+		},
+		func(p *Plan) {
+			p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
+				Isolation: spec.IsolationSerializableSnapshot, KeysPerTransaction: 4, WritePercent: 100, Locker: spec.LockerNone, Keys: someKeys, Values: someValues,
+			}}
+			p.Load.Requests, p.Load.Rate = nil, &spec.Rate{Stages: []spec.RateStage{{PerSecond: 100, Seconds: 10}, {PerSecond: 5, Seconds: 20}}, Arrival: spec.ArrivalConstant}
 		},
 	}
 	var all []Plan
@@ -71,7 +92,11 @@ func plans() []Plan {
 
 // FuzzDecode: whatever decodes is a plan that can be run, and encodes to itself.
 func FuzzDecode(f *testing.F) {
-	for _, p := range plans() {
+	all, examples := plans(), examples()
+	for _, kind := range slices.Sorted(maps.Keys(examples)) {
+		all = append(all, examples[kind])
+	}
+	for _, p := range all {
 		data, err := p.Encode()
 		if err != nil {
 			f.Fatal(err)
@@ -107,10 +132,28 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
+// TestNumbersAtTheirLimits sets each number of each plan to all that could overflow.
+func TestNumbersAtTheirLimits(t *testing.T) {
+	for i := range plans() {
+		for at := 0; ; at++ {
+			p := plans()[i]
+			numbers := numbersOf(reflect.ValueOf(&p).Elem())
+			if at == len(numbers) {
+				break
+			}
+			for _, n := range []int64{0, 1, -1, math.MaxInt16, math.MaxInt32, math.MinInt32, 1 << 62, math.MaxInt64 - 1, math.MinInt64} {
+				if numbers[at].SetInt(n); p.Validate() == nil {
+					requireRunnable(t, p)
+				}
+			}
+		}
+	}
+}
+
 // numbersOf are all integers within a value, in the order of their fields.
 func numbersOf(v reflect.Value) (numbers []reflect.Value) {
 	switch v.Kind() {
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		return []reflect.Value{v}
 	case reflect.Pointer:
 		if !v.IsNil() {
@@ -133,7 +176,7 @@ func requireRunnable(t *testing.T, p Plan) {
 	t.Helper()
 	data, err := p.Encode()
 	if err != nil {
-		t.Fatalf("a valid plan can not be encoded: %v", err)
+		t.Fatalf("a valid plan cannot be encoded: %v", err)
 	}
 	if len(data) <= MaxBytes {
 		again, err := Decode(data)
@@ -143,18 +186,27 @@ func requireRunnable(t *testing.T, p Plan) {
 	}
 	requireParts(t, p)
 	estimate, _ := p.WriteEstimate()
+	rules := p.Guard.Rules()
+	ratio, flushes := deref(rules.ErrorRatio), deref(rules.WALFsync)
 	for what, n := range map[string]int64{
 		"write estimate": estimate, "keys of a storm": p.StormKeys(), "leases": p.LeaseCount(), "drain": int64(p.DrainLimit()),
 		"interval": int64(p.Target.SampleInterval()), "warm-up": int64(p.Load.Warmup()), "duration": int64(p.Load.Duration()),
-		"guard": int64(p.Guard.StopOn.ErrorRatio.For() + p.Guard.StopOn.WALFsync.For() + p.Guard.StopOn.WALFsync.MaxMean()),
+		"guard": int64(ratio.For() + flushes.For() + flushes.MaxMean()),
 	} {
 		if n < 0 {
 			t.Errorf("%s: %d", what, n)
 		}
 	}
-	if p.Workload.isContest() && p.ContestKey(p.Load.Clients-1) == "" {
+	if p.Contends() && p.ContestKey(int(p.Load.Clients-1)) == "" {
 		t.Error("the last client has no key")
 	}
+}
+
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // requireParts adds up what pods get; of many pods, the first and the last are
@@ -162,7 +214,7 @@ func requireRunnable(t *testing.T, p Plan) {
 func requireParts(t *testing.T, p Plan) {
 	t.Helper()
 	connections, requests := 0, int64(0)
-	for i := range p.Pods {
+	for i := range p.Pods() {
 		part, err := p.Part(i)
 		if err != nil {
 			t.Fatal(err)
@@ -171,11 +223,11 @@ func requireParts(t *testing.T, p Plan) {
 			t.Fatalf("part %d is %+v", i, part)
 		}
 		connections, requests = connections+part.Connections, requests+part.Requests
-		if own := part.ClientsOn(part.FirstConnection); own < 1 || own > p.Load.Clients {
+		if own := part.ClientsOn(part.FirstConnection); own < 1 || own > int(p.Load.Clients) {
 			t.Fatalf("a connection of part %d has %d clients of %d", i, own, p.Load.Clients)
 		}
 	}
-	if connections != p.Load.Connections || requests != p.Load.Requests {
+	if connections != int(p.Load.Connections) || requests != p.Load.RequestBound() {
 		t.Fatalf("parts have %d connections and %d requests of %+v", connections, requests, p.Load)
 	}
 }

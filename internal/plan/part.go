@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
 
 // Part is one pod's share of a plan.
 type Part struct {
@@ -25,26 +29,27 @@ type Part struct {
 // into blocks, requests and preloaded keys by number modulo Pods, so that the
 // sum is exact and open-loop pods do not fire in phase.
 func (p Plan) Part(index int) (Part, error) {
-	if index < 0 || index >= p.Pods {
-		return Part{}, fmt.Errorf("pod index: wanted 0 to %d, found %d", p.Pods-1, index)
+	pods, connections := p.Pods(), int(p.Load.Connections)
+	if index < 0 || index >= pods {
+		return Part{}, fmt.Errorf("pod index: wanted 0 to %d, found %d", pods-1, index)
 	}
-	first := blockStart(p.Load.Connections, p.Pods, index)
+	first := blockStart(connections, pods, index)
 	return Part{
 		Index:           index,
-		Pods:            p.Pods,
+		Pods:            pods,
 		FirstConnection: first,
-		Connections:     blockStart(p.Load.Connections, p.Pods, index+1) - first,
-		Requests:        CountModulo(p.Load.Requests, p.Pods, index),
-		clients:         p.Load.Clients,
-		allConnections:  p.Load.Connections,
-		carriers:        p.Workload.carriers(),
+		Connections:     blockStart(connections, pods, index+1) - first,
+		Requests:        workload.CountModulo(p.Load.RequestBound(), pods, index),
+		clients:         int(p.Load.Clients),
+		allConnections:  connections,
+		carriers:        p.Carriers(),
 	}, nil
 }
 
 // ClientsOn returns how many clients use the connection with this global
 // index: client i uses connection i modulo connections.
 func (p Part) ClientsOn(connection int) int {
-	return int(CountModulo(int64(p.clients), p.allConnections, connection))
+	return int(workload.CountModulo(int64(p.clients), p.allConnections, connection))
 }
 
 // Clients returns how many clients are this pod's.
@@ -56,22 +61,18 @@ func (p Part) Clients() int {
 	return n
 }
 
-// mostClients bounds how many clients one of so many pods has.
-func (l Load) mostClients(pods int) int64 {
-	connections, pods64 := max(int64(l.Connections), 1), max(int64(pods), 1)
-	return ((connections-1)/pods64 + 1) * ((int64(l.Clients)-1)/connections + 1)
-}
-
 // Number returns the number, among those of all pods, of the k-th thing of this
 // pod that is dealt out by number modulo Pods: a request, or a key to preload.
 func (p Part) Number(k int64) int64 { return k*int64(p.Pods) + int64(p.Index) }
 
-// CountModulo returns how many of the numbers 0 to n-1 are index modulo parts.
-func CountModulo(n int64, parts, index int) int64 {
-	if n <= int64(index) {
-		return 0
+// OwnCarriers returns the numbers of this pod's connections that carry watchers and
+// nothing else. They are shared out as streams are, so that each carries one.
+func (p Part) OwnCarriers() []int {
+	var own []int
+	for c := p.Index; c < p.carriers; c += p.Pods {
+		own = append(own, c)
 	}
-	return (n-int64(index)-1)/int64(parts) + 1
+	return own
 }
 
 // blockStart is where block i begins when n things are split into parts

@@ -7,110 +7,148 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
+
+// Limits of numbers, those of the API and above: sums and products of what a plan
+// may hold do not overflow, and nothing that is done for each of them takes for ever.
+const (
+	// maxPrefixParts is half of spec.MaxTxnOperations: one transaction looks at
+	// every prefix that a prefix lies within.
+	maxPrefixParts = spec.MaxTxnOperations / 2
+	maxPods        = 1_000
+	maxConnections = 100_000
+	maxClients     = 1_000_000
+	maxRequests    = 100_000_000_000
+	// Up to maxPerSecond and maxSeconds the arithmetic of a schedule is exact.
+	maxPerSecond = 10_000_000
+	maxSeconds   = 7 * 24 * 60 * 60
+)
+
+// wanted is the complaint of all checks.
+var wanted = workload.Wanted
 
 // Validate returns everything that keeps the plan from being run, joined, or
 // nil. The API checks the same at admission; here the two sides of the contract
 // protect themselves from each other's mistakes.
 func (p Plan) Validate() error {
 	return errors.Join(
-		check(p.Version == Version, "version", Version, p.Version),
-		check(p.RunUID != "", "runUID", "a UID", p.RunUID),
-		check(p.Pods >= 1, "pods", "at least 1", p.Pods),
-		check(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable characters that end in a slash, and at most %d slashes", maxPrefixParts), p.Prefix),
-		check(p.TimeoutSeconds >= 1, "timeoutSeconds", "at least 1", p.TimeoutSeconds),
+		wanted(p.Version == Version, "version", Version, p.Version),
+		wanted(p.RunUID != "", "runUID", "a UID", p.RunUID),
+		wanted(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable characters that end in a slash, and at most %d slashes", maxPrefixParts), p.Prefix),
+		wanted(p.TimeoutSeconds >= 1 && p.TimeoutSeconds <= maxSeconds, "timeoutSeconds", fmt.Sprintf("1 to %d", maxSeconds), p.TimeoutSeconds),
 		p.Target.validate(),
-		p.Workload.validate(),
-		p.Load.validate(p.Pods),
-		p.validateLeases(),
-		p.validateContest(),
-		check(p.Load.Transport != TransportFast || p.Workload.fitsFast(), "load.transport", "ClientV3 for this workload", p.Load.Transport),
-		p.Guard.validate(),
-		p.validateDelete(),
-		p.validateWatch(),
-		p.validateWatchGet(),
-		p.validateKubernetes(),
+		validateLoad(p.Load),
+		p.Run.Check(),
+		p.Run.CheckStore(p.Target.Datastore),
+		validateRules(p.Guard.Rules()),
+		wanted(p.Guard.MaxFreeQuotaPercent >= 0, "guard.maxFreeQuotaPercent", "at least 0", p.Guard.MaxFreeQuotaPercent),
 		p.validateDisturbances(),
-		p.validateLimits(),
 	)
 }
 
 func (t Target) validate() error {
+	selections := []spec.MemberSelection{spec.MembersAll, spec.MembersLeader, spec.MembersFollowers}
+	// Whether there is such a store is checked with the load that it is to carry.
+	store, known := t.Datastore.Store()
 	errs := []error{
-		check(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
-		check(t.Members == MembersAll || t.Members == MembersLeader || t.Members == MembersFollowers,
-			"target.members", "All, Leader or Followers", t.Members),
-		check(t.SampleIntervalSeconds >= 0, "target.sampleIntervalSeconds", "at least 0", t.SampleIntervalSeconds),
+		wanted(!known || store.TLSAndAuth || t.TLS == nil && t.Auth == nil, "target", fmt.Sprintf("neither tls nor auth for %s", t.Datastore), t),
+		wanted(!known || store.SelectsMembers || t.Members == spec.MembersAll, "target.members", fmt.Sprintf("%s for %s", spec.MembersAll, t.Datastore), t.Members),
+		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
+		wanted(slices.Contains(selections, t.Members), "target.members", "All, Leader or Followers", t.Members),
+		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),
 	}
 	for _, e := range t.Endpoints {
 		_, port, err := net.SplitHostPort(e)
 		n, perr := strconv.ParseUint(port, 10, 16)
-		errs = append(errs, check(err == nil && perr == nil && n > 0, "target.endpoints", "host:port", e))
+		errs = append(errs, wanted(err == nil && perr == nil && n > 0, "target.endpoints", "host:port", e))
 	}
 	return errors.Join(errs...)
 }
 
-var workloadTypes = []WorkloadType{
-	WorkloadPut, WorkloadRange, WorkloadMixed, WorkloadDelete, WorkloadTxn, WorkloadSTM, WorkloadLock, WorkloadElection,
-	WorkloadLease, WorkloadWatch, WorkloadWatchGet, WorkloadKubernetes,
-}
-
-func (w Workload) validate() error {
+func validateLoad(l spec.Load) error {
+	requests, seconds := l.RequestBound(), l.Duration().Seconds()
 	return errors.Join(
-		check(slices.Contains(workloadTypes, w.Type), "workload.type", fmt.Sprintf("one of %v", workloadTypes), w.Type),
-		w.validateKeys(),
-		w.validateInterval(),
-		w.validateValues(),
-		check(w.ReadsPerHundred >= 0 && w.ReadsPerHundred <= 100,
-			"workload.readsPerHundred", "0 to 100", w.ReadsPerHundred),
-		check(!w.InTransaction || w.Type == WorkloadMixed, "workload.inTransaction", "false but for Mixed", w.InTransaction),
-		w.validateUnion(),
+		wanted(l.Pods >= 1 && l.Pods <= maxPods, "load.pods", fmt.Sprintf("1 to %d", maxPods), l.Pods),
+		wanted(l.Connections >= l.Pods && l.Connections <= maxConnections, "load.connections", fmt.Sprintf("at least one for each of %d pods, at most %d", l.Pods, maxConnections), l.Connections),
+		wanted(l.Clients >= l.Connections && l.Clients <= maxClients, "load.clients", fmt.Sprintf("at least one for each of %d connections, at most %d", l.Connections, maxClients), l.Clients),
+		wanted((l.Requests != nil) != (seconds > 0) && seconds >= 0, "load", "either requests or durationSeconds, or neither with stages", fmt.Sprintf("%d and %v", requests, seconds)),
+		wanted(l.Requests == nil || requests >= int64(l.Pods) && requests <= maxRequests, "load.requests", fmt.Sprintf("at least one for each of %d pods, at most %d", l.Pods, maxRequests), requests),
+		wanted(seconds <= maxSeconds, "load.durationSeconds", fmt.Sprintf("at most %d", maxSeconds), seconds),
+		wanted(l.WarmupSeconds >= 0 && l.WarmupSeconds <= maxSeconds, "load.warmupSeconds", fmt.Sprintf("0 to %d", maxSeconds), l.WarmupSeconds),
+		wanted(l.RequestTimeoutSeconds >= 1 && l.RequestTimeoutSeconds <= maxSeconds, "load.requestTimeoutSeconds", fmt.Sprintf("1 to %d", maxSeconds), l.RequestTimeoutSeconds),
+		validateRate(l),
 	)
 }
 
-// validateUnion looks at the fields that one type of workload alone has.
-func (w Workload) validateUnion() error {
-	return errors.Join(
-		validateMember(w, WorkloadTxn, "workload.txn", w.Txn, (*Txn).validate),
-		validateMember(w, WorkloadSTM, "workload.stm", w.STM, (*STM).validate),
-		validateMember(w, WorkloadLease, "workload.lease", w.Lease, (*Lease).validate),
-		validateMember(w, WorkloadWatch, "workload.watch", w.Watch, (*Watch).validate),
-		validateMember(w, WorkloadWatchGet, "workload.watchGet", w.WatchGet, (*WatchGet).validate),
-		validateMember(w, WorkloadKubernetes, "workload.kubernetes", w.Kubernetes, (*Kubernetes).validate),
-	)
-}
-
-// validateMember wants what belongs to a type of workload to be there for that
-// type alone.
-func validateMember[T any](w Workload, t WorkloadType, field string, member *T, validate func(*T, int64) error) error {
-	if (member != nil) != (w.Type == t) {
-		return check(false, field, fmt.Sprintf("to be set if, and only if, workload.type is %s", t), member != nil)
-	}
-	if member == nil {
+func validateRate(l spec.Load) error {
+	if l.Rate == nil {
 		return nil
 	}
-	return validate(member, w.KeyCount)
-}
-
-func (l Load) validate(pods int) error {
-	return errors.Join(
-		check(l.Transport == TransportClientV3 || l.Transport == TransportFast, "load.transport", "ClientV3 or Fast", l.Transport),
-		check(l.Connections >= pods, "load.connections", fmt.Sprintf("at least one for each of %d pods", pods), l.Connections),
-		check(l.Clients >= l.Connections, "load.clients", fmt.Sprintf("at least one for each of %d connections", l.Connections), l.Clients),
-		check((l.Requests > 0) != (l.DurationSeconds > 0) && l.Requests >= 0 && l.DurationSeconds >= 0, "load", "either requests or durationSeconds above 0, and the other 0",
-			fmt.Sprintf("%d and %d", l.Requests, l.DurationSeconds)),
-		check(l.Requests == 0 || l.Requests >= int64(pods), "load.requests", fmt.Sprintf("at least one for each of %d pods", pods), l.Requests),
-		check(l.WarmupSeconds >= 0, "load.warmupSeconds", "at least 0", l.WarmupSeconds),
-		check(l.RequestTimeoutSeconds >= 1, "load.requestTimeoutSeconds", "at least 1", l.RequestTimeoutSeconds),
-		l.validateRate(),
-	)
-}
-
-func check(ok bool, field string, wanted, found any) error {
-	if ok {
-		return nil
+	r, arrivals := l.Rate, []spec.Arrival{spec.ArrivalConstant, spec.ArrivalPoisson}
+	forms := 0
+	for _, set := range []bool{r.PerSecond != 0, r.Ramp != nil, len(r.Stages) > 0} {
+		if set {
+			forms++
+		}
 	}
-	return fmt.Errorf("plan: %s: wanted %v, found %#v", field, wanted, found)
+	errs := []error{
+		wanted(forms == 1, "load.rate", "one of perSecond, ramp and stages", forms),
+		wanted(r.PerSecond >= 0 && r.PerSecond <= maxPerSecond, "load.rate.perSecond", fmt.Sprintf("1 to %d", maxPerSecond), r.PerSecond),
+		wanted(slices.Contains(arrivals, r.Arrival), "load.rate.arrival", fmt.Sprintf("one of %v", arrivals), r.Arrival),
+		wanted(len(r.Stages) == 0 || l.DurationSeconds == nil, "load.durationSeconds", "none beside stages, whose seconds are the duration", l.DurationSeconds),
+		wanted(r.Ramp == nil || l.Requests == nil, "load.requests", "none beside a ramp, which needs a duration", l.RequestBound()),
+	}
+	highest := int64(0)
+	for _, s := range l.Stretches() {
+		highest = max(highest, s.From, s.To)
+		errs = append(errs, wanted(min(s.From, s.To) >= 0 && s.Seconds >= 1 && s.Seconds <= maxSeconds, "load.rate",
+			fmt.Sprintf("rates from 0 and 1 to %d seconds", maxSeconds), s))
+	}
+	if len(l.Stretches()) > 0 {
+		errs = append(errs, wanted(highest >= 1 && highest <= maxPerSecond, "load.rate", fmt.Sprintf("a highest rate of 1 to %d", maxPerSecond), highest))
+	}
+	return errors.Join(errs...)
+}
+
+func validateRules(r spec.StopRules) error {
+	var errs []error
+	number := func(field string, found, least, most int64) {
+		errs = append(errs, wanted(found >= least && found <= most, "guard.stopOn."+field, fmt.Sprintf("%d to %d", least, most), found))
+	}
+	if d := r.DatabaseSize; d != nil {
+		errs = append(errs, wanted(d.MaxBytes >= 0, "guard.stopOn.databaseSize.maxBytes", "at least 0", d.MaxBytes))
+	}
+	if e := r.ErrorRatio; e != nil {
+		number("errorRatio.maxPerMillion", int64(e.MaxPerMillion), 0, 1_000_000)
+		number("errorRatio.forSeconds", int64(e.ForSeconds), 1, maxSeconds)
+	}
+	if w := r.WALFsync; w != nil {
+		number("walFsync.maxMeanMicroseconds", w.MaxMeanMicroseconds, 0, maxSeconds*1_000_000)
+		number("walFsync.forSeconds", int64(w.ForSeconds), 1, maxSeconds)
+	}
+	return errors.Join(errs...)
+}
+
+func (p Plan) validateDisturbances() error {
+	types := spec.DisturbanceTypes()
+	var errs []error
+	var seen []spec.DisturbanceType
+	for _, d := range p.Disturbances {
+		errs = append(errs,
+			wanted(slices.Contains(types, d.Type), "disturbances.type", fmt.Sprintf("one of %v", types), d.Type),
+			wanted(!slices.Contains(seen, d.Type), "disturbances.type", "each type once", d.Type),
+			wanted(d.EverySeconds >= 1 && d.EverySeconds <= maxSeconds, "disturbances.everySeconds", fmt.Sprintf("1 to %d", maxSeconds), d.EverySeconds),
+			wanted(d.KeepRevisions() >= 0 && (d.Compact == nil || d.Type == spec.DisturbanceCompact), "disturbances.compact", "at least 0 revisions, and nothing beside Compact", d.KeepRevisions()),
+			wanted((d.LeaseExpiry != nil) == (d.Type == spec.DisturbanceLeaseExpiry), "disturbances.leaseExpiry", "to be set for LeaseExpiry, and for nothing else", d.LeaseExpiry != nil),
+			wanted(d.Type != spec.DisturbanceCompact || !p.ReplaysHistory(), "disturbances.type", "no Compact beside watchers that read the history", d.Type),
+			wanted(!d.StoreWide() || p.Guard.AllowStoreWide, "guard.allowStoreWide", fmt.Sprintf("true for %s, which concerns the whole store", d.Type), false),
+		)
+		seen = append(seen, d.Type)
+	}
+	return errors.Join(errs...)
 }
 
 func isPrefix(s string) bool {

@@ -18,10 +18,11 @@ const (
 	// the zero bucket.
 	Buckets = 2*octaves<<MaxSchema + 1
 
+	// ZeroThreshold is the upper bound of the zero bucket, in seconds.
+	ZeroThreshold = 1.0 / (1 << octaves)
+
 	// octaves is how many doublings lie on each side of one second.
 	octaves = 20
-	// zeroThreshold is the upper bound of the zero bucket, in seconds.
-	zeroThreshold = 1.0 / (1 << octaves)
 
 	nanosecondsPerSecond = 1e9
 )
@@ -60,7 +61,7 @@ func mantissa(v float64) uint64 { return math.Float64bits(v) & (1<<52 - 1) }
 // duration in seconds, but by a table, because it runs for every request.
 func BucketIndex(ns int64) int {
 	v := float64(ns) / nanosecondsPerSecond
-	if v <= zeroThreshold {
+	if v <= ZeroThreshold {
 		return 0
 	}
 	exponent := int(math.Float64bits(v)>>52) - 1023
@@ -73,8 +74,8 @@ func BucketIndex(ns int64) int {
 	return min((exponent+octaves)<<MaxSchema+j, Buckets-1)
 }
 
-// bucketCount is how many buckets there are at a schema.
-func bucketCount(schema int) int { return 2*octaves<<schema + 1 }
+// BucketCount is how many buckets there are at a schema.
+func BucketCount(schema int) int { return 2*octaves<<schema + 1 }
 
 // nativeIndex is Prometheus's index of a bucket other than the zero bucket.
 func nativeIndex(schema, bucket int) int { return bucket - octaves<<schema }
@@ -84,7 +85,7 @@ func nativeIndex(schema, bucket int) int { return bucket - octaves<<schema }
 // of its bound is no more than half a microsecond off.
 func midpoint(schema, bucket int) float64 {
 	if bucket == 0 {
-		return zeroThreshold * nanosecondsPerSecond / 2
+		return ZeroThreshold * nanosecondsPerSecond / 2
 	}
 	return bucketPoint(schema, float64(bucket)-0.5)
 }
@@ -100,3 +101,7 @@ func bucketPoint(schema int, position float64) float64 {
 func errorBoundPPM(schema int) int {
 	return int(math.Ceil((math.Exp2(math.Exp2(-float64(schema+1))) - 1) * 1e6))
 }
+
+// BestErrorBound is the greatest relative error of a percentile at MaxSchema, in
+// parts per million.
+var BestErrorBound = errorBoundPPM(MaxSchema)

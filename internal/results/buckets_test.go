@@ -3,14 +3,8 @@ package results
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/testing/protocmp"
 )
 
 // longestIn is the longest duration of a bucket in whole nanoseconds, computed
@@ -65,42 +59,10 @@ func TestBucketIndexOutsideOfTheRange(t *testing.T) {
 	}
 }
 
-// client_golang's own native histogram, fed with the same durations, must come
-// out the same bucket by bucket, at every resolution.
-func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
-	for schema := MinSchema; schema <= MaxSchema; schema++ {
-		oracle := prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:                         "oracle",
-			NativeHistogramBucketFactor:  1.00001 * math.Exp2(1/float64(int(1)<<schema)),
-			NativeHistogramZeroThreshold: zeroThreshold,
-		})
-		var h Histogram
-		r := rand.New(rand.NewPCG(1, 1))
-		for range 20_000 {
-			ns := int64(math.Exp2(r.Float64() * 48))
-			oracle.Observe(float64(ns) / nanosecondsPerSecond)
-			h.Record(ns)
-		}
-		h.Reduce(schema)
-		var want dto.Metric
-		if err := oracle.Write(&want); err != nil {
-			t.Fatal(err)
-		}
-		options := []cmp.Option{
-			protocmp.Transform(),
-			// One adds up seconds, the other nanoseconds.
-			protocmp.IgnoreFields(&dto.Histogram{}, "sample_sum", "created_timestamp"),
-		}
-		if diff := cmp.Diff(want.Histogram, nativeHistogram(&h), options...); diff != "" {
-			t.Errorf("histogram at schema %d (-client_golang +ours):\n%s", schema, diff)
-		}
-	}
-}
-
 func TestErrorBoundHoldsForEveryBucket(t *testing.T) {
 	for schema := MinSchema; schema <= MaxSchema; schema++ {
 		bound := float64(errorBoundPPM(schema)) / 1e6
-		for bucket := 1; bucket < bucketCount(schema); bucket++ {
+		for bucket := 1; bucket < BucketCount(schema); bucket++ {
 			middle := midpoint(schema, bucket)
 			low, high := bucketPoint(schema, float64(bucket-1)), bucketPoint(schema, float64(bucket))
 			if middle/low-1 > bound || 1-middle/high > bound {

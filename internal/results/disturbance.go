@@ -3,19 +3,9 @@ package results
 import (
 	"fmt"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
-
-// DisturbanceKind is a kind of what a run does beside its load.
-type DisturbanceKind string
-
-// The kinds of disturbances.
-const (
-	DisturbanceCompact     DisturbanceKind = "Compact"
-	DisturbanceDefragment  DisturbanceKind = "Defragment"
-	DisturbanceLeaseExpiry DisturbanceKind = "LeaseExpiry"
-)
-
-var disturbanceKinds = []DisturbanceKind{DisturbanceCompact, DisturbanceDefragment, DisturbanceLeaseExpiry}
 
 // MaxMarks bounds the marks of one kind of disturbance.
 const MaxMarks = 64
@@ -86,10 +76,10 @@ func (d *Disturbance) check() error {
 	return nil
 }
 
-// disturbance returns what is known of a kind, and makes room for it.
-func (s *Snapshot) disturbance(kind DisturbanceKind) *Disturbance {
+// Disturbance returns what is known of a kind, and makes room for it.
+func (s *Snapshot) Disturbance(kind spec.DisturbanceType) *Disturbance {
 	if s.Disturbances == nil {
-		s.Disturbances = map[DisturbanceKind]*Disturbance{}
+		s.Disturbances = map[spec.DisturbanceType]*Disturbance{}
 	}
 	if s.Disturbances[kind] == nil {
 		s.Disturbances[kind] = &Disturbance{}

@@ -89,8 +89,8 @@ var figures = []Figure{
 	FigureClientReceivedBytes, FigureClientSentBytes, FigurePeerReceivedBytes, FigurePeerSentBytes,
 }
 
-// allFigures has those of the timers too.
-func allFigures() []Figure {
+// AllFigures has those of the timers too.
+func AllFigures() []Figure {
 	all := slices.Clone(figures)
 	for _, t := range timers {
 		all = append(all, t.Count(), t.Seconds(), t.P99Above(), t.P99AtMost())
@@ -143,6 +143,12 @@ func (w *MemberWindow) CPU() (float64, bool) {
 	return used / elapsed, known && elapsed > 0
 }
 
+// Millicores is CPU in thousandths of a processor.
+func (w *MemberWindow) Millicores() (float64, bool) {
+	used, known := w.CPU()
+	return 1000 * used, known
+}
+
 // Timing is how often a kind of work was done and how long it took.
 type Timing struct {
 	Count uint64
@@ -154,23 +160,23 @@ type Timing struct {
 }
 
 // Timing returns what is known of a timer; false if the member did not tell, or
-// told a number that can not be.
+// told a number that cannot be.
 func (w *MemberWindow) Timing(t Timer) (Timing, bool) {
 	count, known := w.Value(t.Count())
 	sum, summed := w.Value(t.Seconds())
-	if !known || !summed || count > maxBytes {
+	if !known || !summed || count > MaxBytes {
 		return Timing{}, false
 	}
 	above, _ := w.Value(t.P99Above())
 	atMost, _ := w.Value(t.P99AtMost())
-	out := Timing{Count: uint64(count), P99Above: seconds(above), P99AtMost: seconds(atMost)}
+	out := Timing{Count: uint64(count), P99Above: Seconds(above), P99AtMost: Seconds(atMost)}
 	if count >= 1 {
-		out.Mean = seconds(sum / count)
+		out.Mean = Seconds(sum / count)
 	}
 	return out, true
 }
 
-// seconds are at most what a Duration holds: a member's metrics may say anything.
-func seconds(s float64) time.Duration {
-	return time.Duration(math.Round(min(s, maxSeconds) * nanosecondsPerSecond))
+// Seconds are at most what a Duration holds: a member's metrics may say anything.
+func Seconds(s float64) time.Duration {
+	return time.Duration(math.Round(min(s, MaxSeconds) * nanosecondsPerSecond))
 }

@@ -1,28 +1,19 @@
 package results
 
 import (
+	"errors"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// GuardRule names a rule that ends a load which goes on.
-type GuardRule string
-
-// The rules. Got and Limit of what fired are, of GuardErrorRatio, in millionths;
-// of GuardDatabaseSize, in bytes; of GuardWALFsync, in seconds.
-const (
-	GuardAlarm        GuardRule = "Alarm"
-	GuardLeaderChange GuardRule = "LeaderChange"
-	GuardDatabaseSize GuardRule = "DatabaseSize"
-	GuardErrorRatio   GuardRule = "ErrorRatio"
-	GuardWALFsync     GuardRule = "WALFsync"
-)
-
-var guardRules = []GuardRule{GuardAlarm, GuardLeaderChange, GuardDatabaseSize, GuardErrorRatio, GuardWALFsync}
-
-// Fired is a rule that has ended a client pod's load.
+// Fired is a rule that has ended a client pod's load. Got and Limit are, of
+// spec.GuardErrorRatio, in millionths; of spec.GuardDatabaseSize, in bytes; of
+// spec.GuardWALFsync, in seconds.
 type Fired struct {
-	Rule GuardRule
+	Rule spec.GuardRule
 	// Subject is the name of the member that broke the rule; empty for the
 	// pod's own requests.
 	Subject string
@@ -31,14 +22,6 @@ type Fired struct {
 	// Got and Limit are 0 where Detail is set.
 	Got, Limit float64
 	At         time.Time
-}
-
-// bare leaves out the texts.
-func (f *Fired) bare() *Fired {
-	if f == nil {
-		return nil
-	}
-	return &Fired{Rule: f.Rule, Got: f.Got, Limit: f.Limit, At: f.At}
 }
 
 // earlierFired is the rule that fired first.
@@ -50,10 +33,10 @@ func earlierFired(a, b *Fired) *Fired {
 }
 
 // mergeUnwatched keeps one reason of each rule, the same in any order.
-func mergeUnwatched(a, b map[GuardRule]string) map[GuardRule]string {
-	for _, rule := range sortedKeys(b) {
+func mergeUnwatched(a, b map[spec.GuardRule]string) map[spec.GuardRule]string {
+	for _, rule := range slices.Sorted(maps.Keys(b)) {
 		if a == nil {
-			a = map[GuardRule]string{}
+			a = map[spec.GuardRule]string{}
 		}
 		if reason, ok := a[rule]; !ok || b[rule] < reason {
 			a[rule] = b[rule]
@@ -72,7 +55,8 @@ const (
 	AspectMembers Aspect = "Members"
 )
 
-var aspects = []Aspect{AspectLeader, AspectVersion, AspectMembers}
+// Aspects are all of them.
+var Aspects = []Aspect{AspectLeader, AspectVersion, AspectMembers}
 
 // MaxChanges bounds the changes of a target that are kept, the first ones.
 const MaxChanges = 8
@@ -85,4 +69,10 @@ type Change struct {
 	At     time.Time
 }
 
-func knownRule(r GuardRule) bool { return slices.Contains(guardRules, r) }
+// checkFired: a limit alone says nothing of what fired.
+func (s *Snapshot) checkFired() error {
+	if s.Fired != nil && s.Fired.Rule == "" {
+		return errors.New("wanted the rule of the guard that fired, found its numbers alone")
+	}
+	return nil
+}

@@ -36,7 +36,7 @@ type Histogram struct {
 func (h *Histogram) Record(ns int64) {
 	ns = max(ns, 0)
 	if h.counts == nil && h.count == 0 {
-		h.counts = make([]uint64, bucketCount(h.Schema()))
+		h.counts = make([]uint64, BucketCount(h.Schema()))
 	}
 	if h.counts != nil {
 		h.widen()
@@ -167,7 +167,7 @@ func (h *Histogram) Merge(other *Histogram) {
 
 func (h *Histogram) mergeBuckets(other *Histogram) {
 	if !h.HasBuckets() || !other.HasBuckets() {
-		h.dropBuckets()
+		h.DropBuckets()
 		return
 	}
 	h.Reduce(other.Schema())
@@ -177,8 +177,8 @@ func (h *Histogram) mergeBuckets(other *Histogram) {
 	}
 }
 
-// dropBuckets leaves count, sums, minimum and maximum only.
-func (h *Histogram) dropBuckets() { h.counts, h.first = nil, 0 }
+// DropBuckets leaves count, sums, minimum and maximum only.
+func (h *Histogram) DropBuckets() { h.counts, h.first = nil, 0 }
 
 // Equal says whether both have the same resolution and recorded the same.
 func (h Histogram) Equal(other Histogram) bool {
@@ -224,10 +224,10 @@ func (h *Histogram) buckets() iter.Seq2[int, uint64] {
 
 // widen makes room for every bucket that there is.
 func (h *Histogram) widen() {
-	if len(h.counts) == bucketCount(h.Schema()) {
+	if len(h.counts) == BucketCount(h.Schema()) {
 		return
 	}
-	wide := make([]uint64, bucketCount(h.Schema()))
+	wide := make([]uint64, BucketCount(h.Schema()))
 	copy(wide[h.first:], h.counts)
 	h.counts, h.first = wide, 0
 }
@@ -238,9 +238,10 @@ func (h *Histogram) trim() {
 	for bucket := range h.buckets() {
 		low, high = min(low, bucket-h.first), bucket-h.first+1
 	}
-	if low >= high {
-		h.dropBuckets()
-		return
+	switch {
+	case low >= high:
+		h.DropBuckets()
+	case high-low < len(h.counts):
+		h.counts, h.first = slices.Clone(h.counts[low:high]), h.first+low
 	}
-	h.counts, h.first = slices.Clone(h.counts[low:high]), h.first+low
 }

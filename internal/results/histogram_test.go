@@ -67,7 +67,7 @@ func durationsOf(data []byte) (durations []int64) {
 
 func TestMergeLosesBucketsThatOneSideHasLost(t *testing.T) {
 	lost := recorded(5e6, 7e6)
-	lost.dropBuckets()
+	lost.DropBuckets()
 	whole := recorded(1e6)
 	for name, h := range map[string]Histogram{"lost into whole": whole.Clone(), "whole into lost": lost.Clone()} {
 		other := &lost

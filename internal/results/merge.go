@@ -3,16 +3,18 @@ package results
 import (
 	"slices"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Merge adds up what several pods have counted. Nil snapshots, of pods of
-// which nothing is known, are skipped. Where pods can not be added up, the
+// which nothing is known, are skipped. Where pods cannot be added up, the
 // merge says the most careful thing: the earliest stage, the first failure,
 // the whole span of the windows, the longest skew; a transport is kept if all
 // pods share it.
 func Merge(snapshots []*Snapshot) *Snapshot {
 	merged := &Snapshot{
-		Index: -1, Operations: map[Operation]*OperationResult{}, Requests: map[RPC]map[Phase]uint64{},
+		Index: -1, Operations: map[spec.Operation]*OperationResult{}, Requests: map[spec.RPC]map[Phase]uint64{},
 	}
 	known := slices.DeleteFunc(slices.Clone(snapshots), func(s *Snapshot) bool { return s == nil })
 	for i, s := range known {
@@ -38,7 +40,7 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	}
 	s.Fired = earlierFired(s.Fired, other.Fired)
 	s.Unwatched = mergeUnwatched(s.Unwatched, other.Unwatched)
-	s.Stage = earliest(stages, s.Stage, other.Stage)
+	s.Stage = earliest(Stages, s.Stage, other.Stage)
 	s.Cleaning = mergeCleaning(s.Cleaning, other.Cleaning)
 	s.Stopped = s.Stopped || other.Stopped
 	s.CoarsePacing = s.CoarsePacing || other.CoarsePacing
@@ -76,7 +78,7 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 	}
 	s.Started += other.Started
 	for kind, d := range other.Disturbances {
-		s.disturbance(kind).merge(d)
+		s.Disturbance(kind).merge(d)
 	}
 	s.Timeline.Merge(&other.Timeline)
 	s.Watch.add(other.Watch)
@@ -140,4 +142,15 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// longest is what durations can be encoded up to.
+const longest = time.Duration(MaxSeconds * nanosecondsPerSecond)
+
+// addDurations stays at longest where a sum would be more, or overflow.
+func addDurations(a, b time.Duration) time.Duration {
+	if a > longest-b {
+		return longest
+	}
+	return a + b
 }

@@ -6,32 +6,35 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // mergeable are final snapshots of three pods, the last of which failed.
 func mergeable() []*Snapshot {
-	all := []*Snapshot{finalSnapshot(0, 500, OperationPut), finalSnapshot(1, 300, OperationPut, OperationRange), failingSnapshot()}
-	all[2].Index, all[2].Target = 2, nil
-	all[0].Operations[OperationPut].Lost, all[0].Operations[OperationPut].Attempts = 2, 2
+	all := []*Snapshot{finalSnapshot(0, 500, spec.OperationPut), finalSnapshot(1, 300, spec.OperationPut, spec.OperationRange), finalSnapshot(2, 1000, spec.OperationPut)}
+	put := all[2].Operations[spec.OperationPut]
+	put.Failed, put.Errors["Unavailable"], put.Lost, put.Attempts = recorded(5e9), 1, 3, 1500
+	all[0].Operations[spec.OperationPut].Lost, all[0].Operations[spec.OperationPut].Attempts = 2, 2
 	return all
 }
 
 func TestMergeAddsUp(t *testing.T) {
 	all := mergeable()
 	got := Merge([]*Snapshot{all[0], nil, all[1], all[2]})
-	if got.Index != -1 || got.RunUID != all[0].RunUID || got.Transport != "ClientV3" || got.Target != all[0].Target {
+	if got.Index != -1 || got.RunUID != all[0].RunUID || got.Transport != spec.TransportClient || got.Target != all[0].Target {
 		t.Errorf("merge is of %d, %s, %s, %v", got.Index, got.RunUID, got.Transport, got.Target)
 	}
 	var want Histogram
 	for _, s := range all {
-		want.Merge(&s.Operations[OperationPut].Latency)
+		want.Merge(&s.Operations[spec.OperationPut].Latency)
 	}
-	put := got.Operations[OperationPut]
+	put := got.Operations[spec.OperationPut]
 	requireSame(t, want, put.Latency)
-	requireSame(t, all[1].Operations[OperationRange].Service, got.Operations[OperationRange].Service)
+	requireSame(t, all[1].Operations[spec.OperationRange].Service, got.Operations[spec.OperationRange].Service)
 	counts := map[string]uint64{
 		"completed": put.CompletedInWindow, "unavailable": put.Errors["Unavailable"],
-		"puts": got.Requests[RPCPut][PhaseMeasured], "txns": got.Requests[RPCTxn][PhaseControl],
+		"puts": got.Requests[spec.RPCPut][PhaseMeasured], "txns": got.Requests[spec.RPCTxn][PhaseControl],
 		"lost": put.Lost, "attempts": put.Attempts,
 	}
 	wantCounts := map[string]uint64{"completed": 1800, "unavailable": 1, "puts": 1800, "txns": 9, "lost": 5, "attempts": 1502}
@@ -50,8 +53,8 @@ func TestMergeIsTheSameInAnyOrderAndInSteps(t *testing.T) {
 		"in steps":   Merge([]*Snapshot{Merge(all[:1]), Merge(all[1:])}),
 	} {
 		for operation, result := range want.Operations {
-			for i, h := range result.all() {
-				requireSame(t, *h, *got.Operations[operation].all()[i])
+			for i, h := range result.Histograms() {
+				requireSame(t, *h, *got.Operations[operation].Histograms()[i])
 			}
 		}
 		got.Operations = want.Operations
@@ -65,9 +68,9 @@ func TestMergeLeavesItsInputAlone(t *testing.T) {
 	all, untouched := mergeable(), mergeable()
 	merged := Merge(all)
 	Merge([]*Snapshot{merged, all[0]})
-	merged.Requests[RPCPut][PhaseMeasured] = 0
-	merged.Operations[OperationPut].Latency.Record(1)
-	merged.Operations[OperationPut].Errors["Unavailable"] = 7
+	merged.Requests[spec.RPCPut][PhaseMeasured] = 0
+	merged.Operations[spec.OperationPut].Latency.Record(1)
+	merged.Operations[spec.OperationPut].Errors["Unavailable"] = 7
 	if diff := cmp.Diff(untouched, all, sameSnapshot...); diff != "" {
 		t.Errorf("input (-before +after):\n%s", diff)
 	}
@@ -90,7 +93,7 @@ func TestMergeSaysTheMostCarefulThing(t *testing.T) {
 		},
 		"stopped":          {Snapshot{Stopped: true}, Snapshot{}, Snapshot{Stopped: true}},
 		"coarse pacing":    {Snapshot{CoarsePacing: true}, Snapshot{}, Snapshot{CoarsePacing: true}},
-		"other transports": {Snapshot{Transport: "ClientV3"}, Snapshot{Transport: "Fast"}, Snapshot{}},
+		"other transports": {Snapshot{Transport: spec.TransportClient}, Snapshot{Transport: "Fast"}, Snapshot{}},
 		"omitted once": {
 			Snapshot{Omitted: []string{"lateness"}}, Snapshot{Omitted: []string{"lateness", "target"}},
 			Snapshot{Omitted: []string{"lateness", "target"}},

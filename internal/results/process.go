@@ -29,8 +29,8 @@ const (
 	ProcessCollectionRatio ProcessFigure = "garbage_collection_ratio"
 )
 
-// processFigures are in the order in which they are written.
-var processFigures = []ProcessFigure{
+// ProcessFigures are in the order in which they are written.
+var ProcessFigures = []ProcessFigure{
 	ProcessWindowSeconds, ProcessCPUSeconds, ProcessProcessors, ProcessQuotaProcessors, ProcessThrottledSeconds,
 	ProcessGoroutineDelaySeconds, ProcessThreadDelaySeconds, ProcessCollectionRatio,
 }
@@ -83,4 +83,14 @@ func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 	length, measured := w.Value(ProcessWindowSeconds)
 	v, known := w.Value(f)
 	return v / length, known && measured && length > 0
+}
+
+// IsWhole says whether all is known by which a client is judged.
+func (w *ProcessWindow) IsWhole() bool {
+	for _, f := range ProcessFigures {
+		if _, known := w.Value(f); !known && f != ProcessQuotaProcessors && f != ProcessCollectionRatio {
+			return false
+		}
+	}
+	return true
 }

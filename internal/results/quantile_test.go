@@ -30,7 +30,7 @@ var distributions = map[string]func(*rand.Rand) float64{
 // 0.28 % and the rounding to whole ones; in the zero bucket, half of its width.
 func allowed(ns int64) float64 {
 	if BucketIndex(ns) == 0 {
-		return zeroThreshold * nanosecondsPerSecond / 2
+		return ZeroThreshold * nanosecondsPerSecond / 2
 	}
 	return 0.0028*float64(ns) + 0.5
 }
@@ -121,7 +121,7 @@ func TestOverCountsWhatIsAboveALimit(t *testing.T) {
 		}
 	}
 	lost := recorded(1e6)
-	lost.dropBuckets()
+	lost.DropBuckets()
 	if n, known := lost.Over(1); known {
 		t.Errorf("without buckets, %d are said to be over", n)
 	}

@@ -1,37 +1,10 @@
 package results
 
-import "time"
+import (
+	"cmp"
+	"time"
 
-// RPC is the name of a call of etcd's gRPC services, as in the label
-// grpc_method of etcd's own counters. Of a call with a stream of requests, each
-// message that is sent counts: grpc_server_msg_received_total less
-// grpc_server_handled_total, for etcd counts the end of a stream as a message.
-type RPC string
-
-// The calls that a run makes.
-const (
-	RPCPut         RPC = "Put"
-	RPCRange       RPC = "Range"
-	RPCDeleteRange RPC = "DeleteRange"
-	RPCTxn         RPC = "Txn"
-	RPCStatus      RPC = "Status"
-	RPCMemberList  RPC = "MemberList"
-	RPCAlarm       RPC = "Alarm"
-	RPCCompact     RPC = "Compact"
-	RPCDefragment  RPC = "Defragment"
-
-	// RPCRangeStream has one request and a stream of responses.
-	RPCRangeStream RPC = "RangeStream"
-
-	RPCLeaseGrant     RPC = "LeaseGrant"
-	RPCLeaseRevoke    RPC = "LeaseRevoke"
-	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
-	RPCLeaseLeases    RPC = "LeaseLeases"
-
-	RPCWatch RPC = "Watch"
-	// RPCLock and RPCUnlock are those of etcd's lock service.
-	RPCLock   RPC = "Lock"
-	RPCUnlock RPC = "Unlock"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Phase is what a request was sent for.
@@ -63,6 +36,12 @@ const (
 	// StageDone: the snapshot is final.
 	StageDone Stage = "Done"
 )
+
+// Stages are all of them, in order.
+var Stages = []Stage{
+	StageConnecting, StageWaiting, StagePreloading, StageReady, StageWarmingUp,
+	StageMeasuring, StageDraining, StageCleaning, StageDone,
+}
 
 // FailureReason says why a client pod could not do its part.
 type FailureReason string
@@ -113,7 +92,7 @@ type Snapshot struct {
 	// Index is -1.
 	RunUID    string
 	Index     int
-	Transport string
+	Transport spec.Transport
 	// Stage and Failure: where the pod is, and why it ended early, if it did.
 	Stage    Stage
 	Failure  *Failure
@@ -129,34 +108,40 @@ type Snapshot struct {
 	// Fired is the rule of the guard that ended the load, nil if none did.
 	// Unwatched says, of each rule that could not be watched all the time, why.
 	Fired     *Fired
-	Unwatched map[GuardRule]string
+	Unwatched map[spec.GuardRule]string
 
 	Window     Window
-	Operations map[Operation]*OperationResult
+	Operations map[spec.Operation]*OperationResult
 	// Watch says what became of the pod's watchers, if it has any.
 	Watch Watch
 	// Started counts the measured requests that were sent; those in flight have
 	// no result yet.
 	Started uint64
 	// Disturbances are what was done beside the load; pod 0 alone does any.
-	Disturbances map[DisturbanceKind]*Disturbance
+	Disturbances map[spec.DisturbanceType]*Disturbance
 	// Timeline says what came when. It is empty until the pod has measured, for
 	// a scrape under load would cost what it describes.
 	Timeline Timeline
 	// Requests counts the requests sent, by RPC and phase.
-	Requests map[RPC]map[Phase]uint64
+	Requests map[spec.RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire, with the run's prefix.
 	KeyBytes int
 
 	// Target is what pod 0 learned of the target; nil on the other pods.
 	Target *Target
 	// Process is what the pod's process had of its machine over the window; nil
-	// until that has ended, and in a merge: such numbers can not be added up.
+	// until that has ended, and in a merge: such numbers cannot be added up.
 	Process *ProcessWindow
 
 	// Omitted names what a termination message had no room for.
 	Omitted []string
 }
+
+// Names in Omitted of what a summary cannot do without.
+const (
+	OmittedOperations = "operations"
+	OmittedTarget     = "target"
+)
 
 // HasMeasured says that the measured numbers will not change any more: what is
 // left to the pod is the deletion of its keys.
@@ -179,6 +164,10 @@ type Window struct {
 	// duration bounds the window.
 	PlannedRequests uint64
 }
+
+// ErrorMissed is the code under which an event counts as failed that was not
+// delivered.
+const ErrorMissed = "Missed"
 
 // OperationResult is what was measured of one operation.
 type OperationResult struct {
@@ -242,3 +231,7 @@ type Member struct {
 	// change it.
 	Window *MemberWindow
 }
+
+// Label is the member's name, or its ID where it has none: one that has not yet
+// started has no name.
+func (m Member) Label() string { return cmp.Or(m.Name, m.ID) }

@@ -1,29 +1,18 @@
 package results
 
 import (
+	"maps"
 	"slices"
 	"time"
-)
 
-// Statistic names one number of a distribution.
-type Statistic string
-
-// The statistics of a distribution.
-const (
-	StatisticMean Statistic = "Mean"
-	StatisticP50  Statistic = "P50"
-	StatisticP90  Statistic = "P90"
-	StatisticP95  Statistic = "P95"
-	StatisticP99  Statistic = "P99"
-	StatisticP999 Statistic = "P999"
-	StatisticMax  Statistic = "Max"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Summary is the result of a run, from the snapshots of its pods.
 type Summary struct {
 	RunUID string
 	// Transport of all pods; empty if they differ.
-	Transport string
+	Transport spec.Transport
 	// Pods is how many snapshots there were, missing ones included.
 	Pods int
 	// Partial says that a snapshot is missing, was taken while the pod measured,
@@ -71,24 +60,34 @@ type Summary struct {
 	// Operations are sorted by name.
 	Operations []OperationSummary
 	// Disturbances are what was done beside the load.
-	Disturbances map[DisturbanceKind]*Disturbance
+	Disturbances map[spec.DisturbanceType]*Disturbance
 	// Watch adds up what became of the pods' watchers.
 	Watch Watch
 	// Requests counts the requests sent, by RPC and phase.
-	Requests map[RPC]map[Phase]uint64
+	Requests map[spec.RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire.
 	KeyBytes int
 	// Target is what pod 0 learned of the target; nil if that is not known.
 	Target *Target
-	// Validity says whether the numbers are of the target or of the clients.
-	Validity Validity
-	// Warnings say what makes the numbers weaker than they look.
-	Warnings []string
+	// Processes are what the pods had of their machines, one for each snapshot.
+	Processes []PodProcess
+	// Merged is what all pods have counted. Who has the Summary shares it and must
+	// not change it.
+	Merged *Snapshot
+}
+
+// PodProcess is what one pod had of its machine over the measured window.
+type PodProcess struct {
+	Index int
+	// Silent: nothing is known of the pod at all.
+	Silent bool
+	// Window is nil where the pod has not told.
+	Window *ProcessWindow
 }
 
 // OperationSummary is the result of one operation.
 type OperationSummary struct {
-	Operation Operation
+	Operation spec.Operation
 	// Succeeded, Failed and Censored requests.
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
@@ -123,7 +122,7 @@ type Distribution struct {
 	Min, Stddev time.Duration
 	// Values has the statistics that are known: none if Count is 0, no
 	// percentile if the buckets are lost.
-	Values map[Statistic]Value
+	Values map[spec.Statistic]Value
 	// ErrorBoundPPM is the greatest relative error of a percentile in parts
 	// per million.
 	ErrorBoundPPM int
@@ -141,9 +140,10 @@ func Summarize(snapshots []*Snapshot) Summary {
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Disturbances: merged.Disturbances,
 		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: watchedTarget(merged.Target, snapshots), Watch: merged.Watch,
+		Processes: processesOf(snapshots), Merged: merged,
 	}
 	unheard := unheardEvents(merged)
-	for _, operation := range sortedKeys(merged.Operations) {
+	for _, operation := range slices.Sorted(maps.Keys(merged.Operations)) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
 		o.fear(unheard, merged.Operations[operation])
 		s.Operations = append(s.Operations, o)
@@ -158,21 +158,31 @@ func Summarize(snapshots []*Snapshot) Summary {
 		}
 	}
 	s.Late = allLate(s.Operations)
-	s.Validity = judgeClients(snapshots, s.Operations)
-	s.Warnings = warnings(&s, merged)
 	return s
+}
+
+func processesOf(snapshots []*Snapshot) []PodProcess {
+	out := make([]PodProcess, len(snapshots))
+	for i, s := range snapshots {
+		if s == nil {
+			out[i] = PodProcess{Index: i, Silent: true}
+			continue
+		}
+		out[i] = PodProcess{Index: s.Index, Window: s.Process}
+	}
+	return out
 }
 
 func isPartial(snapshots []*Snapshot) bool {
 	for _, s := range snapshots {
-		if s == nil || !s.HasMeasured() || s.Failure != nil || slices.Contains(s.Omitted, omittedOperations) {
+		if s == nil || !s.HasMeasured() || s.Failure != nil || slices.Contains(s.Omitted, OmittedOperations) {
 			return true
 		}
 	}
 	return len(snapshots) == 0
 }
 
-func summarizeOperation(operation Operation, r *OperationResult, t timing) OperationSummary {
+func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) OperationSummary {
 	completed := r.Latency.Count()
 	if !t.requestBound {
 		completed = r.CompletedInWindow
@@ -192,6 +202,25 @@ func summarizeOperation(operation Operation, r *OperationResult, t timing) Opera
 	return out
 }
 
+// watchedTarget is the target as client pod 0 tells of it, which alone watches
+// it. What others say holds, but not that nothing has changed.
+func watchedTarget(merged *Target, snapshots []*Snapshot) *Target {
+	lost := func(s *Snapshot) bool {
+		return s != nil && s.Index == 0 && s.Target == nil && slices.Contains(s.Omitted, OmittedTarget)
+	}
+	if !slices.ContainsFunc(snapshots, lost) {
+		return merged
+	}
+	out := Target{Unseen: map[Aspect]string{}}
+	if merged != nil {
+		out.ClusterID, out.Members = merged.ClusterID, merged.Members
+	}
+	for _, a := range Aspects {
+		out.Unseen[a] = "the termination message of client pod 0, which saw it, had no room for it"
+	}
+	return &out
+}
+
 func perSecond(n uint64, length time.Duration) float64 {
 	if length <= 0 {
 		return 0
@@ -201,10 +230,10 @@ func perSecond(n uint64, length time.Duration) float64 {
 
 // percentiles that are reported.
 var percentiles = []struct {
-	name     Statistic
+	name     spec.Statistic
 	quantile float64
 }{
-	{StatisticP50, 0.50}, {StatisticP90, 0.90}, {StatisticP95, 0.95}, {StatisticP99, 0.99}, {StatisticP999, 0.999},
+	{spec.StatisticP50, 0.50}, {spec.StatisticP90, 0.90}, {spec.StatisticP95, 0.95}, {spec.StatisticP99, 0.99}, {spec.StatisticP999, 0.999},
 }
 
 func (h *Histogram) distribution() Distribution {
@@ -215,21 +244,62 @@ func (h *Histogram) distribution() Distribution {
 func (r *Ranked) distribution() Distribution {
 	d := Distribution{
 		Count: r.Count(), Min: r.union.Min(), Stddev: r.union.Stddev(),
-		Values: map[Statistic]Value{}, ErrorBoundPPM: r.union.ErrorBound(),
+		Values: map[spec.Statistic]Value{}, ErrorBoundPPM: r.union.ErrorBound(),
 	}
-	d.set(StatisticMean)(r.Mean())
+	d.set(spec.StatisticMean)(r.Mean())
 	for _, p := range percentiles {
 		d.set(p.name)(r.Quantile(p.quantile))
 	}
-	d.set(StatisticMax)(r.Max())
+	d.set(spec.StatisticMax)(r.Max())
 	return d
 }
 
 // set keeps a value if it is known.
-func (d *Distribution) set(name Statistic) func(Value, bool) {
+func (d *Distribution) set(name spec.Statistic) func(Value, bool) {
 	return func(v Value, known bool) {
 		if known {
 			d.Values[name] = v
 		}
 	}
+}
+
+// What a latency can bear of lateness, and of delays of scheduling.
+const (
+	bearableDelay = 250 * time.Microsecond
+	bearableShare = 0.10
+)
+
+// Bearable is how late requests may be sent whose 99th percentile of latency this
+// is: 250 µs or a tenth of it, whichever is more. What is later harms.
+func Bearable(latency time.Duration) time.Duration {
+	return max(bearableDelay, time.Duration(bearableShare*float64(latency)))
+}
+
+// lateOf counts what was so late that its latency could not bear it; nil if that
+// is not known, or nothing could be late. Where nothing has a latency, because
+// all failed, what bears the least is taken.
+func lateOf(lateness *Histogram, latency Distribution) *uint64 {
+	p99, known := latency.Values[spec.StatisticP99]
+	n, counted := lateness.Over(Bearable(p99.Duration))
+	if lateness.Count() == 0 || !known && latency.Count > 0 || !counted {
+		return nil
+	}
+	return &n
+}
+
+// allLate adds up what was late of all operations that can be.
+func allLate(operations []OperationSummary) *uint64 {
+	var sum *uint64
+	for _, o := range operations {
+		switch {
+		case o.Lateness.Count == 0:
+		case o.Late == nil:
+			return nil
+		case sum == nil:
+			sum = new(*o.Late)
+		default:
+			*sum += *o.Late
+		}
+	}
+	return sum
 }

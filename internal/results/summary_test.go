@@ -1,30 +1,29 @@
 package results
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // pod is a final snapshot of a client pod whose window goes from start to end
 // after testStart and which succeeded n times.
 func pod(start, end time.Duration, n int) *Snapshot {
 	s := &Snapshot{
-		RunUID: "a", Transport: "ClientV3", Stage: StageDone,
+		RunUID: "a", Transport: spec.TransportClient, Stage: StageDone,
 		Window: Window{
 			StartAt: testStart, Skew: start, Start: testStart.Add(start), End: testStart.Add(end),
 			LastResponse: testStart.Add(end), Planned: end - start,
 		},
-		Operations: map[Operation]*OperationResult{OperationPut: {CompletedInWindow: uint64(n)}},
+		Operations: map[spec.Operation]*OperationResult{spec.OperationPut: {CompletedInWindow: uint64(n)}},
 	}
 	for range n {
-		s.Operations[OperationPut].Latency.Record(int64(time.Millisecond))
+		s.Operations[spec.OperationPut].Latency.Record(int64(time.Millisecond))
 	}
 	return s
 }
@@ -41,7 +40,7 @@ func requestBound(start, last time.Duration, n int) *Snapshot {
 func TestTiming(t *testing.T) {
 	const s, ms = time.Second, time.Millisecond
 	late := pod(0, 10*s, 1000)
-	late.Operations[OperationPut].CompletedInWindow = 900
+	late.Operations[spec.OperationPut].CompletedInWindow = 900
 	open := pod(0, 4*s, 400)
 	open.Stage, open.Window.End = StageMeasuring, time.Time{}
 	setBack := pod(5*s, 1*s, 100)
@@ -49,7 +48,7 @@ func TestTiming(t *testing.T) {
 	for i := range 1000 {
 		slowed.Timeline.Record(map[bool]time.Duration{true: 4 * s, false: 9 * s}[i < 800], ms, true)
 	}
-	ready := &Snapshot{RunUID: "a", Transport: "ClientV3", Stage: StageReady}
+	ready := &Snapshot{RunUID: "a", Transport: spec.TransportClient, Stage: StageReady}
 
 	type timings struct {
 		Throughput, Steady      float64
@@ -121,12 +120,12 @@ func TestSummaryDoesNotDependOnTheNumberOfPods(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(11, 11))
 		for i := range 100_000 {
-			put := all[i%pods].Operations[OperationPut]
+			put := all[i%pods].Operations[spec.OperationPut]
 			put.Latency.Record(int64(1e6 + 1e7*r.ExpFloat64()))
 			put.CompletedInWindow++
 		}
 		got := Summarize(all)
-		got.Pods = 0
+		got.Pods, got.Processes, got.Merged = 0, nil, nil
 		if want == nil {
 			want = &got
 		}
@@ -134,7 +133,7 @@ func TestSummaryDoesNotDependOnTheNumberOfPods(t *testing.T) {
 			t.Errorf("summary of %d pods (-of one +got):\n%s", pods, diff)
 		}
 	}
-	if p99 := want.Operations[0].Latency.Values[StatisticP99].Duration; want.Succeeded != 100_000 || p99 < 46*time.Millisecond || p99 > 48*time.Millisecond {
+	if p99 := want.Operations[0].Latency.Values[spec.StatisticP99].Duration; want.Succeeded != 100_000 || p99 < 46*time.Millisecond || p99 > 48*time.Millisecond {
 		t.Errorf("%d requests with a p99 of %v, wanted 100,000 around 47 ms", want.Succeeded, p99)
 	}
 }
@@ -145,7 +144,7 @@ func TestPartial(t *testing.T) {
 	cleaning := pod(0, time.Second, 1)
 	cleaning.Stage = StageCleaning
 	failed.Failure = &Failure{Reason: FailurePodFailed}
-	bare.Omitted = []string{omittedOperations}
+	bare.Omitted = []string{OmittedOperations}
 	whole := pod(0, time.Second, 1)
 	tests := map[string]struct {
 		pods []*Snapshot
@@ -170,18 +169,18 @@ func TestPartial(t *testing.T) {
 
 func TestDistributions(t *testing.T) {
 	s := pod(0, time.Second, 98)
-	put := s.Operations[OperationPut]
+	put := s.Operations[spec.OperationPut]
 	put.Censored, put.Failed = recorded(2e9), recorded(5e6)
 	put.Service = recorded(7e5)
 	put.Lateness = recorded(1, 2, 3)
-	put.Lateness.dropBuckets()
+	put.Lateness.DropBuckets()
 	put.Errors = map[string]uint64{"Unavailable": 1}
 
 	got := Summarize([]*Snapshot{s}).Operations[0]
 	values := map[string]Value{
-		"median": got.Latency.Values[StatisticP50], "p99": got.Latency.Values[StatisticP99], "p99.9": got.Latency.Values[StatisticP999],
-		"judged p99": got.Judged.Values[StatisticP99], "judged p99.9": got.Judged.Values[StatisticP999],
-		"service": got.Service.Values[StatisticP999], "lateness": got.Lateness.Values[StatisticMean],
+		"median": got.Latency.Values[spec.StatisticP50], "p99": got.Latency.Values[spec.StatisticP99], "p99.9": got.Latency.Values[spec.StatisticP999],
+		"judged p99": got.Judged.Values[spec.StatisticP99], "judged p99.9": got.Judged.Values[spec.StatisticP999],
+		"service": got.Service.Values[spec.StatisticP999], "lateness": got.Lateness.Values[spec.StatisticMean],
 	}
 	want := map[string]Value{
 		"median": {Duration: time.Millisecond}, "p99": {Duration: 2 * time.Second, AtLeast: true}, "p99.9": {Duration: 2 * time.Second, AtLeast: true},
@@ -191,7 +190,7 @@ func TestDistributions(t *testing.T) {
 	if diff := cmp.Diff(want, values, within028); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if _, known := got.Lateness.Values[StatisticP50]; known {
+	if _, known := got.Lateness.Values[spec.StatisticP50]; known {
 		t.Error("lateness has a median without buckets")
 	}
 	counts := []uint64{got.Succeeded, got.Failed, got.Censored, got.Latency.Count, got.Judged.Count, got.Errors["Unavailable"]}
@@ -204,54 +203,3 @@ func TestDistributions(t *testing.T) {
 var within028 = cmp.Comparer(func(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 0.0028*float64(max(a, b))
 })
-
-// targeted is a pod whose target, of members of these versions, tells no quota.
-func targeted(estimate int64, versions ...string) *Snapshot {
-	s := pod(0, 10*time.Second, 9)
-	s.Target = &Target{WriteEstimateBytes: estimate}
-	for i, v := range versions {
-		name := fmt.Sprint("member-", i)
-		s.Target.Members = append(s.Target.Members, Member{ID: name, Name: name, Endpoint: name, Version: v})
-	}
-	return s
-}
-
-func TestWarnings(t *testing.T) {
-	const s = time.Second
-	other, short, coarse, untimed := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
-	untimed.CoarsePacing = true
-	other.Transport = "Fast"
-	short.Omitted = []string{"service time", strings.Repeat("x", maxTextBytes)}
-	coarse.Operations[OperationPut].Latency.Reduce(4)
-	elected := targeted(0, "3.5.1", "3.5.1")
-	elected.Target.Members[0].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 0}}
-	elected.Target.Members[1].Window = &MemberWindow{Figures: map[Figure]float64{FigureLeaderChanges: 1}}
-	tests := map[string]struct {
-		pods []*Snapshot
-		want []string
-	}{
-		"nothing to say": {[]*Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
-		"a short tail":   {[]*Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
-		"a long tail":    {[]*Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
-		"a late start":   {[]*Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
-		"two transports": {[]*Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
-		"two versions":   {[]*Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
-		"an election":    {[]*Snapshot{elected}, []string{"the leader changed"}},
-		"no quota":       {[]*Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
-		"no estimate":    {[]*Snapshot{targeted(0, "3.5.1")}, nil},
-		"left out":       {[]*Snapshot{short}, []string{"service time"}},
-		"no exact timer": {[]*Snapshot{pod(0, 10*s, 9), untimed}, []string{"up to a millisecond late"}},
-		"coarse":         {[]*Snapshot{coarse}, []string{"2.19%"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := Summarize(tc.pods).Warnings
-			ok := slices.EqualFunc(tc.want, got, func(part, text string) bool {
-				return strings.Contains(text, part) && len(text) <= maxTextBytes
-			})
-			if !ok {
-				t.Errorf("got %q, wanted %q in them", got, tc.want)
-			}
-		})
-	}
-}

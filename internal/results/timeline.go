@@ -1,10 +1,13 @@
 package results
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 const (
-	// timelineInterval is the length of a new timeline's intervals.
-	timelineInterval = 100 * time.Millisecond
+	// TimelineInterval is the length of a new timeline's intervals.
+	TimelineInterval = 100 * time.Millisecond
 	// MaxTimelinePoints bounds a timeline: one that would grow beyond it gets
 	// intervals of twice the length.
 	MaxTimelinePoints = 600
@@ -43,7 +46,7 @@ func (t *Timeline) Record(offset, latency time.Duration, succeeded bool) {
 // point returns the point that an offset falls into, and makes room for it.
 func (t *Timeline) point(offset time.Duration) *Point {
 	if t.Interval == 0 {
-		t.Interval, t.Points = timelineInterval, make([]Point, 0, MaxTimelinePoints)
+		t.Interval, t.Points = TimelineInterval, make([]Point, 0, MaxTimelinePoints)
 	}
 	at := int(max(offset, 0) / t.Interval)
 	for at >= MaxTimelinePoints {
@@ -118,4 +121,39 @@ func (t *Timeline) succeededBefore(offset time.Duration) float64 {
 		n += min(share, 1) * float64(p.Succeeded)
 	}
 	return n
+}
+
+// maxTimeline is when the last interval of a timeline may begin, in 36 years: so
+// it does not overflow, however often its intervals are doubled.
+const maxTimeline = 1 << 60 * time.Nanosecond
+
+// check: two timelines can be merged only if one's intervals are the other's,
+// doubled. It leaves out intervals at the end in which nothing came.
+func (t *Timeline) check() error {
+	length := TimelineInterval
+	for length < t.Interval && length < 2*maxTimeline {
+		length *= 2
+	}
+	if t.Interval != length && (t.Interval != 0 || len(t.Points) > 0) {
+		return fmt.Errorf("wanted intervals of %v, or that doubled some times, found %v", TimelineInterval, t.Interval)
+	}
+	for len(t.Points) > 0 && t.Points[len(t.Points)-1] == (Point{}) {
+		t.Points = t.Points[:len(t.Points)-1]
+	}
+	if last := len(t.Points) - 1; last > 0 && t.Interval > maxTimeline/time.Duration(last) || t.Interval > 2*maxTimeline {
+		return fmt.Errorf("wanted intervals within %v, found %d of %v", maxTimeline, len(t.Points), t.Interval)
+	}
+	return t.checkCounts()
+}
+
+// checkCounts: points are added up.
+func (t *Timeline) checkCounts() error {
+	var total uint64
+	for _, p := range t.Points {
+		total += p.Succeeded + p.Failed
+	}
+	if total > MaxCount {
+		return fmt.Errorf("wanted at most %d requests over time, found %d", uint64(MaxCount), total)
+	}
+	return nil
 }

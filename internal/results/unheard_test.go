@@ -1,6 +1,10 @@
 package results
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // Each put that got no answer may have had as many events as one that did, and
 // one that was lost has none.
@@ -12,20 +16,20 @@ func TestPutsWithoutAnAnswerMayHaveHadEvents(t *testing.T) {
 		return h
 	}
 	for name, tc := range map[string]struct {
-		operation                 Operation
+		operation                 spec.Operation
 		succeeded, failed, cutOff int
 		lost, expected, want      uint64
 	}{
-		"all answered":    {OperationPut, 100, 0, 0, 0, 300, 0},
-		"some failed":     {OperationPut, 100, 2, 0, 0, 250, 6},
-		"some were cut":   {OperationPut, 100, 2, 5, 0, 300, 21},
-		"of objects":      {OperationOptimisticPut, 100, 4, 0, 50, 150, 12},
-		"not all watched": {OperationPut, 100, 4, 0, 0, 10, 4},
-		"none answered":   {OperationPut, 0, 4, 0, 0, 0, 4},
-		"reads have none": {OperationRange, 100, 4, 5, 0, 0, 0},
+		"all answered":    {spec.OperationPut, 100, 0, 0, 0, 300, 0},
+		"some failed":     {spec.OperationPut, 100, 2, 0, 0, 250, 6},
+		"some were cut":   {spec.OperationPut, 100, 2, 5, 0, 300, 21},
+		"of objects":      {spec.OperationOptimisticPut, 100, 4, 0, 50, 150, 12},
+		"not all watched": {spec.OperationPut, 100, 4, 0, 0, 10, 4},
+		"none answered":   {spec.OperationPut, 0, 4, 0, 0, 0, 4},
+		"reads have none": {spec.OperationRange, 100, 4, 5, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			merged := &Snapshot{Watch: Watch{Expected: tc.expected}, Operations: map[Operation]*OperationResult{
+			merged := &Snapshot{Watch: Watch{Expected: tc.expected}, Operations: map[spec.Operation]*OperationResult{
 				tc.operation: {Latency: answered(tc.succeeded), Failed: answered(tc.failed), Censored: answered(tc.cutOff), Lost: tc.lost},
 			}}
 			if got := unheardEvents(merged); got != tc.want {

@@ -1,5 +1,5 @@
 // Package uninstall ends every run before the operator is removed: while the
-// operator still works it is told to stop the runs, and what it can not end in
+// operator still works it is told to stop the runs, and what it cannot end in
 // time is released.
 //
 // It imports the API and a Kubernetes client. Its one invariant: after Release

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // Runs ends the runs of some namespaces.
@@ -68,7 +69,7 @@ func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	switch key := client.ObjectKeyFromObject(b); {
 	case apierrors.IsInvalid(err):
 		// A run from before a rule that it breaks must not keep the others from their end.
-		r.logOnce(b, "%s can not be told to stop: %v. If it has not ended by itself when the time for that is over, it is released as it is\n", key, err)
+		r.logOnce(b, "%s cannot be told to stop: %v. If it has not ended by itself when the time for that is over, it is released as it is\n", key, err)
 		return nil
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("stopping run %s: %w", key, err)
@@ -96,7 +97,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
 	fmt.Fprintf(r.Log, "%s was not cleaned in time: its target may hold keys; this removes them: %s\n",
-		client.ObjectKeyFromObject(b), b.RemovalCommand())
+		client.ObjectKeyFromObject(b), benchmark.RemovalCommand(b))
 	return nil
 }
 

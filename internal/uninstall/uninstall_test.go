@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
@@ -87,7 +88,7 @@ func TestReleaseTakesTheFinalizerWhenTheOperatorIsSilent(t *testing.T) {
 	}
 }
 
-// A run that was created before a rule that it breaks can not be changed any more.
+// A run that was created before a rule that it breaks cannot be changed any more.
 func TestReleaseGoesOnWithoutARunThatCanNotBeStopped(t *testing.T) {
 	namespace := newNamespace(t)
 	old, young := createRun(t, namespace, "a-old", true), createRun(t, namespace, "b-young", true)
@@ -112,7 +113,7 @@ func TestReleaseGoesOnWithoutARunThatCanNotBeStopped(t *testing.T) {
 			t.Errorf("%s: stop is %v and the finalizers are %v, wanted it told to stop if it can be, and released", b.Name, b.Spec.Stop, b.Finalizers)
 		}
 	}
-	if got := strings.Count(log.String(), "can not be told to stop"); got != 1 {
+	if got := strings.Count(log.String(), "cannot be told to stop"); got != 1 {
 		t.Errorf("the log says %d times what could not be done, wanted once:\n%s", got, log)
 	}
 }
@@ -157,8 +158,8 @@ func createRun(t *testing.T, namespace, name string, holdsKeys bool) *v1alpha1.E
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target:   v1alpha1.Target{Endpoints: []string{"127.0.0.1:2379"}},
-			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{KeySize: 8, Keys: v1alpha1.KeySpace{Count: 1}}},
-			Load:     v1alpha1.Load{Requests: &requests},
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 1, SizeBytes: 8}}},
+			Load:     spec.Load{Requests: &requests},
 		},
 	}
 	if holdsKeys {

@@ -33,11 +33,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
-{{/* User name by which the API server knows the operator. */}}
-{{- define "operator.user" -}}
-{{- printf "system:serviceaccount:%s:%s" .Release.Namespace (include "operator.name" .) -}}
-{{- end }}
-
 {{/* The operator's rules, as controller-gen derived them from the code. */}}
 {{- define "operator.rules" -}}
 {{- $role := .Files.Get "generated/role.yaml" | fromYaml -}}

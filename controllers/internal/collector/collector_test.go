@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -41,7 +43,7 @@ func serve(t *testing.T, h http.Handler) *Collector {
 
 func metrics(s *results.Snapshot) http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(results.NewCollector(func() *results.Snapshot { return s }))
+	registry.MustRegister(wire.NewCollector(func() *results.Snapshot { return s }))
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
@@ -111,7 +113,7 @@ func TestDistrust(t *testing.T) {
 
 // endless writes until the reader has had enough.
 func endless(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", results.ScrapeAccept)
+	w.Header().Set("Content-Type", wire.ScrapeAccept)
 	for err := error(nil); err == nil; {
 		_, err = w.Write(make([]byte, 1<<16))
 	}
@@ -119,7 +121,7 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 
 // bomb is little on the wire, and more than anybody should unpack.
 func bomb(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", results.ScrapeAccept)
+	w.Header().Set("Content-Type", wire.ScrapeAccept)
 	w.Header().Set("Content-Encoding", "gzip")
 	packed := gzip.NewWriter(w)
 	for range 64 {

@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"context"
 	"fmt"
 	"net"
@@ -89,7 +91,7 @@ func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	request.Header.Set("Accept", results.ScrapeAccept)
+	request.Header.Set("Accept", wire.ScrapeAccept)
 	asked := r.now()
 	response, err := s.client.Do(request)
 	if err != nil {
@@ -106,7 +108,7 @@ func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	case <-ctx.Done():
 		return answer{}, ctx.Err()
 	}
-	snapshot, err := results.Read(response.Body, response.Header.Get("Content-Type"))
+	snapshot, err := wire.Read(response.Body, response.Header.Get("Content-Type"))
 	if err != nil {
 		return answer{}, fmt.Errorf("scraping %s: %w", url, err)
 	}

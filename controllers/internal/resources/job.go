@@ -73,7 +73,7 @@ func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error)
 		},
 		Spec: batchv1.JobSpec{
 			BackoffLimit:            new(int32(2)),
-			ActiveDeadlineSeconds:   new(min(cleanupSeconds+p.Workload.KeyCount/cleanupKeysPerSecond, maxCleanupSeconds)),
+			ActiveDeadlineSeconds:   new(min(cleanupSeconds+p.Keys().Count/cleanupKeysPerSecond, maxCleanupSeconds)),
 			TTLSecondsAfterFinished: new(int32(cleanupTTLSeconds)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{

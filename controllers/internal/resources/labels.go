@@ -18,6 +18,7 @@ func Labels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
 		v1alpha1.LabelManagedBy:       v1alpha1.ManagedBy,
 		v1alpha1.LabelRunUID:          string(run.UID),
 		v1alpha1.LabelRunName:         run.Name,
+		v1alpha1.LabelWorkload:        string(run.Resolved().Workload.Type),
 		v1alpha1.LabelComponent:       component,
 	}
 }

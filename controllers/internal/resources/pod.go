@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -18,11 +19,11 @@ const image = "example.org/loadgen:v1"
 
 func newRun() *v1alpha1.EtcdBenchmark {
 	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "put", Namespace: "ns", UID: "0123456789ab-cdef"}}
-	run.Spec.Target = v1alpha1.Target{Members: v1alpha1.MembersAll, TLS: &v1alpha1.TargetTLS{SecretName: "certs"}, Auth: &v1alpha1.TargetAuth{SecretName: "user"}}
-	run.Spec.Workload = v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
-		KeySize: 8, ValueSize: 256, Keys: v1alpha1.KeySpace{Count: 10, Order: v1alpha1.KeyOrderSequential},
+	run.Spec.Target = v1alpha1.Target{Datastore: spec.Etcd, Members: spec.MembersAll, TLS: &v1alpha1.TargetTLS{SecretName: "certs"}, Auth: &v1alpha1.TargetAuth{SecretName: "user"}}
+	run.Spec.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+		Keys: spec.Keys{Count: 10, SizeBytes: 8, Distribution: spec.Sequential}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256},
 	}}
-	run.Spec.Load = v1alpha1.Load{Transport: v1alpha1.TransportClientV3, Pods: 3, Connections: 3, Clients: 3, Requests: new(int64(9)), RequestTimeoutSeconds: 1}
+	run.Spec.Load = spec.Load{Transport: spec.TransportClient, Pods: 3, Connections: 3, Clients: 3, Requests: new(int64(9)), RequestTimeoutSeconds: 1}
 	run.Spec.TimeoutSeconds = 60
 	run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"etcd-0:2379"}}
 	return run
@@ -199,7 +200,7 @@ func TestPlanConfigMap(t *testing.T) {
 }
 
 // TestPodsTakeOnePlan: a ConfigMap can be deleted and made anew, and an annotation
-// changed; what says which plan it must be can not.
+// changed; what says which plan it must be cannot.
 func TestPodsTakeOnePlan(t *testing.T) {
 	configMap, err := PlanConfigMap(newRun())
 	if err != nil {

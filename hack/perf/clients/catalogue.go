@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Names of the sides.
 const (
-	fast     = "Fast"
-	clientV3 = "ClientV3"
-	peer     = "benchmark"
-	inC      = "h2load"
-	// newerPeer is of etcd 3.7, by the library that ClientV3 is.
+	fast   = string(spec.TransportFast)
+	client = string(spec.TransportClient)
+	peer   = "benchmark"
+	inC    = "h2load"
+	// newerPeer is of etcd 3.7, by the library that Client is.
 	newerPeer = "benchmark 3.7"
 )
 
@@ -58,7 +58,7 @@ func theirs(l load, args ...string) side {
 	}}
 }
 
-// newer is the same load by the tool's newer release: beside it, ClientV3 differs
+// newer is the same load by the tool's newer release: beside it, Client differs
 // by what is this project's own.
 func newer(theirs side) side {
 	return side{newerPeer, func(ctx context.Context, a *arena) (sample, error) {
@@ -69,16 +69,24 @@ func newer(theirs side) side {
 }
 
 // reads are serializable ranges of one key.
-func reads() plan.Workload {
-	return plan.Workload{
-		Type: plan.WorkloadRange, Serializable: true, KeySize: keySize, ValueSize: valueSize, KeyCount: 1, KeyOrder: plan.KeyOrderSequential,
-	}
+func reads() spec.Workload {
+	return spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+		Keys: keys(1, spec.Sequential), Values: values(), KeysPerRequest: 1, Consistency: spec.Serializable, Delivery: spec.DeliveryWhole,
+	}}
+}
+
+func keys(count int64, d spec.Distribution) spec.Keys {
+	return spec.Keys{Count: count, SizeBytes: keySize, Distribution: d}
+}
+
+func values() spec.Values {
+	return spec.Values{SizeBytes: valueSize, Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform}
 }
 
 func theirReads(l load) side { return theirs(l, "range", peerKey, "--consistency=s") }
 
-func writes() plan.Workload {
-	return plan.Workload{Type: plan.WorkloadPut, KeySize: keySize, ValueSize: valueSize, KeyCount: 10_000, KeyOrder: plan.KeyOrderSequential}
+func writes() spec.Workload {
+	return spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keys(10_000, spec.Sequential), Values: values()}}
 }
 
 func theirWrites(l load) side {
@@ -90,7 +98,7 @@ func contests(z size) []contest {
 	return []contest{
 		rangeContest(z), putContest(z), h2loadContest(z), fewContest(z), oneContest(z),
 		openContest(z), defaultContest(z), latenessContest(z),
-		startedContest(z, clientV3), startedContest(z, fast), frozenContest(), recorderContest(),
+		startedContest(z, client), startedContest(z, fast), frozenContest(), recorderContest(),
 	}
 }
 
@@ -106,10 +114,10 @@ func rangeContest(z size) contest {
 	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(300_000)}
 	return contest{
 		name: "range", what: "serializable range of 256 B, closed loop, 100 connections, 1,000 clients",
-		sides: []side{ours(fast, l), ours(clientV3, l), theirReads(l), newer(theirReads(l))},
+		sides: []side{ours(fast, l), ours(client, l), theirReads(l), newer(theirReads(l))},
 		figures: []figure{
-			cpuFigure(fast, peer, atMost(0.15)), cpuFigure(clientV3, peer, atMost(1)), cpuFigure(clientV3, newerPeer, reported()),
-			rateFigure(fast, peer, atLeast(1.3)), rateFigure(clientV3, peer, reported()),
+			cpuFigure(fast, peer, atMost(0.15)), cpuFigure(client, peer, atMost(1)), cpuFigure(client, newerPeer, reported()),
+			rateFigure(fast, peer, atLeast(1.3)), rateFigure(client, peer, reported()),
 		},
 	}
 }
@@ -118,9 +126,9 @@ func putContest(z size) contest {
 	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(150_000)}
 	return contest{
 		name: "put", what: "put of 256 B, closed loop, 100 connections, 1,000 clients",
-		sides: []side{ours(fast, l), ours(clientV3, l), theirWrites(l), newer(theirWrites(l))},
+		sides: []side{ours(fast, l), ours(client, l), theirWrites(l), newer(theirWrites(l))},
 		figures: []figure{
-			cpuFigure(fast, peer, atMost(0.2)), cpuFigure(clientV3, peer, atMost(1)), cpuFigure(clientV3, newerPeer, reported()),
+			cpuFigure(fast, peer, atMost(0.2)), cpuFigure(client, peer, atMost(1)), cpuFigure(client, newerPeer, reported()),
 			rateFigure(fast, peer, reported()),
 		},
 	}
@@ -180,21 +188,21 @@ func latenessFigures(of string) []figure {
 func defaultContest(z size) contest {
 	l := open(2_000, z.secondsOr(4))
 	figures := []figure{
-		{what: "service time p50, Fast ÷ ClientV3", metric: serviceP50, of: fast, by: clientV3, bound: atMost(1)},
-		{what: "service time p99, Fast ÷ ClientV3", metric: serviceP99, of: fast, by: clientV3, bound: atMost(1)},
-		{what: "server CPU per request, Fast ÷ ClientV3", metric: serverCPU, of: fast, by: clientV3, bound: within(0.05, 1)},
+		{what: "service time p50, Fast ÷ Client", metric: serviceP50, of: fast, by: client, bound: atMost(1)},
+		{what: "service time p99, Fast ÷ Client", metric: serviceP99, of: fast, by: client, bound: atMost(1)},
+		{what: "server CPU per request, Fast ÷ Client", metric: serverCPU, of: fast, by: client, bound: within(0.05, 1)},
 	}
 	return contest{
-		name: "open-2000", what: "serializable range of 256 B, open loop, 2,000/s", sides: []side{ours(fast, l), ours(clientV3, l)},
-		figures: append(figures, append(latenessFigures(clientV3), latenessFigures(fast)...)...),
+		name: "open-2000", what: "serializable range of 256 B, open loop, 2,000/s", sides: []side{ours(fast, l), ours(client, l)},
+		figures: append(figures, append(latenessFigures(client), latenessFigures(fast)...)...),
 	}
 }
 
 func latenessContest(z size) contest {
 	l := open(5_000, z.secondsOr(4))
 	return contest{
-		name: "open-5000", what: "serializable range of 256 B, open loop, 5,000/s", sides: []side{ours(fast, l), ours(clientV3, l)},
-		figures: append(latenessFigures(clientV3), latenessFigures(fast)...),
+		name: "open-5000", what: "serializable range of 256 B, open loop, 5,000/s", sides: []side{ours(fast, l), ours(client, l)},
+		figures: append(latenessFigures(client), latenessFigures(fast)...),
 	}
 }
 
@@ -202,7 +210,7 @@ func latenessContest(z size) contest {
 // while after the window's end, so that a generator that is behind by less than
 // that starts all.
 func startedContest(z size, transport string) contest {
-	name := map[string]string{fast: "started-fast", clientV3: "started-clientv3"}[transport]
+	name := map[string]string{fast: "started-fast", client: "started-client"}[transport]
 	return contest{
 		name: name, what: "serializable range of 256 B, open loop, 20,000/s for 10 s, " + transport,
 		sides: []side{ours(transport, open(20_000, z.secondsOr(10)))},
@@ -217,14 +225,14 @@ func startedContest(z size, transport string) contest {
 // then waited from 1 s down to nothing, so that the 95th percentile of all is
 // half a second, and the 99th nine tenths of it.
 func frozenContest() contest {
-	l := load{transport: clientV3, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
+	l := load{transport: client, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
 	return contest{
-		name: "frozen", what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, ClientV3",
-		sides: []side{{clientV3, func(ctx context.Context, a *arena) (sample, error) { return a.frozen(ctx, l) }}},
+		name: "frozen", what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, Client",
+		sides: []side{{client, func(ctx context.Context, a *arena) (sample, error) { return a.frozen(ctx, l) }}},
 		figures: []figure{
-			{what: "latency p95, µs", metric: latencyP95, of: clientV3, bound: within(0.15, 500_000)},
-			{what: "latency p99, µs", metric: latencyP99, of: clientV3, bound: within(0.15, 900_000)},
-			{what: "requests lost", metric: lost, of: clientV3, bound: exactly(0)},
+			{what: "latency p95, µs", metric: latencyP95, of: client, bound: within(0.15, 500_000)},
+			{what: "latency p99, µs", metric: latencyP99, of: client, bound: within(0.15, 900_000)},
+			{what: "requests lost", metric: lost, of: client, bound: exactly(0)},
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -125,14 +126,14 @@ func TestContestsFit(t *testing.T) {
 			}
 		}
 	}
-	for name, w := range map[string]plan.Workload{"reads": reads(), "writes": writes(), "transactions": transactions(), "mixture": mixture(), "renewals": renewals()} {
-		l := load{transport: clientV3, workload: w, connections: 10, clients: 100, requests: 1000}
+	for name, w := range map[string]spec.Workload{"reads": reads(), "writes": writes(), "transactions": transactions(), "mixture": mixture(), "renewals": renewals()} {
+		l := load{transport: client, workload: w, connections: 10, clients: 100, requests: 1000}
 		p := l.plan((&server{endpoint: "127.0.0.1:2379"}).target())
 		if _, err := p.Encode(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if w.Type != plan.WorkloadLease && len(p.Prefix)+w.KeySize != wireKey {
-			t.Errorf("%s: keys have %d bytes, wanted %d", name, len(p.Prefix)+w.KeySize, wireKey)
+		if keys := p.KeyWriter(); w.Type != spec.WorkloadLease && keys.KeyBytes() != wireKey {
+			t.Errorf("%s: keys have %d bytes, wanted %d", name, keys.KeyBytes(), wireKey)
 		}
 	}
 	if len(peerKey) != wireKey {

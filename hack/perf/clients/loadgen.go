@@ -1,6 +1,8 @@
 package clients
 
 import (
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,8 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // What all sides send. A key of ours has its prefix before it, so those of
@@ -35,7 +39,7 @@ const (
 // load is a load in the terms of a plan.
 type load struct {
 	transport string
-	workload  plan.Workload
+	workload  spec.Workload
 	// connections carry clients.
 	connections, clients int
 	// requests bound it, or seconds do.
@@ -56,17 +60,26 @@ func (l load) total() int64 {
 func (l load) plan(target plan.Target) plan.Plan {
 	uid := rand.Text()
 	p := plan.Plan{
-		Version: plan.Version, RunUID: uid, Name: "perf/" + l.transport, Pods: 1, Prefix: "etcdbench/" + uid[:8] + "/",
-		Target:   target,
-		Workload: l.workload,
-		Load: plan.Load{
-			Transport: l.transport, Connections: l.connections, Clients: l.clients,
-			Requests: l.requests, DurationSeconds: l.seconds, RatePerSecond: l.rate, RequestTimeoutSeconds: requestTimeoutSeconds, Seed: 1,
+		Version: plan.Version, RunUID: uid, Name: "perf/" + l.transport,
+		Run: workload.Run{
+			Prefix: "etcdbench/" + uid[:8] + "/", Workload: l.workload,
+			Load: spec.Load{
+				Transport: spec.Transport(l.transport), Pods: 1, Connections: int32(l.connections), Clients: int32(l.clients),
+				RequestTimeoutSeconds: requestTimeoutSeconds, Seed: 1,
+			},
 		},
-		TimeoutSeconds: timeoutSeconds,
+		Target: target, Guard: spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}}, TimeoutSeconds: timeoutSeconds,
+	}
+	if l.requests > 0 {
+		p.Load.Requests = &l.requests
+	} else {
+		p.Load.DurationSeconds = new(int32(l.seconds))
+	}
+	if l.rate > 0 {
+		p.Load.Rate = &spec.Rate{PerSecond: l.rate, Arrival: spec.ArrivalConstant}
 	}
 	if p.UsesLeases() {
-		p.FirstLease = plan.LeaseIDs
+		p.FirstLease = workload.LeaseIDs
 	}
 	return p
 }
@@ -140,13 +153,13 @@ func (c *collector) scrape() (*results.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept", results.ScrapeAccept)
+	request.Header.Set("Accept", wire.ScrapeAccept)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	return results.Read(response.Body, response.Header.Get("Content-Type"))
+	return wire.Read(response.Body, response.Header.Get("Content-Type"))
 }
 
 func ourSample(l load, used usage, s results.Summary) (sample, error) {

@@ -18,18 +18,18 @@ const (
 
 // memoryContests are what `perf memory` measures. A round takes minutes.
 func memoryContests(z size) []contest {
-	return []contest{flatContest(z, fast, 64), flatContest(z, clientV3, 160), connectionsContest(z, false, 40), connectionsContest(z, true, 64)}
+	return []contest{flatContest(z, fast, 64), flatContest(z, client, 160), connectionsContest(z, false, 40), connectionsContest(z, true, 64)}
 }
 
 // goGC is the target of the garbage collector with which loadgen runs a transport.
-var goGC = map[string]string{fast: "100", clientV3: "250"}
+var goGC = map[string]string{fast: "100", client: "250"}
 
 // flatContest compares the memory of ten million requests with that of one.
 func flatContest(z size, transport string, highestMB float64) contest {
 	l := load{transport: transport, workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(1_000_000)}
 	tenfold := l
 	tenfold.requests *= 10
-	name := map[string]string{fast: "memory-fast", clientV3: "memory-clientv3"}[transport]
+	name := map[string]string{fast: "memory-fast", client: "memory-client"}[transport]
 	one, ten := "1 M requests", "10 M requests"
 	return contest{
 		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC " + goGC[transport] + ", as loadgen has it)",
@@ -47,7 +47,7 @@ func flatContest(z size, transport string, highestMB float64) contest {
 // connectionsContest gives each of many clients a connection of its own.
 func connectionsContest(z size, secure bool, highestKB float64) contest {
 	w := reads()
-	w.ValueSize = 512
+	w.Range.Values.SizeBytes = 512
 	n := manyConnections
 	if z.connections > 0 {
 		n = z.connections

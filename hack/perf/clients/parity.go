@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 const (
@@ -17,28 +17,28 @@ const (
 )
 
 // parityContests are what `perf parity` measures: the loads of etcd's tool, by
-// it and by ClientV3.
+// it and by Client.
 func parityContests(z size) []contest {
 	return []contest{
 		parity("put", "put of 256 B", writes(), 50_000, z, theirWrites),
 		parity("range", "serializable range of 256 B", reads(), 100_000, z, theirReads),
 		parity("txn-put", "transaction of 10 puts of 256 B", transactions(), 20_000, z, theirTransactions),
 		withWrites(parity("txn-mixed", "half reads of one key, half puts of 256 B, each in a transaction of its own", mixture(), 50_000, z, theirMixture)),
-		stmParity("stm", plan.LockerNone, 20_000, z), stmParity("stm-lock-client", plan.LockerClient, 2_000, z), stmParity("stm-lock-rpc", plan.LockerRPC, 2_000, z),
+		stmParity("stm", spec.LockerNone, 20_000, z), stmParity("stm-lock-client", spec.LockerClient, 2_000, z), stmParity("stm-lock-rpc", spec.LockerRPC, 2_000, z),
 		watchParity(z),
 		besideNewer(parity("lease-keepalive", "renewal of a lease, over a stream opened for it", renewals(), 30_000, z, theirRenewals)),
 	}
 }
 
 // parity puts a load on etcd by 100 clients on 10 connections.
-func parity(name, what string, w plan.Workload, requests int64, z size, others func(load) side) contest {
+func parity(name, what string, w spec.Workload, requests int64, z size, others func(load) side) contest {
 	l := load{workload: w, connections: 10, clients: 100, requests: z.requestsOr(requests)}
 	return contest{
 		name: name, what: what + ", closed loop, 10 connections, 100 clients",
-		sides: []side{ours(clientV3, l), others(l)},
+		sides: []side{ours(client, l), others(l)},
 		figures: []figure{
-			rateFigure(clientV3, peer, within(throughputParity, 1)),
-			{what: "latency p50, ClientV3 ÷ benchmark", metric: latencyP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
+			rateFigure(client, peer, within(throughputParity, 1)),
+			{what: "latency p50, Client ÷ benchmark", metric: latencyP50, of: client, by: peer, bound: within(latencyParity, 1)},
 		},
 	}
 }
@@ -47,22 +47,22 @@ func parity(name, what string, w plan.Workload, requests int64, z size, others f
 func besideNewer(c contest) contest {
 	c.sides = append(c.sides, newer(c.sides[1]))
 	c.figures = append(c.figures,
-		figure{what: "mean latency, ClientV3 ÷ benchmark", metric: latencyMean, of: clientV3, by: peer, bound: reported()},
-		rateFigure(clientV3, newerPeer, reported()),
-		figure{what: "latency p50, ClientV3 ÷ benchmark 3.7", metric: latencyP50, of: clientV3, by: newerPeer, bound: reported()})
+		figure{what: "mean latency, Client ÷ benchmark", metric: latencyMean, of: client, by: peer, bound: reported()},
+		rateFigure(client, newerPeer, reported()),
+		figure{what: "latency p50, Client ÷ benchmark 3.7", metric: latencyP50, of: client, by: newerPeer, bound: reported()})
 	return c
 }
 
 // withWrites tells the writes apart.
 func withWrites(c contest) contest {
-	c.figures = append(c.figures, figure{what: "latency p50 of puts, ClientV3 ÷ benchmark", metric: writeP50, of: clientV3, by: peer, bound: within(latencyParity, 1)})
+	c.figures = append(c.figures, figure{what: "latency p50 of puts, Client ÷ benchmark", metric: writeP50, of: client, by: peer, bound: within(latencyParity, 1)})
 	return c
 }
 
-func transactions() plan.Workload {
-	w := writes()
-	w.Type, w.KeyCount, w.Txn = plan.WorkloadTxn, txnKeys, &plan.Txn{Puts: txnOps}
-	return w
+func transactions() spec.Workload {
+	return spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{
+		Keys: keys(txnKeys, spec.Sequential), Values: values(), Mode: spec.TxnPuts, PutsPerTransaction: new(int32(txnOps)),
+	}}
 }
 
 func theirTransactions(l load) side {
@@ -70,10 +70,10 @@ func theirTransactions(l load) side {
 		"--key-space-size="+strconv.Itoa(txnKeys), "--txn-ops="+strconv.Itoa(txnOps))
 }
 
-func mixture() plan.Workload {
-	w := writes()
-	w.Type, w.ReadsPerHundred, w.InTransaction, w.KeyCount = plan.WorkloadMixed, 50, true, 100
-	return w
+func mixture() spec.Workload {
+	return spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+		Keys: keys(100, spec.Sequential), Values: values(), ReadPercent: 50, InTransaction: true, Consistency: spec.Linearizable,
+	}}
 }
 
 // theirMixture reads one key of all: the tool knows no other range.
@@ -83,18 +83,21 @@ func theirMixture(l load) side {
 }
 
 // renewals are of as many leases as there are clients, as in etcd's tool.
-func renewals() plan.Workload {
-	return plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseKeepAlive, TTLSeconds: 100, Count: 100}}
+func renewals() spec.Workload {
+	return spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{
+		Operation: spec.LeaseKeepAlive, TTLSeconds: 100, KeepAlive: &spec.KeepAlive{Leases: 100, Mode: spec.KeepAliveOnce},
+	}}
 }
 
 func theirRenewals(l load) side { return theirs(l, "lease-keepalive") }
 
 // stmParity is of transactions that read four keys and write two.
-func stmParity(name string, locker plan.Locker, requests int64, z size) contest {
-	w := writes()
-	w.Type, w.KeyCount, w.KeyOrder = plan.WorkloadSTM, 1_000, plan.KeyOrderUniform
-	w.STM = &plan.STM{Isolation: plan.IsolationRepeatableReads, Keys: 4, WritePercent: 50, Locker: locker}
-	theirLocker := map[plan.Locker]string{plan.LockerNone: "stm", plan.LockerClient: "lock-client", plan.LockerRPC: "lock-rpc"}[locker]
+func stmParity(name string, locker spec.Locker, requests int64, z size) contest {
+	w := spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
+		Keys: keys(1_000, spec.Uniform), Values: values(),
+		Isolation: spec.IsolationRepeatableReads, KeysPerTransaction: 4, WritePercent: 50, Locker: locker,
+	}}
+	theirLocker := map[spec.Locker]string{spec.LockerNone: "stm", spec.LockerClient: "lock-client", spec.LockerRPC: "lock-rpc"}[locker]
 	return parity(name, "software transaction of 4 reads and 2 writes, repeatable reads, locker "+theirLocker, w, requests, z, func(l load) side {
 		return theirs(l, "stm", "--isolation=r", "--keys=1000", "--keys-per-txn=4", "--txn-wr-percent=50",
 			"--val-size="+strconv.Itoa(valueSize), "--stm-locker="+theirLocker)
@@ -104,17 +107,18 @@ func stmParity(name string, locker plan.Locker, requests int64, z size) contest 
 // watchParity puts to a key that a hundred watchers watch, as the tool does: by
 // one client on one connection, with all streams on another.
 func watchParity(z size) contest {
-	w := writes()
-	w.Type, w.KeyCount, w.Watch = plan.WorkloadWatch, 1, &plan.Watch{Streams: 10, WatchersPerStream: 10, Connections: 1}
+	w := spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{
+		Keys: keys(1, spec.Sequential), Values: values(), Streams: 10, WatchersPerStream: 10, Connections: 1, Scope: spec.WatchScopeKey,
+	}}
 	l := load{workload: w, connections: 1, clients: 1, rate: 200, seconds: z.secondsOr(5)}
 	return contest{
 		name: "watch-latency", what: "events of puts at 200/s to one key by one client, at 100 watchers on 10 streams of another connection",
-		sides: []side{ours(clientV3, l), theirWatch(l), newer(theirWatch(l))},
+		sides: []side{ours(client, l), theirWatch(l), newer(theirWatch(l))},
 		figures: []figure{
-			{what: "put's answer → event p50, ClientV3 ÷ benchmark", metric: eventP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
-			{what: "service time p50 of puts, ClientV3 ÷ benchmark", metric: sendingP50, of: clientV3, by: peer, bound: within(latencyParity, 1)},
-			{what: "put's answer → event p50, ClientV3 ÷ benchmark 3.7", metric: eventP50, of: clientV3, by: newerPeer, bound: reported()},
-			{what: "service time p50 of puts, ClientV3 ÷ benchmark 3.7", metric: sendingP50, of: clientV3, by: newerPeer, bound: reported()},
+			{what: "put's answer → event p50, Client ÷ benchmark", metric: eventP50, of: client, by: peer, bound: within(latencyParity, 1)},
+			{what: "service time p50 of puts, Client ÷ benchmark", metric: sendingP50, of: client, by: peer, bound: within(latencyParity, 1)},
+			{what: "put's answer → event p50, Client ÷ benchmark 3.7", metric: eventP50, of: client, by: newerPeer, bound: reported()},
+			{what: "service time p50 of puts, Client ÷ benchmark 3.7", metric: sendingP50, of: client, by: newerPeer, bound: reported()},
 		},
 	}
 }

@@ -3,6 +3,7 @@ package clients
 import (
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -60,12 +61,12 @@ func (s sample) add(r results.Summary) {
 	s[rate] = r.Throughput
 	for _, o := range r.Operations {
 		switch {
-		case o.Operation == results.OperationWatchDelivery:
-			s.set(eventP50, o.Latency, results.StatisticP50)
+		case o.Operation == spec.OperationWatchDelivery:
+			s.set(eventP50, o.Latency, spec.StatisticP50)
 		case o.Operation.IsEvent():
-		case o.Operation == results.OperationPut && len(r.Operations) > 1:
-			s.set(writeP50, o.Latency, results.StatisticP50)
-			s.set(sendingP50, o.Service, results.StatisticP50)
+		case o.Operation == spec.OperationPut && len(r.Operations) > 1:
+			s.set(writeP50, o.Latency, spec.StatisticP50)
+			s.set(sendingP50, o.Service, spec.StatisticP50)
 		default:
 			s.addRequests(o)
 		}
@@ -74,18 +75,18 @@ func (s sample) add(r results.Summary) {
 
 // addRequests adds those of the operation that a load is named after.
 func (s sample) addRequests(o results.OperationSummary) {
-	s.set(latencyMean, o.Latency, results.StatisticMean)
-	s.set(latencyP50, o.Latency, results.StatisticP50)
-	s.set(latencyP95, o.Latency, results.StatisticP95)
-	s.set(latencyP99, o.Latency, results.StatisticP99)
-	s.set(serviceP50, o.Service, results.StatisticP50)
-	s.set(serviceP99, o.Service, results.StatisticP99)
-	s.set(latenessP50, o.Lateness, results.StatisticP50)
-	s.set(latenessP99, o.Lateness, results.StatisticP99)
+	s.set(latencyMean, o.Latency, spec.StatisticMean)
+	s.set(latencyP50, o.Latency, spec.StatisticP50)
+	s.set(latencyP95, o.Latency, spec.StatisticP95)
+	s.set(latencyP99, o.Latency, spec.StatisticP99)
+	s.set(serviceP50, o.Service, spec.StatisticP50)
+	s.set(serviceP99, o.Service, spec.StatisticP99)
+	s.set(latenessP50, o.Lateness, spec.StatisticP50)
+	s.set(latenessP99, o.Lateness, spec.StatisticP99)
 }
 
 // set leaves out what is not known.
-func (s sample) set(m metric, d results.Distribution, statistic results.Statistic) {
+func (s sample) set(m metric, d results.Distribution, statistic spec.Statistic) {
 	if v, known := d.Values[statistic]; known {
 		s[m] = micros(v.Duration)
 	}

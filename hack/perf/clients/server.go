@@ -17,6 +17,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
@@ -104,7 +105,7 @@ func (s *server) trust() *tls.Config {
 
 // target is etcd as a plan names it.
 func (s *server) target() plan.Target {
-	t := plan.Target{Endpoints: []string{s.endpoint}, Members: plan.MembersAll}
+	t := plan.Target{Datastore: spec.Etcd, Endpoints: []string{s.endpoint}, Members: spec.MembersAll}
 	if s.identity != nil {
 		t.TLS = &plan.TLS{Dir: s.identity.dir, SecretName: "perf"}
 	}

@@ -22,13 +22,16 @@ import (
 // our CRD and whose RBAC is on.
 var apiServer *rest.Config
 
+// kubeconfig is the same for kubectl.
+var kubeconfig []byte
+
 func TestMain(m *testing.M) {
 	os.Exit(withAPIServer(m.Run))
 }
 
 func withAPIServer(run func() int) int {
-	return apiservertest.Run(root, func(_ *envtest.Environment, config *rest.Config) int {
-		apiServer = config
+	return apiservertest.Run(root, func(env *envtest.Environment, config *rest.Config) int {
+		apiServer, kubeconfig = config, env.KubeConfig
 		return run()
 	})
 }

@@ -1,9 +1,13 @@
 package install
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -130,5 +134,45 @@ func TestEveryOptionRenders(t *testing.T) {
 		if got := len(ofKind(without, kind)); got != 0 {
 			t.Errorf("want no %s, got %d", kind, got)
 		}
+	}
+}
+
+// maxCRDBytes of JSON: all annotations of an object together may have 262,144 bytes,
+// and a plain `kubectl apply` keeps the whole object in one.
+const maxCRDBytes = 240_000
+
+// A plain `kubectl apply` of each CRD works, in a group that the API server does not
+// have yet.
+func TestKubectlAppliesTheCRDs(t *testing.T) {
+	files, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d CRDs: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			crd := readText(t, "config/crd/bases/"+filepath.Base(file))
+			data, err := yaml.YAMLToJSON([]byte(crd))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) > maxCRDBytes {
+				t.Errorf("it has %d bytes as JSON, wanted at most %d", len(data), maxCRDBytes)
+			}
+			dir := t.TempDir()
+			manifest, config := filepath.Join(dir, "crd.yaml"), filepath.Join(dir, "kubeconfig")
+			for path, content := range map[string][]byte{
+				manifest: []byte(strings.ReplaceAll(crd, "etcdbench.dev", "applied.example.org")), config: kubeconfig,
+			} {
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, want := range []string{"created", "unchanged"} {
+				out, err := runTool(t, "kubectl", "--kubeconfig="+config, "apply", "-f", manifest)
+				if err != nil || !strings.Contains(out, want) {
+					t.Errorf("wanted it to be %s, found %q and %v", want, out, err)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package install
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +46,7 @@ func installPolicies(t *testing.T) {
 		}
 	}
 	namespace := newNamespace(t)
-	allow(t, operatorUser, namespace, podRights())
+	allowOperator(t, operatorUser, namespace)
 	allow(t, "probe", namespace, runRights())
 	pod := newPod(namespace, map[string]string{managedBy: operatorName}, nil)
 	create(t, admin, pod)
@@ -79,6 +82,7 @@ func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
 	allow(t, "reader", namespace, runRights(), secretRights("client-tls", "user", "registry"))
 	allow(t, "half-reader", namespace, runRights(), secretRights("client-tls"))
 	allow(t, "nobody", namespace, runRights())
+	allow(t, "collector", namespace, runRights(), secretRights("client-tls", "user", "pull-0", "pull-1", "pull-2", "pull-3", "pull-4", "pull-5", "pull-6", "pull-7"))
 	allow(t, operatorUser, namespace, runRights())
 	const both = "tls: {secretName: client-tls}, auth: {secretName: user}"
 	tests := map[string]struct {
@@ -91,9 +95,12 @@ func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
 		"reads none":              {user: "nobody", target: "tls: {secretName: client-tls}", wantRefused: "Secret client-tls "},
 		"names none":              {user: "nobody"},
 		"pull secret, reads it":   {user: "reader", pod: "imagePullSecrets: [{name: registry}]"},
-		"pull secret, may not":    {user: "nobody", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "spec.pod.imagePullSecrets"},
+		"pull secret, may not":    {user: "nobody", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", which spec.pod.imagePullSecrets[0] names"},
 		"pull secret of no name":  {user: "nobody", pod: "imagePullSecrets: [{}]"},
 		"the operator's own user": {user: operatorUser, target: both, wantRefused: "Secret client-tls "},
+		"as many as there may be": {user: "collector", target: both, pod: pullSecrets(8, "")},
+		"an administrator's":      {target: both, pod: pullSecrets(8, "")},
+		"all but the last":        {user: "collector", target: both, pod: pullSecrets(7, "private"), wantRefused: "Secret private of namespace " + namespace + ", which spec.pod.imagePullSecrets[7] names"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,10 +110,22 @@ func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
 	}
 }
 
+// pullSecrets names so many Secrets, and another one if it has a name.
+func pullSecrets(n int, more string) string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("{name: pull-%d}", i))
+	}
+	if more != "" {
+		names = append(names, "{name: "+more+"}")
+	}
+	return "imagePullSecrets: [" + strings.Join(names, ", ") + "]"
+}
+
 func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
-	allow(t, operatorUser, namespace, podRights())
+	allowOperator(t, operatorUser, namespace)
 	ours := map[string]string{managedBy: operatorName}
 	foreign := map[string]string{managedBy: "somebody"}
 	tests := map[string]struct {
@@ -137,15 +156,53 @@ func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
 	}
 }
 
+// Who may do everything has the verb too by which the operator is known.
 func TestOthersMayChangePods(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "somebody", namespace, podRights())
-	pod := newPod(namespace, nil, nil)
-	create(t, clientAs(t, ""), pod)
-	if err := patchPod(t.Context(), clientAs(t, "somebody"), pod, `{"metadata":{"labels":{"a":"b"}}}`); err != nil {
-		t.Error(err)
+	allow(t, "tenant", namespace, podRights(), rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}})
+	for _, user := range []string{"somebody", "tenant", ""} {
+		pod := newPod(namespace, nil, nil)
+		create(t, clientAs(t, ""), pod)
+		if err := patchPod(t.Context(), clientAs(t, user), pod, `{"metadata":{"labels":{"a":"b"}}}`); err != nil {
+			t.Errorf("%q: %v", user, err)
+		}
 	}
+}
+
+// An overlay of kustomize may choose another namespace and other names: what holds the
+// operator knows neither.
+func TestAnOverlayKeepsThePolicies(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	dir := t.TempDir()
+	base, err := filepath.Abs(filepath.Join(root, "config", "default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := filepath.Rel(dir, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := "namespace: elsewhere\nnamePrefix: our-\nresources: [" + below + "]\n"
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := runTool(t, "kustomize", "build", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := only(t, decode(t, manifests), "ClusterRole", "", "our-"+operatorName)
+	role := &rbacv1.ClusterRole{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rules.Object, role); err != nil {
+		t.Fatal(err)
+	}
+	const user = "system:serviceaccount:elsewhere:our-" + operatorName
+	allow(t, user, namespace, role.Rules...)
+	pod := newPod(namespace, nil, map[string]string{"example.org/kept": "1"})
+	create(t, clientAs(t, ""), pod)
+	checkRefusal(t, patchPod(t.Context(), clientAs(t, user), pod, `{"metadata":{"annotations":{"example.org/kept":"2"}}}`), "own client pods")
 }
 
 // checkRefusal checks that err is a refusal whose message contains want, or
@@ -164,6 +221,13 @@ func checkRefusal(t *testing.T, err error, want string) {
 
 func runRights() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create"}}
+}
+
+// allowOperator gives user the rights by which the operator changes pods, and is known.
+func allowOperator(t *testing.T, user, namespace string) {
+	t.Helper()
+	known := rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create-children"}}
+	allow(t, user, namespace, known, podRights())
 }
 
 func podRights() rbacv1.PolicyRule {

@@ -11,11 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const prefix = "etcdbench/11111111/"
@@ -26,31 +28,61 @@ const prefix = "etcdbench/11111111/"
 var workloads = map[string]func(*plan.Plan){
 	"puts": func(*plan.Plan) {},
 	"puts at random, one after the other": func(p *plan.Plan) {
-		p.Workload.KeyOrder, p.Load.Connections, p.Load.Clients = plan.KeyOrderUniform, 1, 1
+		p.Workload.Put.Keys.Distribution, p.Load.Connections, p.Load.Clients = spec.Uniform, 1, 1
 	},
-	"puts on a schedule": func(p *plan.Plan) { p.Load.RatePerSecond = 2_000 },
-	"reads":              func(p *plan.Plan) { p.Workload.Type = plan.WorkloadRange },
-	"mixed":              func(p *plan.Plan) { p.Workload.Type, p.Workload.ReadsPerHundred = plan.WorkloadMixed, 50 },
-	"deletions":          func(p *plan.Plan) { p.Workload.Type, p.Load.Requests = plan.WorkloadDelete, 200 },
+	"puts on a schedule": func(p *plan.Plan) { p.Load.Rate = &spec.Rate{PerSecond: 2_000, Arrival: spec.ArrivalConstant} },
+	"reads": func(p *plan.Plan) {
+		p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+			KeysPerRequest: 1, Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, Keys: keys(), Values: values(),
+		}}
+	},
+	"mixed": func(p *plan.Plan) {
+		p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+			ReadPercent: 50, Consistency: spec.Linearizable, Keys: keys(), Values: values(),
+		}}
+	},
+	"deletions": func(p *plan.Plan) {
+		p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keys(), Values: values()}}
+		p.Load.Requests = new(int64(200))
+	},
 	"transactions": func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.Txn, p.Load.Requests = plan.WorkloadTxn, &plan.Txn{Puts: 3}, 100
+		p.Workload = transactions(spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: new(int32(3))})
+		p.Load.Requests = new(int64(100))
 	},
-	"swaps": func(p *plan.Plan) { p.Workload.Type, p.Workload.Txn = plan.WorkloadTxn, &plan.Txn{} },
-	"grants of leases": func(p *plan.Plan) {
-		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseGrant, TTLSeconds: 600}}
-	},
-	"leases' revocation": func(p *plan.Plan) {
-		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &plan.Lease{Operation: plan.LeaseRevoke, TTLSeconds: 600}}
-	},
+	"swaps":              func(p *plan.Plan) { p.Workload = transactions(spec.Txn{Mode: spec.TxnCompareAndSwap}) },
+	"grants of leases":   func(p *plan.Plan) { p.FirstLease, p.Workload = 7*workload.LeaseIDs, leases(spec.LeaseGrant) },
+	"leases' revocation": func(p *plan.Plan) { p.FirstLease, p.Workload = 7*workload.LeaseIDs, leases(spec.LeaseRevoke) },
+}
+
+func keys() spec.Keys { return spec.Keys{Count: 300, SizeBytes: 8, Distribution: spec.Sequential} }
+
+func values() spec.Values {
+	return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 300}
+}
+
+func transactions(t spec.Txn) spec.Workload {
+	t.Keys, t.Values = keys(), values()
+	return spec.Workload{Type: spec.WorkloadTxn, Txn: &t}
+}
+
+func leases(o spec.LeaseOperation) spec.Workload {
+	return spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{Operation: o, TTLSeconds: 600}}
 }
 
 // planFor is a plan of one pod.
-func planFor(target plan.Target, transport string, seed int64, change func(*plan.Plan)) plan.Plan {
+func planFor(target plan.Target, transport spec.Transport, seed int64, change func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
-		Version: plan.Version, RunUID: "11111111-0000-4000-8000-000000000000", Name: "test/run", Pods: 1, Prefix: prefix,
-		Target: target, TimeoutSeconds: 120,
-		Workload: plan.Workload{Type: plan.WorkloadPut, KeySize: 8, ValueSize: 300, KeyCount: 300, KeyOrder: plan.KeyOrderSequential},
-		Load:     plan.Load{Transport: transport, Connections: 3, Clients: 12, Requests: 300, RequestTimeoutSeconds: 30, Seed: seed},
+		Version: plan.Version, RunUID: "11111111-0000-4000-8000-000000000000", Name: "test/run", TimeoutSeconds: 120,
+		Target: target,
+		Run: workload.Run{
+			Prefix:   prefix,
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keys(), Values: values()}},
+			Load: spec.Load{
+				Transport: transport, Pods: 1, Connections: 3, Clients: 12, Requests: new(int64(300)), RequestTimeoutSeconds: 30, Seed: seed,
+			},
+		},
+		// It may write any amount, and no rule ends it.
+		Guard: spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
 	}
 	change(&p)
 	return p
@@ -68,7 +100,7 @@ type aftermath struct {
 	// Leases are those of the run that are there.
 	Leases []int64
 	// Requests are those that write or read what the workload says, by phase.
-	Requests map[results.RPC]map[results.Phase]uint64
+	Requests map[spec.RPC]map[results.Phase]uint64
 	Failed   map[string]uint64
 }
 
@@ -126,7 +158,7 @@ func (a *aftermath) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
 }
 
 func (a *aftermath) count(s *results.Snapshot) {
-	a.Requests, a.Failed = map[results.RPC]map[results.Phase]uint64{}, map[string]uint64{}
+	a.Requests, a.Failed = map[spec.RPC]map[results.Phase]uint64{}, map[string]uint64{}
 	for rpc, phases := range s.Requests {
 		for _, phase := range []results.Phase{results.PhasePreload, results.PhaseMeasured} {
 			if n := phases[phase]; n > 0 {
@@ -150,13 +182,13 @@ func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seed
 	for name, change := range workloads {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprint(name, ", seed ", seed), func(t *testing.T) {
-				want := run(t, client, planFor(target, plan.TransportClientV3, seed, change))
-				got := run(t, client, planFor(target, plan.TransportFast, seed, change))
+				want := run(t, client, planFor(target, spec.TransportClient, seed, change))
+				got := run(t, client, planFor(target, spec.TransportFast, seed, change))
 				if len(want.Store)+len(want.Leases) == 0 && name != "leases' revocation" {
-					t.Error("ClientV3 has left nothing to compare with")
+					t.Error("Client has left nothing to compare with")
 				}
 				if diff := cmp.Diff(want, got); diff != "" || len(got.Failed) > 0 {
-					t.Errorf("Fast is not as ClientV3 (-ClientV3 +Fast):\n%s", diff)
+					t.Errorf("Fast is not as Client (-Client +Fast):\n%s", diff)
 				}
 			})
 		}
@@ -165,15 +197,15 @@ func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seed
 
 func TestTheStoreIsTheSame(t *testing.T) {
 	cluster := etcdtest.Start(t, 1, nil)
-	wantTheSame(t, cluster.Client(t, "", ""), plan.Target{Endpoints: cluster.Endpoints, Members: plan.MembersAll}, 1, 20)
+	wantTheSame(t, cluster.Client(t, "", ""), plan.Target{Datastore: spec.Etcd, Endpoints: cluster.Endpoints, Members: spec.MembersAll}, 1, 20)
 }
 
 // Another seed is another store: else the comparison would say nothing.
 func TestTheStoreFollowsFromTheSeed(t *testing.T) {
 	cluster := etcdtest.Start(t, 1, nil)
-	client, target := cluster.Client(t, "", ""), plan.Target{Endpoints: cluster.Endpoints, Members: plan.MembersAll}
-	one := run(t, client, planFor(target, plan.TransportFast, 1, workloads["puts"]))
-	two := run(t, client, planFor(target, plan.TransportFast, 2, workloads["puts"]))
+	client, target := cluster.Client(t, "", ""), plan.Target{Datastore: spec.Etcd, Endpoints: cluster.Endpoints, Members: spec.MembersAll}
+	one := run(t, client, planFor(target, spec.TransportFast, 1, workloads["puts"]))
+	two := run(t, client, planFor(target, spec.TransportFast, 2, workloads["puts"]))
 	if len(one.Store) != 300 || cmp.Equal(one.Store, two.Store) {
 		t.Errorf("%d keys, which two seeds have left alike", len(one.Store))
 	}

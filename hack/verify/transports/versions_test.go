@@ -19,6 +19,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -51,7 +52,7 @@ const startAttempts = 3
 // start runs a program until the test ends.
 func start(t *testing.T, program string, authority *etcdtest.Authority) (*clientv3.Client, plan.Target) {
 	t.Helper()
-	scheme, target := "http", plan.Target{Members: plan.MembersAll}
+	scheme, target := "http", plan.Target{Datastore: spec.Etcd, Members: spec.MembersAll}
 	var flags []string
 	var secure *tls.Config
 	if authority != nil {

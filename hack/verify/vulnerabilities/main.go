@@ -3,7 +3,7 @@
 //
 // It imports the standard library only, and runs the program in bin/tools. Its one
 // invariant: it passes if no known vulnerability is called, or if it has said in
-// one line that none was looked for, since the database can not be reached.
+// one line that none was looked for, since the database cannot be reached.
 package main
 
 import (
@@ -53,7 +53,7 @@ type check struct {
 func (c check) run(ctx context.Context) error {
 	if err := reach(ctx, c.database); err != nil {
 		// One line, whatever the reason is.
-		fmt.Fprintf(c.output, "known vulnerabilities were NOT checked: the database %s can not be reached (%s); GOVULNDB names another\n",
+		fmt.Fprintf(c.output, "known vulnerabilities were NOT checked: the database %s cannot be reached (%s); GOVULNDB names another\n",
 			c.database, strings.Join(strings.Fields(err.Error()), " "))
 		return nil
 	}

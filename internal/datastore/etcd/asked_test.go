@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Progress notifications come after ten minutes without an event: that they, and
@@ -72,19 +73,19 @@ func TestWhatWatchersAskFor(t *testing.T) {
 	d.topology = topology{members: []member{{endpoint: address}}}
 	c := connect(t, d, 0)
 	tests := map[string]struct {
-		watcher               load.Watcher
+		watcher               workload.Watcher
 		wantPrev, wantObjects bool
 	}{
-		"keys":                      {load.Watcher{}, false, false},
-		"keys with previous values": {load.Watcher{PrevKV: true}, true, false},
-		"objects":                   {load.Watcher{PrevKV: true, Reflect: true}, true, true},
+		"keys":                      {workload.Watcher{}, false, false},
+		"keys with previous values": {workload.Watcher{PrevKV: true}, true, false},
+		"objects":                   {workload.Watcher{PrevKV: true, Reflect: true}, true, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			tc.watcher.Key, tc.watcher.End = []byte("k/"), []byte("k0")
-			if err := c.Watch(ctx, []load.Watcher{tc.watcher}, newAudience()); err != nil {
+			if err := c.Watch(ctx, []load.Watcher{{Watcher: tc.watcher}}, newAudience()); err != nil {
 				t.Fatal(err)
 			}
 			got := next(t, a.watches, "a request to create a watcher")

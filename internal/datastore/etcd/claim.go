@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Claim implements load.Driver. Each pod tries the same transaction: one wins,
@@ -91,5 +92,5 @@ func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
 		"the prefix %s holds keys that are not of this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
-		d.plan.Prefix, results.Grouped(found.Count), example)
+		d.plan.Prefix, text.Grouped(found.Count), example)
 }

@@ -3,22 +3,34 @@ package etcd
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// conn is one connection to one member.
+func init() {
+	transports[spec.TransportClient] = func(d *Driver) transport { return &library{driver: d} }
+}
+
+// library is the transport by clientv3, as applications use it.
+type library struct {
+	driver *Driver
+
+	mutex sync.Mutex
+	conns []*conn
+}
+
+// conn is one connection to one member: a client of one address is one TCP
+// connection.
 type conn struct {
 	driver *Driver
-	// number is the connection's global index.
-	number   int
-	endpoint string
-	// client is replaced when the connection follows the leader.
+	// client is replaced when the connection goes elsewhere.
 	client atomic.Pointer[clientv3.Client]
 	// locks is for the clients that have sessions.
 	locks lockView
@@ -26,24 +38,31 @@ type conn struct {
 
 var _ load.SharedConn = (*conn)(nil)
 
-// Connect implements load.Driver. A connection is a client of one address, so
-// that it is one TCP connection, to a member that is known.
-func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
-	if isFast(d.plan) {
-		return d.connectFast(ctx, connection)
-	}
-	endpoint := d.endpointOf(connection)
-	client, err := d.dialMember(ctx, endpoint)
+func (l *library) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
+	client, err := l.driver.dialMember(ctx, endpoint)
 	if err != nil {
-		return nil, settled(ctx, err, endpoint)
+		return nil, err
 	}
-	c := &conn{driver: d, number: connection, endpoint: endpoint}
+	c := &conn{driver: l.driver}
 	c.client.Store(client)
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	d.conns = append(d.conns, c)
-	d.follow()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.conns = append(l.conns, c)
 	return c, nil
+}
+
+// requests: the driver counts those of all its clients.
+func (l *library) requests() map[spec.RPC]map[results.Phase]uint64 { return nil }
+
+func (l *library) close() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var errs []error
+	for _, c := range l.conns {
+		errs = append(errs, closeClient(c.client.Load()))
+	}
+	l.conns = nil
+	return errors.Join(errs...)
 }
 
 // dialMember connects to the member behind an address. Where it matters which
@@ -51,7 +70,7 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 // Service's, each connection can end at another member.
 func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	client, err := d.dial(ctx, endpoint)
-	if err != nil || d.plan.Target.Members == plan.MembersAll {
+	if err != nil || d.plan.Target.Members == spec.MembersAll {
 		return client, err
 	}
 	d.mutex.Lock()
@@ -67,18 +86,16 @@ func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Cli
 	return client, nil
 }
 
-func (d *Driver) wrongMember(endpoint string, found, want uint64) error {
-	return unhealthy("%s leads to the member %s now and to %s before: for target.members %s, name an address of each member's own",
-		endpoint, hexID(found), hexID(want), d.plan.Target.Members)
-}
-
-// endpointOf returns where a connection goes: connection j to the eligible
-// member j modulo their number.
-func (d *Driver) endpointOf(connection int) string {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	eligible := d.topology.eligible(d.plan.Target.Members)
-	return eligible[connection%len(eligible)]
+// move implements connection. What is in flight on the old client gets the time that
+// a request may take.
+func (c *conn) move(ctx context.Context, endpoint string) error {
+	client, err := c.driver.dialMember(ctx, endpoint)
+	if err != nil {
+		return err
+	}
+	old := c.client.Swap(client)
+	time.AfterFunc(c.driver.plan.Load.RequestTimeout(), func() { _ = closeClient(old) })
+	return nil
 }
 
 // Do implements load.Conn. clientv3 takes the request's bytes through a queue
@@ -92,41 +109,25 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 
 // carry sends a request that ends with ctx at the latest.
 func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response) {
-	client := c.client.Load()
-	*resp = load.Response{}
-	switch req.Operation {
-	case results.OperationRange:
-		doRange(ctx, client, req, resp)
-	case results.OperationPut, results.OperationDelete:
-		doOne(ctx, client, req, resp)
-	case results.OperationTxn:
-		doTxn(ctx, client, req, resp)
-	case results.OperationCompareAndSwap:
-		compareAndSwap(ctx, client, req, resp)
-	case results.OperationSTM:
-		resp.Sent = load.Now()
-		finish(resp, newTransaction(c.driver.plan.Workload.STM, req).run(ctx, client, resp))
-	case results.OperationOptimisticPut, results.OperationOptimisticDelete, results.OperationListBy500, results.OperationListBy10000:
-		c.driver.doObject(ctx, client, req, resp)
-	case results.OperationLeaseGrant, results.OperationLeaseRevoke:
-		doLease(ctx, client, req, resp)
-	case results.OperationLeaseKeepAlive:
-		keepAliveOnce(ctx, client, req, resp)
+	known := operations[req.Operation]
+	if known.do == nil {
+		resp.Unknown(req.Operation)
+		return
 	}
+	*resp = load.Response{}
+	known.do(ctx, c.driver, c.client.Load(), req, resp)
 }
 
 // Client implements load.SharedConn.
 func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
-	switch p := c.driver.plan; {
-	case p.Workload.Lease != nil && p.Workload.Lease.Stream:
-		return &leaseStream{conn: c}, nil
-	case p.Workload.Contest != nil:
-		return c.newCompetitor(ctx, client)
-	case p.UsesSessions():
-		return c.newLockedSTM(ctx, client)
-	default:
-		return &caller{conn: c, limit: newTimeLimit()}, nil
+	for _, o := range c.driver.plan.Operations() {
+		if own := operations[o].own; own != nil {
+			if k, err := own(ctx, c, client); k != nil || err != nil {
+				return k, err
+			}
+		}
 	}
+	return &caller{conn: c, limit: newTimeLimit()}, nil
 }
 
 // finish fills a response whose end has been received.
@@ -137,17 +138,37 @@ func finish(resp *load.Response, err error) {
 	}
 }
 
-// doOne puts, reads or deletes.
-func doOne(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
-	op, carry := operation(req), client.Do
-	if req.InTransaction {
+// single is an operation that is one of clientv3's.
+type single struct {
+	op func(s *settings, req *load.Request) clientv3.Op
+	// found is how many keys it was carried out on; nil if that is always one.
+	found func(clientv3.OpResponse) int64
+}
+
+// putOne writes a key. readOne reads: etcd counts all that a read covers, even if it
+// returns fewer.
+var (
+	putOne = single{op: func(_ *settings, req *load.Request) clientv3.Op {
+		return clientv3.OpPut(string(req.Key), string(req.Value))
+	}}
+	readOne = single{
+		op: func(s *settings, req *load.Request) clientv3.Op {
+			return clientv3.OpGet(string(req.Key), s.readOptions(req)...)
+		},
+		found: func(got clientv3.OpResponse) int64 { return got.Get().Count },
+	}
+)
+
+func (o single) do(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	op, carry := o.op(&d.settings, req), client.Do
+	if d.settings.inTransaction && !req.Preload {
 		carry = inTransaction(client)
 	}
 	resp.Sent = load.Now()
 	got, err := carry(ctx, op)
 	finish(resp, err)
-	if err == nil {
-		miss(req, resp, found(req.Operation, got))
+	if err == nil && o.found != nil {
+		miss(req, resp, o.found(got))
 	}
 	if put := got.Put(); put != nil {
 		resp.Revision = put.Header.Revision
@@ -161,42 +182,18 @@ func miss(req *load.Request, resp *load.Response, found int64) {
 	}
 }
 
-// found is how many keys a request was carried out on. etcd counts all that a
-// read covers, even if it returns fewer.
-func found(operation results.Operation, got clientv3.OpResponse) int64 {
-	switch operation {
-	case results.OperationRange:
-		return got.Get().Count
-	case results.OperationDelete:
-		return got.Del().Deleted
-	default:
-		return 1
-	}
-}
-
-func operation(req *load.Request) clientv3.Op {
-	switch req.Operation {
-	case results.OperationPut:
-		return clientv3.OpPut(string(req.Key), string(req.Value))
-	case results.OperationDelete:
-		return clientv3.OpDelete(string(req.Key))
-	default:
-		return clientv3.OpGet(string(req.Key), readOptions(req)...)
-	}
-}
-
-func readOptions(req *load.Request) []clientv3.OpOption {
+func (s *settings) readOptions(req *load.Request) []clientv3.OpOption {
 	var options []clientv3.OpOption
-	if req.Serializable {
+	if req.Consistency == spec.Serializable {
 		options = append(options, clientv3.WithSerializable())
 	}
 	if len(req.End) > 0 {
-		options = append(options, clientv3.WithRange(string(req.End)), clientv3.WithLimit(req.Limit))
+		options = append(options, clientv3.WithRange(string(req.End)), clientv3.WithLimit(s.Limit))
 	}
-	if req.KeysOnly {
+	if s.KeysOnly {
 		options = append(options, clientv3.WithKeysOnly())
 	}
-	if req.CountOnly {
+	if s.CountOnly {
 		options = append(options, clientv3.WithCountOnly())
 	}
 	return options

@@ -14,10 +14,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // connected returns a driver after its preflight.
@@ -39,14 +41,24 @@ func connect(t *testing.T, d *Driver, connection int) *conn {
 	return c.(*conn)
 }
 
+// connectionOf returns the first connection of a plan, over either transport.
+func connectionOf(t *testing.T, p plan.Plan) load.Conn {
+	t.Helper()
+	c, err := connected(t, p).Connect(withTimeout(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestDoPutsAndReads(t *testing.T) {
 	cluster, client := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints))
 	c := connect(t, d, 0)
-	put := load.Request{Operation: results.OperationPut, Key: []byte(ownPrefix + "1"), Value: []byte("v"), Timeout: 5 * time.Second}
-	read := load.Request{Operation: results.OperationRange, Key: put.Key, Timeout: 5 * time.Second}
+	put := load.Request{Operation: spec.OperationPut, Key: []byte(ownPrefix + "1"), Value: []byte("v"), Timeout: 5 * time.Second}
+	read := load.Request{Operation: spec.OperationRange, Key: put.Key, Needs: 1, Timeout: 5 * time.Second}
 	serializable, missing := read, read
-	serializable.Serializable = true
+	serializable.Consistency = spec.Serializable
 	missing.Key = []byte(ownPrefix + "2")
 	steps := []struct {
 		name    string
@@ -71,7 +83,7 @@ func TestDoPutsAndReads(t *testing.T) {
 		t.Errorf("etcd has the value %q, wanted v", got)
 	}
 	counts := d.Requests()
-	if counts[results.RPCPut][results.PhaseMeasured] != 1 || counts[results.RPCRange][results.PhaseMeasured] != 3 {
+	if counts[spec.RPCPut][results.PhaseMeasured] != 1 || counts[spec.RPCRange][results.PhaseMeasured] != 3 {
 		t.Errorf("counted %v, wanted 1 put and 3 ranges measured", counts)
 	}
 }
@@ -103,13 +115,13 @@ func TestAFailureIsOneAttempt(t *testing.T) {
 	d.topology = topology{members: []member{{endpoint: l.Addr().String()}}}
 	c := connect(t, d, 0)
 	for n := range int64(3) {
-		request := load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 5 * time.Second}
+		request := load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: 5 * time.Second}
 		var response load.Response
 		c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
 		if response.Code != load.CodeUnavailable {
 			t.Errorf("got code %q, wanted %q", response.Code, load.CodeUnavailable)
 		}
-		counted := d.Requests()[results.RPCRange][results.PhaseMeasured]
+		counted := d.Requests()[spec.RPCRange][results.PhaseMeasured]
 		if target.asked.Load() != n+1 || counted != uint64(n+1) {
 			t.Errorf("%d requests were sent %d times and counted %d times", n+1, target.asked.Load(), counted)
 		}
@@ -123,7 +135,7 @@ func TestDoGivesUpAfterItsTimeout(t *testing.T) {
 	cluster.Stop(0)
 	began := load.Now()
 	var response load.Response
-	c.Do(t.Context(), &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 300 * time.Millisecond}, &response)
+	c.Do(t.Context(), &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: 300 * time.Millisecond}, &response)
 	if response.Code != load.CodeUnavailable && response.Code != load.CodeDeadlineExceeded {
 		t.Errorf("got code %q, wanted a failure of a member that is gone", response.Code)
 	}
@@ -141,7 +153,7 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var response load.Response
-	c.Do(ctx, &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: time.Minute}, &response)
+	c.Do(ctx, &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: time.Minute}, &response)
 	if response.Code != load.CodeCanceled {
 		t.Errorf("got code %q, wanted %q", response.Code, load.CodeCanceled)
 	}
@@ -181,10 +193,10 @@ func connectionsGoToTheMembersThatThePlanSelects(t *testing.T, cluster *etcdtest
 			followers = append(followers, e)
 		}
 	}
-	tests := map[plan.Members][]string{
-		plan.MembersAll:       {all[0], all[1], all[2], all[0]},
-		plan.MembersLeader:    {all[leader], all[leader], all[leader], all[leader]},
-		plan.MembersFollowers: {followers[0], followers[1], followers[0], followers[1]},
+	tests := map[spec.MemberSelection][]string{
+		spec.MembersAll:       {all[0], all[1], all[2], all[0]},
+		spec.MembersLeader:    {all[leader], all[leader], all[leader], all[leader]},
+		spec.MembersFollowers: {followers[0], followers[1], followers[0], followers[1]},
 	}
 	for members, want := range tests {
 		t.Run(string(members), func(t *testing.T) {
@@ -197,7 +209,7 @@ func connectionsGoToTheMembersThatThePlanSelects(t *testing.T, cluster *etcdtest
 }
 
 func connectionsFollowTheLeader(t *testing.T, cluster *etcdtest.Cluster) {
-	d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = plan.MembersLeader }))
+	d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = spec.MembersLeader }))
 	c := connect(t, d, 0)
 	before := c.client.Load()
 	to := (cluster.Leader(t) + 1) % 3
@@ -216,8 +228,44 @@ func connectionsFollowTheLeader(t *testing.T, cluster *etcdtest.Cluster) {
 		t.Errorf("the connection goes to %s, the leader is at %s", got, want)
 	}
 	var response load.Response
-	c.Do(t.Context(), &load.Request{Operation: results.OperationPut, Key: []byte("elsewhere/1"), Timeout: 5 * time.Second}, &response)
+	c.Do(t.Context(), &load.Request{Operation: spec.OperationPut, Key: []byte("elsewhere/1"), Timeout: 5 * time.Second}, &response)
 	if !response.Succeeded() {
 		t.Errorf("a put after the move failed with %s: %s", response.Code, response.Detail)
+	}
+}
+
+// An operation that the driver does not know fails, over every transport and for every
+// kind of client, and nothing is sent.
+func TestUnknownOperationsFail(t *testing.T) {
+	cluster, _ := oneMember(t)
+	plans := map[string]func(*plan.Plan){
+		"Client": func(*plan.Plan) {},
+		"Fast":   func(p *plan.Plan) { p.Load.Transport = spec.TransportFast },
+		"locks": func(p *plan.Plan) {
+			p.FirstLease, p.Workload = 7*workload.LeaseIDs, spec.Workload{Type: spec.WorkloadLock, Lock: &spec.Lock{Names: 1}}
+		},
+	}
+	for name, change := range plans {
+		t.Run(name, func(t *testing.T) {
+			d := connected(t, planFor(cluster.Endpoints, change))
+			conn, err := d.Connect(withTimeout(t), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if shared, ok := conn.(load.SharedConn); ok {
+				if conn, err = shared.Client(t.Context(), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := d.Requests()
+			var response load.Response
+			conn.Do(t.Context(), &load.Request{Operation: "Rename", Key: []byte("k"), Timeout: time.Minute}, &response)
+			if response.Code != load.CodeUnimplemented || response.Received < response.Sent {
+				t.Errorf("got %+v, wanted %s", response, load.CodeUnimplemented)
+			}
+			if diff := cmp.Diff(before, d.Requests()); diff != "" {
+				t.Errorf("something was sent (-before +after):\n%s", diff)
+			}
+		})
 	}
 }

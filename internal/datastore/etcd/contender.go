@@ -9,13 +9,12 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // contender is a connection as a client has it that contends with others for a
@@ -43,7 +42,7 @@ type locker interface {
 // newContender returns the client with this global number, with its session.
 func (c *conn) newContender(ctx context.Context, client int, name string, by func(*contender) locker) (*contender, error) {
 	d := c.driver
-	lease := d.plan.LeaseID(plan.LeaseOfClient, int64(client))
+	lease := d.plan.LeaseID(workload.LeaseOfClient, int64(client))
 	k := &contender{conn: c, name: name, key: fmt.Sprintf("%s/%x", name, lease), by: by, lease: clientv3.LeaseID(lease)}
 	if err := k.open(ctx); err != nil {
 		return nil, settled(ctx, err, d.addresses())
@@ -78,7 +77,7 @@ func (k *contender) open(ctx context.Context) error {
 // else has its IDs.
 func grantSession(ctx context.Context, client *clientv3.Client, id clientv3.LeaseID) error {
 	return repeat(ctx, func(ctx context.Context) error {
-		_, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: int64(id), TTL: plan.SessionTTLSeconds})
+		_, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: int64(id), TTL: workload.SessionTTLSeconds})
 		if codeOf(err) == codes.FailedPrecondition {
 			return nil
 		}
@@ -140,43 +139,9 @@ func (k *contender) giveUp(ctx context.Context, resp *load.Response) {
 	resp.Cleared = load.Now()
 }
 
-// mutexLocker locks as applications do that use clientv3's concurrency package.
-type mutexLocker struct{ mutex *concurrency.Mutex }
-
-func byMutex(k *contender) locker { return &mutexLocker{concurrency.NewMutex(k.session, k.name)} }
-
-func (l *mutexLocker) lock(ctx context.Context) error   { return l.mutex.Lock(ctx) }
-func (l *mutexLocker) unlock(ctx context.Context) error { return l.mutex.Unlock(ctx) }
-
-// rpcLocker asks etcd's lock service, which does the same inside a member.
-type rpcLocker struct {
-	stub  v3lockpb.LockClient
-	name  []byte
-	lease int64
-	// key is the lock that is held.
-	key []byte
-}
-
-func byRPC(k *contender) locker {
-	return &rpcLocker{stub: v3lockpb.NewLockClient(movingConn{k.conn}), name: []byte(k.name), lease: int64(k.lease)}
-}
-
-func (l *rpcLocker) lock(ctx context.Context) error {
-	locked, err := l.stub.Lock(ctx, &v3lockpb.LockRequest{Name: l.name, Lease: l.lease})
-	if err == nil {
-		l.key = locked.Key
-	}
-	return err
-}
-
-func (l *rpcLocker) unlock(ctx context.Context) error {
-	_, err := l.stub.Unlock(ctx, &v3lockpb.UnlockRequest{Key: l.key})
-	return err
-}
-
 // endSessions ends the sessions of this pod's clients and revokes their leases,
 // so that a lock that was not given back does not keep other pods waiting. What
-// can not be revoked here is found by whoever revokes the run's leases.
+// cannot be revoked here is found by whoever revokes the run's leases.
 func (d *Driver) endSessions(ctx context.Context, client *clientv3.Client) {
 	d.mutex.Lock()
 	ended := d.contenders

@@ -2,13 +2,8 @@ package etcd
 
 import (
 	"context"
-	"strconv"
-
-	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // competitor is a connection as a client has it that contends for one name, a
@@ -17,13 +12,8 @@ type competitor struct {
 	*contender
 }
 
-func (c *conn) newCompetitor(ctx context.Context, client int) (load.Conn, error) {
-	p := c.driver.plan
-	by := byMutex
-	if p.Workload.Type == plan.WorkloadElection {
-		by = byElection(strconv.Itoa(client))
-	}
-	k, err := c.newContender(ctx, client, p.ContestName(client), by)
+func newCompetitor(ctx context.Context, c *conn, client int, by func(*contender) locker) (load.Conn, error) {
+	k, err := c.newContender(ctx, client, c.driver.plan.ContestName(client), by)
 	return &competitor{k}, err
 }
 
@@ -32,11 +22,14 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 	ctx, cancel := context.WithTimeout(c.enter(ctx), req.Timeout)
 	defer cancel()
 	*resp = load.Response{}
-	switch req.Operation {
-	case results.OperationLockAcquire, results.OperationElectionCampaign:
+	switch {
+	case req.Operation.HandOff() != "":
 		c.win(ctx, resp)
-	case results.OperationLockRelease, results.OperationElectionResign:
+	case req.Operation.IsPart():
 		c.yield(ctx, resp)
+	default:
+		resp.Unknown(req.Operation)
+		return
 	}
 	if !resp.Succeeded() {
 		c.driver.handOffs.forget(c.key)
@@ -64,20 +57,3 @@ func (c *competitor) yield(ctx context.Context, resp *load.Response) {
 		c.driver.handOffs.end(c.key, resp.Received)
 	}
 }
-
-// electionLocker takes the leadership of an election for a lock. Its value is
-// the leader's name.
-type electionLocker struct {
-	election *concurrency.Election
-	value    string
-}
-
-// byElection lets a client stand under a name of its own.
-func byElection(value string) func(*contender) locker {
-	return func(k *contender) locker {
-		return &electionLocker{concurrency.NewElection(k.session, k.name), value}
-	}
-}
-
-func (l *electionLocker) lock(ctx context.Context) error   { return l.election.Campaign(ctx, l.value) }
-func (l *electionLocker) unlock(ctx context.Context) error { return l.election.Resign(ctx) }

@@ -14,34 +14,50 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // contest is a workload in which clients contend, and its operations.
 type contest struct {
-	workload             plan.WorkloadType
-	win, giveUp, handOff results.Operation
+	workload             spec.WorkloadType
+	win, giveUp, handOff spec.Operation
 }
 
 var contests = map[string]contest{
-	"locks":     {plan.WorkloadLock, results.OperationLockAcquire, results.OperationLockRelease, results.OperationLockHandOff},
-	"elections": {plan.WorkloadElection, results.OperationElectionCampaign, results.OperationElectionResign, results.OperationElectionHandOff},
+	"locks":     {spec.WorkloadLock, spec.OperationLockAcquire, spec.OperationLockRelease, spec.OperationLockHandOff},
+	"elections": {spec.WorkloadElection, spec.OperationElectionCampaign, spec.OperationElectionResign, spec.OperationElectionHandOff},
 }
 
-func (c contest) plan(names, holdMilliseconds int) func(*plan.Plan) {
+func (c contest) plan(names, holdMilliseconds int32) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Workload = plan.Workload{Type: c.workload, Contest: &plan.Contest{Names: names, HoldMilliseconds: holdMilliseconds}}
-		p.FirstLease, p.Load.Requests = 7*plan.LeaseIDs, 300
+		p.Workload = spec.Workload{Type: c.workload}
+		if c.workload == spec.WorkloadLock {
+			p.Workload.Lock = &spec.Lock{Names: names, HoldMilliseconds: holdMilliseconds}
+		} else {
+			p.Workload.Election = &spec.Election{Names: names, LeadMilliseconds: holdMilliseconds}
+		}
+		p.FirstLease, p.Load.Requests = 7*workload.LeaseIDs, new(int64(300))
 	}
+}
+
+// namesOf is for how many names the clients of a plan contend.
+func namesOf(p plan.Plan) int {
+	if p.Workload.Lock != nil {
+		return int(p.Workload.Lock.Names)
+	}
+	return int(p.Workload.Election.Names)
 }
 
 // tenure is the life of one key of a lock: from when a client asked for it until
 // it gave it back.
 type tenure struct {
 	client            int
+	value             string
 	created, released int64
 }
 
@@ -59,7 +75,7 @@ func tenuresSince(t *testing.T, client *clientv3.Client, p plan.Plan, revision i
 				return out
 			case !isLock:
 			case e.Type == clientv3.EventTypePut:
-				open[key] = tenure{client: int(lease - p.LeaseID(plan.LeaseOfClient, 0)), created: e.Kv.ModRevision}
+				open[key] = tenure{client: int(lease - p.LeaseID(workload.LeaseOfClient, 0)), value: string(e.Kv.Value), created: e.Kv.ModRevision}
 			default:
 				ended := open[key]
 				ended.released = e.Kv.ModRevision
@@ -81,9 +97,9 @@ func cutLock(p plan.Plan, key string) (name string, lease int64, ok bool) {
 
 // podOf is the pod of a client.
 func podOf(p plan.Plan, client int) int {
-	for index := range p.Pods {
+	for index := range p.Pods() {
 		part, _ := p.Part(index)
-		if c := client % p.Load.Connections; c >= part.FirstConnection && c < part.FirstConnection+part.Connections {
+		if c := client % int(p.Load.Connections); c >= part.FirstConnection && c < part.FirstConnection+part.Connections {
 			return index
 		}
 	}
@@ -96,23 +112,24 @@ func podOf(p plan.Plan, client int) int {
 func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {
-		for _, names := range []int{1, 5} {
+		for _, names := range []int32{1, 5} {
 			t.Run(fmt.Sprintf("%s of %d names", name, names), func(t *testing.T) {
 				start, err := client.Get(t.Context(), "-")
 				if err != nil {
 					t.Fatal(err)
 				}
 				before := lessor(t, cluster)
-				p := planFor(cluster.Endpoints, c.plan(names, 5), func(p *plan.Plan) { p.Pods = 2 })
+				p := planFor(cluster.Endpoints, c.plan(names, 5), func(p *plan.Plan) { p.Load.Pods = 2 })
 				s := tell(t, cluster, client, p)
 				c.wantCounts(t, s, 300)
 				tenures := tenuresSince(t, client, p, start.Header.Revision+1)
-				if all := slices.Concat(slices.Collect(maps.Values(tenures))...); len(all) != 300 || len(tenures) != names {
+				if all := slices.Concat(slices.Collect(maps.Values(tenures))...); len(all) != 300 || len(tenures) != int(names) {
 					t.Errorf("etcd has %d tenures of %d names, wanted 300 of %d", len(all), len(tenures), names)
 				}
 				near := 0
 				for name, of := range tenures {
 					wantTurns(t, p, name, of)
+					c.wantValues(t, of)
 					near += successions(p, of)
 				}
 				// Who got in line just before the release may not have had to wait.
@@ -131,7 +148,7 @@ func (c contest) wantCounts(t *testing.T, s story, requests uint64) {
 	if won.Latency.Count() != requests || given.Latency.Count() != requests {
 		t.Errorf("%d won and %d given up, wanted %d of each", won.Latency.Count(), given.Latency.Count(), requests)
 	}
-	if waits := s.merged.Requests[results.RPCWatch][results.PhaseMeasured]; waits == 0 {
+	if waits := s.merged.Requests[spec.RPCWatch][results.PhaseMeasured]; waits == 0 {
 		t.Error("no watch was counted, of clients that waited for each other")
 	}
 }
@@ -146,6 +163,20 @@ func wantTurns(t *testing.T, p plan.Plan, name string, tenures []tenure) {
 		}
 		if i > 0 && (own.created <= tenures[i-1].created || own.released <= tenures[i-1].released) {
 			t.Errorf("%s: %+v follows %+v, wanted its revisions to follow too", name, own, tenures[i-1])
+		}
+	}
+}
+
+// wantValues wants a candidate to tell its name, and a lock to tell nothing.
+func (c contest) wantValues(t *testing.T, tenures []tenure) {
+	t.Helper()
+	for _, own := range tenures {
+		want := ""
+		if c.workload == spec.WorkloadElection {
+			want = strconv.Itoa(own.client)
+		}
+		if own.value != want {
+			t.Errorf("client %d wrote %q, wanted %q", own.client, own.value, want)
 		}
 	}
 }
@@ -179,7 +210,7 @@ func TestNoTwoClientsHoldANameAtOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, c.plan(2, 0), func(p *plan.Plan) { p.Pods = 2 })
+			p := planFor(cluster.Endpoints, c.plan(2, 0), func(p *plan.Plan) { p.Load.Pods = 2 })
 			var guarded [2]struct {
 				holders atomic.Int64
 				token   int64
@@ -218,7 +249,7 @@ type numbered struct {
 // competitors are all clients of a plan's pods.
 func competitors(t *testing.T, p plan.Plan) (all []numbered) {
 	t.Helper()
-	for index := range p.Pods {
+	for index := range p.Pods() {
 		part, err := p.Part(index)
 		if err != nil {
 			t.Fatal(err)
@@ -229,12 +260,12 @@ func competitors(t *testing.T, p plan.Plan) (all []numbered) {
 		}
 		for connection := part.FirstConnection; connection < part.FirstConnection+part.Connections; connection++ {
 			conn := connect(t, d, connection)
-			for client := connection; client < p.Load.Clients; client += p.Load.Connections {
+			for client := connection; client < int(p.Load.Clients); client += int(p.Load.Connections) {
 				own, err := conn.Client(withTimeout(t), client)
 				if err != nil {
 					t.Fatal(err)
 				}
-				all = append(all, numbered{own, client % p.Workload.Contest.Names})
+				all = append(all, numbered{own, client % namesOf(p)})
 			}
 		}
 		t.Cleanup(func() { d.endSessions(context.WithoutCancel(t.Context()), d.control) })
@@ -248,7 +279,7 @@ func TestAHandOffIsFromTheOneInFront(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for name, c := range contests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 4 })
+			p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 4 })
 			// Clients 0 and 2 are of the first pod, 1 of the second.
 			all := competitors(t, p)
 			first, second, foreign := all[0].conn.(*competitor), all[1].conn.(*competitor), all[2].conn.(*competitor)
@@ -300,7 +331,7 @@ func awaitWatcher(t *testing.T, cluster *etcdtest.Cluster) {
 func TestAPodThatEndsFreesWhatItsClientsHold(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := contests["locks"]
-	p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 2 })
+	p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 2 })
 	put(t, client, ownPrefix+".owner", ownUID)
 	all := competitors(t, p)
 	ended, other := all[0].conn.(*competitor).driver, all[1].conn.(*competitor).driver

@@ -112,7 +112,7 @@ func (s secret) optional(key string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, s.invalid("key %s can not be read: %w", key, err)
+		return nil, s.invalid("key %s cannot be read: %w", key, err)
 	}
 	return data, nil
 }

@@ -11,15 +11,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
 	// dialTimeout bounds opening one connection, with login.
 	dialTimeout = 10 * time.Second
-	// controlTimeout bounds one attempt of a request that is not load.
-	controlTimeout = 10 * time.Second
 	// keepAliveTime and keepAliveTimeout are the API server's own client's: a
 	// member that vanishes without a word is noticed.
 	keepAliveTime    = 30 * time.Second
@@ -97,7 +95,7 @@ func urls(endpoints []string, secure bool) []string {
 
 // count counts every attempt to send a request.
 func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	d.requests.Add(results.RPC(path.Base(method)), load.PhaseOf(ctx))
+	d.requests.Add(spec.RPC(path.Base(method)), load.PhaseOf(ctx))
 	return invoke(ctx, method, req, reply, cc, opts...)
 }
 

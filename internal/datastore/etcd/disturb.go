@@ -8,24 +8,24 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // Disturb implements load.Driver. What it does it does once: to do it again
 // would be another disturbance.
-func (d *Driver) Disturb(ctx context.Context, p plan.Disturbance, tell func(load.Step)) {
+func (d *Driver) Disturb(ctx context.Context, p spec.Disturbance, tell func(load.Step)) {
 	began := load.Now()
 	client, err := d.controlClient(ctx)
 	switch {
 	case err != nil:
 		tell(load.Step{Began: began, Err: err})
-	case p.Kind == plan.DisturbanceCompact:
-		tell(load.Step{Began: began, Err: d.compact(ctx, client, p.KeepRevisions)})
-	case p.Kind == plan.DisturbanceDefragment:
+	case p.Type == spec.DisturbanceCompact:
+		tell(load.Step{Began: began, Err: d.compact(ctx, client, p.KeepRevisions())})
+	case p.Type == spec.DisturbanceDefragment:
 		d.defragment(ctx, client, tell)
-	case p.Kind == plan.DisturbanceLeaseExpiry:
-		tell(d.storm(ctx, client, *p.Storm))
+	case p.Type == spec.DisturbanceLeaseExpiry:
+		tell(d.storm(ctx, client, *p.LeaseExpiry))
 	}
 }
 

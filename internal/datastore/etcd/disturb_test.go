@@ -10,17 +10,23 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // disturb makes a disturbance once and returns its steps.
-func disturb(t *testing.T, d *Driver, p plan.Disturbance) (steps []load.Step) {
+func disturb(t *testing.T, d *Driver, p spec.Disturbance) (steps []load.Step) {
 	t.Helper()
 	d.Disturb(withTimeout(t), p, func(s load.Step) { steps = append(steps, s) })
 	return steps
+}
+
+func compaction(keepRevisions int64) spec.Disturbance {
+	return spec.Disturbance{Type: spec.DisturbanceCompact, Compact: &spec.CompactSettings{KeepRevisions: keepRevisions}}
 }
 
 func TestACompactionLeavesTheNewestRevisions(t *testing.T) {
@@ -34,7 +40,7 @@ func TestACompactionLeavesTheNewestRevisions(t *testing.T) {
 		}
 		newest = out.Header.Revision
 	}
-	keepTen := plan.Disturbance{Kind: plan.DisturbanceCompact, KeepRevisions: 10}
+	keepTen := compaction(10)
 	if steps := disturb(t, d, keepTen); len(steps) != 1 || steps[0].Err != nil || steps[0].Member != "" {
 		t.Fatalf("wanted one step that succeeds, got %+v", steps)
 	}
@@ -61,10 +67,10 @@ func TestADefragmentationFreesSpaceOfEachMember(t *testing.T) {
 	for range 200 {
 		put(t, client, "k", string(make([]byte, 50_000)))
 	}
-	disturb(t, d, plan.Disturbance{Kind: plan.DisturbanceCompact})
+	disturb(t, d, compaction(0))
 	awaitFreeSpace(t, client, cluster)
 	before := databaseSizes(t, client, cluster)
-	steps := disturb(t, d, plan.Disturbance{Kind: plan.DisturbanceDefragment})
+	steps := disturb(t, d, spec.Disturbance{Type: spec.DisturbanceDefragment})
 	after := databaseSizes(t, client, cluster)
 	var members []string
 	for _, s := range steps {
@@ -135,10 +141,10 @@ func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
 	cluster, _ := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints))
 	cluster.Stop(0)
-	for _, kind := range []plan.DisturbanceKind{plan.DisturbanceCompact, plan.DisturbanceDefragment} {
+	for _, kind := range []spec.DisturbanceType{spec.DisturbanceCompact, spec.DisturbanceDefragment} {
 		var steps []load.Step
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		d.Disturb(ctx, plan.Disturbance{Kind: kind}, func(s load.Step) { steps = append(steps, s) })
+		d.Disturb(ctx, spec.Disturbance{Type: kind}, func(s load.Step) { steps = append(steps, s) })
 		cancel()
 		if len(steps) != 1 || steps[0].Err == nil {
 			t.Errorf("%s of an etcd that is gone: %+v", kind, steps)
@@ -150,20 +156,22 @@ func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
 func TestARunDisturbsItsTarget(t *testing.T) {
 	cluster, client := oneMember(t)
 	s := tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 7, 300
+		p.Load.Pods = 2
+		timed(&p.Load, 7, 300)
 		p.Guard.AllowStoreWide = true
-		p.Disturbances = []plan.Disturbance{
-			{Kind: plan.DisturbanceCompact, EverySeconds: 4, KeepRevisions: 100_000_000}, {Kind: plan.DisturbanceDefragment, EverySeconds: 4},
+		p.Disturbances = []spec.Disturbance{compaction(100_000_000), {Type: spec.DisturbanceDefragment}}
+		for i := range p.Disturbances {
+			p.Disturbances[i].EverySeconds = 4
 		}
 	}))
-	compact, defragment := s.merged.Disturbances[results.DisturbanceCompact], s.merged.Disturbances[results.DisturbanceDefragment]
+	compact, defragment := s.merged.Disturbances[spec.DisturbanceCompact], s.merged.Disturbances[spec.DisturbanceDefragment]
 	if compact == nil || compact.Failed != compact.Count || compact.Problem != errNothingToCompact.Error() {
 		t.Errorf("wanted compactions that find nothing, got %+v", compact)
 	}
 	if defragment == nil || defragment.Failed != 0 || len(defragment.Marks) == 0 || defragment.Marks[0].Took <= 0 || defragment.Marks[0].Member == "" {
 		t.Fatalf("wanted defragmentations, got %+v", defragment)
 	}
-	if sent := s.merged.Requests[results.RPCDefragment][results.PhaseControl]; sent != defragment.Count {
+	if sent := s.merged.Requests[spec.RPCDefragment][results.PhaseControl]; sent != defragment.Count {
 		t.Errorf("%d defragmentations were sent, the result has %d", sent, defragment.Count)
 	}
 }
@@ -178,12 +186,13 @@ func TestARunCompactsTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	session, stop := runOne(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 300
+		timed(&p.Load, 60, 300)
 		p.Guard.AllowStoreWide = true
-		p.Disturbances = []plan.Disturbance{{Kind: plan.DisturbanceCompact, EverySeconds: 1, KeepRevisions: 10}}
+		p.Disturbances = []spec.Disturbance{compaction(10)}
+		p.Disturbances[0].EverySeconds = 1
 	}))
 	compact := func(s *results.Snapshot) results.Disturbance {
-		if d := s.Disturbances[results.DisturbanceCompact]; d != nil {
+		if d := s.Disturbances[spec.DisturbanceCompact]; d != nil {
 			return *d
 		}
 		return results.Disturbance{}
@@ -212,10 +221,10 @@ func TestARunCompactsTheStore(t *testing.T) {
 // storms is a plan with a storm of leases every second.
 func storms(leases, keysPerLease, ttl int64) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.FirstLease = 7 * plan.LeaseIDs
-		p.Disturbances = []plan.Disturbance{{
-			Kind: plan.DisturbanceLeaseExpiry, EverySeconds: 1,
-			Storm: &plan.Storm{Leases: leases, KeysPerLease: keysPerLease, TTLSeconds: ttl},
+		p.FirstLease = 7 * workload.LeaseIDs
+		p.Disturbances = []spec.Disturbance{{
+			Type: spec.DisturbanceLeaseExpiry, EverySeconds: 1,
+			LeaseExpiry: &spec.LeaseExpirySettings{Leases: leases, KeysPerLease: keysPerLease, TTLSeconds: ttl},
 		}}
 	}
 }
@@ -270,13 +279,14 @@ func countEvents(t *testing.T, client *clientv3.Client, revision int64, events i
 func TestARunLeavesNothingOfAStorm(t *testing.T) {
 	cluster, client := oneMember(t)
 	s := tell(t, cluster, client, planFor(cluster.Endpoints, storms(100, 2, 3600), func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 4, 100
+		p.Load.Pods = 2
+		timed(&p.Load, 4, 100)
 	}))
-	storm := s.merged.Disturbances[results.DisturbanceLeaseExpiry]
+	storm := s.merged.Disturbances[spec.DisturbanceLeaseExpiry]
 	if storm == nil || storm.Count != 1 || storm.Failed != 1 {
 		t.Errorf("wanted one storm that the window cut off, got %+v", storm)
 	}
-	if granted := s.merged.Requests[results.RPCLeaseGrant][results.PhaseControl]; granted == 0 || granted > 100 {
+	if granted := s.merged.Requests[spec.RPCLeaseGrant][results.PhaseControl]; granted == 0 || granted > 100 {
 		t.Errorf("%d leases were granted, wanted up to 100", granted)
 	}
 	if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) > 0 {

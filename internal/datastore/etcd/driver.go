@@ -9,15 +9,17 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Driver is load.Driver over clientv3, or with the load over Fast.
+// Driver is load.Driver for etcd. All but the load goes over clientv3.
 type Driver struct {
 	plan     plan.Plan
+	settings settings
 	index    int
 	requests load.RequestCounter
 	// compacted is the newest revision that this driver has compacted.
@@ -37,13 +39,12 @@ type Driver struct {
 	// viewers ask each member how it is, by its address.
 	viewers  map[string]*clientv3.Client
 	topology topology
-	conns    []*conn
+	// transport carries the load, over conns.
+	transport transport
+	conns     []*placed
 	// contenders have a session each.
 	contenders []*contender
 	handOffs   handOffs
-	// fast is the client of fastConns; nil before the first.
-	fast      *fast.Client
-	fastConns []*fastConn
 	// following ends the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
@@ -51,26 +52,28 @@ type Driver struct {
 	watching sync.WaitGroup
 }
 
-var _ load.Driver = (*Driver)(nil)
+var (
+	_ load.Driver    = (*Driver)(nil)
+	_ load.Observer  = (*Driver)(nil)
+	_ load.Sampler   = (*Driver)(nil)
+	_ load.Disturber = (*Driver)(nil)
+)
 
 // New returns the driver of the pod with this index. It reads nothing and
 // connects to nothing yet.
 func New(p plan.Plan, index int) *Driver {
-	return &Driver{plan: p, index: index, registry: newRegistry(p, index), secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) })}
+	d := &Driver{
+		plan: p, settings: settingsOf(p.Workload), index: index, registry: newRegistry(p, index),
+		secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) }),
+	}
+	// A plan that was validated has a transport that is known.
+	d.transport = transports[p.Load.Transport](d)
+	return d
 }
 
 // Requests implements load.Driver.
-func (d *Driver) Requests() map[results.RPC]map[results.Phase]uint64 {
-	sum := d.requests.Counts()
-	for rpc, phases := range d.fastRequests() {
-		if sum[rpc] == nil {
-			sum[rpc] = map[results.Phase]uint64{}
-		}
-		for phase, n := range phases {
-			sum[rpc][phase] += n
-		}
-	}
-	return sum
+func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 {
+	return load.AddRequests(d.requests.Counts(), d.transport.requests())
 }
 
 // Close implements load.Driver.
@@ -83,13 +86,9 @@ func (d *Driver) Close() error {
 		d.followed.Wait()
 	}
 	d.watching.Wait()
-	d.closeFast()
+	errs := []error{d.transport.close()}
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	var errs []error
-	for _, c := range d.conns {
-		errs = append(errs, closeClient(c.client.Load()))
-	}
 	for _, c := range d.viewers {
 		errs = append(errs, closeClient(c))
 	}
@@ -126,4 +125,34 @@ func (d *Driver) controlClient(ctx context.Context) (*clientv3.Client, error) {
 	}
 	d.control = c
 	return c, nil
+}
+
+// settings are what of the workload etcd alone knows, alike for all requests.
+type settings struct {
+	fast.Options
+	// pageKeys: a read asks for page after page of so many keys; 0 is one response.
+	// stream: its response is a stream.
+	pageKeys int64
+	stream   bool
+	// inTransaction makes a put, or a read of one key, the only operation of a
+	// transaction.
+	inTransaction bool
+}
+
+func settingsOf(w spec.Workload) (s settings) {
+	if r := w.Range; r != nil {
+		s.Options = fast.Options{KeysOnly: r.KeysOnly, CountOnly: r.CountOnly}
+		if r.Limit != nil {
+			s.Limit = *r.Limit
+		}
+		if r.KeysPerPage != nil {
+			s.pageKeys = *r.KeysPerPage
+		}
+		s.stream = r.Delivery == spec.DeliveryStream
+	}
+	if w.Lease != nil {
+		s.TTLSeconds = w.Lease.TTLSeconds
+	}
+	s.inTransaction = w.Mixed != nil && w.Mixed.InTransaction
+	return s
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Tests of what workloads do to the store, by the history that etcd keeps of
@@ -62,8 +63,8 @@ func puts(changes []change) (n uint64) {
 // overBoth runs a test for each transport, with a change to plans that chooses
 // it.
 func overBoth(t *testing.T, test func(t *testing.T, transport func(*plan.Plan))) {
-	for _, transport := range []string{plan.TransportClientV3, plan.TransportFast} {
-		t.Run(transport, func(t *testing.T) {
+	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		t.Run(string(transport), func(t *testing.T) {
 			test(t, func(p *plan.Plan) { p.Load.Transport = transport })
 		})
 	}
@@ -74,26 +75,28 @@ func overBoth(t *testing.T, test func(t *testing.T, transport func(*plan.Plan)))
 func TestSchedulesReachTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
-		change func(*plan.Load)
+		change func(*spec.Load)
 		// measured is what falls due, 0 if chance decides.
 		measured uint64
 	}{
-		"stages": {func(l *plan.Load) {
-			l.Stages = []plan.Stage{{FromPerSecond: 300, ToPerSecond: 300, Seconds: 1}, {FromPerSecond: 0, ToPerSecond: 400, Seconds: 1}}
+		"stages": {func(l *spec.Load) {
+			l.DurationSeconds, l.Rate.Stages = nil, []spec.RateStage{{PerSecond: 300, Seconds: 1}, {PerSecond: 200, Seconds: 1}}
 		}, 500},
-		"poisson": {func(l *plan.Load) { l.RatePerSecond, l.Poisson = 300, true }, 0},
+		"a ramp":  {func(l *spec.Load) { l.Rate.Ramp = &spec.Ramp{FromPerSecond: 100, ToPerSecond: 400} }, 500},
+		"poisson": {func(l *spec.Load) { l.Rate.PerSecond, l.Rate.Arrival = 300, spec.ArrivalPoisson }, 0},
 	}
 	for name, tc := range tests {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
-				p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, 0, 2, 1
+				p.Load.Pods, p.Load.WarmupSeconds = 2, 1
+				timed(&p.Load, 2, 0)
 				tc.change(&p.Load)
 			})
 			snapshots, changes := changesOf(t, client, p)
 			sent, measured := account(snapshots)
-			if puts(changes) != sent[results.RPCPut] || successes(snapshots) != measured {
+			if puts(changes) != sent[spec.RPCPut] || successes(snapshots) != measured {
 				t.Errorf("%s: %d puts are in the store, %d were sent; %d of %d measured ones succeeded",
-					name, puts(changes), sent[results.RPCPut], successes(snapshots), measured)
+					name, puts(changes), sent[spec.RPCPut], successes(snapshots), measured)
 			}
 			if due := measured + owed(snapshots); tc.measured > 0 && due != tc.measured || due < 400 {
 				t.Errorf("%s: %d requests fell due, wanted %d", name, due, tc.measured)
@@ -107,24 +110,19 @@ func TestSchedulesReachTheStore(t *testing.T) {
 func TestChosenKeysReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
-	tests := map[string]struct {
-		order  plan.KeyOrder
-		demand plan.Demand
-	}{
-		"uniform":  {plan.KeyOrderUniform, plan.Demand{}},
-		"zipf":     {plan.KeyOrderZipf, plan.Demand{ZipfThousandths: 990}},
-		"hot spot": {plan.KeyOrderHotSpot, plan.Demand{HotKeysPerThousand: 20, HotRequestsPerThousand: 800}},
+	tests := map[string]spec.Keys{
+		"uniform":  {Distribution: spec.Uniform},
+		"zipf":     {Distribution: spec.ZipfLaw, Zipf: &spec.Zipf{Exponent: "0.99"}},
+		"hot spot": {Distribution: spec.HotSpots, HotSpot: &spec.HotSpot{KeysPerMillion: 20_000, RequestsPerMillion: 800_000}},
 	}
-	for name, tc := range tests {
+	for name, keys := range tests {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
-				p.Pods, p.Workload.KeyCount = 2, 300
-				p.Workload.KeyOrder, p.Workload.Demand = tc.order, tc.demand
-			})
+			keys.Count, keys.SizeBytes = 300, 8
+			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) { p.Load.Pods, p.Workload.Put.Keys = 2, keys })
 			_, changes := changesOf(t, client, p)
 			want, got := map[string]int{}, map[string]int{}
-			w := workload.New(p)
-			for n := range p.Load.Requests {
+			w := workload.New(p.Run)
+			for n := range *p.Load.Requests {
 				want[strings.TrimPrefix(string(w.AppendKey(nil, w.At(workload.Measured, n).Key)), p.Prefix)]++
 			}
 			for _, c := range changes {
@@ -139,24 +137,30 @@ func TestChosenKeysReachTheStore(t *testing.T) {
 	}
 }
 
+// compressible values are zero but for 40 % of their bytes.
+func compressible(minSizeBytes int32, sizes spec.SizeDistribution) spec.Values {
+	return spec.Values{Content: spec.ContentCompressible, RandomPercent: new(int32(40)), MinSizeBytes: &minSizeBytes, SizeDistribution: sizes}
+}
+
 // Values in the store are made of what the plan says.
 func TestValuesReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
-		values plan.Values
+		values spec.Values
 		// zeros is the share of zero bytes, and mean the mean length.
 		zeros, mean float64
 	}{
-		"random":       {plan.Values{}, 1. / 256, 200},
-		"zero":         {plan.Values{ZeroPercent: 100}, 1, 200},
-		"compressible": {plan.Values{ZeroPercent: 60, Spread: 100}, 0.6, 150},
-		"log-uniform":  {plan.Values{ZeroPercent: 60, Spread: 175, LogUniform: true}, 0.6, 175 / math.Log(8)},
+		"random":       {spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform}, 1. / 256, 200},
+		"zero":         {spec.Values{Content: spec.ContentZero, SizeDistribution: spec.SizesUniform}, 1, 200},
+		"compressible": {compressible(100, spec.SizesUniform), 0.6, 150},
+		"log-uniform":  {compressible(25, spec.SizesLogUniform), 0.6, 175 / math.Log(8)},
 	}
 	for name, tc := range tests {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
-				p.Workload.KeyCount, p.Workload.ValueSize, p.Workload.Values = 1, 200, tc.values
+				tc.values.SizeBytes = 200
+				p.Workload.Put.Keys.Count, p.Workload.Put.Values = 1, tc.values
 			})
 			_, changes := changesOf(t, client, p)
 			var bytes, zeros float64

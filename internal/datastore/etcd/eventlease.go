@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // How API servers let events expire: after an hour, by a lease that all events of
@@ -40,9 +41,9 @@ func (l *eventLease) get(ctx context.Context, client *clientv3.Client) (clientv3
 	if l.attached++; l.id != 0 && l.attached <= eventsPerLease && time.Since(l.granted) < eventLeaseReuse {
 		return l.id, nil
 	}
-	id := l.plan.LeaseID(plan.LeaseOfClient, l.next)
+	id := l.plan.LeaseID(workload.LeaseOfClient, l.next)
 	// A grant whose answer was lost may have taken the ID.
-	l.next += int64(l.plan.Pods)
+	l.next += int64(l.plan.Pods())
 	ttl := int64((eventTTL + eventLeaseReuse).Seconds())
 	if _, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: id, TTL: ttl}); err != nil {
 		return 0, err

@@ -5,32 +5,19 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"net"
-	"os"
 	"strings"
-	"syscall"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// explain turns an error of connecting to, or asking, an address into a reason
-// and a message that names the address and says what to look at. An error that
-// has a reason already keeps it.
+// explain turns an error of connecting to, or asking, an address into one for people.
 func explain(err error, endpoint string) error {
-	if _, ok := errors.AsType[*load.Error](err); ok || err == nil {
-		return err
-	}
-	for _, known := range []func(error) (results.FailureReason, string){explainTLS, explainAuth, explainHealth, explainNetwork} {
-		if reason, what := known(err); reason != "" {
-			return load.Errorf(reason, "%s %s: %w", endpoint, what, err)
-		}
-	}
-	return load.Errorf(results.FailureTargetUnreachable, "%s could not be asked: %w", endpoint, err)
+	return reach.Explain(err, endpoint, explainTLS, explainAuth, explainHealth, explainNetwork)
 }
 
 // explainHealth explains what etcd itself says of its state.
@@ -44,7 +31,7 @@ func explainHealth(err error) (results.FailureReason, string) {
 	}
 	switch codeOf(err) {
 	case codes.Unavailable:
-		return reason, "can not commit; look whether a majority of the members is up"
+		return reason, "cannot commit; look whether a majority of the members is up"
 	case codes.ResourceExhausted:
 		return reason, "takes no more writes; its database is full or it has too much to do"
 	case codes.DataLoss:
@@ -54,22 +41,13 @@ func explainHealth(err error) (results.FailureReason, string) {
 }
 
 func explainNetwork(err error) (results.FailureReason, string) {
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return results.FailureTargetUnreachable, "does not resolve to an address; look for a mistake in the name, or for a Service that does not exist"
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return results.FailureTargetUnreachable, "refuses connections; look whether etcd runs there, and serves clients on this port"
-	}
-	if errors.Is(err, errNoHTTP2) {
+	switch {
+	case errors.Is(err, errNoHTTP2):
 		return results.FailureTargetUnreachable, "does not speak gRPC; look whether etcd serves clients on this port"
+	case codeOf(err) == codes.DeadlineExceeded:
+		err = errors.Join(err, context.DeadlineExceeded)
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "read" && isTimeout(err) {
-		return results.FailureTargetUnreachable, "does not answer, though it takes connections; look whether its process hangs or is stopped, and whether it is an etcd"
-	}
-	if isTimeout(err) {
-		return results.FailureTargetUnreachable, "does not answer; look at network policies and firewalls between the load generator and the target"
-	}
-	return "", ""
+	return reach.Network("etcd", err)
 }
 
 // settled is what a method of the driver returns for an error: why ctx ended if
@@ -79,11 +57,6 @@ func settled(ctx context.Context, err error, endpoint string) error {
 		return ctx.Err()
 	}
 	return explain(err, endpoint)
-}
-
-func isTimeout(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		codeOf(err) == codes.DeadlineExceeded
 }
 
 func explainTLS(err error) (results.FailureReason, string) {
@@ -146,4 +119,19 @@ func codeOf(err error) codes.Code {
 		return codes.Canceled
 	}
 	return status.Code(err)
+}
+
+// repeat tries until it succeeds or the reason is not one that passes.
+func repeat(ctx context.Context, try func(context.Context) error) error {
+	return reach.Repeat(ctx, passes, try)
+}
+
+// passes says whether an error may be gone a moment later.
+func passes(err error) bool {
+	if reach.Passes(err) || errors.Is(err, errNoLeader) {
+		return true
+	}
+	// Unauthenticated: a token is known to one member before the others.
+	code := codeOf(err)
+	return code == codes.Unavailable || code == codes.Unauthenticated
 }

@@ -3,73 +3,107 @@ package etcd
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// fastConn is one connection of the Fast transport, to one member.
-type fastConn struct {
-	*fast.Conn
-	// number is the connection's global index.
-	number   int
-	endpoint string
+func init() {
+	transports[spec.TransportFast] = func(d *Driver) transport { return &fastTransport{driver: d} }
 }
 
-var _ load.LaneConn = (*fastConn)(nil)
+// fastTransport is the transport by package fast.
+type fastTransport struct {
+	driver *Driver
 
-// connectFast is Connect over the Fast transport.
-func (d *Driver) connectFast(ctx context.Context, connection int) (load.Conn, error) {
-	endpoint := d.endpointOf(connection)
-	client, err := d.fastClient()
+	mutex sync.Mutex
+	// client is nil before the first connection.
+	client *fast.Client
+}
+
+// fastConn is one connection of it.
+type fastConn struct{ *wire.Conn }
+
+var _ load.LaneConn = fastConn{}
+
+func (f *fastTransport) connect(ctx context.Context, number int, endpoint string) (connection, error) {
+	client, err := f.open()
 	if err != nil {
 		return nil, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	opened, err := client.Connect(bounded, endpoint, connection)
+	opened, err := client.Connect(bounded, endpoint, number)
 	if wrong, ok := errors.AsType[*fast.WrongMemberError](err); ok {
-		return nil, d.wrongMember(endpoint, wrong.Found, wrong.Want)
+		return nil, f.driver.wrongMember(endpoint, wrong.Found, wrong.Want)
 	}
 	if err != nil {
-		return nil, settled(ctx, d.whyNotReady(ctx, endpoint, err), endpoint)
+		return nil, f.driver.whyNotReady(ctx, endpoint, err)
 	}
-	c := &fastConn{Conn: opened, number: connection, endpoint: endpoint}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	d.fastConns = append(d.fastConns, c)
-	d.follow()
-	return c, nil
+	return fastConn{opened}, nil
 }
 
-// fastClient returns the client of all Fast connections.
-func (d *Driver) fastClient() (*fast.Client, error) {
+// move implements connection.
+func (c fastConn) move(_ context.Context, endpoint string) error {
+	c.Move(endpoint)
+	return nil
+}
+
+// open returns the client of all connections.
+func (f *fastTransport) open() (*fast.Client, error) {
+	d := f.driver
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, err
 	}
 	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.fast != nil {
-		return d.fast, nil
+	wanted := d.topology.wanted(d.plan.Target.Members)
+	d.mutex.Unlock()
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.client != nil {
+		return f.client, nil
 	}
 	config := fast.Config{
+		Calls: calls(), Options: d.settings.Options,
 		TLS: creds.tls, DialTimeout: dialTimeout, KeepAliveTime: keepAliveTime, KeepAliveTimeout: keepAliveTimeout,
-		Members: d.topology.wanted(d.plan.Target.Members), MemberKey: []byte(d.markerKey()),
+		Members: wanted, MemberKey: []byte(d.markerKey()),
 	}
 	if creds.username != "" {
 		config.Token = d.token
 	}
 	client, err := fast.NewClient(config)
 	if err != nil {
-		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport can not start: %w; choose ClientV3", err)
+		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport cannot start: %w; choose Client", err)
 	}
-	d.fast = client
+	f.client = client
 	return client, nil
+}
+
+func (f *fastTransport) opened() *fast.Client {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.client
+}
+
+func (f *fastTransport) requests() map[spec.RPC]map[results.Phase]uint64 {
+	if client := f.opened(); client != nil {
+		return client.Requests()
+	}
+	return nil
+}
+
+func (f *fastTransport) close() error {
+	if client := f.opened(); client != nil {
+		client.Close()
+	}
+	return nil
 }
 
 // token logs in over the control connections. There is none, "", as long as the
@@ -92,34 +126,3 @@ func (d *Driver) token(ctx context.Context) (string, error) {
 	}
 	return response.Token, nil
 }
-
-// moveFast lets c go to where it belongs now.
-func (d *Driver) moveFast(c *fastConn) {
-	if endpoint := d.endpointOf(c.number); endpoint != c.endpoint {
-		c.endpoint = endpoint
-		c.Move(endpoint)
-	}
-}
-
-// fastRequests returns what the Fast connections have sent.
-func (d *Driver) fastRequests() map[results.RPC]map[results.Phase]uint64 {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.fast == nil {
-		return nil
-	}
-	return d.fast.Requests()
-}
-
-// closeFast ends the Fast connections. What they sent stays counted.
-func (d *Driver) closeFast() {
-	d.mutex.Lock()
-	client := d.fast
-	d.mutex.Unlock()
-	if client != nil {
-		client.Close()
-	}
-}
-
-// isFast says whether the plan wants the Fast transport.
-func isFast(p plan.Plan) bool { return p.Load.Transport == plan.TransportFast }

@@ -3,6 +3,7 @@ package etcd
 import (
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -11,8 +12,8 @@ import (
 // seen there. Neither transport loads that one.
 func TestConnectRefusesAnotherMember(t *testing.T) {
 	cluster, _ := oneMember(t)
-	for _, transport := range []string{plan.TransportClientV3, plan.TransportFast} {
-		for selection, refused := range map[plan.Members]bool{plan.MembersAll: false, plan.MembersLeader: true} {
+	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		for selection, refused := range map[spec.MemberSelection]bool{spec.MembersAll: false, spec.MembersLeader: true} {
 			d := connected(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
 				p.Load.Transport, p.Target.Members = transport, selection
 			}))

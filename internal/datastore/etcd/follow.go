@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
-	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // followEvery is how often a member is asked who leads. The answer costs it
@@ -18,7 +17,7 @@ const followEvery = time.Second
 // follow starts to follow the leader, if the plan depends on it. The caller
 // holds the mutex.
 func (d *Driver) follow() {
-	if d.following != nil || d.plan.Target.Members == plan.MembersAll {
+	if d.following != nil || d.plan.Target.Members == spec.MembersAll {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -45,13 +44,10 @@ func (d *Driver) followOnce(ctx context.Context) {
 	if leader != 0 {
 		d.topology.lead(leader, d.plan.Target.Members)
 	}
-	conns, fastConns := slices.Clone(d.conns), slices.Clone(d.fastConns)
+	conns := slices.Clone(d.conns)
 	d.mutex.Unlock()
 	for _, c := range conns {
-		d.move(ctx, c)
-	}
-	for _, c := range fastConns {
-		d.moveFast(c)
+		d.place(ctx, c)
 	}
 }
 
@@ -69,24 +65,4 @@ func (d *Driver) askLeader(ctx context.Context) uint64 {
 		return 0
 	}
 	return status.Leader
-}
-
-// move connects c to where it belongs now. What is in flight on the old
-// connection gets the time that a request may take.
-func (d *Driver) move(ctx context.Context, c *conn) {
-	endpoint := d.endpointOf(c.number)
-	if endpoint == c.endpoint {
-		return
-	}
-	client, err := d.dialMember(ctx, endpoint)
-	if err != nil {
-		// It stays where it is; its requests say how that goes.
-		return
-	}
-	c.endpoint = endpoint
-	retire(c.client.Swap(client), d.plan.Load.RequestTimeout())
-}
-
-func retire(client *clientv3.Client, after time.Duration) {
-	time.AfterFunc(after, func() { _ = closeClient(client) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // controlPlaneKeys is where a Kubernetes API server keeps its objects.
@@ -39,14 +40,14 @@ func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client)
 	}
 	return load.Errorf(results.FailureControlPlaneTarget,
 		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane if that is what is meant",
-		d.addresses(), results.Grouped(found.Count), found.Kvs[0].Key)
+		d.addresses(), text.Grouped(found.Count), found.Kvs[0].Key)
 }
 
 // guardQuota compares what the run is expected to write with what the quota of
 // each member leaves. Pages that are free inside the database are not counted:
 // how many of them there will be is not known.
 func (d *Driver) guardQuota(t topology) error {
-	share := int64(d.plan.Guard.MaxFreeQuotaPercent)
+	share := d.plan.Guard.QuotaPercent()
 	estimate, known := d.plan.WriteEstimate()
 	if !known || share == 0 {
 		return nil
@@ -70,4 +71,4 @@ func (d *Driver) roughly() string {
 	return "about"
 }
 
-func megabytes(bytes int64) string { return results.Grouped((bytes+500_000)/1_000_000) + " MB" }
+func megabytes(bytes int64) string { return text.Grouped((bytes+500_000)/1_000_000) + " MB" }

@@ -5,6 +5,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -65,7 +66,7 @@ func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 	before := revisionOf(t, client)
 	tests := map[string]struct {
 		requests int64
-		percent  int
+		percent  int32
 		refused  bool
 	}{
 		"well within":       {1000, 50, false},
@@ -79,7 +80,8 @@ func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-				p.Workload.ValueSize, p.Load.Requests, p.Guard.MaxFreeQuotaPercent = 10_000, tc.requests, tc.percent
+				p.Workload.Put.Values.SizeBytes, p.Load.Requests = 10_000, &tc.requests
+				p.Guard.MaxFreeQuotaPercent, p.Guard.AcceptWrites = tc.percent, tc.percent == 0
 			})
 			if tc.refused {
 				preflightFails(t, p, results.FailureQuotaInsufficient, cluster.Endpoints[0], "67 MB", "spec.guard.acceptWrites")
@@ -98,7 +100,8 @@ func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 // known, and enough to refuse it.
 func TestAWarmUpHidesNothingFromTheQuota(t *testing.T) {
 	p := planFor([]string{"unused:1"}, func(p *plan.Plan) {
-		p.Guard.MaxFreeQuotaPercent, p.Load.Requests, p.Load.WarmupSeconds = 50, 100_000_000, 2
+		p.Guard = spec.Guard{MaxFreeQuotaPercent: 50}
+		p.Load.Requests, p.Load.WarmupSeconds = new(int64(100_000_000)), 2
 	})
 	err := newDriver(t, p, 0).guardQuota(topology{members: []member{{endpoint: "unused:1", quotaBytes: 2 << 30}}})
 	wantFailure(t, err, results.FailureQuotaInsufficient, "at least", "unused:1")
@@ -106,7 +109,9 @@ func TestAWarmUpHidesNothingFromTheQuota(t *testing.T) {
 
 // A member that tells no quota, or has none, keeps no run from its target.
 func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
-	p := planFor([]string{"unused:1"}, func(p *plan.Plan) { p.Guard.MaxFreeQuotaPercent, p.Load.Requests = 1, 1<<40 })
+	p := planFor([]string{"unused:1"}, func(p *plan.Plan) {
+		p.Guard, p.Load.Requests = spec.Guard{MaxFreeQuotaPercent: 1}, new(int64(1<<40))
+	})
 	d := newDriver(t, p, 0)
 	for name, quota := range map[string]int64{"etcd before 3.6": 0, "without one": -1} {
 		if err := d.guardQuota(topology{members: []member{{endpoint: "unused:1", state: members.State{DatabaseBytes: 1 << 20}, quotaBytes: quota}}}); err != nil {
@@ -122,11 +127,11 @@ func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 // database holds.
 func TestTheWriteEstimateIsNearTheGrowth(t *testing.T) {
 	t.Parallel()
-	for name, valueSize := range map[string]int{"small": 256, "middle": 1024, "great": 10_000} {
+	for name, valueSize := range map[string]int32{"small": 256, "middle": 1024, "great": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			cluster, _ := oneMember(t)
 			p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-				p.Workload.ValueSize, p.Load.Requests = valueSize, int64(4_000_000/valueSize)
+				p.Workload.Put.Values.SizeBytes, p.Load.Requests = valueSize, new(int64(4_000_000/valueSize))
 			})
 			estimate, _ := p.WriteEstimate()
 			grown := growth(t, cluster, p)

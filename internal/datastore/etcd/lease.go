@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -19,15 +20,17 @@ func leases(client *clientv3.Client) etcdserverpb.LeaseClient {
 	return etcdserverpb.NewLeaseClient(client.ActiveConnection())
 }
 
-// doLease grants or revokes a lease.
-func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
-	var err error
+// grantLease grants a lease.
+func grantLease(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
-	if req.Operation == results.OperationLeaseGrant {
-		_, err = leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: req.Lease, TTL: req.TTLSeconds})
-	} else {
-		_, err = leases(client).LeaseRevoke(ctx, &etcdserverpb.LeaseRevokeRequest{ID: req.Lease})
-	}
+	_, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: req.Lease, TTL: d.settings.TTLSeconds})
+	finish(resp, err)
+}
+
+// revokeLease revokes a lease.
+func revokeLease(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	resp.Sent = load.Now()
+	_, err := leases(client).LeaseRevoke(ctx, &etcdserverpb.LeaseRevokeRequest{ID: req.Lease})
 	finish(resp, err)
 }
 
@@ -35,7 +38,7 @@ func doLease(ctx context.Context, client *clientv3.Client, req *load.Request, re
 // KeepAliveOnce does: it says that nothing will follow, and cancels the stream.
 // That ends with the request, which ctx may outlast: else each request would
 // leave one open, at both ends.
-func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+func keepAliveOnce(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	resp.Sent = load.Now()
@@ -45,7 +48,7 @@ func keepAliveOnce(ctx context.Context, client *clientv3.Client, req *load.Reque
 		return
 	}
 	renew(stream, req, resp)
-	// A stream that it can not be said to has ended by itself.
+	// A stream that it cannot be said to has ended by itself.
 	_ = stream.CloseSend()
 }
 
@@ -74,9 +77,17 @@ type leaseStream struct {
 	phase  results.Phase
 }
 
+// newLeaseStream is for runs whose clients keep their streams.
+func newLeaseStream(_ context.Context, c *conn, _ int) (load.Conn, error) {
+	if c.driver.plan.Workload.Lease.KeepAlive.Mode == spec.KeepAliveOnce {
+		return nil, nil
+	}
+	return &leaseStream{conn: c}, nil
+}
+
 // Do implements load.Conn.
 func (s *leaseStream) Do(ctx context.Context, req *load.Request, resp *load.Response) {
-	if req.Operation != results.OperationLeaseKeepAlive {
+	if req.Operation != spec.OperationLeaseKeepAlive {
 		s.conn.Do(ctx, req, resp)
 		return
 	}

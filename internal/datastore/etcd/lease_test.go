@@ -8,18 +8,25 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-func leasePlan(l plan.Lease) func(*plan.Plan) {
+func leasePlan(l spec.Lease) func(*plan.Plan) {
 	l.TTLSeconds = 600
 	return func(p *plan.Plan) {
-		p.FirstLease, p.Workload = 7*plan.LeaseIDs, plan.Workload{Type: plan.WorkloadLease, Lease: &l}
-		p.Pods, p.Load.Requests = 2, 300
+		p.FirstLease, p.Workload = 7*workload.LeaseIDs, spec.Workload{Type: spec.WorkloadLease, Lease: &l}
+		p.Load.Pods, p.Load.Requests = 2, new(int64(300))
 	}
+}
+
+// renewals are of so many leases.
+func renewals(leases int64, mode spec.KeepAliveMode) spec.Lease {
+	return spec.Lease{Operation: spec.LeaseKeepAlive, KeepAlive: &spec.KeepAlive{Leases: leases, Mode: mode}}
 }
 
 // leaseCounts is what etcd's lessor has done.
@@ -48,35 +55,35 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 	cluster, client := oneMember(t)
 	const requests = 300
 	tests := map[string]struct {
-		lease     plan.Lease
-		transport string
-		operation results.Operation
-		warmup    int
+		lease     spec.Lease
+		transport spec.Transport
+		operation spec.Operation
+		warmup    int32
 		// want counts what the load does; the warm-up does n more of the same.
 		want func(n uint64) leaseCounts
 	}{
 		"grants": {
-			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportClientV3, results.OperationLeaseGrant, 1,
+			spec.Lease{Operation: spec.LeaseGrant}, spec.TransportClient, spec.OperationLeaseGrant, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
 		},
 		"grants over Fast": {
-			plan.Lease{Operation: plan.LeaseGrant}, plan.TransportFast, results.OperationLeaseGrant, 1,
+			spec.Lease{Operation: spec.LeaseGrant}, spec.TransportFast, spec.OperationLeaseGrant, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
 		},
 		"renewals, each over a stream of its own": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
+			renewals(50, spec.KeepAliveOnce), spec.TransportClient, spec.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"renewals over streams that stay open": {
-			plan.Lease{Operation: plan.LeaseKeepAlive, Count: 50, Stream: true}, plan.TransportClientV3, results.OperationLeaseKeepAlive, 1,
+			renewals(50, spec.KeepAliveStream), spec.TransportClient, spec.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
 		"revocations": {
-			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportClientV3, results.OperationLeaseRevoke, 0,
+			spec.Lease{Operation: spec.LeaseRevoke}, spec.TransportClient, spec.OperationLeaseRevoke, 0,
 			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
 		},
 		"revocations over Fast": {
-			plan.Lease{Operation: plan.LeaseRevoke}, plan.TransportFast, results.OperationLeaseRevoke, 0,
+			spec.Lease{Operation: spec.LeaseRevoke}, spec.TransportFast, spec.OperationLeaseRevoke, 0,
 			func(uint64) leaseCounts { return leaseCounts{granted: requests, revoked: requests} },
 		},
 	}
@@ -85,8 +92,8 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 			before := lessor(t, cluster)
 			p := planFor(cluster.Endpoints, leasePlan(tc.lease), func(p *plan.Plan) {
 				p.Load.WarmupSeconds, p.Load.Transport = tc.warmup, tc.transport
-				if tc.lease.Operation == plan.LeaseGrant {
-					p.Load.RatePerSecond = 300
+				if tc.lease.Operation == spec.LeaseGrant {
+					p.Load.Rate = steady(300)
 				}
 			})
 			s := tell(t, cluster, client, p)
@@ -94,7 +101,7 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 			if n := s.operation(t, tc.operation).Latency.Count(); n != requests {
 				t.Errorf("%d requests were measured, wanted %d", n, requests)
 			}
-			sent := s.merged.Requests[results.RPC(tc.operation)]
+			sent := s.merged.Requests[spec.RPC(tc.operation)]
 			if sent[results.PhaseMeasured] != requests || (sent[results.PhaseWarmup] > 0) != (tc.warmup > 0) {
 				t.Errorf("%v were sent by phase, wanted %d measured", sent, requests)
 			}
@@ -109,19 +116,34 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 	}
 }
 
+func TestLeasesLiveAsLongAsThePlanSays(t *testing.T) {
+	cluster, client := oneMember(t)
+	overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
+		p := planFor(cluster.Endpoints, transport, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
+		do(t, connectionOf(t, p), load.Request{Operation: spec.OperationLeaseGrant, Lease: p.FirstLease, Timeout: 5 * time.Second})
+		lease, err := client.TimeToLive(t.Context(), clientv3.LeaseID(p.FirstLease))
+		if err != nil || lease.GrantedTTL != 600 {
+			t.Errorf("the lease is %+v (%v), wanted it to live for 600 s", lease, err)
+		}
+		if _, err := client.Revoke(t.Context(), clientv3.LeaseID(p.FirstLease)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // One stream for each client: etcd starts no other, however many renewals.
 func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	cluster, client := oneMember(t)
 	started := func() uint64 {
-		return counterByMethod(t, cluster, "grpc_server_started_total")[results.RPCLeaseKeepAlive]
+		return counterByMethod(t, cluster, "grpc_server_started_total")[spec.RPCLeaseKeepAlive]
 	}
 	for name, tc := range map[string]struct {
-		stream bool
-		want   uint64
-	}{"stream": {true, 12}, "once": {false, 300}} {
+		mode spec.KeepAliveMode
+		want uint64
+	}{"stream": {spec.KeepAliveStream, 12}, "once": {spec.KeepAliveOnce, 300}} {
 		t.Run(name, func(t *testing.T) {
 			before := started()
-			tell(t, cluster, client, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 5, Stream: tc.stream})))
+			tell(t, cluster, client, planFor(cluster.Endpoints, leasePlan(renewals(5, tc.mode))))
 			if n := started() - before; n != tc.want {
 				t.Errorf("etcd has started %d streams for 300 renewals of 12 clients, wanted %d", n, tc.want)
 			}
@@ -132,13 +154,13 @@ func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 // A stream for each renewal ends with that renewal, and not with the load.
 func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
 	cluster, _ := oneMember(t)
-	d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1})))
+	d := connected(t, planFor(cluster.Endpoints, leasePlan(renewals(1, spec.KeepAliveOnce))))
 	own, err := connect(t, d, 0).Client(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, own, load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second})
-	renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+	do(t, own, load.Request{Operation: spec.OperationLeaseGrant, Lease: d.plan.FirstLease, Timeout: 5 * time.Second})
+	renewal := load.Request{Operation: spec.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
 	var response load.Response
 	// One context for all of them, as a load has.
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
@@ -152,20 +174,20 @@ func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
 
 func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
 	cluster, _ := oneMember(t)
-	for name, stream := range map[string]bool{"once": false, "stream": true} {
+	for name, mode := range map[string]spec.KeepAliveMode{"once": spec.KeepAliveOnce, "stream": spec.KeepAliveStream} {
 		t.Run(name, func(t *testing.T) {
-			d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1, Stream: stream})))
+			d := connected(t, planFor(cluster.Endpoints, leasePlan(renewals(1, mode))))
 			own, err := connect(t, d, 0).Client(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+			renewal := load.Request{Operation: spec.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
 			var response load.Response
 			own.Do(t.Context(), &renewal, &response)
 			if response.Code != "NotFound" || !strings.Contains(response.Detail, "ttlSeconds") {
 				t.Errorf("got %+v, wanted that the lease is not found", response)
 			}
-			grant := load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second}
+			grant := load.Request{Operation: spec.OperationLeaseGrant, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
 			do(t, own, grant)
 			do(t, own, renewal)
 			own.Do(t.Context(), &grant, &response)
@@ -173,7 +195,7 @@ func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
 				t.Errorf("a second grant: got %+v, wanted %s", response, load.CodeFailedPrecondition)
 			}
 			revoke := renewal
-			revoke.Operation = results.OperationLeaseRevoke
+			revoke.Operation = spec.OperationLeaseRevoke
 			do(t, own, revoke)
 		})
 	}
@@ -182,13 +204,13 @@ func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
 // A renewal that was given up must not have its late answer taken for another's.
 func TestARenewalEndsWithItsContext(t *testing.T) {
 	cluster, client := oneMember(t)
-	d := connected(t, planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseKeepAlive, Count: 1, Stream: true})))
+	d := connected(t, planFor(cluster.Endpoints, leasePlan(renewals(1, spec.KeepAliveStream))))
 	own, err := connect(t, d, 0).Client(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, own, load.Request{Operation: results.OperationLeaseGrant, Lease: d.plan.FirstLease, TTLSeconds: 60, Timeout: 5 * time.Second})
-	renewal := load.Request{Operation: results.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
+	do(t, own, load.Request{Operation: spec.OperationLeaseGrant, Lease: d.plan.FirstLease, Timeout: 5 * time.Second})
+	renewal := load.Request{Operation: spec.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
 	do(t, own, renewal)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -210,27 +232,27 @@ func TestARenewalEndsWithItsContext(t *testing.T) {
 func grant(t *testing.T, c *conn, ids ...int64) {
 	t.Helper()
 	for _, id := range ids {
-		do(t, c, load.Request{Operation: results.OperationLeaseGrant, Lease: id, TTLSeconds: 600, Timeout: 5 * time.Second})
+		do(t, c, load.Request{Operation: spec.OperationLeaseGrant, Lease: id, Timeout: 5 * time.Second})
 	}
 }
 
 func TestCleanRevokesTheRunsLeasesAndNoOthers(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
 	d := connected(t, p)
 	if err := d.Claim(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, d, 0)
 	foreign := map[clientv3.LeaseID]bool{}
-	for _, id := range []int64{p.FirstLease - 1, p.FirstLease + plan.LeaseIDs, 42} {
+	for _, id := range []int64{p.FirstLease - 1, p.FirstLease + workload.LeaseIDs, 42} {
 		grant(t, c, id)
 		foreign[clientv3.LeaseID(id)] = true
 	}
 	for n := range int64(1_200) {
-		grant(t, c, p.LeaseID(plan.LeaseOfWindow, n))
+		grant(t, c, p.LeaseID(workload.LeaseOfWindow, n))
 	}
-	grant(t, c, p.FirstLease, p.LeaseID(plan.LeaseOfClient, 1<<22-1))
+	grant(t, c, p.FirstLease, p.LeaseID(workload.LeaseOfClient, 1<<22-1))
 	if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +271,7 @@ func TestCleanRevokesTheRunsLeasesAndNoOthers(t *testing.T) {
 // leases are there does not say that it is clean.
 func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
 	d, other := connected(t, p), newDriver(t, p, 1)
 	for _, pod := range []*Driver{d, other} {
 		if err := pod.Claim(withTimeout(t)); err != nil {
@@ -278,7 +300,7 @@ func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
 // under its prefix before.
 func TestClaimLeavesForeignLeasesAlone(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
 	d := connected(t, p)
 	grant(t, connect(t, d, 0), p.FirstLease+5)
 	wantFailure(t, d.Claim(withTimeout(t)), results.FailurePrefixNotEmpty, "0000000007000005", "left alone")

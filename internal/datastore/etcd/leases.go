@@ -13,6 +13,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 const (
@@ -59,7 +60,7 @@ func (d *Driver) checkLeases(ctx context.Context, client *clientv3.Client) error
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
 		"there are leases with IDs of this run that are not of this run (%s, such as %016x); they were left alone. Apply the run under another name or once more: its IDs will be others",
-		results.Grouped(len(found)), found[0])
+		text.Grouped(len(found)), found[0])
 }
 
 // revokeLeases revokes the run's leases, until none is listed any more: a grant
@@ -71,7 +72,7 @@ func (d *Driver) revokeLeases(ctx context.Context, client *clientv3.Client) erro
 			return err
 		}
 		if attempt > sweepAttempts {
-			return fmt.Errorf("%s leases of the run are left, such as %016x", results.Grouped(len(left)), left[0])
+			return fmt.Errorf("%s leases of the run are left, such as %016x", text.Grouped(len(left)), left[0])
 		}
 		if err := d.revokeAll(ctx, client, left); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -66,7 +67,7 @@ func TestKeysWithoutTheRunsMarkerStayAndAreTold(t *testing.T) {
 // while the last one does.
 func TestAMarkerThatGoesAmidTheDeletionIsTold(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 })
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 })
 	waiting, last := newDriver(t, p, 0), newDriver(t, p, 1)
 	for _, d := range []*Driver{waiting, last} {
 		if err := d.Claim(withTimeout(t)); err != nil {
@@ -125,7 +126,7 @@ func TestAPrefixThatWasHandedOnIsClean(t *testing.T) {
 
 func TestLeasesWithoutTheRunsMarkerAreTold(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, leasePlan(plan.Lease{Operation: plan.LeaseGrant}))
+	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
 	d := connected(t, p)
 	if err := d.Claim(withTimeout(t)); err != nil {
 		t.Fatal(err)

@@ -11,20 +11,22 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // doRange reads, by one response or by several.
-func doRange(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+func doRange(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	s := &d.settings
 	var read func(context.Context, *clientv3.Client, *load.Request) (int64, error)
 	switch {
-	case req.Stream:
-		read = readStream
-	case req.PageKeys > 0:
-		read = readPages
+	case s.stream:
+		read = s.readStream
+	case s.pageKeys > 0:
+		read = s.readPages
 	default:
-		doOne(ctx, client, req, resp)
+		readOne.do(ctx, d, client, req, resp)
 		return
 	}
 	resp.Sent = load.Now()
@@ -39,8 +41,8 @@ func doRange(ctx context.Context, client *clientv3.Client, req *load.Request, re
 // The first page says at which revision the others are read, so that together
 // they are the keys of one moment. Each page begins behind the last key of the
 // one before.
-func readPages(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
-	options := append(readOptions(req), clientv3.WithLimit(req.PageKeys))
+func (s *settings) readPages(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
+	options := append(s.readOptions(req), clientv3.WithLimit(s.pageKeys))
 	for from := string(req.Key); ; {
 		page, err := client.Get(ctx, from, options...)
 		if err != nil {
@@ -59,9 +61,9 @@ func readPages(ctx context.Context, client *clientv3.Client, req *load.Request) 
 
 // readStream reads what one RangeStream answers and returns how many keys there
 // were.
-func readStream(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
+func (s *settings) readStream(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
 	stream, err := openRangeStream(ctx, client, &etcdserverpb.RangeRequest{
-		Key: req.Key, RangeEnd: req.End, KeysOnly: req.KeysOnly, Serializable: req.Serializable,
+		Key: req.Key, RangeEnd: req.End, KeysOnly: s.KeysOnly, Serializable: req.Consistency == spec.Serializable,
 	})
 	for err == nil {
 		var part *etcdserverpb.RangeStreamResponse
@@ -86,7 +88,7 @@ func openRangeStream(ctx context.Context, client *clientv3.Client, request *etcd
 // made of, where not every etcd serves it. The version does not tell: a proxy
 // may lie before a member that would.
 func (d *Driver) checkSupport(ctx context.Context) error {
-	if !d.plan.Workload.Interval.Stream {
+	if !d.settings.stream {
 		return nil
 	}
 	for _, endpoint := range d.plan.Target.Endpoints {
@@ -109,6 +111,6 @@ func (d *Driver) tryStream(ctx context.Context, endpoint string) error {
 	if err != nil {
 		return err
 	}
-	_, err = readStream(ctx, client, &load.Request{Key: []byte(d.markerKey()), Serializable: true})
+	_, err = d.settings.readStream(ctx, client, &load.Request{Key: []byte(d.markerKey()), Consistency: spec.Serializable})
 	return errors.Join(err, closeClient(client))
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -36,6 +37,13 @@ func afterRange(act func(*etcdserverpb.RangeRequest)) func(*embed.Config) {
 	}
 }
 
+// Listings of ten keys.
+func inPages(keys int64) spec.Range {
+	return spec.Range{Consistency: spec.Linearizable, KeysPerRequest: 10, Delivery: spec.DeliveryPages, KeysPerPage: &keys}
+}
+
+var inAStream = spec.Range{Consistency: spec.Linearizable, KeysPerRequest: 10, Delivery: spec.DeliveryStream}
+
 func TestAListingHasTheKeysOfOneRevision(t *testing.T) {
 	var client *clientv3.Client
 	var mutex sync.Mutex
@@ -56,12 +64,8 @@ func TestAListingHasTheKeysOfOneRevision(t *testing.T) {
 	for i := range 10 {
 		put(t, client, fmt.Sprintf("k%d", i), "v")
 	}
-	d := connected(t, planFor(cluster.Endpoints))
-	c, err := d.Connect(withTimeout(t), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listing := load.Request{Operation: results.OperationRange, Key: []byte("k0"), End: []byte("k9\x00"), Keys: 10, PageKeys: 3, Timeout: 5 * time.Second}
+	c := connectionOf(t, planFor(cluster.Endpoints, rangePlan(inPages(3))))
+	listing := load.Request{Operation: spec.OperationRange, Key: []byte("k0"), End: []byte("k9\x00"), Needs: 10, Timeout: 5 * time.Second}
 	do(t, c, listing)
 	mutex.Lock()
 	got := strings.Join(pages, " ")
@@ -80,30 +84,27 @@ func TestARequestIsAWholeListing(t *testing.T) {
 	cluster, client := oneMember(t)
 	const listings = 50
 	tests := map[string]struct {
-		interval plan.Interval
-		rpc      results.RPC
+		read spec.Range
+		rpc  spec.RPC
 		// calls of each listing, and bytes that etcd sends for it.
 		calls       uint64
 		least, most float64
 	}{
-		"pages":               {plan.Interval{Keys: 10, PageKeys: 3}, results.RPCRange, 4, 10_000, 11_500},
-		"pages that are full": {plan.Interval{Keys: 10, PageKeys: 5}, results.RPCRange, 2, 10_000, 11_500},
-		"pages of keys":       {plan.Interval{Keys: 10, PageKeys: 4, KeysOnly: true}, results.RPCRange, 3, 300, 1_000},
-		"a stream":            {plan.Interval{Keys: 10, Stream: true}, results.RPCRangeStream, 1, 10_000, 11_500},
-		"a stream of keys":    {plan.Interval{Keys: 10, Stream: true, KeysOnly: true}, results.RPCRangeStream, 1, 300, 1_000},
+		"pages":               {inPages(3), spec.RPCRange, 4, 10_000, 11_500},
+		"pages that are full": {inPages(5), spec.RPCRange, 2, 10_000, 11_500},
+		"pages of keys":       {spec.Range{Consistency: spec.Linearizable, KeysPerRequest: 10, Delivery: spec.DeliveryPages, KeysPerPage: new(int64(4)), KeysOnly: true}, spec.RPCRange, 3, 300, 1_000},
+		"a stream":            {inAStream, spec.RPCRangeStream, 1, 10_000, 11_500},
+		"a stream of keys":    {spec.Range{Consistency: spec.Linearizable, KeysPerRequest: 10, Delivery: spec.DeliveryStream, KeysOnly: true}, spec.RPCRangeStream, 1, 300, 1_000},
 	}
 	for name, tc := range tests {
-		for _, serializable := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, serializable %t", name, serializable), func(t *testing.T) {
-				p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-					p.Pods, p.Load.Requests = 2, listings
-					p.Workload.Type, p.Workload.KeyCount, p.Workload.ValueSize = plan.WorkloadRange, 20, 1_000
-					p.Workload.KeyOrder, p.Workload.Interval, p.Workload.Serializable = plan.KeyOrderUniform, tc.interval, serializable
-				})
+		for _, consistency := range []spec.Consistency{spec.Linearizable, spec.Serializable} {
+			t.Run(fmt.Sprintf("%s, serializable %t", name, consistency == spec.Serializable), func(t *testing.T) {
+				tc.read.Consistency = consistency
+				p := planFor(cluster.Endpoints, rangePlan(tc.read), func(p *plan.Plan) { p.Load.Pods, p.Load.Requests = 2, new(int64(listings)) })
 				before := answered(t, cluster)
 				s := tell(t, cluster, client, p)
 				each := (answered(t, cluster) - before) / listings
-				if n := s.operation(t, results.OperationRange).Latency.Count(); n != listings || each < tc.least || each > tc.most {
+				if n := s.operation(t, spec.OperationRange).Latency.Count(); n != listings || each < tc.least || each > tc.most {
 					t.Errorf("%d listings were measured, %.0f bytes each, wanted %d of %.0f to %.0f", n, each, listings, tc.least, tc.most)
 				}
 				if calls := s.merged.Requests[tc.rpc][results.PhaseMeasured]; calls != listings*tc.calls {
@@ -120,14 +121,10 @@ func TestAStreamOfGreatValues(t *testing.T) {
 	for i := range 8 {
 		put(t, client, fmt.Sprintf("k%d", i), strings.Repeat("v", 1_000_000))
 	}
-	d := connected(t, planFor(cluster.Endpoints))
-	c, err := d.Connect(withTimeout(t), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream := load.Request{Operation: results.OperationRange, Key: []byte("k0"), End: []byte("k9"), Keys: 8, Stream: true, Timeout: 20 * time.Second}
+	c := connectionOf(t, planFor(cluster.Endpoints, rangePlan(inAStream)))
+	stream := load.Request{Operation: spec.OperationRange, Key: []byte("k0"), End: []byte("k9"), Needs: 8, Timeout: 20 * time.Second}
 	do(t, c, stream)
-	stream.Keys = 9
+	stream.Needs = 9
 	var response load.Response
 	if c.Do(t.Context(), &stream, &response); response.Code != load.CodeNotFound {
 		t.Errorf("a stream that lacks a key ended with %q (%s)", response.Code, response.Detail)
@@ -145,12 +142,8 @@ func TestATargetThatCanNotStreamIsRefused(t *testing.T) {
 	cluster := etcdtest.Start(t, 1, nil, func(c *embed.Config) {
 		c.GRPCAdditionalServerOptions = append(c.GRPCAdditionalServerOptions, grpc.ChainStreamInterceptor(refuse))
 	})
-	streams := func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.KeyCount, p.Workload.Interval = plan.WorkloadRange, 20, plan.Interval{Keys: 10, Stream: true}
-	}
-	preflightFails(t, planFor(cluster.Endpoints, streams), results.FailureUnsupported, cluster.Endpoints[0], "3.7", "range.delivery")
-	pages := func(p *plan.Plan) { p.Workload.Interval = plan.Interval{Keys: 10, PageKeys: 5} }
-	if _, _, err := newDriver(t, planFor(cluster.Endpoints, streams, pages), 0).Preflight(withTimeout(t)); err != nil {
+	preflightFails(t, planFor(cluster.Endpoints, rangePlan(inAStream)), results.FailureUnsupported, cluster.Endpoints[0], "3.7", "range.delivery")
+	if _, _, err := newDriver(t, planFor(cluster.Endpoints, rangePlan(inPages(5))), 0).Preflight(withTimeout(t)); err != nil {
 		t.Errorf("pages are refused, too: %v", err)
 	}
 }

@@ -8,10 +8,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const (
@@ -20,20 +22,42 @@ const (
 	ownPrefix = "etcdbench/11111111/"
 )
 
-// planFor is a small plan for a target; changes are applied to it.
+// keySpace is so many keys of eight bytes.
+func keySpace(count int64, distribution spec.Distribution) spec.Keys {
+	return spec.Keys{Count: count, SizeBytes: 8, Distribution: distribution}
+}
+
+var smallValues = spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64}
+
+// planFor is a small plan for a target, which nothing guards; changes are applied
+// to it.
 func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
-		Version: plan.Version, RunUID: ownUID, Name: "test/run", Pods: 1, Prefix: ownPrefix, TimeoutSeconds: 120,
-		Target: plan.Target{Endpoints: endpoints, Members: plan.MembersAll},
-		Workload: plan.Workload{
-			Type: plan.WorkloadPut, KeySize: 8, ValueSize: 64, KeyCount: 10_000, KeyOrder: plan.KeyOrderSequential,
+		Version: plan.Version, RunUID: ownUID, Name: "test/run", TimeoutSeconds: 120,
+		Run: workload.Run{
+			Prefix:   ownPrefix,
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: keySpace(10_000, spec.Sequential), Values: smallValues}},
+			Load: spec.Load{
+				Transport: spec.TransportClient, Pods: 1, Connections: 3, Clients: 12, Requests: new(int64(2_000)), RequestTimeoutSeconds: 10, Seed: 1,
+			},
 		},
-		Load: plan.Load{Transport: "ClientV3", Connections: 3, Clients: 12, Requests: 2_000, RequestTimeoutSeconds: 10, Seed: 1},
+		Target: plan.Target{Datastore: spec.Etcd, Endpoints: endpoints, Members: spec.MembersAll},
+		Guard:  spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
 	}
 	for _, change := range changes {
 		change(&p)
 	}
 	return p
+}
+
+// steady is a rate that does not change.
+func steady(perSecond int64) *spec.Rate {
+	return &spec.Rate{PerSecond: perSecond, Arrival: spec.ArrivalConstant}
+}
+
+// timed lets a load go on for a time, at a steady rate.
+func timed(l *spec.Load, seconds int32, perSecond int64) {
+	l.Requests, l.DurationSeconds, l.Rate = nil, &seconds, steady(perSecond)
 }
 
 // newDriver returns a driver that is closed with the test.

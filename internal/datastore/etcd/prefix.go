@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // Under the run's prefix lie the marker with the run's UID, which owns the
@@ -32,7 +32,7 @@ func (d *Driver) podKey() string { return fmt.Sprintf("%s%06d", d.podsPrefix(), 
 
 // loadRange is the range of the load's keys: ':' follows '9'.
 func (d *Driver) loadRange() (from, to string) {
-	if d.plan.Workload.UsesRegistry() {
+	if d.plan.UsesRegistry() {
 		return workload.RegistryRange(d.plan.Prefix)
 	}
 	return d.plan.Prefix + "0", d.plan.Prefix + ":"
@@ -93,53 +93,11 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	return err
 }
 
-const (
-	// lookEvery is how often a pod looks whether the last one has deleted the
-	// keys.
-	lookEvery = 250 * time.Millisecond
-	// patience is how long a pod waits while no other one releases the prefix:
-	// it may have a slow part, or was killed and never will. In the second case,
-	// if that is certain, the pod is told to stop, which ends this wait much
-	// earlier.
-	patience = 4 * time.Minute
-	// deletedAtLeast keys or leases a second: what the last pod may take for its
-	// deletions beyond that.
-	deletedAtLeast = 2000
-)
-
-var errOthersWrite = errors.New("other client pods still hold the prefix, or died before they could delete the keys")
-
 // awaitDeleted waits until the pod that was last to release has deleted the
 // marker.
 func (d *Driver) awaitDeleted(ctx context.Context, client *clientv3.Client) error {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	writers, until := int64(-1), time.Time{}
-	for {
-		deleted, now, err := d.lookAround(ctx, client)
-		if err != nil || deleted {
-			return err
-		}
-		if now != writers {
-			writers, until = now, time.Now().Add(d.patienceWith(now))
-		}
-		if time.Now().After(until) {
-			return errOthersWrite
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
-}
-
-// patienceWith returns how long to wait for a change while so many pods write.
-func (d *Driver) patienceWith(writers int64) time.Duration {
-	if writers > 0 {
-		return patience
-	}
-	return patience + time.Duration(d.plan.Workload.KeyCount+d.plan.LeaseCount()+d.plan.StormKeys())*time.Second/deletedAtLeast
+	things := d.plan.Keys().Count + d.plan.LeaseCount() + d.plan.StormKeys()
+	return reach.AwaitDeleted(ctx, things, func(ctx context.Context) (bool, int64, error) { return d.lookAround(ctx, client) })
 }
 
 // lookAround says whether the run's marker is gone, with all that it covered, and

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -18,7 +18,7 @@ func TestClaimOwnsAnEmptyPrefixAndOthersJoin(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
 	const pods = 8
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = pods; p.Load.Connections = pods })
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods, p.Load.Connections = pods, pods })
 	var claiming sync.WaitGroup
 	errs := make([]error, pods)
 	for i := range pods {
@@ -85,7 +85,7 @@ var neighbours = map[string]string{
 // fill writes keys of the load by number, many to a transaction.
 func fill(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []int64) {
 	t.Helper()
-	keys := workload.New(p)
+	keys := p.KeyWriter()
 	const most = 100
 	for len(numbers) > 0 {
 		n := min(most, len(numbers))
@@ -112,7 +112,7 @@ func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		count   int64
-		keySize int
+		keySize int32
 		written []int64
 	}{
 		"nothing":                   {count: 10_000, keySize: 8},
@@ -129,7 +129,7 @@ func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.KeyCount, p.Workload.KeySize = tc.count, tc.keySize })
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.Put.Keys.Count, p.Workload.Put.Keys.SizeBytes = tc.count, tc.keySize })
 			d := newDriver(t, p, 0)
 			if err := d.Claim(withTimeout(t)); err != nil {
 				t.Fatal(err)
@@ -142,7 +142,7 @@ func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
 			if diff := cmp.Diff(neighbours, keysUnder(t, client, "etcdbench")); diff != "" {
 				t.Errorf("keys after the release (-want +got):\n%s", diff)
 			}
-			if n := d.Requests()[results.RPCTxn][results.PhaseControl]; n > 50 {
+			if n := d.Requests()[spec.RPCTxn][results.PhaseControl]; n > 50 {
 				t.Errorf("deleting %d of %d possible keys took %d transactions", len(tc.written), tc.count, n)
 			}
 		})
@@ -186,7 +186,7 @@ func TestDeletionIsPacedInBlocks(t *testing.T) {
 func TestAPodThatIsNotTheLastWaitsForTheDeletion(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 })
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 })
 	first, second := newDriver(t, p, 0), newDriver(t, p, 1)
 	for _, d := range []*Driver{first, second} {
 		if err := d.Claim(withTimeout(t)); err != nil {
@@ -224,7 +224,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 	for name, written := range map[string][]int64{"before it writes": nil, "while it writes": upTo(5)} {
 		t.Run(name, func(t *testing.T) {
 			empty(t, client)
-			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 })
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 })
 			first, late := newDriver(t, p, 0), newDriver(t, p, 1)
 			for _, d := range []*Driver{first, late} {
 				if err := d.Claim(withTimeout(t)); err != nil {
@@ -273,8 +273,8 @@ func TestAKeyThatTheRunDidNotWriteStaysAndIsTold(t *testing.T) {
 
 func TestCleanDeletesWhatKilledPodsLeft(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 3 })
-	for i := range p.Pods {
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 3 })
+	for i := range p.Pods() {
 		if err := newDriver(t, p, i).Claim(withTimeout(t)); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Preflight implements load.Driver.
@@ -82,7 +83,7 @@ func (d *Driver) names(ctx context.Context, client *clientv3.Client) (names map[
 		return err
 	})
 	if err != nil {
-		return nil, results.Printable(explain(err, d.addresses()).Error())
+		return nil, text.Printable(explain(err, d.addresses()).Error())
 	}
 	names = make(map[uint64]string, len(list.Members))
 	for _, m := range list.Members {
@@ -96,7 +97,7 @@ func (d *Driver) names(ctx context.Context, client *clientv3.Client) (names map[
 // hexID writes an ID as etcdctl does.
 func hexID(id uint64) string { return strconv.FormatUint(id, 16) }
 
-// unhealthy is the error of a target that answers and can not be used.
+// unhealthy is the error of a target that answers and cannot be used.
 func unhealthy(format string, args ...any) error {
 	return load.Errorf(results.FailureTargetUnhealthy, format, args...)
 }

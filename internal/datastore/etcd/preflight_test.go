@@ -10,9 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -51,26 +54,6 @@ func preflightFails(t *testing.T, p plan.Plan, reason results.FailureReason, nam
 	}
 }
 
-// listen runs a server that is no etcd and returns its address.
-func listen(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(c)
-		}
-	}()
-	return l.Addr().String()
-}
-
 func TestPreflightNamesTheAddressThatCannotBeReached(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,8 +62,8 @@ func TestPreflightNamesTheAddressThatCannotBeReached(t *testing.T) {
 	}
 	refusing := closed.Addr().String()
 	_ = closed.Close()
-	silent := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	http := listen(t, func(c net.Conn) {
+	silent := wiretest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	http := wiretest.Accept(t, func(c net.Conn) {
 		_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 		_ = c.Close()
 	})
@@ -260,7 +243,7 @@ func TestPreflightRefusesATargetThatCannotServe(t *testing.T) {
 		preflightFails(t, planFor(endpoints), results.FailureTargetUnhealthy, endpoints[0], endpoints[1])
 	})
 	t.Run("followers of a single member", func(t *testing.T) {
-		preflightFails(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = plan.MembersFollowers }),
+		preflightFails(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Target.Members = spec.MembersFollowers }),
 			results.FailureTargetUnhealthy, "Followers")
 	})
 	for name, kind := range map[string]etcdserverpb.AlarmType{"NOSPACE": etcdserverpb.AlarmType_NOSPACE, "CORRUPT": etcdserverpb.AlarmType_CORRUPT} {
@@ -315,7 +298,7 @@ func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
 	t.Run("two of three", func(t *testing.T) {
 		preflightFails(t, p, results.FailureNoQuorum, "1 of 3 addresses", "majority", cluster.Endpoints[0], cluster.Endpoints[1])
 	})
-	t.Run("a user who can not log in without a majority", func(t *testing.T) {
+	t.Run("a user who cannot log in without a majority", func(t *testing.T) {
 		preflightFails(t, planFor(cluster.Endpoints, withUser(t, "bench", "secret")), results.FailureNoQuorum, "1 of 3 addresses")
 	})
 	cluster.Stop(2)
@@ -326,7 +309,7 @@ func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
 
 // Whoever ends the context wants an end, not an explanation.
 func TestAnInterruptedPreflightSaysSo(t *testing.T) {
-	silent := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	silent := wiretest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := newDriver(t, planFor([]string{silent}), 0).Preflight(ctx)

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 )
 
 // probeTimeout bounds one look whether an address answers.
@@ -34,43 +32,15 @@ func (d *Driver) probeAll(ctx context.Context) error {
 	if err := d.whyUnreachable(ctx, errs); err != nil {
 		return err
 	}
-	return d.troubles(errs)
-}
-
-// troubles is the first of the addresses' troubles, with the names of the others
-// that have one, and its kind: who hears of them one by one would start a run for
-// each.
-func (d *Driver) troubles(errs []error) error {
-	var first error
-	var others []string
-	for i, err := range errs {
-		switch {
-		case err == nil:
-		case first == nil:
-			first = err
-		default:
-			others = append(others, fmt.Sprintf("%s (%s)", d.plan.Target.Endpoints[i], load.FailureOf(err).Reason))
-		}
-	}
-	told, ok := errors.AsType[*load.Error](first)
-	if !ok || len(others) == 0 {
-		return first
-	}
-	message := fmt.Sprintf("%s; of the %d addresses these can not be used either: %s", told.Message, len(errs), strings.Join(others, ", "))
-	return &load.Error{Reason: told.Reason, Message: message, Err: first}
+	return reach.Troubles(d.plan.Target.Endpoints, errs)
 }
 
 // probes look at all addresses at the same time.
 func (d *Driver) probes(ctx context.Context) []error {
-	errs := make([]error, len(d.plan.Target.Endpoints))
-	var probing sync.WaitGroup
-	for i, endpoint := range d.plan.Target.Endpoints {
-		probing.Go(func() {
-			errs[i] = repeat(ctx, func(ctx context.Context) error { return d.probe(ctx, endpoint) })
-		})
-	}
-	probing.Wait()
-	return errs
+	return reach.All(d.plan.Target.Endpoints, func(i int) error {
+		endpoint := d.plan.Target.Endpoints[i]
+		return repeat(ctx, func(ctx context.Context) error { return d.probe(ctx, endpoint) })
+	})
 }
 
 // probe looks whether an address serves gRPC, in plain text or TLS as the plan

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -29,7 +30,7 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 		return nil
 	}
 	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer, and say that they have no leader: a majority of the members is not up, or they do not reach each other. Of the others, %w",
-		len(answering), len(errs), d.troubles(errs))
+		len(answering), len(errs), reach.Troubles(d.plan.Target.Endpoints, errs))
 }
 
 func isUnreachable(err error) bool {

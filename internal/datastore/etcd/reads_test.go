@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // answered returns how many bytes etcd says it has sent to its clients.
@@ -20,31 +20,34 @@ func answered(t *testing.T, cluster *etcdtest.Cluster) float64 {
 	return metricsOf(t, cluster)["etcd_network_client_grpc_sent_bytes_total"].GetMetric()[0].GetCounter().GetValue()
 }
 
+// rangePlan is of reads of twenty keys of 1,000 bytes.
+func rangePlan(r spec.Range) func(*plan.Plan) {
+	r.Keys, r.Values = keySpace(20, spec.Uniform), spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 1_000}
+	return func(p *plan.Plan) { p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &r} }
+}
+
 // What etcd sends for each request is what the plan asks for: ten keys of 1,000
 // bytes, some of them, no values, or no keys.
 func TestReadsReturnWhatIsAskedFor(t *testing.T) {
 	cluster, _ := oneMember(t)
 	tests := map[string]struct {
-		interval    plan.Interval
+		read        spec.Range
 		least, most float64
 	}{
-		"one key":   {plan.Interval{}, 1_000, 1_200},
-		"ten keys":  {plan.Interval{Keys: 10}, 10_000, 11_200},
-		"a page":    {plan.Interval{Keys: 10, Limit: 2}, 2_000, 2_400},
-		"keys only": {plan.Interval{Keys: 10, KeysOnly: true}, 300, 700},
-		"a count":   {plan.Interval{Keys: 10, CountOnly: true}, 10, 150},
+		"one key":   {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 1}, 1_000, 1_200},
+		"ten keys":  {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 10}, 10_000, 11_200},
+		"a page":    {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 10, Limit: new(int64(2))}, 2_000, 2_400},
+		"keys only": {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 10, KeysOnly: true}, 300, 700},
+		"a count":   {spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 10, CountOnly: true}, 10, 150},
 	}
 	for name, tc := range tests {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
-				p.Workload.Type, p.Workload.KeyCount, p.Workload.ValueSize = plan.WorkloadRange, 20, 1_000
-				p.Workload.KeyOrder, p.Workload.Interval = plan.KeyOrderUniform, tc.interval
-			})
+			p := planFor(cluster.Endpoints, transport, rangePlan(tc.read))
 			before := answered(t, cluster)
 			snapshots := runAll(t, p)
-			each := (answered(t, cluster) - before) / float64(p.Load.Requests)
-			if n := successes(snapshots); n != uint64(p.Load.Requests) || each < tc.least || each > tc.most {
-				t.Errorf("%s: %d of %d succeeded, %.0f bytes each, wanted %.0f to %.0f", name, n, p.Load.Requests, each, tc.least, tc.most)
+			each := (answered(t, cluster) - before) / float64(*p.Load.Requests)
+			if n := successes(snapshots); n != uint64(*p.Load.Requests) || each < tc.least || each > tc.most {
+				t.Errorf("%s: %d of %d succeeded, %.0f bytes each, wanted %.0f to %.0f", name, n, *p.Load.Requests, each, tc.least, tc.most)
 			}
 		})
 	}
@@ -57,32 +60,30 @@ func TestSerializableReadsNeedNoQuorum(t *testing.T) {
 	cluster := etcdtest.Start(t, 3, nil)
 	client := cluster.Client(t, "", "")
 	put(t, client, ownPrefix+"1", "v")
-	// The member that stays has the key once it answers a linearizable read.
-	d := connected(t, planFor(cluster.Endpoints[:1]))
-	fast := connected(t, planFor(cluster.Endpoints[:1], func(p *plan.Plan) { p.Load.Transport = plan.TransportFast }))
-	read := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), Timeout: 5 * time.Second}
-	do(t, connect(t, d, 0), read)
-	overFast, err := fast.Connect(withTimeout(t), 0)
-	if err != nil {
-		t.Fatal(err)
+	opened := func(changes ...func(*plan.Plan)) load.Conn {
+		return connectionOf(t, planFor(cluster.Endpoints[:1], changes...))
 	}
+	read := load.Request{Operation: spec.OperationRange, Key: []byte(ownPrefix + "1"), Needs: 1, Timeout: 5 * time.Second}
+	whole, end := opened(), []byte(ownPrefix+"2")
+	tests := map[string]struct {
+		conn load.Conn
+		end  []byte
+	}{
+		"whole":      {whole, nil},
+		"in pages":   {opened(rangePlan(inPages(1))), end},
+		"a stream":   {opened(rangePlan(inAStream)), end},
+		"over Fast":  {opened(func(p *plan.Plan) { p.Load.Transport = spec.TransportFast }), nil},
+		"keys alone": {opened(rangePlan(spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 1, KeysOnly: true})), nil},
+	}
+	// The member that stays has the key once it answers a linearizable read.
+	do(t, whole, read)
 	cluster.Stop(1)
 	cluster.Stop(2)
-	for name, tc := range map[string]struct {
-		conn   load.Conn
-		change func(*load.Request)
-	}{
-		"whole":      {connect(t, d, 1), func(*load.Request) {}},
-		"in pages":   {connect(t, d, 1), func(r *load.Request) { r.PageKeys, r.End = 1, []byte(ownPrefix+"2") }},
-		"a stream":   {connect(t, d, 1), func(r *load.Request) { r.Stream, r.End = true, []byte(ownPrefix+"2") }},
-		"over Fast":  {overFast, func(*load.Request) {}},
-		"keys alone": {connect(t, d, 1), func(r *load.Request) { r.KeysOnly = true }},
-	} {
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			read.End = tc.end
 			serializable, linearizable := read, read
-			serializable.Serializable, linearizable.Timeout = true, 300*time.Millisecond
-			tc.change(&serializable)
-			tc.change(&linearizable)
+			serializable.Consistency, linearizable.Timeout = spec.Serializable, 300*time.Millisecond
 			do(t, tc.conn, serializable)
 			var response load.Response
 			if tc.conn.Do(t.Context(), &linearizable, &response); response.Succeeded() {
@@ -99,29 +100,28 @@ func TestMissingKeysAreFailures(t *testing.T) {
 	for _, key := range []string{"k1", "k2", "k3"} {
 		put(t, client, key, "v")
 	}
-	read := load.Request{Operation: results.OperationRange, Key: []byte("k1"), End: []byte("k9"), Timeout: 5 * time.Second}
 	steps := []struct {
-		change func(*load.Request)
-		code   string
+		read      spec.Range
+		operation spec.Operation
+		needs     int64
+		code      string
 	}{
-		{func(r *load.Request) { r.Keys = 3 }, ""},
-		{func(r *load.Request) { r.Keys, r.Limit = 3, 1 }, ""},
-		{func(r *load.Request) { r.Keys, r.CountOnly = 3, true }, ""},
-		{func(r *load.Request) { r.Keys = 4 }, load.CodeNotFound},
-		{func(r *load.Request) { r.Keys, r.KeysOnly, r.Serializable = 4, true, true }, load.CodeNotFound},
-		{func(r *load.Request) { r.Operation = results.OperationDelete }, ""},
-		{func(r *load.Request) { r.Operation = results.OperationDelete }, load.CodeNotFound},
+		{spec.Range{}, spec.OperationRange, 3, ""},
+		{spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, Limit: new(int64(1))}, spec.OperationRange, 3, ""},
+		{spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, CountOnly: true}, spec.OperationRange, 3, ""},
+		{spec.Range{}, spec.OperationRange, 4, load.CodeNotFound},
+		{spec.Range{Delivery: spec.DeliveryWhole, KeysOnly: true, Consistency: spec.Serializable}, spec.OperationRange, 4, load.CodeNotFound},
+		{spec.Range{}, spec.OperationDelete, 1, ""},
+		{spec.Range{}, spec.OperationDelete, 1, load.CodeNotFound},
 	}
 	overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 		put(t, client, "k1", "v")
-		d := connected(t, planFor(cluster.Endpoints, transport))
-		c, err := d.Connect(withTimeout(t), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for i, step := range steps {
-			request, response := read, load.Response{}
-			step.change(&request)
+			c := connectionOf(t, planFor(cluster.Endpoints, transport, rangePlan(step.read)))
+			request := load.Request{
+				Operation: step.operation, Key: []byte("k1"), End: []byte("k9"), Needs: step.needs, Consistency: step.read.Consistency, Timeout: 5 * time.Second,
+			}
+			var response load.Response
 			if c.Do(t.Context(), &request, &response); response.Code != step.code {
 				t.Errorf("step %d: got code %q (%s), wanted %q", i, response.Code, response.Detail, step.code)
 			}
@@ -136,21 +136,21 @@ func TestMissingKeysAreFailures(t *testing.T) {
 // others to the cleaning.
 func TestDeletionsReachTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
-	for _, order := range []plan.KeyOrder{plan.KeyOrderSequential, plan.KeyOrderUniform} {
+	for _, order := range []spec.Distribution{spec.Sequential, spec.Uniform} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 			p := planFor(cluster.Endpoints, transport, func(p *plan.Plan) {
-				p.Pods, p.Workload.Type, p.Workload.KeyCount, p.Load.Requests = 2, plan.WorkloadDelete, 1_000, 700
-				p.Workload.KeyOrder = order
+				p.Load.Pods, p.Load.Requests = 2, new(int64(700))
+				p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: keySpace(1_000, order), Values: smallValues}}
 			})
 			before := handled(t, cluster)
 			snapshots, changes := changesOf(t, client, p)
 			after := handled(t, cluster)
-			w := workload.New(p)
+			w := workload.New(p.Run)
 			want, got := map[string]int{}, map[string]int{}
-			for n := range p.Load.Requests {
+			for n := range *p.Load.Requests {
 				want[strings.TrimPrefix(string(w.AppendKey(nil, w.At(workload.Measured, n).Key)), p.Prefix)]++
 			}
-			for _, c := range changes[1_000 : 1_000+p.Load.Requests] {
+			for _, c := range changes[1_000 : 1_000+*p.Load.Requests] {
 				if c.deleted {
 					got[c.key]++
 				}
@@ -159,7 +159,7 @@ func TestDeletionsReachTheStore(t *testing.T) {
 				t.Errorf("%s: %d changes of the store, deletions by key (-want +got):\n%s", order, len(changes), diff)
 			}
 			sent, measured := account(snapshots)
-			if served := after[results.RPCDeleteRange] - before[results.RPCDeleteRange]; served != 700 || measured != 700 || sent[results.RPCDeleteRange] != 700 || successes(snapshots) != 700 {
+			if served := after[spec.RPCDeleteRange] - before[spec.RPCDeleteRange]; served != 700 || measured != 700 || sent[spec.RPCDeleteRange] != 700 || successes(snapshots) != 700 {
 				t.Errorf("%s: etcd served %d deletions, %d were measured and %d succeeded, wanted 700", order, served, measured, successes(snapshots))
 			}
 		})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // registry is what an API server keeps of its objects: their revisions, as its
@@ -71,20 +71,21 @@ func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string
 	return got.KV.ModRevision, nil
 }
 
-// doObject sends a request on objects in the forms of clientv3/kubernetes, which
-// API servers use.
-func (d *Driver) doObject(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
-	k := kubernetes.Client{Client: client}
+// Requests on objects are in the forms of clientv3/kubernetes, which API servers use.
+
+func putObject(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
-	var err error
-	switch req.Operation {
-	case results.OperationOptimisticPut:
-		err = d.registry.put(ctx, k, req, resp)
-	case results.OperationOptimisticDelete:
-		err = d.registry.delete(ctx, k, req, resp)
-	default:
-		_, err = list(ctx, k, string(req.Key), req.Limit, func(*mvccpb.KeyValue) {})
-	}
+	finish(resp, d.registry.put(ctx, kubernetes.Client{Client: client}, req, resp))
+}
+
+func deleteObject(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	resp.Sent = load.Now()
+	finish(resp, d.registry.delete(ctx, kubernetes.Client{Client: client}, req, resp))
+}
+
+func listObjects(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	resp.Sent = load.Now()
+	_, err := list(ctx, kubernetes.Client{Client: client}, string(req.Key), req.PageSize, func(*mvccpb.KeyValue) {})
 	finish(resp, err)
 }
 
@@ -165,7 +166,7 @@ func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, 
 		}
 		left -= int64(len(out.Kvs))
 		if len(out.Kvs) == 0 && left > 0 {
-			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %s objects that were counted", results.Grouped(left)))
+			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %s objects that were counted", text.Grouped(left)))
 		}
 		if left > 0 {
 			options.Continue = string(out.Kvs[len(out.Kvs)-1].Key) + "\x00"

@@ -9,21 +9,29 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// registryPlan is three minutes of the life of a small cluster. Half of a minute's
-// requests are each of its two API servers'.
+// registryPlan is two minutes of the life of a small cluster, one of each of its two
+// API servers. A minute has an odd number of requests: of three, the API servers
+// would not have equal parts.
 func registryPlan(p *plan.Plan) {
-	p.FirstLease, p.Pods, p.Load.Requests = plan.LeaseIDs, 2, 3*132
-	p.Workload = plan.Workload{Type: plan.WorkloadKubernetes, ValueSize: 100, Kubernetes: &plan.Kubernetes{
-		Nodes: 60, Pods: 1200, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
-		PerMinute: plan.KubernetesMinute{LeaseUpdates: 60, PodCreates: 6, PodUpdates: 24, Events: 30, ListsBy500: 3, ListsBy10000: 3},
-	}}
+	p.FirstLease, p.Load.Pods, p.Load.Requests = workload.LeaseIDs, 2, new(int64(2*smallMinute))
+	p.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterSmall}}
 }
+
+// The requests of a minute of a small cluster, of 50 nodes and 1,500 pods.
+const (
+	smallRenewals, smallCreations, smallChanges, smallEvents = 300, 6, 24, 30
+	smallListsBy500, smallListsBy10000                       = 6, 1
+
+	smallPuts   = smallRenewals + smallCreations + smallChanges + smallEvents
+	smallMinute = smallPuts + smallCreations + smallListsBy500 + smallListsBy10000
+)
 
 // What the run reports is what etcd has seen: each request made one change, of the
 // kind and in the number that the cluster's minutes have, and none was lost.
@@ -34,28 +42,28 @@ func TestARunAsKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	merged := tell(t, cluster, client, planFor(cluster.Endpoints, registryPlan)).merged
-	for operation, want := range map[results.Operation]uint64{
-		results.OperationOptimisticPut: 3 * (60 + 6 + 24 + 30), results.OperationOptimisticDelete: 18,
-		results.OperationListBy500: 9, results.OperationListBy10000: 9,
+	for operation, want := range map[spec.Operation]uint64{
+		spec.OperationOptimisticPut: 2 * smallPuts, spec.OperationOptimisticDelete: 2 * smallCreations,
+		spec.OperationListBy500: 2 * smallListsBy500, spec.OperationListBy10000: 2 * smallListsBy10000,
 	} {
 		r := merged.Operations[operation]
 		if r.Latency.Count() != want || r.Failed.Count() > 0 {
 			t.Errorf("%s: %d succeeded, failed: %v; wanted %d", operation, r.Latency.Count(), r.Errors, want)
 		}
 	}
-	if puts, gone := merged.Operations[results.OperationOptimisticPut].Lost, merged.Operations[results.OperationOptimisticDelete].Lost; puts+gone > 0 {
+	if puts, gone := merged.Operations[spec.OperationOptimisticPut].Lost, merged.Operations[spec.OperationOptimisticDelete].Lost; puts+gone > 0 {
 		t.Errorf("%d puts and %d deletions were lost, wanted none: each object has one API server", puts, gone)
 	}
 	w := merged.Watch
-	if want := (results.Watch{Watchers: 6, Expected: 360}); w != want || merged.Operations[results.OperationWatchEvent].Latency.Count() != want.Expected {
+	if want := (results.Watch{Watchers: 6, Expected: 2 * smallPuts}); w != want || merged.Operations[spec.OperationWatchEvent].Latency.Count() != want.Expected {
 		t.Errorf("got %+v, wanted %+v, and as many events timed", w, want)
 	}
 	puts, deletions, leased := objectChanges(t, client, start.Header.Revision+1)
-	if got, want := puts["leases"]+puts["pods"]+puts["events"], 60+1200+360; got != want || puts["events"] != 90 {
-		t.Errorf("etcd has %d puts, %v, wanted %d with 90 events", got, puts, want)
+	if got, want := puts["leases"]+puts["pods"]+puts["events"], 50+1500+2*smallPuts; got != want || puts["events"] != 2*smallEvents {
+		t.Errorf("etcd has %d puts, %v, wanted %d with %d events", got, puts, want, 2*smallEvents)
 	}
-	if deletions != 18 {
-		t.Errorf("etcd has %d deletions, wanted 18", deletions)
+	if deletions != 2*smallCreations {
+		t.Errorf("etcd has %d deletions, wanted %d", deletions, 2*smallCreations)
 	}
 	// Each pod shares a lease among its events, and nothing else has one.
 	if leased["events"] != 2 || leased["pods"]+leased["leases"] > 0 {
@@ -103,22 +111,22 @@ func objectChanges(t *testing.T, client *clientv3.Client, revision int64) (puts 
 }
 
 // One API server that is twenty minutes of the cluster's life ahead, and one that
-// has only begun: neither asks for an object that is not there yet, or no more.
+// has only begun: neither asks for an object that is not there yet, or no more. Each
+// of fifty has 30 pods, which the one that is ahead replaces four times.
 func TestAPIServersOfDifferentSpeed(t *testing.T) {
 	cluster, _ := oneMember(t)
+	const servers = 50
 	p := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) {
-		k := p.Workload.Kubernetes
-		k.Nodes, k.Pods = 2, 48
-		k.PerMinute = plan.KubernetesMinute{LeaseUpdates: 4, PodCreates: 6, PodUpdates: 24, Events: 4, ListsBy500: 1, ListsBy10000: 1}
+		p.Load.Pods, p.Load.Connections, p.Load.Clients = servers, servers, servers
 	})
-	w := workload.New(p)
+	w := workload.New(p.Run)
 	conns := [2]*conn{connect(t, connected(t, p), 0), connect(t, connected(t, p), 1)}
 	for number := range w.PreloadCount() {
 		do(t, conns[0], requestOf(w, w.Preload(number)))
 	}
-	for own := range int64(20 * 46) {
+	for own := range int64(20 * smallMinute) {
 		slow := own / 20
-		for server, n := range []int64{2 * own, 2*slow + 1} {
+		for server, n := range []int64{servers * own, servers*slow + 1} {
 			if server == 1 && own%20 > 0 {
 				continue
 			}
@@ -132,16 +140,16 @@ func TestAPIServersOfDifferentSpeed(t *testing.T) {
 
 // requestOf makes the request of an operation on objects.
 func requestOf(w *workload.Workload, op workload.Operation) load.Request {
-	request := load.Request{Operation: op.Kind, Create: op.Create, Limit: op.PageSize(), Timeout: 5 * time.Second, Value: []byte("v")}
+	request := load.Request{Operation: op.Kind, Create: op.Create, PageSize: op.PageSize, Timeout: 5 * time.Second, Value: []byte("v")}
 	request.Key = w.AppendObject(nil, op.Resource, op.Key)
-	if request.Limit > 0 {
+	if op.PageSize > 0 {
 		request.Key = w.AppendResource(nil, op.Resource)
 	}
 	return request
 }
 
 // object makes a request on the object of a key.
-func object(operation results.Operation, key string, create bool) load.Request {
+func object(operation spec.Operation, key string, create bool) load.Request {
 	return load.Request{Operation: operation, Key: []byte(ownPrefix + "registry/pods/" + key), Value: []byte("v"), Create: create, Timeout: 5 * time.Second}
 }
 
@@ -156,9 +164,9 @@ func TestOptimisticRequestsAreLostOnce(t *testing.T) {
 			t.Errorf("%s: lost is %v, wanted %v", what, got, wantLost)
 		}
 	}
-	change, remove := object(results.OperationOptimisticPut, "a", false), object(results.OperationOptimisticDelete, "a", false)
-	try("a creation", object(results.OperationOptimisticPut, "a", true), false)
-	try("another creation", object(results.OperationOptimisticPut, "a", true), true)
+	change, remove := object(spec.OperationOptimisticPut, "a", false), object(spec.OperationOptimisticDelete, "a", false)
+	try("a creation", object(spec.OperationOptimisticPut, "a", true), false)
+	try("another creation", object(spec.OperationOptimisticPut, "a", true), true)
 	try("a change", change, false)
 	put(t, client, string(change.Key), "somebody else's")
 	try("a change that is late", change, true)

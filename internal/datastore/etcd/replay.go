@@ -5,6 +5,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -44,7 +45,7 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 		case ctx.Err() == nil:
 			audience.Cancelled()
 			// Who is sent away at once must not come back as fast as it can.
-			_ = pause(ctx, lookEvery)
+			_ = pause(ctx, reach.LookEvery)
 		}
 	}
 }

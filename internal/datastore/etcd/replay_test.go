@@ -5,6 +5,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -12,11 +13,13 @@ import (
 )
 
 // watchGetPlan is of two pods that each replay a history of so many events.
-func watchGetPlan(events int) func(*plan.Plan) {
+func watchGetPlan(events int32) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 2, 0, 2, 200
-		p.Workload.Type, p.Workload.Serializable, p.Workload.KeyCount = plan.WorkloadWatchGet, true, 10
-		p.Workload.WatchGet = &plan.WatchGet{Streams: 2, WatchersPerStream: 10, Events: events}
+		p.Load.Pods = 2
+		timed(&p.Load, 2, 200)
+		p.Workload = spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{
+			Streams: 2, WatchersPerStream: 10, Events: events, Keys: keySpace(10, spec.Sequential), Values: smallValues,
+		}}
 	}
 }
 
@@ -33,11 +36,11 @@ func TestReadsBesideWatchersOfThePast(t *testing.T) {
 	if w != want || w.Replays < 20 || sent < float64(w.Expected) {
 		t.Errorf("got %+v, wanted %+v; etcd has sent %v events", w, want, sent)
 	}
-	if n := s.operation(t, results.OperationRange).Latency.Count(); n == 0 || n+owed(s.snapshots) != 400 {
+	if n := s.operation(t, spec.OperationRange).Latency.Count(); n == 0 || n+owed(s.snapshots) != 400 {
 		t.Errorf("%d reads succeeded and %d are owed, wanted 400", n, owed(s.snapshots))
 	}
 	// Ten keys, and eight more puts of each pod on one of them.
-	if got := s.merged.Requests[results.RPCPut][results.PhasePreload]; got != 26 || len(s.loadPuts) != 26 {
+	if got := s.merged.Requests[spec.RPCPut][results.PhasePreload]; got != 26 || len(s.loadPuts) != 26 {
 		t.Errorf("%d puts were sent before the load, etcd has %d; wanted 26", got, len(s.loadPuts))
 	}
 }

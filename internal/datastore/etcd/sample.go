@@ -98,11 +98,14 @@ func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at t
 
 const elsewhere = "does it serve them at another address (--listen-metrics-urls, --listen-client-http-urls)?"
 
-// explainScrape knows an address that speaks gRPC alone by its first bytes,
-// which are no HTTP/1.
+// explainScrape knows an address that speaks gRPC alone by its first bytes, which
+// are no HTTP/1. net/http has an error for them where it waits for a response, and
+// another one where they are there before it has asked.
 func explainScrape(err error) error {
-	if strings.Contains(err.Error(), "malformed HTTP response") {
-		return errors.New("found gRPC alone; " + elsewhere)
+	for _, sign := range []string{"malformed HTTP response", "readLoopPeekFailLocked: %!w(<nil>)"} {
+		if strings.Contains(err.Error(), sign) {
+			return errors.New("found gRPC alone; " + elsewhere)
+		}
 	}
 	return err
 }
@@ -118,7 +121,7 @@ func (e exposition) problem(m member, all []member) string {
 	}
 	for _, other := range all {
 		if other.id != m.id && ids[hexID(other.id)] {
-			return "its process runs other members of the target too, whose metrics can not be told apart"
+			return "its process runs other members of the target too, whose metrics cannot be told apart"
 		}
 	}
 	return ""

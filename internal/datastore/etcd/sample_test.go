@@ -6,9 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
@@ -104,12 +107,12 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 	}{
 		"served elsewhere":    {http.NotFound, "--listen-metrics-urls"},
 		"forbidden":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "403"},
-		"not etcd":            {text("up 1\n"), "not the metrics of an etcd member"},
-		"nothing":             {text(""), "not the metrics of an etcd member"},
-		"another member":      {text(`etcd_server_id{server_id="b2"} 1` + "\n"), "another member"},
-		"not understandable":  {text(own + "process_cpu_seconds_total what\n"), "could not be understood"},
-		"without end":         {text(strings.Repeat("x", maxScrapeBytes+1)), "at most"},
-		"its own and nothing": {text(own), ""},
+		"not etcd":            {serves("up 1\n"), "not the metrics of an etcd member"},
+		"nothing":             {serves(""), "not the metrics of an etcd member"},
+		"another member":      {serves(`etcd_server_id{server_id="b2"} 1` + "\n"), "another member"},
+		"not understandable":  {serves(own + "process_cpu_seconds_total what\n"), "could not be understood"},
+		"without end":         {serves(strings.Repeat("x", maxScrapeBytes+1)), "at most"},
+		"its own and nothing": {serves(own), ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,18 +130,28 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 }
 
 func TestSampleKnowsAnAddressThatServesGRPCAlone(t *testing.T) {
-	endpoint := listen(t, func(c net.Conn) {
-		_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
-		_ = c.Close()
-	})
-	d := newDriver(t, planFor([]string{endpoint}), 0)
-	d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}}}
-	if got := d.Sample(withTimeout(t))["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
-		t.Errorf("got the problem %q, wanted where else to look", got)
+	// The response can arrive before the request is sent.
+	for _, responseFirst := range []bool{false, true} {
+		answered := make(chan struct{}, 10)
+		endpoint := wiretest.Accept(t, func(c net.Conn) {
+			_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
+			_ = c.Close()
+			answered <- struct{}{}
+		})
+		d := newDriver(t, planFor([]string{endpoint}), 0)
+		d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}}}
+		ctx := httptrace.WithClientTrace(withTimeout(t), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+			if responseFirst {
+				<-answered
+			}
+		}})
+		if got := d.Sample(ctx)["a1"].Problem; !strings.Contains(got, "--listen-client-http-urls") {
+			t.Errorf("response first: %v: got the problem %q, wanted where else to look", responseFirst, got)
+		}
 	}
 }
 
-func text(s string) http.HandlerFunc {
+func serves(s string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) }
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -39,10 +40,10 @@ func (c *startNow) Stopped() <-chan struct{} { return c.stop }
 func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 	t.Helper()
 	control := &startNow{stop: make(chan struct{})}
-	control.waiting.Add(p.Pods)
-	snapshots := make([]*results.Snapshot, p.Pods)
+	control.waiting.Add(p.Pods())
+	snapshots := make([]*results.Snapshot, p.Pods())
 	var running sync.WaitGroup
-	for i := range p.Pods {
+	for i := range p.Pods() {
 		session := newSession(t, p, i, control)
 		running.Go(func() {
 			if err := session.Run(withTimeout(t)); err != nil {
@@ -107,7 +108,7 @@ func awaitSnapshot(t *testing.T, session *load.Session, is func(*results.Snapsho
 
 // handled returns how many requests of each kind etcd says it has served. All
 // members of a test share this process, and so their counters.
-func handled(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
+func handled(t *testing.T, cluster *etcdtest.Cluster) map[spec.RPC]uint64 {
 	t.Helper()
 	response, err := http.Get("http://" + cluster.Endpoints[0] + "/metrics")
 	if err != nil {
@@ -117,18 +118,18 @@ func handled(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
 	return parseHandled(t, response.Body)
 }
 
-func parseHandled(t *testing.T, body io.Reader) map[results.RPC]uint64 {
+func parseHandled(t *testing.T, body io.Reader) map[spec.RPC]uint64 {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[results.RPC]uint64{}
+	out := map[spec.RPC]uint64{}
 	for _, m := range families["grpc_server_handled_total"].GetMetric() {
 		for _, label := range m.GetLabel() {
 			if label.GetName() == "grpc_method" {
-				out[results.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
+				out[spec.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
 			}
 		}
 	}
@@ -143,25 +144,27 @@ func theAccountIsExact(t *testing.T, cluster *etcdtest.Cluster) {
 	}{
 		"puts": {func(*plan.Plan) {}, 2_000},
 		"mixed with preload": {func(p *plan.Plan) {
-			p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.KeyCount = plan.WorkloadMixed, 50, 1_500
+			p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{Consistency: spec.Linearizable, ReadPercent: 50, Keys: keySpace(1_500, spec.Sequential), Values: smallValues}}
 		}, 2_000},
 		"reads on followers": {func(p *plan.Plan) {
-			p.Workload.Type, p.Workload.KeyCount, p.Workload.Serializable = plan.WorkloadRange, 1, true
-			p.Target.Members = plan.MembersFollowers
+			p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+				Delivery: spec.DeliveryWhole, Consistency: spec.Serializable, KeysPerRequest: 1, Keys: keySpace(1, spec.Sequential), Values: smallValues,
+			}}
+			p.Target.Members = spec.MembersFollowers
 		}, 2_000},
 		"open loop on the leader": {func(p *plan.Plan) {
-			p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 1, 500
-			p.Target.Members = plan.MembersLeader
+			timed(&p.Load, 1, 500)
+			p.Target.Members = spec.MembersLeader
 		}, 500},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = 3, 1 }, tc.change)
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = 3, 1 }, tc.change)
 			before := handled(t, cluster)
 			snapshots := runAll(t, p)
 			after := handled(t, cluster)
 			accounted, measured := account(snapshots)
-			for _, rpc := range []results.RPC{results.RPCPut, results.RPCRange, results.RPCDeleteRange, results.RPCTxn, results.RPCMemberList} {
+			for _, rpc := range []spec.RPC{spec.RPCPut, spec.RPCRange, spec.RPCDeleteRange, spec.RPCTxn, spec.RPCMemberList} {
 				if served := after[rpc] - before[rpc]; accounted[rpc] != served {
 					t.Errorf("%s: etcd served %d, the snapshots account for %d", rpc, served, accounted[rpc])
 				}
@@ -175,8 +178,8 @@ func theAccountIsExact(t *testing.T, cluster *etcdtest.Cluster) {
 }
 
 // account adds up what was sent, and what of it was measured.
-func account(snapshots []*results.Snapshot) (sent map[results.RPC]uint64, measured uint64) {
-	sent = map[results.RPC]uint64{}
+func account(snapshots []*results.Snapshot) (sent map[spec.RPC]uint64, measured uint64) {
+	sent = map[spec.RPC]uint64{}
 	for _, s := range snapshots {
 		for rpc, phases := range s.Requests {
 			for _, n := range phases {
@@ -236,7 +239,7 @@ func TestARunWithUserAndPassword(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	enableAuth(t, cluster.Client(t, "", ""))
-	p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), func(p *plan.Plan) { p.Pods = 3 })
+	p := planFor(cluster.Endpoints, withUser(t, "bench", "benchpass\n"), func(p *plan.Plan) { p.Load.Pods = 3 })
 	if n := successes(runAll(t, p)); n != 2_000 {
 		t.Errorf("%d of 2000 puts succeeded", n)
 	}
@@ -249,7 +252,7 @@ func TestARunWithUserAndPassword(t *testing.T) {
 func TestPodZeroAloneTellsOfTheTarget(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil)
-	snapshots := runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Pods = 2 }))
+	snapshots := runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 }))
 	target := snapshots[0].Target
 	if target == nil || len(target.Members) != 1 || target.Members[0].ResidentMemoryBytes < 1<<20 || !strings.HasPrefix(target.Members[0].Name, "member-") {
 		t.Errorf("pod 0 tells %+v, wanted one member with its memory and name", target)

@@ -9,16 +9,15 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-var isolations = map[plan.Isolation]concurrency.Isolation{
-	plan.IsolationSerializableSnapshot: concurrency.SerializableSnapshot,
-	plan.IsolationSerializable:         concurrency.Serializable,
-	plan.IsolationRepeatableReads:      concurrency.RepeatableReads,
-	plan.IsolationReadCommitted:        concurrency.ReadCommitted,
+var isolations = map[spec.Isolation]concurrency.Isolation{
+	spec.IsolationSerializableSnapshot: concurrency.SerializableSnapshot,
+	spec.IsolationSerializable:         concurrency.Serializable,
+	spec.IsolationRepeatableReads:      concurrency.RepeatableReads,
+	spec.IsolationReadCommitted:        concurrency.ReadCommitted,
 }
 
 // transaction is what one request does by software transactional memory.
@@ -31,7 +30,7 @@ type transaction struct {
 }
 
 // newTransaction takes the request's bytes before the clock is read.
-func newTransaction(s *plan.STM, req *load.Request) *transaction {
+func newTransaction(s *spec.STM, req *load.Request) *transaction {
 	t := &transaction{
 		isolation: isolations[s.Isolation],
 		keys:      make([]string, len(req.Pairs)), values: make([]string, req.Writes),
@@ -52,6 +51,12 @@ func (t *transaction) run(ctx context.Context, client *clientv3.Client, resp *lo
 		resp.Attempts = t.attempts
 	}
 	return err
+}
+
+// doSTM runs a transaction that nothing locks.
+func doSTM(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
+	resp.Sent = load.Now()
+	finish(resp, newTransaction(d.plan.Workload.STM, req).run(ctx, client, resp))
 }
 
 var errKeyNotThere = status.Error(codes.NotFound, "a key is not there (a member that lags behind may not have it yet)")
@@ -79,10 +84,14 @@ type lockedSTM struct {
 	*contender
 }
 
-func (c *conn) newLockedSTM(ctx context.Context, client int) (load.Conn, error) {
+// newLockedSTM is for runs whose transactions are locked.
+func newLockedSTM(ctx context.Context, c *conn, client int) (load.Conn, error) {
 	p := c.driver.plan
+	if !p.UsesSessions() {
+		return nil, nil
+	}
 	by := byMutex
-	if p.Workload.STM.Locker == plan.LockerRPC {
+	if p.Workload.STM.Locker == spec.LockerRPC {
 		by = byRPC
 	}
 	k, err := c.newContender(ctx, client, p.STMLock(), by)
@@ -92,7 +101,7 @@ func (c *conn) newLockedSTM(ctx context.Context, client int) (load.Conn, error) 
 // Do implements load.Conn. The lock is given back whether the transaction has
 // committed or not.
 func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Response) {
-	if req.Operation != results.OperationSTM {
+	if req.Operation != spec.OperationSTM {
 		l.conn.Do(ctx, req, resp)
 		return
 	}

@@ -6,22 +6,25 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 const stmTransactions = 300
 
 // stmPlan is of transactions that write two of five keys, so few that
 // transactions meet.
-func stmPlan(isolation plan.Isolation, locker plan.Locker) func(*plan.Plan) {
+func stmPlan(isolation spec.Isolation, locker spec.Locker) func(*plan.Plan) {
 	return func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.STM = plan.WorkloadSTM, &plan.STM{Isolation: isolation, Keys: 5, WritePercent: 40, Locker: locker}
-		p.Workload.KeyCount, p.Workload.KeyOrder = 10, plan.KeyOrderUniform
-		p.Pods, p.Load.Requests = 2, stmTransactions
+		p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
+			Isolation: isolation, KeysPerTransaction: 5, WritePercent: 40, Locker: locker, Keys: keySpace(10, spec.Uniform), Values: smallValues,
+		}}
+		p.Load.Pods, p.Load.Requests = 2, new(int64(stmTransactions))
 		if p.UsesSessions() {
-			p.FirstLease = 7 * plan.LeaseIDs
+			p.FirstLease = 7 * workload.LeaseIDs
 		}
 	}
 }
@@ -30,7 +33,7 @@ func stmPlan(isolation plan.Isolation, locker plan.Locker) func(*plan.Plan) {
 // the preload.
 func wantCommits(t *testing.T, s story) *results.OperationResult {
 	t.Helper()
-	r := s.operation(t, results.OperationSTM)
+	r := s.operation(t, spec.OperationSTM)
 	commits := 0
 	for revision, keys := range s.loadPuts {
 		switch {
@@ -48,26 +51,26 @@ func wantCommits(t *testing.T, s story) *results.OperationResult {
 
 func TestTransactionsCommitAtEachIsolationLevel(t *testing.T) {
 	cluster, client := oneMember(t)
-	tests := map[plan.Isolation]struct {
+	tests := map[spec.Isolation]struct {
 		conflicts bool
 		// rpcs is how many transactions of etcd this many attempts take.
 		rpcs func(attempts uint64) uint64
 	}{
 		// What a commit finds changed comes with its answer: the next attempt reads
 		// nothing.
-		plan.IsolationSerializableSnapshot: {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
-		plan.IsolationSerializable:         {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
-		plan.IsolationRepeatableReads:      {true, func(attempts uint64) uint64 { return 6 * attempts }},
-		plan.IsolationReadCommitted:        {false, func(attempts uint64) uint64 { return 6 * attempts }},
+		spec.IsolationSerializableSnapshot: {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
+		spec.IsolationSerializable:         {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
+		spec.IsolationRepeatableReads:      {true, func(attempts uint64) uint64 { return 6 * attempts }},
+		spec.IsolationReadCommitted:        {false, func(attempts uint64) uint64 { return 6 * attempts }},
 	}
 	for isolation, tc := range tests {
 		t.Run(string(isolation), func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(isolation, plan.LockerNone)))
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(isolation, spec.LockerNone)))
 			r := wantCommits(t, s)
 			if conflicts := r.Attempts > stmTransactions; conflicts != tc.conflicts || r.Attempts < stmTransactions {
 				t.Errorf("%d transactions took %d attempts, wanted more: %v", stmTransactions, r.Attempts, tc.conflicts)
 			}
-			if got := s.merged.Requests[results.RPCTxn][results.PhaseMeasured]; got != tc.rpcs(r.Attempts) {
+			if got := s.merged.Requests[spec.RPCTxn][results.PhaseMeasured]; got != tc.rpcs(r.Attempts) {
 				t.Errorf("%d attempts took %d transactions of etcd, wanted %d", r.Attempts, got, tc.rpcs(r.Attempts))
 			}
 		})
@@ -77,13 +80,13 @@ func TestTransactionsCommitAtEachIsolationLevel(t *testing.T) {
 // Under a lock no transaction meets another: each commits at once.
 func TestLockedTransactionsCommitAtOnce(t *testing.T) {
 	cluster, client := oneMember(t)
-	for locker, rpcs := range map[plan.Locker]map[results.RPC]uint64{
-		plan.LockerClient: {results.RPCDeleteRange: stmTransactions, results.RPCUnlock: 0},
-		plan.LockerRPC:    {results.RPCLock: stmTransactions, results.RPCUnlock: stmTransactions, results.RPCDeleteRange: 0},
+	for locker, rpcs := range map[spec.Locker]map[spec.RPC]uint64{
+		spec.LockerClient: {spec.RPCDeleteRange: stmTransactions, spec.RPCUnlock: 0},
+		spec.LockerRPC:    {spec.RPCLock: stmTransactions, spec.RPCUnlock: stmTransactions, spec.RPCDeleteRange: 0},
 	} {
 		t.Run(string(locker), func(t *testing.T) {
 			before := lessor(t, cluster)
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(plan.IsolationSerializableSnapshot, locker)))
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(spec.IsolationSerializableSnapshot, locker)))
 			after := lessor(t, cluster)
 			if r := wantCommits(t, s); r.Attempts != stmTransactions {
 				t.Errorf("%d transactions took %d attempts under a lock", stmTransactions, r.Attempts)
@@ -106,16 +109,16 @@ func TestLockedTransactionsCommitAtOnce(t *testing.T) {
 // stmRequest reads two keys and writes the first.
 func stmRequest(timeout time.Duration) load.Request {
 	return load.Request{
-		Operation: results.OperationSTM, Timeout: timeout, Writes: 1,
+		Operation: spec.OperationSTM, Timeout: timeout, Writes: 1,
 		Pairs: []load.Pair{{Key: []byte(ownPrefix + "1"), Value: []byte("new")}, {Key: []byte(ownPrefix + "2"), Value: []byte("other")}},
 	}
 }
 
 // lockedClient is a client of a run that locks, and its keys.
-func lockedClient(t *testing.T, locker plan.Locker) (*lockedSTM, *clientv3.Client) {
+func lockedClient(t *testing.T, locker spec.Locker) (*lockedSTM, *clientv3.Client) {
 	t.Helper()
 	cluster, client := oneMember(t)
-	own, err := connect(t, connected(t, planFor(cluster.Endpoints, stmPlan(plan.IsolationSerializable, locker))), 0).Client(t.Context(), 3)
+	own, err := connect(t, connected(t, planFor(cluster.Endpoints, stmPlan(spec.IsolationSerializable, locker))), 0).Client(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func lockedClient(t *testing.T, locker plan.Locker) (*lockedSTM, *clientv3.Clien
 
 func TestATransactionOnAKeyThatIsGoneFails(t *testing.T) {
 	cluster, client := oneMember(t)
-	c := connect(t, connected(t, planFor(cluster.Endpoints, stmPlan(plan.IsolationSerializable, plan.LockerNone))), 0)
+	c := connect(t, connected(t, planFor(cluster.Endpoints, stmPlan(spec.IsolationSerializable, spec.LockerNone))), 0)
 	put(t, client, ownPrefix+"1", "old")
 	request, response := stmRequest(5*time.Second), load.Response{}
 	c.Do(t.Context(), &request, &response)
@@ -141,7 +144,7 @@ func TestATransactionOnAKeyThatIsGoneFails(t *testing.T) {
 // A lock that does not come in time fails its request in time, and is not kept
 // by it: nobody waits for who has given up.
 func TestATransactionThatGetsNoLockGivesUp(t *testing.T) {
-	for _, locker := range []plan.Locker{plan.LockerClient, plan.LockerRPC} {
+	for _, locker := range []spec.Locker{spec.LockerClient, spec.LockerRPC} {
 		t.Run(string(locker), func(t *testing.T) {
 			own, client := lockedClient(t, locker)
 			p := own.driver.plan
@@ -173,7 +176,7 @@ func TestATransactionThatGetsNoLockGivesUp(t *testing.T) {
 // A client that lost its lease gets another one with its next request, and says
 // so if the lock may have been another's meanwhile.
 func TestALostSessionIsReplaced(t *testing.T) {
-	own, client := lockedClient(t, plan.LockerClient)
+	own, client := lockedClient(t, spec.LockerClient)
 	lose := func() {
 		if _, err := client.Revoke(t.Context(), own.lease); err != nil {
 			t.Fatal(err)
@@ -187,7 +190,7 @@ func TestALostSessionIsReplaced(t *testing.T) {
 	if left := listed(t, client); len(left) != 1 || left[0].ID != own.lease {
 		t.Errorf("the leases are %x, wanted that of the client", left)
 	}
-	if grants := own.driver.Requests()[results.RPCLeaseGrant]; grants[results.PhaseMeasured] > 0 || grants[results.PhaseControl] == 0 {
+	if grants := own.driver.Requests()[spec.RPCLeaseGrant]; grants[results.PhaseMeasured] > 0 || grants[results.PhaseControl] == 0 {
 		t.Errorf("leases were granted in the phases %v, wanted %s alone: they are no requests of the load", grants, results.PhaseControl)
 	}
 	if err := own.lock(t.Context()); err != nil {
@@ -201,13 +204,13 @@ func TestALostSessionIsReplaced(t *testing.T) {
 
 // When a connection moves to another member, its clients keep their sessions.
 func TestLocksMoveWithTheirConnection(t *testing.T) {
-	own, client := lockedClient(t, plan.LockerClient)
+	own, client := lockedClient(t, spec.LockerClient)
 	do(t, own, stmRequest(5*time.Second))
-	moved, err := own.driver.dial(t.Context(), own.endpoint)
-	if err != nil {
+	old := own.client.Load()
+	if err := own.move(t.Context(), own.driver.plan.Target.Endpoints[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := closeClient(own.client.Swap(moved)); err != nil {
+	if err := closeClient(old); err != nil {
 		t.Fatal(err)
 	}
 	do(t, own, stmRequest(5*time.Second))

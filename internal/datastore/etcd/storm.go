@@ -10,8 +10,9 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // stormParallel is how many leases of a storm are granted at a time: the more,
@@ -21,7 +22,7 @@ const stormParallel = 64
 // storm grants leases with keys, lets them expire, and waits until etcd has
 // deleted the last key. What it tells begins when the first lease was due to
 // expire.
-func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s plan.Storm) load.Step {
+func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.LeaseExpirySettings) load.Step {
 	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1}
 	due, err := g.grantAll(ctx)
 	if err == nil {
@@ -38,7 +39,7 @@ func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s plan.Stor
 type granter struct {
 	driver *Driver
 	client *clientv3.Client
-	storm  plan.Storm
+	storm  spec.LeaseExpirySettings
 	number int64
 	next   atomic.Int64
 
@@ -77,9 +78,9 @@ func (g *granter) grant(ctx context.Context, i int64) error {
 		return fmt.Errorf("granting lease %016x: %w", id, err)
 	}
 	g.note(load.Now().Add(time.Duration(granted.TTL) * time.Second))
-	for from := int64(0); from < g.storm.KeysPerLease; from += plan.MaxTxnOperations {
+	for from := int64(0); from < g.storm.KeysPerLease; from += spec.MaxTxnOperations {
 		var puts []clientv3.Op
-		for k := from; k < min(from+plan.MaxTxnOperations, g.storm.KeysPerLease); k++ {
+		for k := from; k < min(from+spec.MaxTxnOperations, g.storm.KeysPerLease); k++ {
 			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%d/%d", g.driver.stormPrefix(g.number), i, k), "", clientv3.WithLease(clientv3.LeaseID(id))))
 		}
 		if _, err := g.client.Txn(ctx).Then(puts...).Commit(); err != nil {
@@ -100,7 +101,7 @@ func (g *granter) note(due load.Instant) {
 // awaitExpired waits until there is no key under a prefix any more. It looks
 // seldom, for etcd counts all keys that there are each time.
 func (d *Driver) awaitExpired(ctx context.Context, client *clientv3.Client, prefix string) error {
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(reach.LookEvery)
 	defer ticker.Stop()
 	for {
 		left, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))

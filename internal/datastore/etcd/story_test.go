@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -38,7 +39,7 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 	s.merged = results.Merge(s.snapshots)
 	accounted, _ := account(s.snapshots)
 	for rpc, n := range after {
-		if rpc == results.RPCWatch {
+		if rpc == spec.RPCWatch {
 			// The test watches, too; and of the run's watches, etcd misses a
 			// cancellation that the end of its stream overtakes.
 			continue
@@ -55,11 +56,11 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 // received returns how many messages of each kind etcd says it has received: of
 // unary calls, as many as it was asked. Of a stream of requests, etcd counts its
 // end as one more.
-func received(t *testing.T, cluster *etcdtest.Cluster) map[results.RPC]uint64 {
+func received(t *testing.T, cluster *etcdtest.Cluster) map[spec.RPC]uint64 {
 	t.Helper()
 	awaitStreamsEnded(t, cluster)
 	out := counterByMethod(t, cluster, "grpc_server_msg_received_total")
-	out[results.RPCLeaseKeepAlive] -= counterByMethod(t, cluster, "grpc_server_handled_total")[results.RPCLeaseKeepAlive]
+	out[spec.RPCLeaseKeepAlive] -= counterByMethod(t, cluster, "grpc_server_handled_total")[spec.RPCLeaseKeepAlive]
 	return out
 }
 
@@ -71,8 +72,8 @@ func awaitStreamsEnded(t *testing.T, cluster *etcdtest.Cluster) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		started := counterByMethod(t, cluster, "grpc_server_started_total")[results.RPCLeaseKeepAlive]
-		if started == counterByMethod(t, cluster, "grpc_server_handled_total")[results.RPCLeaseKeepAlive] {
+		started := counterByMethod(t, cluster, "grpc_server_started_total")[spec.RPCLeaseKeepAlive]
+		if started == counterByMethod(t, cluster, "grpc_server_handled_total")[spec.RPCLeaseKeepAlive] {
 			return
 		}
 		select {
@@ -84,13 +85,13 @@ func awaitStreamsEnded(t *testing.T, cluster *etcdtest.Cluster) {
 }
 
 // counterByMethod returns one of etcd's counters, by the method that it counts.
-func counterByMethod(t *testing.T, cluster *etcdtest.Cluster, name string) map[results.RPC]uint64 {
+func counterByMethod(t *testing.T, cluster *etcdtest.Cluster, name string) map[spec.RPC]uint64 {
 	t.Helper()
-	out := map[results.RPC]uint64{}
+	out := map[spec.RPC]uint64{}
 	for _, m := range metricsOf(t, cluster)[name].GetMetric() {
 		for _, label := range m.GetLabel() {
 			if label.GetName() == "grpc_method" {
-				out[results.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
+				out[spec.RPC(label.GetValue())] += uint64(m.GetCounter().GetValue())
 			}
 		}
 	}
@@ -133,7 +134,7 @@ func putsSince(t *testing.T, client *clientv3.Client, revision int64) map[int64]
 
 // operation returns what was measured of an operation, and wants nothing of it
 // to have failed.
-func (s story) operation(t *testing.T, operation results.Operation) *results.OperationResult {
+func (s story) operation(t *testing.T, operation spec.Operation) *results.OperationResult {
 	t.Helper()
 	r := s.merged.Operations[operation]
 	if r == nil {

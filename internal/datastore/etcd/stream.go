@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -18,7 +19,7 @@ func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grp
 	if err != nil {
 		return nil, err
 	}
-	counted := &countedStream{ClientStream: stream, requests: &d.requests, rpc: results.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
+	counted := &countedStream{ClientStream: stream, requests: &d.requests, rpc: spec.RPC(path.Base(method)), phase: phaseOfStream(ctx)}
 	counted.creates, _ = ctx.Value(creationsKey{}).(func())
 	return counted, nil
 }
@@ -27,7 +28,7 @@ func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grp
 type countedStream struct {
 	grpc.ClientStream
 	requests *load.RequestCounter
-	rpc      results.RPC
+	rpc      spec.RPC
 	phase    func() results.Phase
 	// creates, if set, is called before each request to create a watcher.
 	creates func()

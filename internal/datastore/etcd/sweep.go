@@ -7,8 +7,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 )
 
 const (
@@ -16,7 +14,7 @@ const (
 	// stalls etcd.
 	sweepBlock = 1000
 	// sweepNames keys at most are deleted by name in one transaction: an equal
-	// part of a block that is below etcd's limit, plan.MaxTxnOperations.
+	// part of a block that is below etcd's limit, spec.MaxTxnOperations.
 	sweepNames = sweepBlock / 8
 	// sweepSight is how many numbers ahead the next key is looked for. etcd
 	// visits the key of each number that exists, so that it is kept short
@@ -73,10 +71,10 @@ func (d *Driver) sweep(ctx context.Context, client *clientv3.Client) error {
 }
 
 func (d *Driver) deleteLoad(ctx context.Context, client *clientv3.Client) error {
-	if d.plan.Workload.UsesRegistry() {
+	if d.plan.UsesRegistry() {
 		return d.deleteObjects(ctx, client)
 	}
-	s := sweeper{driver: d, client: client, keys: workload.KeysOf(d.plan), sight: sweepSight}
+	s := sweeper{driver: d, client: client, keys: d.plan.KeyWriter(), count: d.plan.Keys().Count, sight: sweepSight}
 	return s.walk(ctx)
 }
 

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // sweeper walks over the key space by number. It does not list keys: etcd
@@ -18,7 +18,9 @@ import (
 type sweeper struct {
 	driver *Driver
 	client *clientv3.Client
-	keys   workload.Keys
+	keys   workload.KeyWriter
+	// count is how many numbers there are.
+	count int64
 	// next is the lowest number whose key may exist.
 	next  int64
 	sight int64
@@ -39,7 +41,7 @@ func (n numbers) parts() []numbers {
 }
 
 func (s *sweeper) walk(ctx context.Context) error {
-	for s.next < s.driver.plan.Workload.KeyCount {
+	for s.next < s.count {
 		began := time.Now()
 		if err := s.block(ctx); err != nil {
 			return err
@@ -55,7 +57,7 @@ func (s *sweeper) walk(ctx context.Context) error {
 // block deletes the keys of the next numbers, and goes to the first key after
 // them.
 func (s *sweeper) block(ctx context.Context) error {
-	count := s.driver.plan.Workload.KeyCount
+	count := s.count
 	block := numbers{s.next, min(s.next+sweepBlock, count)}
 	horizon := min(block.to+s.sight, count)
 	look := []clientv3.Op{s.counting(block),
@@ -126,7 +128,7 @@ func (s *sweeper) after(number int64) string { return s.key(number) + "\x00" }
 // back, before from.
 func (s *sweeper) numberOf(key []byte, from int64) int64 {
 	digits := string(key[len(s.driver.plan.Prefix):])
-	number, err := strconv.ParseInt(digits[:min(len(digits), s.driver.plan.Workload.KeySize)], 10, 64)
+	number, err := strconv.ParseInt(digits[:min(len(digits), s.keys.KeyBytes()-len(s.driver.plan.Prefix))], 10, 64)
 	if err != nil || number < from {
 		return from
 	}

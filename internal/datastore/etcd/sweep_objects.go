@@ -7,8 +7,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
 )
 
 // deleteObjects deletes the objects of a registry, block after block. Their keys
@@ -36,7 +34,7 @@ func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) err
 // deleteListed deletes, of what was listed, the run's objects: all at once if there
 // is nothing else, and else by their names.
 func (d *Driver) deleteListed(ctx context.Context, client *clientv3.Client, listed []*mvccpb.KeyValue, all clientv3.Op) error {
-	keys := workload.KeysOf(d.plan)
+	keys := d.plan.KeyWriter()
 	var own []clientv3.Op
 	for _, kv := range listed {
 		if keys.IsObject(kv.Key) {

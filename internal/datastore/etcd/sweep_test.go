@@ -7,9 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // every is each so-manieth number below an end.
@@ -33,7 +34,7 @@ func between(own []int64) []string {
 // writeObjects writes objects of these numbers, of each resource in turn.
 func writeObjects(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []int64) {
 	t.Helper()
-	keys := workload.KeysOf(p)
+	keys := p.KeyWriter()
 	for _, n := range numbers {
 		put(t, client, string(keys.AppendObject(nil, workload.Resources[int(n)%len(workload.Resources)], n)), "v")
 	}
@@ -71,7 +72,7 @@ func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, tc := range map[string]struct {
 		count   int64
-		keySize int
+		keySize int32
 		written []int64
 		foreign []string
 		// atMost transactions are sent by both the release and the cleaning.
@@ -87,14 +88,14 @@ func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
 		"where every seventh key is":    {3_000, 8, every(7, 3_000), []string{"00001001x"}, 80},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.KeyCount, p.Workload.KeySize = tc.count, tc.keySize })
+			p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Workload.Put.Keys.Count, p.Workload.Put.Keys.SizeBytes = tc.count, tc.keySize })
 			d := newDriver(t, p, 0)
 			if err := d.Claim(withTimeout(t)); err != nil {
 				t.Fatal(err)
 			}
 			fill(t, client, p, tc.written)
 			leavesForeign(t, d, client, tc.foreign)
-			if n := d.Requests()[results.RPCTxn][results.PhaseControl]; n > tc.atMost {
+			if n := d.Requests()[spec.RPCTxn][results.PhaseControl]; n > tc.atMost {
 				t.Errorf("the keys were deleted by %d transactions, wanted at most %d", n, tc.atMost)
 			}
 		})
@@ -103,7 +104,7 @@ func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
 
 func TestASweepLeavesWhatOthersWriteAmongTheObjects(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) { p.Pods = 1 })
+	p := planFor(cluster.Endpoints, registryPlan, func(p *plan.Plan) { p.Load.Pods = 1 })
 	d := newDriver(t, p, 0)
 	if err := d.Claim(withTimeout(t)); err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ type caller struct {
 
 // Do implements load.Conn.
 func (c *caller) Do(ctx context.Context, req *load.Request, resp *load.Response) {
-	c.conn.carry(c.limit.begin(ctx, req.Timeout), req, resp)
+	c.carry(c.limit.begin(ctx, req.Timeout), req, resp)
 	if c.limit.end() && !resp.Succeeded() {
 		resp.Code, resp.Detail = load.CodeDeadlineExceeded, fmt.Sprintf("no answer within %v", req.Timeout)
 	}

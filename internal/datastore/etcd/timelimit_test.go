@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // mute is an etcd that answers reads of the key "silence" never, and others at
@@ -53,7 +53,7 @@ func callers(t *testing.T, n int) []load.Conn {
 
 func read(ctx context.Context, c load.Conn, key string, timeout time.Duration) load.Response {
 	var response load.Response
-	c.Do(ctx, &load.Request{Operation: results.OperationRange, Key: []byte(key), Keys: 1, Timeout: timeout}, &response)
+	c.Do(ctx, &load.Request{Operation: spec.OperationRange, Key: []byte(key), Needs: 1, Timeout: timeout}, &response)
 	return response
 }
 

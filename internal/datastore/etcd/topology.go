@@ -9,9 +9,9 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -55,7 +55,7 @@ var remedies = map[string]string{
 }
 
 // check returns what keeps the target from being loaded.
-func (t *topology) check(selection plan.Members) error {
+func (t *topology) check(selection spec.MemberSelection) error {
 	for _, m := range t.members {
 		switch {
 		case m.state.Alarm != "":
@@ -76,11 +76,11 @@ func (t *topology) check(selection plan.Members) error {
 }
 
 // eligible returns the addresses that receive load. Learners serve no writes.
-func (t *topology) eligible(selection plan.Members) []string {
+func (t *topology) eligible(selection spec.MemberSelection) []string {
 	var out []string
 	for _, m := range t.members {
 		leads := m.id == t.leader
-		if !m.learner && (selection == plan.MembersAll || leads == (selection == plan.MembersLeader)) {
+		if !m.learner && (selection == spec.MembersAll || leads == (selection == spec.MembersLeader)) {
 			out = append(out, m.endpoint)
 		}
 	}
@@ -89,7 +89,7 @@ func (t *topology) eligible(selection plan.Members) []string {
 
 // lead makes a member the leader, unless no address of the plan would then
 // receive load.
-func (t *topology) lead(leader uint64, selection plan.Members) {
+func (t *topology) lead(leader uint64, selection spec.MemberSelection) {
 	before := t.leader
 	t.leader = leader
 	if len(t.eligible(selection)) == 0 {
@@ -146,8 +146,8 @@ func (t *topology) at(endpoint string) uint64 {
 
 // wanted returns the IDs of the members to which the addresses have to lead, by
 // address; none where it does not matter.
-func (t *topology) wanted(selection plan.Members) map[string]uint64 {
-	if selection == plan.MembersAll {
+func (t *topology) wanted(selection spec.MemberSelection) map[string]uint64 {
+	if selection == spec.MembersAll {
 		return nil
 	}
 	ids := map[string]uint64{}

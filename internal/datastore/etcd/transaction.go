@@ -9,7 +9,7 @@ import (
 )
 
 // doTxn writes several keys in one transaction.
-func doTxn(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+func doTxn(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	puts := make([]clientv3.Op, len(req.Pairs))
 	for i, p := range req.Pairs {
 		puts[i] = clientv3.OpPut(string(p.Key), string(p.Value))
@@ -42,7 +42,7 @@ func inTransaction(client *clientv3.Client) func(context.Context, clientv3.Op) (
 // revision of its last modification with the one that was read. What it knows
 // of the key is never older than the request: with a remembered revision, the
 // share of lost swaps would tell how well this client remembers.
-func compareAndSwap(ctx context.Context, client *clientv3.Client, req *load.Request, resp *load.Response) {
+func compareAndSwap(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	key := string(req.Key)
 	resp.Sent = load.Now()
 	got, err := client.Get(ctx, key)

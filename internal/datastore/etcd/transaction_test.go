@@ -8,34 +8,48 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func txnPlan(puts int, keys int64) func(*plan.Plan) {
+// txnPlan is of transactions with so many puts; with none, of compare-and-swaps.
+func txnPlan(puts int32, keys int64) func(*plan.Plan) {
+	txn := spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: keySpace(keys, spec.Uniform), Values: smallValues}
+	if puts > 0 {
+		txn.Mode, txn.PutsPerTransaction = spec.TxnPuts, &puts
+	}
 	return func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.Txn = plan.WorkloadTxn, &plan.Txn{Puts: puts}
-		p.Workload.KeyCount, p.Workload.KeyOrder = keys, plan.KeyOrderUniform
-		p.Pods, p.Load.Requests = 2, 300
+		p.Workload = spec.Workload{Type: spec.WorkloadTxn, Txn: &txn}
+		p.Load.Pods, p.Load.Requests = 2, new(int64(300))
 	}
 }
 
 func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	cluster, client := oneMember(t)
-	for name, puts := range map[string]int{"one": 1, "some": 10, "as many as etcd takes": plan.MaxTxnOperations} {
+	for name, puts := range map[string]int32{"one": 1, "some": 10, "as many as etcd takes": spec.MaxTxnOperations} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
 			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
-			if n := s.operation(t, results.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
+			if n := s.operation(t, spec.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
 				t.Errorf("%s: %d transactions were measured, etcd has %d revisions; wanted 300", name, n, len(s.loadPuts))
 			}
 			for revision, keys := range s.loadPuts {
 				slices.Sort(keys)
-				if len(slices.Compact(keys)) != puts {
+				if len(slices.Compact(keys)) != int(puts) {
 					t.Errorf("%s: revision %d wrote the keys %v, wanted %d different ones", name, revision, keys, puts)
 				}
 			}
 		})
+	}
+}
+
+func mixedPlan(inTransaction bool) func(*plan.Plan) {
+	return func(p *plan.Plan) {
+		p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+			Consistency: spec.Linearizable, ReadPercent: 50, InTransaction: inTransaction, Keys: keySpace(100, spec.Uniform), Values: smallValues,
+		}}
+		p.Load.Requests = new(int64(300))
 	}
 }
 
@@ -45,13 +59,10 @@ func TestAMixtureInTransactions(t *testing.T) {
 	cluster, client := oneMember(t)
 	stories := map[bool]story{}
 	for _, inTransaction := range []bool{false, true} {
-		stories[inTransaction] = tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
-			p.Workload.Type, p.Workload.ReadsPerHundred, p.Workload.InTransaction = plan.WorkloadMixed, 50, inTransaction
-			p.Workload.KeyCount, p.Workload.KeyOrder, p.Load.Requests = 100, plan.KeyOrderUniform, 300
-		}))
+		stories[inTransaction] = tell(t, cluster, client, planFor(cluster.Endpoints, mixedPlan(inTransaction)))
 	}
 	plain, wrapped := stories[false], stories[true]
-	for _, operation := range []results.Operation{results.OperationPut, results.OperationRange} {
+	for _, operation := range []spec.Operation{spec.OperationPut, spec.OperationRange} {
 		want, got := plain.operation(t, operation).Latency.Count(), wrapped.operation(t, operation).Latency.Count()
 		if got != want || got < 100 {
 			t.Errorf("%d %s requests succeeded in transactions, %d without", got, operation, want)
@@ -60,12 +71,12 @@ func TestAMixtureInTransactions(t *testing.T) {
 	if len(wrapped.loadPuts) != len(plain.loadPuts) {
 		t.Errorf("etcd has %d revisions of puts in transactions, %d of those without", len(wrapped.loadPuts), len(plain.loadPuts))
 	}
-	for rpc, want := range map[results.RPC]uint64{results.RPCTxn: 300, results.RPCPut: 0, results.RPCRange: 0} {
+	for rpc, want := range map[spec.RPC]uint64{spec.RPCTxn: 300, spec.RPCPut: 0, spec.RPCRange: 0} {
 		if got := wrapped.merged.Requests[rpc][results.PhaseMeasured]; got != want {
 			t.Errorf("%d %s were measured, wanted %d", got, rpc, want)
 		}
 	}
-	if got := wrapped.merged.Requests[results.RPCPut][results.PhasePreload]; got != 100 {
+	if got := wrapped.merged.Requests[spec.RPCPut][results.PhasePreload]; got != 100 {
 		t.Errorf("%d puts wrote the keys before the load, wanted 100", got)
 	}
 }
@@ -75,19 +86,19 @@ func TestAMixtureInTransactions(t *testing.T) {
 func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
-	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
-	request := load.Request{Operation: results.OperationRange, Key: []byte(ownPrefix + "1"), InTransaction: true, Timeout: 5 * time.Second}
+	c := connect(t, connected(t, planFor(cluster.Endpoints, mixedPlan(true))), 0)
+	request := load.Request{Operation: spec.OperationRange, Key: []byte(ownPrefix + "1"), Needs: 1, Timeout: 5 * time.Second}
 	var response load.Response
 	if c.Do(t.Context(), &request, &response); response.Code != "NotFound" {
 		t.Errorf("got %+v, wanted that the key is not found", response)
 	}
-	request.Operation, request.Value = results.OperationPut, []byte("v")
+	request.Operation, request.Value = spec.OperationPut, []byte("v")
 	c.Do(t.Context(), &request, &response)
 	got, err := client.Get(t.Context(), ownPrefix+"1")
 	if err != nil || len(got.Kvs) != 1 || got.Kvs[0].ModRevision != response.Revision || !response.Succeeded() {
 		t.Errorf("got %+v, the store has %v (%v)", response, got, err)
 	}
-	request.Operation = results.OperationRange
+	request.Operation = spec.OperationRange
 	if c.Do(t.Context(), &request, &response); !response.Succeeded() {
 		t.Errorf("got %+v, wanted the key to be found", response)
 	}
@@ -102,21 +113,18 @@ func TestASwapThatIsLostChangesNothing(t *testing.T) {
 		wantLost func(uint64) bool
 	}{
 		"one key for all clients": {1, func(lost uint64) bool { return lost > 0 && lost < 300 }},
-		"many keys":               {100_000, func(lost uint64) bool { return lost < 10 }},
+		"many keys":               {5_000, func(lost uint64) bool { return lost < 10 }},
 	} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys), func(p *plan.Plan) {
-				p.Workload.KeyCount = min(tc.keys, 5_000)
-			}))
-			r := s.operation(t, results.OperationCompareAndSwap)
+			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys)))
+			r := s.operation(t, spec.OperationCompareAndSwap)
 			if r.Latency.Count() != 300 || !tc.wantLost(r.Lost) {
 				t.Errorf("%s: %d of %d swaps were lost", name, r.Lost, r.Latency.Count())
 			}
-			preloaded := min(tc.keys, 5_000)
-			if wrote := int64(len(s.loadPuts)) - preloaded; wrote != int64(r.Latency.Count()-r.Lost) {
+			if wrote := int64(len(s.loadPuts)) - tc.keys; wrote != int64(r.Latency.Count()-r.Lost) {
 				t.Errorf("%s: etcd has %d revisions of the load for %d swaps of which %d were lost", name, wrote, r.Latency.Count(), r.Lost)
 			}
-			for rpc, want := range map[results.RPC]uint64{results.RPCRange: 300, results.RPCTxn: 300, results.RPCPut: 0} {
+			for rpc, want := range map[spec.RPC]uint64{spec.RPCRange: 300, spec.RPCTxn: 300, spec.RPCPut: 0} {
 				if got := s.merged.Requests[rpc][results.PhaseMeasured]; got != want {
 					t.Errorf("%s: %d %s were measured, wanted %d", name, got, rpc, want)
 				}
@@ -128,7 +136,7 @@ func TestASwapThatIsLostChangesNothing(t *testing.T) {
 func TestASwapOfAKeyThatIsGoneFails(t *testing.T) {
 	cluster, _ := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
-	request := load.Request{Operation: results.OperationCompareAndSwap, Key: []byte(ownPrefix + "1"), Value: []byte("v"), Timeout: 5 * time.Second}
+	request := load.Request{Operation: spec.OperationCompareAndSwap, Key: []byte(ownPrefix + "1"), Value: []byte("v"), Needs: 1, Timeout: 5 * time.Second}
 	var response load.Response
 	c.Do(t.Context(), &request, &response)
 	if response.Code != "NotFound" || response.Received <= response.Sent {
@@ -142,7 +150,7 @@ func TestALostSwapDoesNotStayLost(t *testing.T) {
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
 	key := ownPrefix + "1"
 	put(t, client, key, "old")
-	swap := load.Request{Operation: results.OperationCompareAndSwap, Key: []byte(key), Value: []byte("new"), Timeout: 5 * time.Second}
+	swap := load.Request{Operation: spec.OperationCompareAndSwap, Key: []byte(key), Value: []byte("new"), Needs: 1, Timeout: 5 * time.Second}
 	response := load.Response{Lost: true, Code: "Unavailable"}
 	c.Do(context.Background(), &swap, &response)
 	if response.Lost || !response.Succeeded() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -15,11 +16,11 @@ import (
 func TestChangesOfOneObject(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints, registryPlan)), 0)
-	do(t, c, object(results.OperationOptimisticPut, "a", true))
+	do(t, c, object(spec.OperationOptimisticPut, "a", true))
 	var changing sync.WaitGroup
 	for range 20 {
 		changing.Go(func() {
-			request, response := object(results.OperationOptimisticPut, "a", false), load.Response{}
+			request, response := object(spec.OperationOptimisticPut, "a", false), load.Response{}
 			c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
 			if !response.Succeeded() || response.Lost {
 				t.Errorf("%s %s, lost: %v; nobody else has changed the object", response.Code, response.Detail, response.Lost)
@@ -27,7 +28,7 @@ func TestChangesOfOneObject(t *testing.T) {
 		})
 	}
 	changing.Wait()
-	got, err := client.Get(t.Context(), string(object(results.OperationOptimisticPut, "a", false).Key))
+	got, err := client.Get(t.Context(), string(object(spec.OperationOptimisticPut, "a", false).Key))
 	if err != nil || len(got.Kvs) != 1 || got.Kvs[0].Version != 21 {
 		t.Errorf("the object is %v (%v), wanted its 21st version", got, err)
 	}

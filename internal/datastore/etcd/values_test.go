@@ -5,8 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
 // counted returns the numbers from first to before end, in steps.
@@ -22,28 +23,37 @@ func counted(first, end, step int64) (numbers []int64) {
 func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
+	values := compressible(16, spec.SizesLogUniform)
+	values.SizeBytes = 255
 	tests := map[string]struct {
 		change func(*plan.Plan)
 		// wantNumbers are those of all values that reach the store.
 		wantNumbers []int64
 	}{
-		"transactions": {txnPlan(5, 1_000), counted(0, 5*300, 1)},
+		"transactions": {func(p *plan.Plan) {
+			txnPlan(5, 1_000)(p)
+			p.Workload.Txn.Values = values
+		}, counted(0, 5*300, 1)},
 		"swaps of different keys": {func(p *plan.Plan) {
 			txnPlan(0, 400)(p)
-			p.Workload.KeyOrder = plan.KeyOrderSequential
+			p.Workload.Txn.Keys.Distribution, p.Workload.Txn.Values = spec.Sequential, values
 		}, append(counted(0, 400, 1), counted(0, 300, 1)...)},
 		// The first two of five keys are written.
 		"software transactions that conflict": {
-			stmPlan(plan.IsolationRepeatableReads, plan.LockerNone),
+			func(p *plan.Plan) {
+				stmPlan(spec.IsolationRepeatableReads, spec.LockerNone)(p)
+				p.Workload.STM.Values = values
+			},
 			slices.Concat(counted(0, 10, 1), counted(0, 5*stmTransactions, 5), counted(1, 5*stmTransactions, 5)),
 		},
-		"histories": {watchGetPlan(8), append(counted(0, 10, 1), counted(0, 2*8, 1)...)},
+		"histories": {func(p *plan.Plan) {
+			watchGetPlan(8)(p)
+			p.Workload.WatchGet.Values = values
+		}, append(counted(0, 10, 1), counted(0, 2*8, 1)...)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, tc.change, func(p *plan.Plan) {
-				p.Workload.ValueSize, p.Workload.Values = 255, plan.Values{ZeroPercent: 60, Spread: 239, LogUniform: true}
-			})
+			p := planFor(cluster.Endpoints, tc.change)
 			_, changes := changesOf(t, client, p)
 			got, want := map[string]int{}, map[string]int{}
 			for _, c := range changes {
@@ -51,7 +61,7 @@ func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 					got[c.value]++
 				}
 			}
-			w := workload.New(p)
+			w := workload.New(p.Run)
 			for _, number := range tc.wantNumbers {
 				want[string(w.Value(number))]++
 			}

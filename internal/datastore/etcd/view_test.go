@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -108,13 +109,13 @@ func TestAGrownDatabaseEndsTheLoad(t *testing.T) {
 	}
 	limit := status.DbSize + 1<<20
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 500
-		p.Workload.ValueSize, p.Workload.KeyCount = 10_000, 100_000
-		p.Guard.StopOn.MaxDatabaseBytes = limit
+		timed(&p.Load, 60, 500)
+		p.Workload.Put.Values.SizeBytes, p.Workload.Put.Keys.Count = 10_000, 100_000
+		p.Guard.StopOn.DatabaseSize = &spec.DatabaseSizeRule{MaxBytes: limit}
 	})
 	began := time.Now()
 	s := runAll(t, p)[0]
-	if s.Fired == nil || s.Fired.Rule != results.GuardDatabaseSize || s.Fired.Got <= s.Fired.Limit || s.Fired.Limit != float64(limit) {
+	if s.Fired == nil || s.Fired.Rule != spec.GuardDatabaseSize || s.Fired.Got <= s.Fired.Limit || s.Fired.Limit != float64(limit) {
 		t.Fatalf("%+v fired, wanted the size of the database over %d", s.Fired, limit)
 	}
 	if took := time.Since(began); took > 30*time.Second || !s.Stopped {
@@ -127,9 +128,7 @@ func TestAGrownDatabaseEndsTheLoad(t *testing.T) {
 func TestAnElectionInTheLoadIsTold(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
-	p := planFor(cluster.Endpoints, func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 50
-	})
+	p := planFor(cluster.Endpoints, func(p *plan.Plan) { timed(&p.Load, 60, 50) })
 	session, stop := runOne(t, p)
 	awaitSnapshot(t, session, func(s *results.Snapshot) bool { return s.Stage == results.StageMeasuring })
 	cluster.MoveLeader(t, (cluster.Leader(t)+1)%3)
@@ -142,7 +141,7 @@ func TestAnElectionInTheLoadIsTold(t *testing.T) {
 	}
 }
 
-// A target that can not be asked under the load is not one that stayed the same.
+// A target that cannot be asked under the load is not one that stayed the same.
 func TestATargetThatIsNotSeenIsSaidSo(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)

@@ -12,6 +12,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -123,7 +124,7 @@ func (w *streamWatcher) open(ctx context.Context) error {
 	w.stop = stop
 	// It may fire just when the watcher was created, and be at work after Stop:
 	// it must end no other opening than its own.
-	late := time.AfterFunc(controlTimeout, func() { stop(context.DeadlineExceeded) })
+	late := time.AfterFunc(reach.Timeout, func() { stop(context.DeadlineExceeded) })
 	defer late.Stop()
 	err := w.create(ctx)
 	if err != nil {
@@ -203,7 +204,7 @@ func (w *streamWatcher) run(ctx context.Context) {
 		}
 		w.end(last.CompactRevision > 0)
 		for w.open(ctx) != nil {
-			if pause(ctx, lookEvery) != nil {
+			if pause(ctx, reach.LookEvery) != nil {
 				return
 			}
 		}

@@ -9,17 +9,19 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-func watchPlan(watch plan.Watch, keys int64) func(*plan.Plan) {
+func watchPlan(watch spec.Watch, keys int64) func(*plan.Plan) {
+	watch.Keys, watch.Values = keySpace(keys, spec.Uniform), smallValues
 	return func(p *plan.Plan) {
-		p.Workload.Type, p.Workload.Watch = plan.WorkloadWatch, &watch
-		p.Workload.KeyCount, p.Workload.KeyOrder = keys, plan.KeyOrderUniform
-		p.Load.Requests = 400
+		p.Workload = spec.Workload{Type: spec.WorkloadWatch, Watch: &watch}
+		p.Load.Requests = new(int64(400))
 	}
 }
 
@@ -28,25 +30,25 @@ func watchPlan(watch plan.Watch, keys int64) func(*plan.Plan) {
 func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
-		watch plan.Watch
+		watch spec.Watch
 		keys  int64
-		pods  int
+		pods  int32
 		// wantEach is how many events each put has.
 		wantEach uint64
 	}{
-		"one key":                  {plan.Watch{Streams: 4, WatchersPerStream: 3}, 1, 1, 12},
-		"each a key":               {plan.Watch{Streams: 1, WatchersPerStream: 10}, 10, 1, 1},
-		"all keys":                 {plan.Watch{Streams: 2, WatchersPerStream: 3, AllKeys: true}, 10, 1, 6},
-		"with previous values":     {plan.Watch{Streams: 2, WatchersPerStream: 2, PrevKV: true}, 2, 1, 2},
-		"two pods, one key":        {plan.Watch{Streams: 5, WatchersPerStream: 2}, 1, 2, 0},
-		"two pods, the same":       {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true}, 7, 2, 4},
-		"two carriers":             {plan.Watch{Streams: 4, WatchersPerStream: 3, Connections: 2}, 1, 1, 12},
-		"two pods, three carriers": {plan.Watch{Streams: 4, WatchersPerStream: 2, AllKeys: true, Connections: 3}, 7, 2, 4},
-		"more keys than anyone":    {plan.Watch{Streams: 1, WatchersPerStream: 1}, 1000, 1, 0},
+		"one key":                  {spec.Watch{Scope: spec.WatchScopeKey, Streams: 4, WatchersPerStream: 3}, 1, 1, 12},
+		"each a key":               {spec.Watch{Scope: spec.WatchScopeKey, Streams: 1, WatchersPerStream: 10}, 10, 1, 1},
+		"all keys":                 {spec.Watch{Streams: 2, WatchersPerStream: 3, Scope: spec.WatchScopeAllKeys}, 10, 1, 6},
+		"with previous values":     {spec.Watch{Scope: spec.WatchScopeKey, Streams: 2, WatchersPerStream: 2, PrevKV: true}, 2, 1, 2},
+		"two pods, one key":        {spec.Watch{Scope: spec.WatchScopeKey, Streams: 5, WatchersPerStream: 2}, 1, 2, 0},
+		"two pods, the same":       {spec.Watch{Streams: 4, WatchersPerStream: 2, Scope: spec.WatchScopeAllKeys}, 7, 2, 4},
+		"two carriers":             {spec.Watch{Scope: spec.WatchScopeKey, Streams: 4, WatchersPerStream: 3, Connections: 2}, 1, 1, 12},
+		"two pods, three carriers": {spec.Watch{Streams: 4, WatchersPerStream: 2, Scope: spec.WatchScopeAllKeys, Connections: 3}, 7, 2, 4},
+		"more keys than anyone":    {spec.Watch{Scope: spec.WatchScopeKey, Streams: 1, WatchersPerStream: 1}, 1000, 1, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) { p.Pods, p.Load.WarmupSeconds = tc.pods, 1 })
+			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = tc.pods, 1 })
 			s := tell(t, cluster, client, p)
 			w := s.merged.Watch
 			want := results.Watch{Watchers: uint64(tc.watch.Streams * tc.watch.WatchersPerStream), Expected: w.Expected}
@@ -56,7 +58,7 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 			if w != want {
 				t.Errorf("got %+v, wanted %+v", w, want)
 			}
-			put, event, delivery := s.operation(t, results.OperationPut), s.operation(t, results.OperationWatchEvent), s.operation(t, results.OperationWatchDelivery)
+			put, event, delivery := s.operation(t, spec.OperationPut), s.operation(t, spec.OperationWatchEvent), s.operation(t, spec.OperationWatchDelivery)
 			if put.Latency.Count() != 400 || event.Latency.Count() != w.Expected || delivery.Latency.Count() != w.Expected {
 				t.Errorf("%d puts, %d events, %d deliveries; wanted 400 and twice %d", put.Latency.Count(), event.Latency.Count(), delivery.Latency.Count(), w.Expected)
 			}
@@ -70,7 +72,7 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 // A watcher that watches one key of many sees the share of the puts on it.
 func TestAWatcherSeesItsKeyAlone(t *testing.T) {
 	cluster, client := oneMember(t)
-	p := planFor(cluster.Endpoints, watchPlan(plan.Watch{Streams: 1, WatchersPerStream: 1}, 4))
+	p := planFor(cluster.Endpoints, watchPlan(spec.Watch{Scope: spec.WatchScopeKey, Streams: 1, WatchersPerStream: 1}, 4))
 	s := tell(t, cluster, client, p)
 	onFirst := uint64(0)
 	for _, keys := range s.loadPuts {
@@ -118,8 +120,8 @@ func watchOver(t *testing.T) (*link, *clientv3.Client, *audience) {
 	l := newLink(t, cluster.Endpoints[0])
 	c := connect(t, connected(t, planFor([]string{l.address()})), 0)
 	a := newAudience()
-	w := load.Watcher{Key: []byte(ownPrefix), End: []byte(clientv3.GetPrefixRangeEnd(ownPrefix))}
-	if err := c.Watch(t.Context(), []load.Watcher{w}, a); err != nil {
+	w := workload.Watcher{Key: []byte(ownPrefix), End: []byte(clientv3.GetPrefixRangeEnd(ownPrefix))}
+	if err := c.Watch(t.Context(), []load.Watcher{{Watcher: w}}, a); err != nil {
 		t.Fatal(err)
 	}
 	return l, client, a
@@ -156,7 +158,7 @@ func TestAWatcherThatWasNotOpenedHidesNoResumption(t *testing.T) {
 	l := newLink(t, cluster.Endpoints[0])
 	a := newAudience()
 	s := &watchStream{conn: connect(t, connected(t, planFor([]string{l.address()})), 0), audience: a}
-	what := load.Watcher{Key: []byte(ownPrefix + "1")}
+	what := load.Watcher{Watcher: workload.Watcher{Key: []byte(ownPrefix + "1")}}
 	if err := s.add(t.Context(), what); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +182,7 @@ func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
 	l := newLink(t, cluster.Endpoints[0])
 	c := connect(t, connected(t, planFor([]string{l.address()})), 0)
 	a := newAudience()
-	if err := c.Watch(t.Context(), []load.Watcher{{Key: []byte(ownPrefix + "1")}}, a); err != nil {
+	if err := c.Watch(t.Context(), []load.Watcher{{Watcher: workload.Watcher{Key: []byte(ownPrefix + "1")}}}, a); err != nil {
 		t.Fatal(err)
 	}
 	l.cut()
@@ -255,7 +257,7 @@ func TestAWatcherThatMayNotReadIsExplained(t *testing.T) {
 	cluster, client := oneMember(t)
 	enableAuth(t, client)
 	c := connect(t, connected(t, planFor(cluster.Endpoints, withUser(t, "bench", "benchpass"))), 0)
-	err := c.Watch(t.Context(), []load.Watcher{{Key: []byte("elsewhere/1")}}, newAudience())
+	err := c.Watch(t.Context(), []load.Watcher{{Watcher: workload.Watcher{Key: []byte("elsewhere/1")}}}, newAudience())
 	wantFailure(t, err, results.FailureAuthenticationFailed)
 }
 
@@ -263,8 +265,8 @@ func TestAWatcherThatMayNotReadIsExplained(t *testing.T) {
 func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	cluster, client := oneMember(t)
 	l := newLink(t, cluster.Endpoints[0])
-	p := planFor([]string{l.address()}, watchPlan(plan.Watch{Streams: 2, WatchersPerStream: 3}, 1), func(p *plan.Plan) {
-		p.Load.Requests, p.Load.DurationSeconds, p.Load.RatePerSecond = 0, 60, 200
+	p := planFor([]string{l.address()}, watchPlan(spec.Watch{Scope: spec.WatchScopeKey, Streams: 2, WatchersPerStream: 3}, 1), func(p *plan.Plan) {
+		timed(&p.Load, 60, 200)
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := client.Watch(ctx, ownPrefix+"00000000")
@@ -279,11 +281,11 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	}()
 	session, stop := runOne(t, p)
 	awaitSnapshot(t, session, func(s *results.Snapshot) bool {
-		put := s.Operations[results.OperationPut]
+		put := s.Operations[spec.OperationPut]
 		return s.Watch.Watchers > 0 && s.Watch.Resumed >= s.Watch.Watchers && put != nil && put.Latency.Count() >= 200
 	})
 	s := stop()
-	w, put, event := s.Watch, s.Operations[results.OperationPut], s.Operations[results.OperationWatchEvent]
+	w, put, event := s.Watch, s.Operations[spec.OperationPut], s.Operations[spec.OperationWatchEvent]
 	if w.Missed+w.Duplicate+w.Cancelled > 0 || w.Resumed < w.Watchers {
 		t.Errorf("got %+v, wanted all watchers to be resumed and nothing else", w)
 	}
@@ -296,8 +298,8 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 func TestPreviousValuesAreSent(t *testing.T) {
 	cluster, _ := oneMember(t)
 	sent := func(prevKV bool) float64 {
-		p := planFor(cluster.Endpoints, watchPlan(plan.Watch{Streams: 1, WatchersPerStream: 5, PrevKV: prevKV}, 1), func(p *plan.Plan) {
-			p.Workload.ValueSize = 1000
+		p := planFor(cluster.Endpoints, watchPlan(spec.Watch{Scope: spec.WatchScopeKey, Streams: 1, WatchersPerStream: 5, PrevKV: prevKV}, 1), func(p *plan.Plan) {
+			p.Workload.Watch.Values.SizeBytes = 1000
 		})
 		before := sumOf(t, cluster, "etcd_network_client_grpc_sent_bytes_total")
 		runAll(t, p)
@@ -317,12 +319,12 @@ func TestAWatcherOfObjectsWantsALeader(t *testing.T) {
 	cluster := etcdtest.Start(t, 3, nil)
 	c := connect(t, connected(t, planFor(cluster.Endpoints[:1])), 0)
 	objects, keys := newAudience(), newAudience()
-	objectRange := load.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0")}
-	if err := c.Watch(t.Context(), []load.Watcher{objectRange}, keys); err != nil {
+	objectRange := workload.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0")}
+	if err := c.Watch(t.Context(), []load.Watcher{{Watcher: objectRange}}, keys); err != nil {
 		t.Fatal(err)
 	}
 	objectRange.Reflect = true
-	if err := c.Watch(t.Context(), []load.Watcher{objectRange}, objects); err != nil {
+	if err := c.Watch(t.Context(), []load.Watcher{{Watcher: objectRange}}, objects); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Stop(1)
@@ -340,21 +342,21 @@ func TestAWatcherOfObjectsTeachesTheirRevisions(t *testing.T) {
 	put(t, client, key, "there before")
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)
 	a := newAudience()
-	w := load.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0"), Reflect: true}
-	if err := c.Watch(t.Context(), []load.Watcher{w}, a); err != nil {
+	w := workload.Watcher{Key: []byte(ownPrefix + "registry/"), End: []byte(ownPrefix + "registry0"), Reflect: true}
+	if err := c.Watch(t.Context(), []load.Watcher{{Watcher: w}}, a); err != nil {
 		t.Fatal(err)
 	}
-	if do(t, c, object(results.OperationOptimisticPut, "a", false)).Lost {
+	if do(t, c, object(spec.OperationOptimisticPut, "a", false)).Lost {
 		t.Error("a change of what was there before was lost")
 	}
 	put(t, client, key, "somebody else's")
 	for next(t, a.events, "the event of somebody else's put") != "somebody else's" {
 		continue
 	}
-	if do(t, c, object(results.OperationOptimisticPut, "a", false)).Lost {
+	if do(t, c, object(spec.OperationOptimisticPut, "a", false)).Lost {
 		t.Error("a change of what the watch has told was lost")
 	}
-	if got := c.driver.Requests()[results.RPCRange]; got[results.PhaseMeasured] > 0 {
+	if got := c.driver.Requests()[spec.RPCRange]; got[results.PhaseMeasured] > 0 {
 		t.Errorf("the revision was read before a change, though it was known: %v", got)
 	}
 }

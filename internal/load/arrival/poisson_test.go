@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // merged returns when the Poisson arrivals of all pods are due before an end,
@@ -81,8 +83,8 @@ func distance(sample []float64, want func(float64) float64) (d float64) {
 // With a rate that changes, the arrivals lie in time as the rate does: where
 // the schedule would have them if they were spread evenly, they are uniform.
 func TestPoissonFollowsTheRate(t *testing.T) {
-	for name, stages := range map[string][]Stage{
-		"ramp up": {{0, 2_000, 60}}, "ramp down": {{2_000, 0, 60}}, "stages": {{100, 100, 10}, {0, 0, 10}, {3_000, 3_000, 20}},
+	for name, stages := range map[string][]spec.Stretch{
+		"ramp up": {over(0, 2_000, 60)}, "ramp down": {over(2_000, 0, 60)}, "stages": {over(100, 100, 10), over(0, 0, 10), over(3_000, 3_000, 20)},
 	} {
 		s, total := Stages(stages...), float64(totalOf(stages))
 		all := merged(s, 3, 2, 4, math.MaxInt64)
@@ -100,7 +102,7 @@ func TestPoissonFollowsTheRate(t *testing.T) {
 }
 
 // integralOf is how many arrivals are due on average before a time.
-func integralOf(stages []Stage, seconds float64) (n float64) {
+func integralOf(stages []spec.Stretch, seconds float64) (n float64) {
 	for _, s := range stages {
 		t := min(seconds, float64(s.Seconds))
 		n += float64(s.From)*t + float64(s.To-s.From)*t*t/float64(2*s.Seconds)

@@ -3,15 +3,9 @@ package arrival
 import (
 	"math"
 	"time"
-)
 
-// Stage is a stretch of a schedule in which the rate goes linearly from From to
-// To, in arrivals per second. Arithmetic is exact for rates up to 10,000,000
-// and up to 604,800 s.
-type Stage struct {
-	From, To int64
-	Seconds  int64
-}
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // Schedule is the rate at which arrivals are due, from the start on. The zero
 // Schedule has no arrivals.
@@ -32,9 +26,9 @@ func PerSecond(rate int64) Schedule {
 	}}}
 }
 
-// Stages is the schedule of these stages, one after the other. It ends with the
-// last.
-func Stages(stages ...Stage) Schedule {
+// Stages is the schedule of these stretches, one after the other. It ends with the
+// last. Rates of up to 10,000,000 a second over at most a week do not overflow.
+func Stages(stages ...spec.Stretch) Schedule {
 	var s Schedule
 	var next segment
 	for _, stage := range stages {

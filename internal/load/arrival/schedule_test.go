@@ -8,29 +8,36 @@ import (
 	"sort"
 	"testing"
 	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // Shapes that schedules have, by name.
-var shapes = map[string][]Stage{
-	"one rate":             {{500, 500, 60}},
-	"up":                   {{100, 1_000, 30}},
-	"up from nothing":      {{0, 7, 11}},
-	"down to nothing":      {{7, 0, 11}},
-	"down":                 {{1_000_000, 1, 3_600}},
-	"nearly flat":          {{999_999, 1_000_000, 86_400}},
-	"half an arrival":      {{1, 2, 1}, {2, 3, 1}, {5, 5, 2}},
-	"stages":               {{10, 10, 1}, {0, 0, 3}, {1_000, 1_000, 2}, {3, 3, 7}},
-	"a pause to begin":     {{0, 0, 5}, {20, 20, 1}},
-	"a pause at the end":   {{20, 20, 1}, {0, 0, 5}},
-	"ramp, hold, ramp":     {{0, 300, 10}, {300, 300, 10}, {300, 0, 10}},
-	"the greatest":         {{10_000_000, 10_000_000, 604_800}},
-	"the greatest ramp":    {{0, 10_000_000, 604_800}},
-	"the greatest descent": {{10_000_000, 0, 604_800}},
+var shapes = map[string][]spec.Stretch{
+	"one rate":             {over(500, 500, 60)},
+	"up":                   {over(100, 1_000, 30)},
+	"up from nothing":      {over(0, 7, 11)},
+	"down to nothing":      {over(7, 0, 11)},
+	"down":                 {over(1_000_000, 1, 3_600)},
+	"nearly flat":          {over(999_999, 1_000_000, 86_400)},
+	"half an arrival":      {over(1, 2, 1), over(2, 3, 1), over(5, 5, 2)},
+	"stages":               {over(10, 10, 1), over(0, 0, 3), over(1_000, 1_000, 2), over(3, 3, 7)},
+	"a pause to begin":     {over(0, 0, 5), over(20, 20, 1)},
+	"a pause at the end":   {over(20, 20, 1), over(0, 0, 5)},
+	"ramp, hold, ramp":     {over(0, 300, 10), over(300, 300, 10), over(300, 0, 10)},
+	"the greatest":         {over(10_000_000, 10_000_000, 604_800)},
+	"the greatest ramp":    {over(0, 10_000_000, 604_800)},
+	"the greatest descent": {over(10_000_000, 0, 604_800)},
+}
+
+// over is a stretch of so many seconds.
+func over(from, to, seconds int64) spec.Stretch {
+	return spec.Stretch{From: from, To: to, Seconds: seconds}
 }
 
 // exact is Schedule.At in numbers without bounds: the greatest nanosecond at
 // which the integral of the rate has not gone beyond n + part/2^32.
-func exact(stages []Stage, p position) time.Duration {
+func exact(stages []spec.Stretch, p position) time.Duration {
 	rest := new(big.Rat).SetFrac(
 		new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(p.whole), places), big.NewInt(int64(p.part))),
 		new(big.Int).Lsh(big.NewInt(1), places))
@@ -46,7 +53,7 @@ func exact(stages []Stage, p position) time.Duration {
 	return math.MaxInt64
 }
 
-func exactIn(s Stage, arrivals *big.Rat) time.Duration {
+func exactIn(s spec.Stretch, arrivals *big.Rat) time.Duration {
 	second := big.NewRat(1e9, 1)
 	beyond := func(ns int) bool {
 		t := new(big.Rat).Quo(big.NewRat(int64(ns), 1), second)
@@ -57,7 +64,7 @@ func exactIn(s Stage, arrivals *big.Rat) time.Duration {
 	return time.Duration(sort.Search(int(s.Seconds*1e9)+1, beyond) - 1)
 }
 
-func totalOf(stages []Stage) (arrivals int64) {
+func totalOf(stages []spec.Stretch) (arrivals int64) {
 	for _, s := range stages {
 		arrivals += (s.From + s.To) * s.Seconds
 	}
@@ -132,7 +139,7 @@ func TestAtNeverWrapsAround(t *testing.T) {
 
 func TestNothingIsDueWithoutARate(t *testing.T) {
 	for name, s := range map[string]Schedule{
-		"no rate": PerSecond(0), "below zero": PerSecond(-1), "no stages": Stages(), "a pause": Stages(Stage{Seconds: 9}), "zero": {},
+		"no rate": PerSecond(0), "below zero": PerSecond(-1), "no stages": Stages(), "a pause": Stages(spec.Stretch{Seconds: 9}), "zero": {},
 	} {
 		if got := s.At(0); got != math.MaxInt64 {
 			t.Errorf("%s: the first arrival is due at %v, wanted never", name, got)
@@ -188,7 +195,7 @@ func BenchmarkNext(b *testing.B) {
 }
 
 func ExampleStages() {
-	s := Stages(Stage{From: 0, To: 4, Seconds: 2}, Stage{From: 2, To: 2, Seconds: 1})
+	s := Stages(spec.Stretch{From: 0, To: 4, Seconds: 2}, spec.Stretch{From: 2, To: 2, Seconds: 1})
 	for n := range uint64(6) {
 		fmt.Println(s.At(n).Round(time.Millisecond))
 	}

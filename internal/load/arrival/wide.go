@@ -3,7 +3,7 @@ package arrival
 import "math/bits"
 
 // wide is an unsigned integer of 128 bits. Its arithmetic does not look for
-// overflow: see the limits of Stage.
+// overflow: see the limits of Stages.
 type wide struct{ hi, lo uint64 }
 
 func product(a, b uint64) wide {

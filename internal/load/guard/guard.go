@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // Guard holds a load to its rules. Each Sees method returns the rule that what
 // it is told breaks, nil if it breaks none.
 type Guard struct {
-	rules plan.StopRules
+	rules spec.StopRules
 	name  func(id string) string
 
 	// leader and term are those of the first view that knew them.
@@ -24,16 +24,16 @@ type Guard struct {
 	requests trail
 	flushes  map[string]*trail
 	// unwatched has the first reason for which a rule was not watched.
-	unwatched map[results.GuardRule]string
+	unwatched map[spec.GuardRule]string
 }
 
 // New returns a guard. name returns what people call the member with an ID.
-func New(rules plan.StopRules, name func(id string) string) *Guard {
-	return &Guard{rules: rules, name: name, flushes: map[string]*trail{}, unwatched: map[results.GuardRule]string{}}
+func New(rules spec.StopRules, name func(id string) string) *Guard {
+	return &Guard{rules: rules, name: name, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}}
 }
 
 // Unwatched says, of each rule that could not be watched all the time, why.
-func (g *Guard) Unwatched() map[results.GuardRule]string { return maps.Clone(g.unwatched) }
+func (g *Guard) Unwatched() map[spec.GuardRule]string { return maps.Clone(g.unwatched) }
 
 // SeesView looks at alarms, the leader and the sizes of databases.
 func (g *Guard) SeesView(v members.View) *results.Fired {
@@ -54,17 +54,17 @@ func (g *Guard) notice(v members.View) {
 	for _, id := range v.IDs() {
 		if problem := v.Members[id].Problem; problem != "" {
 			silent, reason = silent+1, g.name(id)+" did not say how it is: "+problem
-			g.misses(g.rules.MaxDatabaseBytes > 0, results.GuardDatabaseSize, reason)
+			g.misses(g.rules.DatabaseSize != nil, spec.GuardDatabaseSize, reason)
 		}
 	}
 	if silent == len(v.Members) {
-		g.misses(g.rules.Alarm, results.GuardAlarm, reason)
-		g.misses(g.rules.LeaderChange, results.GuardLeaderChange, reason)
+		g.misses(g.rules.Alarm, spec.GuardAlarm, reason)
+		g.misses(g.rules.LeaderChange, spec.GuardLeaderChange, reason)
 	}
 }
 
 // misses notes why a rule, if the load has it, was not watched.
-func (g *Guard) misses(has bool, rule results.GuardRule, reason string) {
+func (g *Guard) misses(has bool, rule spec.GuardRule, reason string) {
 	if _, noted := g.unwatched[rule]; has && !noted {
 		g.unwatched[rule] = reason
 	}
@@ -73,7 +73,7 @@ func (g *Guard) misses(has bool, rule results.GuardRule, reason string) {
 func (g *Guard) seesAlarm(v members.View) *results.Fired {
 	for _, id := range v.IDs() {
 		if alarm := v.Members[id].Alarm; g.rules.Alarm && alarm != "" {
-			return &results.Fired{Rule: results.GuardAlarm, Subject: g.name(id), Detail: alarm}
+			return &results.Fired{Rule: spec.GuardAlarm, Subject: g.name(id), Detail: alarm}
 		}
 	}
 	return nil
@@ -94,14 +94,14 @@ func (g *Guard) seesLeader(v members.View) *results.Fired {
 	if leader != g.leader {
 		detail += " over " + g.name(g.leader)
 	}
-	return &results.Fired{Rule: results.GuardLeaderChange, Subject: g.name(leader), Detail: detail}
+	return &results.Fired{Rule: spec.GuardLeaderChange, Subject: g.name(leader), Detail: detail}
 }
 
 func (g *Guard) seesDatabases(v members.View) *results.Fired {
-	limit := g.rules.MaxDatabaseBytes
+	rule := g.rules.DatabaseSize
 	for _, id := range v.IDs() {
-		if bytes := v.Members[id].DatabaseBytes; limit > 0 && bytes > limit {
-			return &results.Fired{Rule: results.GuardDatabaseSize, Subject: g.name(id), Got: float64(bytes), Limit: float64(limit)}
+		if bytes := v.Members[id].DatabaseBytes; rule != nil && bytes > rule.MaxBytes {
+			return &results.Fired{Rule: spec.GuardDatabaseSize, Subject: g.name(id), Got: float64(bytes), Limit: float64(rule.MaxBytes)}
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func (g *Guard) seesDatabases(v members.View) *results.Fired {
 
 // SeesSamples looks at the members' own metrics.
 func (g *Guard) SeesSamples(samples map[string]members.Sample) (first *results.Fired) {
-	if g.rules.WALFsync.ForSeconds == 0 {
+	if g.rules.WALFsync == nil {
 		return nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(samples)) {
@@ -124,10 +124,10 @@ func (g *Guard) seesFlushes(id string, s members.Sample) *results.Fired {
 	timer, served := s.Timers[results.TimerWALFsync]
 	switch {
 	case s.Problem != "":
-		g.misses(true, results.GuardWALFsync, g.name(id)+": "+s.Problem)
+		g.misses(true, spec.GuardWALFsync, g.name(id)+": "+s.Problem)
 		return nil
 	case !served:
-		g.misses(true, results.GuardWALFsync, g.name(id)+" does not serve this metric")
+		g.misses(true, spec.GuardWALFsync, g.name(id)+" does not serve this metric")
 		return nil
 	case g.flushes[id] == nil:
 		g.flushes[id] = &trail{}
@@ -135,7 +135,7 @@ func (g *Guard) seesFlushes(id string, s members.Sample) *results.Fired {
 	flushes, seconds, ok := g.flushes[id].add(point{s.At, timer.Count, timer.Seconds}, g.rules.WALFsync.For())
 	limit := g.rules.WALFsync.MaxMean().Seconds()
 	if mean := seconds / flushes; ok && flushes > 0 && mean > limit && !math.IsInf(mean, 0) {
-		return &results.Fired{Rule: results.GuardWALFsync, Subject: g.name(id), Got: mean, Limit: limit, At: s.At}
+		return &results.Fired{Rule: spec.GuardWALFsync, Subject: g.name(id), Got: mean, Limit: limit, At: s.At}
 	}
 	return nil
 }
@@ -144,12 +144,12 @@ func (g *Guard) seesFlushes(id string, s members.Sample) *results.Fired {
 // many of these had failed, by this time.
 func (g *Guard) SeesRequests(at time.Time, ended, failed uint64) *results.Fired {
 	rule := g.rules.ErrorRatio
-	if rule.ForSeconds == 0 {
+	if rule == nil {
 		return nil
 	}
 	all, bad, ok := g.requests.add(point{at, float64(ended), float64(failed)}, rule.For())
 	if ratio := 1e6 * bad / all; ok && all > 0 && ratio > float64(rule.MaxPerMillion) {
-		return &results.Fired{Rule: results.GuardErrorRatio, Got: ratio, Limit: float64(rule.MaxPerMillion), At: at}
+		return &results.Fired{Rule: spec.GuardErrorRatio, Got: ratio, Limit: float64(rule.MaxPerMillion), At: at}
 	}
 	return nil
 }

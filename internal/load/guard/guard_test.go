@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -19,13 +19,14 @@ func after(seconds float64) time.Time {
 	return begin.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-var every = plan.StopRules{
-	Alarm: true, LeaderChange: true, MaxDatabaseBytes: 100,
-	ErrorRatio: plan.ErrorRatioRule{MaxPerMillion: 100_000, ForSeconds: 10},
-	WALFsync:   plan.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 10},
+var every = spec.StopRules{
+	Alarm: true, LeaderChange: true,
+	DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 100},
+	ErrorRatio:   &spec.ErrorRatioRule{MaxPerMillion: 100_000, ForSeconds: 10},
+	WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: 10_000, ForSeconds: 10},
 }
 
-func of(rules plan.StopRules) *Guard {
+func of(rules spec.StopRules) *Guard {
 	return New(rules, func(id string) string { return "etcd-" + id })
 }
 
@@ -36,18 +37,18 @@ func said(a, b members.State) members.View {
 func TestSeesView(t *testing.T) {
 	well := members.State{Leader: "a", Term: 2, DatabaseBytes: 100}
 	tests := map[string]struct {
-		rules plan.StopRules
+		rules spec.StopRules
 		now   members.State
 		want  *results.Fired
 	}{
 		"all is well":        {every, well, nil},
-		"an alarm":           {every, members.State{Alarm: "NOSPACE", Leader: "a", Term: 2}, &results.Fired{Rule: results.GuardAlarm, Subject: "etcd-b", Detail: "NOSPACE"}},
-		"an alarm, unasked":  {plan.StopRules{}, members.State{Alarm: "NOSPACE"}, nil},
-		"a database":         {every, members.State{DatabaseBytes: 101}, &results.Fired{Rule: results.GuardDatabaseSize, Subject: "etcd-b", Got: 101, Limit: 100}},
-		"any database":       {plan.StopRules{Alarm: true}, members.State{DatabaseBytes: 1 << 40}, nil},
-		"another leader":     {every, members.State{Leader: "b", Term: 3}, &results.Fired{Rule: results.GuardLeaderChange, Subject: "etcd-b", Detail: "an election, which etcd-b won over etcd-a"}},
-		"the same, again":    {every, members.State{Leader: "a", Term: 3}, &results.Fired{Rule: results.GuardLeaderChange, Subject: "etcd-a", Detail: "an election, which etcd-a won"}},
-		"any leader":         {plan.StopRules{Alarm: true}, members.State{Leader: "b", Term: 3}, nil},
+		"an alarm":           {every, members.State{Alarm: "NOSPACE", Leader: "a", Term: 2}, &results.Fired{Rule: spec.GuardAlarm, Subject: "etcd-b", Detail: "NOSPACE"}},
+		"an alarm, unasked":  {spec.StopRules{}, members.State{Alarm: "NOSPACE"}, nil},
+		"a database":         {every, members.State{DatabaseBytes: 101}, &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-b", Got: 101, Limit: 100}},
+		"any database":       {spec.StopRules{Alarm: true}, members.State{DatabaseBytes: 1 << 40}, nil},
+		"another leader":     {every, members.State{Leader: "b", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-b", Detail: "an election, which etcd-b won over etcd-a"}},
+		"the same, again":    {every, members.State{Leader: "a", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-a", Detail: "an election, which etcd-a won"}},
+		"any leader":         {spec.StopRules{Alarm: true}, members.State{Leader: "b", Term: 3}, nil},
 		"no leader, for now": {every, members.State{Term: 3}, nil},
 		"an older election":  {every, members.State{Leader: "b", Term: 1}, nil},
 		"no answer":          {every, members.State{Problem: "it does not answer"}, nil},
@@ -84,16 +85,16 @@ func TestAnOlderElectionIsNoChange(t *testing.T) {
 func TestUnwatched(t *testing.T) {
 	silent, well := members.State{Problem: "no answer"}, members.State{Leader: "a", Term: 1}
 	tests := map[string]struct {
-		rules plan.StopRules
+		rules spec.StopRules
 		view  members.View
-		want  map[results.GuardRule]string
+		want  map[spec.GuardRule]string
 	}{
-		"nothing":    {every, said(well, well), map[results.GuardRule]string{}},
-		"one member": {every, said(well, silent), map[results.GuardRule]string{results.GuardDatabaseSize: "etcd-b did not say how it is: no answer"}},
-		"all members": {plan.StopRules{Alarm: true, LeaderChange: true}, said(silent, silent), map[results.GuardRule]string{
-			results.GuardAlarm: "etcd-b did not say how it is: no answer", results.GuardLeaderChange: "etcd-b did not say how it is: no answer",
+		"nothing":    {every, said(well, well), map[spec.GuardRule]string{}},
+		"one member": {every, said(well, silent), map[spec.GuardRule]string{spec.GuardDatabaseSize: "etcd-b did not say how it is: no answer"}},
+		"all members": {spec.StopRules{Alarm: true, LeaderChange: true}, said(silent, silent), map[spec.GuardRule]string{
+			spec.GuardAlarm: "etcd-b did not say how it is: no answer", spec.GuardLeaderChange: "etcd-b did not say how it is: no answer",
 		}},
-		"no rule": {plan.StopRules{}, said(silent, silent), map[results.GuardRule]string{}},
+		"no rule": {spec.StopRules{}, said(silent, silent), map[spec.GuardRule]string{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestSeesFlushes(t *testing.T) {
 			if (got != nil) != (tc.want > 0) || got != nil && (got.Got != tc.want || got.Limit != 0.01 || got.Subject != "etcd-a") {
 				t.Errorf("got %+v, wanted a mean of %v", got, tc.want)
 			}
-			if _, unwatched := g.Unwatched()[results.GuardWALFsync]; unwatched != tc.unwatched {
+			if _, unwatched := g.Unwatched()[spec.GuardWALFsync]; unwatched != tc.unwatched {
 				t.Errorf("unwatched is %v, wanted %v", g.Unwatched(), tc.unwatched)
 			}
 		})
@@ -145,7 +146,7 @@ func TestSeesFlushes(t *testing.T) {
 }
 
 func TestSamplesAreOfNoRule(t *testing.T) {
-	g := of(plan.StopRules{Alarm: true})
+	g := of(spec.StopRules{Alarm: true})
 	if fired := g.SeesSamples(map[string]members.Sample{"a": {Problem: "404"}}); fired != nil || len(g.Unwatched()) > 0 {
 		t.Errorf("got %+v and %v, wanted neither", fired, g.Unwatched())
 	}

@@ -86,7 +86,7 @@ func (t *Track) setGauges(f figureSet) {
 	}
 }
 
-// unknown says why the samples can not be compared.
+// unknown says why the samples cannot be compared.
 func (t *Track) unknown() string {
 	switch {
 	case t.samples < 2:

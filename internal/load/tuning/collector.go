@@ -4,7 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 // collectorPercent is by how much the heap may grow, above what is in use,
@@ -16,8 +16,8 @@ const collectorPercent = 250
 
 // relaxCollector leaves alone what somebody has set, and a transport that leaves no
 // garbage: its heap would only grow, slowly, to where it is collected.
-func relaxCollector(transport string) {
-	if os.Getenv("GOGC") == "" && transport == plan.TransportClientV3 {
+func relaxCollector(transport spec.Transport) {
+	if os.Getenv("GOGC") == "" && transport == spec.TransportClient {
 		debug.SetGCPercent(collectorPercent)
 	}
 }

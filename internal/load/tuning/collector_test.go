@@ -4,19 +4,20 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
 func TestTheCollectorIsRelaxedUnlessSomebodySetIt(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
 	for _, tc := range []struct {
-		set, transport string
-		want           int
+		set       string
+		transport spec.Transport
+		want      int
 	}{
-		{"50", plan.TransportClientV3, 100},
-		{"", plan.TransportClientV3, collectorPercent},
-		{"", plan.TransportFast, 100},
+		{"50", spec.TransportClient, 100},
+		{"", spec.TransportClient, collectorPercent},
+		{"", spec.TransportFast, 100},
 	} {
 		t.Setenv("GOGC", tc.set)
 		relaxCollector(tc.transport)

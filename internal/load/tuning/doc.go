@@ -2,16 +2,16 @@
 // generator needs of them: rarer garbage collection, and processor time soon after
 // waking up. It is for processes that hold no member of the target.
 //
-// It imports plan, x/sys and the standard library. Its one invariant: what somebody
+// It imports spec, x/sys and the standard library. Its one invariant: what somebody
 // has set, or the machine forbids, stays as it is, without an error.
 package tuning
 
-import "github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// Process tunes this process for its part of a plan.
-func Process(p plan.Load) {
-	relaxCollector(p.Transport)
-	if p.OpenLoop() {
+// Process tunes this process for its part of a load.
+func Process(l spec.Load) {
+	relaxCollector(l.Transport)
+	if l.OpenLoop() {
 		askForShortTimeslices()
 	}
 }

@@ -55,7 +55,7 @@ func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.
 func (s *Schema) prune(u *unstructured.Unstructured) error {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("metadata can not be read: %v", err))
+		return apierrors.NewBadRequest(fmt.Sprintf("metadata cannot be read: %v", err))
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(u.Object, s.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, s.structural)

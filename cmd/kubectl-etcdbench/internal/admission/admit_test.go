@@ -13,9 +13,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load/workload"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 const (
@@ -54,17 +53,17 @@ func TestObjectivesAreOnWhatIsSent(t *testing.T) {
 	}
 	latency := s.structural.Properties["spec"].Properties["objectives"].Items.Properties["latency"]
 	all := latency.Properties["operation"].ValueValidation.Enum
-	if len(all) != results.Operations {
-		t.Fatalf("wanted an operation of the schema for each that is measured, %d, got %d", results.Operations, len(all))
+	if len(all) != spec.Operations {
+		t.Fatalf("wanted an operation of the schema for each that is measured, %d, got %d", spec.Operations, len(all))
 	}
 	for _, w := range []string{
 		`{type: Put, put: {}}`,
 		`{type: Range, range: {consistency: Linearizable}}`,
-		`{type: Mixed, mixed: {readsPerHundred: 50}}`,
-		`{type: Range, range: {delivery: Pages, keysPerRequest: 2000, pageSize: 500, keys: {count: 5000}}}`,
-		`{type: Mixed, mixed: {readsPerHundred: 50, inTransaction: true}}`,
-		`{type: Mixed, mixed: {readsPerHundred: 0}}`,
-		`{type: Mixed, mixed: {readsPerHundred: 100}}`,
+		`{type: Mixed, mixed: {readPercent: 50}}`,
+		`{type: Range, range: {delivery: Pages, keysPerRequest: 2000, keysPerPage: 500, keys: {count: 5000}}}`,
+		`{type: Mixed, mixed: {readPercent: 50, inTransaction: true}}`,
+		`{type: Mixed, mixed: {readPercent: 0}}`,
+		`{type: Mixed, mixed: {readPercent: 100}}`,
 		`{type: Delete, delete: {keys: {count: 100}}}`,
 		`{type: Txn, txn: {putsPerTransaction: 2}}`,
 		`{type: Txn, txn: {mode: CompareAndSwap}}`,
@@ -87,12 +86,12 @@ func TestObjectivesAreOnWhatIsSent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sent := workload.New(p).Operations()
+			sent := p.Operations()
 			for _, operation := range all {
 				name := fmt.Sprint(operation.Object)
 				_, err := s.Create(object(t, fmt.Sprintf(run, w)+fmt.Sprintf(
 					"  objectives: [{name: o, type: Latency, latency: {operation: %s, statistic: P99, maxMicroseconds: 1}}]\n", name)), time.Now())
-				if slices.Contains(sent, results.Operation(name)) {
+				if slices.Contains(sent, spec.Operation(name)) {
 					if err != nil {
 						t.Errorf("%s is sent, and an objective on it is refused: %v", name, err)
 					}
@@ -130,7 +129,7 @@ func TestUnknownFieldsAreNamed(t *testing.T) {
 	}
 }
 
-// A rule about what can not be changed must not keep a run from being stopped that was
+// A rule about what cannot be changed must not keep a run from being stopped that was
 // there before the rule.
 func TestRulesOfCreationLeaveOldRunsAlone(t *testing.T) {
 	s, err := NewSchema()
@@ -141,7 +140,7 @@ func TestRulesOfCreationLeaveOldRunsAlone(t *testing.T) {
 	late := "  guard: {allowStoreWide: true}\n  disturbances: [{type: Compact, everySeconds: 3600}]\n"
 	for name, text := range map[string]string{
 		"an objective":              fmt.Sprintf(run, `{type: Put, put: {}}`) + fmt.Sprintf(objective, "Range"),
-		"an objective of mixed":     fmt.Sprintf(run, `{type: Mixed, mixed: {readsPerHundred: 0}}`) + fmt.Sprintf(objective, "Range"),
+		"an objective of mixed":     fmt.Sprintf(run, `{type: Mixed, mixed: {readPercent: 0}}`) + fmt.Sprintf(objective, "Range"),
 		"an objective of txn":       fmt.Sprintf(run, `{type: Txn, txn: {putsPerTransaction: 2}}`) + fmt.Sprintf(objective, "Range"),
 		"an objective of leases":    fmt.Sprintf(run, `{type: Lease, lease: {operation: Grant}}`) + fmt.Sprintf(objective, "Range"),
 		"an objective of locks":     fmt.Sprintf(run, `{type: Lock, lock: {}}`) + fmt.Sprintf(objective, "Range"),
@@ -163,7 +162,7 @@ func TestRulesOfCreationLeaveOldRunsAlone(t *testing.T) {
 			}
 			errs, _ := s.rules.Validate(t.Context(), nil, s.structural, changed.Object, old.Object, celconfig.RuntimeCELCostBudget)
 			if len(errs) > 0 {
-				t.Errorf("it can not be stopped: %v", errs)
+				t.Errorf("it cannot be stopped: %v", errs)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -29,12 +30,12 @@ func TestRunCreatesAndFollows(t *testing.T) {
 	c.err.await(t, "Preparing")
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
 		stage(v1alpha1.StageRunning, metav1.ConditionFalse)(s)
-		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, ThroughputPerSecond: 48123, P99Microseconds: 25100, ReadyPods: 2}
+		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, ThroughputPerSecond: "48123", P99Microseconds: 25100, ReadyPods: 2}
 	})
 	c.err.await(t, "48,123/s")
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
 		stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(s)
-		s.Summary = &v1alpha1.Summary{Transport: v1alpha1.TransportClientV3, MeasuredRequests: 2000}
+		s.Summary = &v1alpha1.Summary{Transport: spec.TransportClient, MeasuredRequests: 2000}
 	})
 	c.wantStatus(t, exitDone)
 	run := &v1alpha1.EtcdBenchmark{}
@@ -173,7 +174,7 @@ func TestRefusalsAreTheSameWithAndWithoutACluster(t *testing.T) {
 	ns := namespace(t)
 	cases := map[string][2]string{
 		"unknown field":           {"clients: 2", "cleints: 2"},
-		"unknown nested field":    {"put: {}", "put: {keys: {count: 5, oder: Uniform}}"},
+		"unknown nested field":    {"put: {}", "put: {keys: {count: 5, distributon: Uniform}}"},
 		"zero clients":            {"clients: 2", "clients: 0"},
 		"more connections":        {"connections: 2", "connections: 3"},
 		"fewer connections":       {"connections: 2", "connections: 1"},
@@ -183,8 +184,8 @@ func TestRefusalsAreTheSameWithAndWithoutACluster(t *testing.T) {
 		"two targets":             {`{endpoints: ["127.0.0.1:2379"]}`, `{endpoints: ["127.0.0.1:2379"], service: {name: etcd}}`},
 		"unknown workload":        {"{type: Put, put: {}}", "{type: Stm}"},
 		"workload of other type":  {"{type: Put, put: {}}", "{type: Range, put: {}}"},
-		"negative value":          {"put: {}", "put: {valueSize: -1}"},
-		"value over etcd's limit": {"put: {}", "put: {valueSize: 2000000}"},
+		"negative value":          {"put: {}", "put: {values: {sizeBytes: -1}}"},
+		"value over etcd's limit": {"put: {}", "put: {values: {sizeBytes: 2000000}}"},
 		"text for a number":       {"pods: 2", "pods: two"},
 		"name too long":           {"name: puts", "name: " + strings.Repeat("x", 53)},
 		"name with capitals":      {"name: puts", "name: Puts"},
@@ -220,12 +221,12 @@ func TestDefaultsAreTheSameWithAndWithoutACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.Spec.Target.Endpoints = created.Spec.Target.Endpoints
-	if got, want := spec(t, run), spec(t, created); got != want {
+	if got, want := specOf(t, run), specOf(t, created); got != want {
 		t.Errorf("wanted %s\ngot %s", want, got)
 	}
 }
 
-func spec(t *testing.T, run *v1alpha1.EtcdBenchmark) string {
+func specOf(t *testing.T, run *v1alpha1.EtcdBenchmark) string {
 	t.Helper()
 	data, err := json.Marshal(run.Spec)
 	if err != nil {
@@ -240,14 +241,14 @@ func TestLinesOfARunInACluster(t *testing.T) {
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
 		stage(v1alpha1.StageRunning, metav1.ConditionFalse)(s)
 		s.Pods = []v1alpha1.PodStatus{{Index: 0, Stage: "Measuring"}}
-		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, StartedRequests: 1002, ThroughputPerSecond: 48123, P99Microseconds: 25100, ReadyPods: 2}
+		s.Progress = &v1alpha1.Progress{Percent: 50, Requests: 1000, StartedRequests: 1002, ThroughputPerSecond: "48123", P99Microseconds: 25100, ReadyPods: 2}
 	})
 	c.out.await(t, `"state":"Running","phase":"Measuring","percent":50,"started":1002,"completed":1000,`)
 	c.signals <- os.Interrupt
 	awaitRun(t, key, func(run *v1alpha1.EtcdBenchmark) bool { return run.Spec.Stop })
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
 		stage(v1alpha1.ReasonStopped, metav1.ConditionTrue)(s)
-		s.Summary = &v1alpha1.Summary{Transport: v1alpha1.TransportClientV3, MeasuredRequests: 1200, Partial: true}
+		s.Summary = &v1alpha1.Summary{Transport: spec.TransportClient, MeasuredRequests: 1200, Partial: true}
 	})
 	c.wantStatus(t, exitUnknown)
 	lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")

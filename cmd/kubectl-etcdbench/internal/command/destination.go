@@ -16,7 +16,7 @@ import (
 
 // destination is where one form of the result goes.
 type destination struct {
-	form string
+	form form
 	// path of a file; empty is standard output.
 	path string
 
@@ -40,19 +40,20 @@ func parseDestinations(outputs []string) (destinations, error) {
 	var all destinations
 	toStandardOutput := 0
 	for _, output := range outputs {
-		form, path, named := strings.Cut(output, "=")
+		name, path, named := strings.Cut(output, "=")
 		if path == standardOutput {
 			path, named = "", false
 		}
+		form, known := formOf(name)
 		switch {
-		case !slices.Contains(forms, form):
-			return nil, fmt.Errorf("--output: wanted %s, found %q", formsText(), form)
+		case !known:
+			return nil, fmt.Errorf("--output: wanted %s, found %q", formsText(), name)
 		case named && path == "":
 			return nil, fmt.Errorf("--output: wanted a file after %q, found nothing", output)
 		case !named:
 			toStandardOutput++
 		case all.has(path):
-			return nil, fmt.Errorf("--output: wanted another file for %s, found %s once more: what is written to one file twice cannot be read", form, path)
+			return nil, fmt.Errorf("--output: wanted another file for %s, found %s once more: what is written to one file twice cannot be read", name, path)
 		}
 		all = append(all, &destination{form: form, path: path})
 	}
@@ -60,7 +61,8 @@ func parseDestinations(outputs []string) (destinations, error) {
 		return nil, fmt.Errorf("--output: wanted at most one form on standard output, found %d: write others as FORM=FILE", toStandardOutput)
 	}
 	if toStandardOutput == 0 {
-		all = append(all, &destination{form: outputTable})
+		table, _ := formOf(outputTable)
+		all = append(all, &destination{form: table})
 	}
 	return all, nil
 }
@@ -83,14 +85,14 @@ func isSameFile(a, b string) bool {
 
 // haveLines says whether one of them is written while the run goes on.
 func (all destinations) haveLines() bool {
-	return slices.ContainsFunc(all, func(d *destination) bool { return d.form == outputLines })
+	return slices.ContainsFunc(all, func(d *destination) bool { return d.form.name == outputLines })
 }
 
 // printed is the form that goes to standard output.
 func (all destinations) printed() string {
 	for _, d := range all {
 		if d.path == "" {
-			return d.form
+			return d.form.name
 		}
 	}
 	return outputTable
@@ -105,7 +107,7 @@ func (all destinations) open(stdout io.Writer, f following) error {
 			all.discard()
 			return fmt.Errorf("--output: %w", err)
 		}
-		if d.form == outputLines {
+		if d.form.name == outputLines {
 			d.lines = lines.New(out, f.interval)
 		}
 	}
@@ -121,7 +123,7 @@ func (d *destination) open(stdout io.Writer) (out io.Writer, err error) {
 	if errors.Is(err, os.ErrExist) {
 		d.file, err = os.OpenFile(d.path, os.O_WRONLY, 0o644)
 	}
-	if err == nil && d.form == outputLines {
+	if err == nil && d.form.name == outputLines {
 		err = d.empty()
 	}
 	return d.file, err
@@ -154,9 +156,9 @@ func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, tim
 		case d.lines != nil:
 			errs = append(errs, d.lines.Err())
 		case d.file == nil:
-			errs = append(errs, write(stdout, run, timeline, d.form))
+			errs = append(errs, d.form.write(stdout, run, timeline))
 		default:
-			errs = append(errs, d.empty(), write(d.file, run, timeline, d.form))
+			errs = append(errs, d.empty(), d.form.write(d.file, run, timeline))
 		}
 		errs = append(errs, d.close())
 	}

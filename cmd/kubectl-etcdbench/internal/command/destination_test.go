@@ -42,7 +42,7 @@ func TestEachFileTakesOneForm(t *testing.T) {
 // A dash is standard output, as it is standard input of -f.
 func TestADashIsStandardOutput(t *testing.T) {
 	all, err := parseDestinations([]string{"json=-"})
-	if err != nil || len(all) != 1 || all[0].path != "" || all.printed() != outputJSON {
+	if err != nil || len(all) != 1 || all[0].path != "" || all.printed() != "json" {
 		t.Errorf("got %+v and %v, wanted JSON on standard output", all, err)
 	}
 	if _, err := parseDestinations([]string{"json=-", "yaml"}); err == nil || !strings.Contains(err.Error(), "at most one form") {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // Exit statuses.
@@ -29,8 +29,8 @@ const exitHelp = `Exit status:
   0  the run finished and missed no objective
   1  the run finished and missed an objective
   2  the run could not be run (bad manifest, target out of reach, …), ended
-     before its work was done, as TimedOut for example, or had no request that
-     succeeded and no objective that it missed by that
+     before its work was done, for example as TimedOut, or no request succeeded
+     (1 if an objective was missed by that)
   3  the run's objectives could not be judged, for example because its client
      was itself the limit; or it ended as Stopped, or as PartlyCompleted with
      no objective missed, or was left before its result was known`
@@ -70,7 +70,7 @@ func statusOf(err error) (status int, message string) {
 // statusOfRun is the exit status that a finished run deserves.
 func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished == nil || finished.Status != metav1.ConditionTrue || benchmark.CouldNotRun(finished.Reason) {
+	if finished == nil || finished.Status != metav1.ConditionTrue || verdict.CouldNotRun(finished.Reason) {
 		return exitFailed
 	}
 	if finished.Reason == v1alpha1.ReasonStopped {

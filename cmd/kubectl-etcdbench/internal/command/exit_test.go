@@ -100,7 +100,7 @@ func TestATimeoutOfTheNetworkIsNotTheUsers(t *testing.T) {
 		want       int
 		wantItself bool
 	}{
-		"out of reach from the start": {fmt.Errorf("the cluster can not be reached: %w", network), exitFailed, true},
+		"out of reach from the start": {fmt.Errorf("the cluster cannot be reached: %w", network), exitFailed, true},
 		"out of reach for too long":   {fmt.Errorf("%w, since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
 		"the user's own":              {context.DeadlineExceeded, exitUnknown, false},
 		"left":                        {context.Canceled, exitUnknown, false},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -15,25 +16,61 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// The forms of a result.
+// form is an output format of a result.
+type form struct {
+	name string
+	// write writes the result of a finished run; timeline may be nil. It is nil for the
+	// form that is written during the run.
+	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error
+}
+
+// outputTable is the default. outputLines is JSON, one line per interval during the run.
 const (
 	outputTable = "table"
-	outputJSON  = "json"
-	outputYAML  = "yaml"
-	// outputPerfdash is what Kubernetes's perfdash reads.
-	outputPerfdash = "perfdash"
-	// outputLines is JSON, one line per interval while the run goes on.
 	outputLines = "jsonl"
 )
 
-var forms = []string{outputTable, outputJSON, outputYAML, outputPerfdash, outputLines}
+// forms are all output formats, in the order of the help.
+var forms = []form{
+	{outputTable, render.WriteTable},
+	{"json", whole(marshal)},
+	{"yaml", whole(marshalYAML)},
+	{"perfdash", whole(render.Perfdash)},
+	{name: outputLines},
+}
+
+// whole writes a form that is encoded at once.
+func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, *benchmark.Timeline) error {
+	return func(out io.Writer, run *v1alpha1.EtcdBenchmark, _ *benchmark.Timeline) error {
+		data, err := encode(run)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(data)
+		return err
+	}
+}
+
+// formOf returns the form with a name, and false for an unknown one.
+func formOf(name string) (form, bool) {
+	i := slices.IndexFunc(forms, func(f form) bool { return f.name == name })
+	if i < 0 {
+		return form{}, false
+	}
+	return forms[i], true
+}
 
 func formsText() string {
-	last := len(forms) - 1
-	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+	var names []string
+	for _, f := range forms {
+		names = append(names, f.name)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // usualWidth is that of a terminal which does not tell.
@@ -82,7 +119,7 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timelin
 // why says in words what a table would have shown.
 func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	if s := run.Status.Summary; nothingSucceeded(s) {
-		return fmt.Errorf("none of %s requests succeeded", results.Grouped(s.MeasuredRequests))
+		return fmt.Errorf("none of %s requests succeeded", text.Grouped(s.MeasuredRequests))
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted) {
@@ -94,28 +131,6 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-func write(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, form string) error {
-	var data []byte
-	var err error
-	switch form {
-	case outputJSON:
-		data, err = marshal(run)
-	case outputYAML:
-		if data, err = marshal(run); err == nil {
-			data, err = yaml.JSONToYAML(data)
-		}
-	case outputPerfdash:
-		data, err = benchmark.Perfdash(run)
-	default:
-		return benchmark.WriteTable(out, run, timeline)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	return err
-}
-
 // marshal returns the run as a cluster would show it.
 func marshal(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	run = run.DeepCopy()
@@ -123,4 +138,12 @@ func marshal(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	run.ManagedFields = nil
 	data, err := json.MarshalIndent(run, "", "  ")
 	return append(data, '\n'), err
+}
+
+func marshalYAML(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
+	data, err := marshal(run)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(data)
 }

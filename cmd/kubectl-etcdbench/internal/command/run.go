@@ -24,8 +24,8 @@ const (
   # Run on this machine against an etcd that serves TLS, and keep the result
   kubectl etcdbench run --local -f benchmark.yaml --endpoints etcd.example:2379 --tls-dir certs/ -o json > result.json
 
-  # Watch the numbers while the run goes on, and keep the result for perfdash
-  kubectl etcdbench run -f benchmark.yaml -o jsonl -o perfdash=EtcdAPI_benchmark_put.json
+  # Watch the numbers while the run goes on, and keep the result in a file
+  kubectl etcdbench run -f benchmark.yaml -o jsonl -o json=result.json
 
   # Follow a run that somebody else has created
   kubectl etcdbench watch write-all-members -n etcd`

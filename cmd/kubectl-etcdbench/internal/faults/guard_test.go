@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -15,33 +16,33 @@ import (
 func TestRulesEndARunUnderTheirFault(t *testing.T) {
 	tests := map[string]struct {
 		fault fault
-		rules v1alpha1.StopRules
+		rules spec.StopRules
 		// change is of the load.
 		change   func(*v1alpha1.EtcdBenchmark)
 		inWindow func(*testing.T, *cluster)
-		want     v1alpha1.GuardRule
+		want     spec.GuardRule
 	}{
 		"WALFsync": {
 			fault: fault{flush: slowFlush}, want: "WALFsync",
-			rules: v1alpha1.StopRules{WALFsync: &v1alpha1.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 8}},
+			rules: spec.StopRules{WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 8}},
 		},
 		"ErrorRatio": {
 			// Any delay makes a road that can be cut.
 			fault: fault{clients: 1}, want: "ErrorRatio",
-			rules:    v1alpha1.StopRules{ErrorRatio: &v1alpha1.ErrorRatioRule{MaxPerMillion: 200_000, ForSeconds: 2}},
+			rules:    spec.StopRules{ErrorRatio: &spec.ErrorRatioRule{MaxPerMillion: 200_000, ForSeconds: 2}},
 			inWindow: func(_ *testing.T, c *cluster) { c.roads[0].sever() },
 		},
 		"DatabaseSize": {
 			change: valuesOf(64 << 10), want: "DatabaseSize",
-			rules: v1alpha1.StopRules{DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: 32 << 20}},
+			rules: spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 32 << 20}},
 		},
 		"Alarm": {
 			fault: fault{arguments: []string{"--quota-backend-bytes=33554432"}}, change: valuesOf(64 << 10), want: "Alarm",
-			rules: v1alpha1.StopRules{Alarm: true},
+			rules: spec.StopRules{Alarm: true},
 		},
 		"LeaderChange": {
 			fault: fault{members: 3}, want: "LeaderChange",
-			rules:    v1alpha1.StopRules{LeaderChange: true},
+			rules:    spec.StopRules{LeaderChange: true},
 			inWindow: func(t *testing.T, c *cluster) { c.moveLeader(t) },
 		},
 	}
@@ -66,7 +67,7 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 	}
 }
 
-func requireFired(t *testing.T, run *v1alpha1.EtcdBenchmark, rule v1alpha1.GuardRule) {
+func requireFired(t *testing.T, run *v1alpha1.EtcdBenchmark, rule spec.GuardRule) {
 	t.Helper()
 	if g := run.Status.Guard; g == nil || g.Rule != rule || g.Subject == "" || g.Got == "" || g.Wanted == "" {
 		t.Errorf("status.guard is %+v, wanted %s with what was wanted of whom, and what was found", g, rule)
@@ -106,7 +107,7 @@ func requireNothingLeft(t *testing.T, c *cluster, run *v1alpha1.EtcdBenchmark) {
 func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
 	cluster := start(t, fault{members: 3})
 	far := startProxy(t, cluster.members[1].client, 2*slowClients)
-	run := puts(cluster, guarded(v1alpha1.StopRules{LeaderChange: true}), func(run *v1alpha1.EtcdBenchmark) {
+	run := puts(cluster, guarded(spec.StopRules{LeaderChange: true}), func(run *v1alpha1.EtcdBenchmark) {
 		l := &run.Spec.Load
 		l.Pods, l.Connections, l.Clients, l.Rate, l.DurationSeconds, l.Requests = 2, 2, 2, nil, nil, new(int64(1000))
 		run.Spec.Target.Endpoints = []string{cluster.members[0].client, far.address()}
@@ -125,11 +126,11 @@ func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
 
 // Where nothing is slow, no rule fires.
 func TestRulesLeaveAQuietRunAlone(t *testing.T) {
-	run := puts(start(t, fault{}), guarded(v1alpha1.StopRules{
+	run := puts(start(t, fault{}), guarded(spec.StopRules{
 		Alarm: true, LeaderChange: true,
-		WALFsync:     &v1alpha1.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 2},
-		ErrorRatio:   &v1alpha1.ErrorRatioRule{MaxPerMillion: 0, ForSeconds: 2},
-		DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: 64 << 20},
+		WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 2},
+		ErrorRatio:   &spec.ErrorRatioRule{MaxPerMillion: 0, ForSeconds: 2},
+		DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 64 << 20},
 	}))
 	run.Spec.Load.DurationSeconds = new(int32(5))
 	if completed(t, run, nil).Status.Guard != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 )
@@ -20,13 +21,13 @@ func puts(c *cluster, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBe
 	run := &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "puts", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			Target: v1alpha1.Target{Endpoints: c.endpoints, Members: v1alpha1.MembersAll, SampleIntervalSeconds: 1},
-			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadPut, Put: &v1alpha1.PutWorkload{
-				KeySize: 8, ValueSize: 256, Keys: v1alpha1.KeySpace{Count: 1000, Order: v1alpha1.KeyOrderUniform},
+			Target: v1alpha1.Target{Datastore: spec.Etcd, Endpoints: c.endpoints, Members: spec.MembersAll, SampleIntervalSeconds: 1},
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
+				Keys: spec.Keys{Count: 1000, SizeBytes: 8, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256},
 			}},
-			Load: v1alpha1.Load{
-				Transport: v1alpha1.TransportFast, Pods: 1, Connections: 6, Clients: 240, WarmupSeconds: 2,
-				DurationSeconds: new(int32(5)), RequestTimeoutSeconds: 10, Seed: 1, Rate: &v1alpha1.Rate{PerSecond: 200},
+			Load: spec.Load{
+				Transport: spec.TransportFast, Pods: 1, Connections: 6, Clients: 240, WarmupSeconds: 2,
+				DurationSeconds: new(int32(5)), RequestTimeoutSeconds: 10, Seed: 1, Rate: &spec.Rate{PerSecond: 200, Arrival: spec.ArrivalConstant},
 			},
 			Objectives:     limits(),
 			TimeoutSeconds: 120,
@@ -39,13 +40,13 @@ func puts(c *cluster, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBe
 }
 
 func valuesOf(bytes int32) func(*v1alpha1.EtcdBenchmark) {
-	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.ValueSize = bytes }
+	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.Values.SizeBytes = bytes }
 }
 
 // guarded has these rules, and lasts for a minute unless one of them fires.
-func guarded(rules v1alpha1.StopRules) func(*v1alpha1.EtcdBenchmark) {
+func guarded(rules spec.StopRules) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Guard = &v1alpha1.Guard{AcceptWrites: true, StopOn: &rules}
+		run.Spec.Guard = &spec.Guard{AcceptWrites: true, StopOn: &rules}
 		run.Spec.Load.DurationSeconds = new(int32(60))
 	}
 }
@@ -107,7 +108,7 @@ func requireFinished(t *testing.T, run *v1alpha1.EtcdBenchmark, reason string) {
 func told(run *v1alpha1.EtcdBenchmark) string {
 	var out strings.Builder
 	if s := run.Status.Summary; s != nil {
-		fmt.Fprintf(&out, "%d requests at %d per second\n", s.MeasuredRequests, s.ThroughputPerSecond)
+		fmt.Fprintf(&out, "%d requests at %s per second\n", s.MeasuredRequests, s.ThroughputPerSecond)
 		for _, e := range s.Evidence {
 			out.WriteString(string(e.Resource) + ": " + e.Message + "\n")
 		}

@@ -116,7 +116,7 @@ func explain(err error) error {
 	_, unreachable := errors.AsType[*url.Error](err)
 	switch {
 	case unreachable:
-		return fmt.Errorf("the cluster can not be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or run without a cluster: run --local", err)
+		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or run without a cluster: run --local", err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("this cluster does not know the kind EtcdBenchmark; install the operator first "+
 			"(helm install etcd-benchmark-operator …), or use --local to run without a cluster: %w", err)

@@ -23,7 +23,7 @@ var (
 	// ErrNotFound is returned where there never was a run of that name.
 	ErrNotFound = errors.New("there is no such run")
 	// ErrLost is returned where the API server was out of reach for too long.
-	ErrLost = errors.New("the API server can not be reached any more")
+	ErrLost = errors.New("the API server cannot be reached any more")
 )
 
 // How long a person waits before being told that something is amiss.
@@ -197,7 +197,7 @@ func (f *Follower) readError(ctx context.Context, err error) error {
 func (f *Follower) outOfReach(err error) error {
 	if f.outage.IsZero() {
 		f.outage = time.Now()
-		f.Notice(fmt.Sprintf("The API server can not be reached; the run goes on without it. Trying again: %v", err))
+		f.Notice(fmt.Sprintf("The API server cannot be reached; the run goes on without it. Trying again: %v", err))
 	}
 	if time.Since(f.outage) > f.MaxOutage {
 		return fmt.Errorf("%w, since %s: %w", ErrLost, f.outage.Format(time.TimeOnly), err)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -43,7 +44,7 @@ type line struct {
 	// Operation is the slowest kind of request, and what follows its latency. A
 	// percentile is absent where it is not known: no latency is 0. AtLeast names
 	// those that are lower bounds.
-	Operation v1alpha1.Operation `json:"operation,omitempty"`
+	Operation spec.Operation `json:"operation,omitempty"`
 
 	P50Microseconds  int64 `json:"p50Microseconds,omitempty"`
 	P90Microseconds  int64 `json:"p90Microseconds,omitempty"`
@@ -51,7 +52,7 @@ type line struct {
 	P999Microseconds int64 `json:"p999Microseconds,omitempty"`
 	MaxMicroseconds  int64 `json:"maxMicroseconds,omitempty"`
 
-	AtLeast []v1alpha1.LatencyStatistic `json:"atLeast,omitempty"`
+	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
 	// Final: the run has finished. Partial: what it measured is not whole, or
 	// nothing.
@@ -85,7 +86,7 @@ func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 func (l *line) setProgress(p *v1alpha1.Progress) {
 	l.Started, l.Completed, l.Failed = &p.StartedRequests, &p.Requests, &p.FailedRequests
 	if p.StartedRequests > 0 {
-		l.ThroughputPerSecond = new(benchmark.PerSecondSoFar(p))
+		l.ThroughputPerSecond = new(p.ThroughputPerSecond.Float64())
 	}
 	l.setLatency(p)
 }
@@ -102,7 +103,7 @@ func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.Started, l.Failed, l.Censored = &s.StartedRequests, &s.FailedRequests, s.CensoredRequests
 	l.Late = s.LateRequests
 	l.Completed = new(s.MeasuredRequests - s.CensoredRequests)
-	l.ThroughputPerSecond = new(benchmark.PerSecond(s))
+	l.ThroughputPerSecond = new(s.ThroughputPerSecond.Float64())
 	l.setLatency(benchmark.LatencyOf(s))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -144,13 +145,13 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 		end := state(reason, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
 			s.Conditions[0].Status = metav1.ConditionTrue
 			s.Summary = &v1alpha1.Summary{
-				Partial: partial, ThroughputPerMillionSeconds: 16_600, MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, LateRequests: new(int64(7)), FailedRequests: 3,
+				Partial: partial, ThroughputPerSecond: "0.0166", MeasuredRequests: 210, StartedRequests: 205, CensoredRequests: 10, LateRequests: new(int64(7)), FailedRequests: 3,
 				Operations: []v1alpha1.OperationSummary{
-					{Operation: v1alpha1.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
-					{Operation: v1alpha1.OperationRange, Latency: &v1alpha1.LatencySummary{
-						P99Microseconds: 9, MaxMicroseconds: 50, AtLeast: []v1alpha1.LatencyStatistic{v1alpha1.StatisticMax, v1alpha1.StatisticP95},
+					{Operation: spec.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7, MaxMicroseconds: 70}},
+					{Operation: spec.OperationRange, Latency: &v1alpha1.LatencySummary{
+						P99Microseconds: 9, MaxMicroseconds: 50, AtLeast: []spec.Statistic{spec.StatisticMax, spec.StatisticP95},
 					}},
-					{Operation: v1alpha1.OperationWatchEvent, Latency: &v1alpha1.LatencySummary{P99Microseconds: 99, MaxMicroseconds: 99}},
+					{Operation: spec.OperationWatchEvent, Latency: &v1alpha1.LatencySummary{P99Microseconds: 99, MaxMicroseconds: 99}},
 				},
 			}
 		})
@@ -171,7 +172,7 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 		if got.P99Microseconds != 9 || got.MaxMicroseconds != 50 || got.Summary == nil || len(got.Summary.Operations) != 3 {
 			t.Errorf("wanted the percentiles of the slowest kind of request, and all of the summary, got %+v", got)
 		}
-		if got.Operation != v1alpha1.OperationRange || !slices.Equal(got.AtLeast, []v1alpha1.LatencyStatistic{v1alpha1.StatisticMax}) {
+		if got.Operation != spec.OperationRange || !slices.Equal(got.AtLeast, []spec.Statistic{spec.StatisticMax}) {
 			t.Errorf("wanted the maximum of the reads as a lower bound, got that of %s and %v", got.Operation, got.AtLeast)
 		}
 	}

@@ -35,6 +35,15 @@ func (g *gate) open(at time.Time) {
 // stop ends the load of all sessions early.
 func (g *gate) stop() { g.stopOnce.Do(func() { close(g.stopped) }) }
 
+func (g *gate) isStopped() bool {
+	select {
+	case <-g.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
 // StartAt implements load.Control.
 func (g *gate) StartAt(ctx context.Context) (time.Time, error) {
 	select {

@@ -17,7 +17,7 @@ func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.begin(time.Now())
-	ended := c.startSessions(t.Context())
+	_, ended := c.startSessions(t.Context())
 	for loading := true; loading; {
 		select {
 		case <-ended:
@@ -26,7 +26,7 @@ func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 			c.look(time.Now())
 		}
 	}
-	c.interrupt()
+	c.interrupt(time.Now())
 	c.finish(time.Now())
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
 	if s := run.Status.Summary; s == nil || s.Partial {

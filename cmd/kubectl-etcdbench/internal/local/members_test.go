@@ -3,6 +3,7 @@ package local
 import (
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
@@ -12,7 +13,7 @@ import (
 func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &v1alpha1.Rate{PerSecond: 100}
+		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
 	})
 	if _, err := Run(t.Context(), run, options(func(o *Options) { o.EmbeddedMembers = 1 })); err != nil {
 		t.Fatal(err)

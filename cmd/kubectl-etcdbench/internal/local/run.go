@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -66,21 +70,14 @@ type conductor struct {
 	plan     plan.Plan
 	sessions []*load.Session
 	gate     *gate
-	// failed has the first error of each session that failed.
-	failed chan failedSession
-	// ending is why the run ends before it has completed.
-	ending *ending
+	// ended has, for each session, whether it has ended.
+	ended []atomic.Bool
+	// stopped: the user has interrupted the run. ending is why the run ends early.
+	stopped bool
+	ending  *v1alpha1.Ending
 	// observed is when status was last brought up to date.
 	observed time.Time
 }
-
-type failedSession struct {
-	index   int
-	failure results.Failure
-}
-
-// ending is a reason of Finished, other than Completed, and its message.
-type ending struct{ reason, message string }
 
 func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*conductor, error) {
 	p, err := o.plan(run, endpoints)
@@ -90,9 +87,9 @@ func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*
 	if o.EmbeddedMembers == 0 {
 		tuning.Process(p.Load)
 	}
-	c := &conductor{run: run, options: o, plan: p, gate: newGate(), failed: make(chan failedSession, p.Pods)}
-	for i := range p.Pods {
-		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: etcd.New(p, i), Control: c.gate})
+	c := &conductor{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
+	for i := range p.Pods() {
+		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.gate})
 		if err != nil {
 			return nil, err
 		}
@@ -106,122 +103,72 @@ func (c *conductor) conduct(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.begin(time.Now())
-	ended := c.startSessions(ctx)
-	timeout := time.NewTimer(time.Duration(c.run.Spec.TimeoutSeconds) * time.Second)
-	defer timeout.Stop()
+	one, all := c.startSessions(ctx)
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
 	stop := c.options.Stop
 	for {
 		select {
-		case <-ended:
+		case <-all:
 			c.finish(time.Now())
 			return nil
 		case <-ctx.Done():
 			return c.left()
-		case f := <-c.failed:
-			c.end(c.failure(f))
+		case <-one:
+			c.decide(time.Now())
 		case <-stop:
 			stop = nil
-			c.interrupt()
-		case <-timeout.C:
-			c.timeOut()
-		case <-ticker.C:
-			c.look(time.Now())
+			c.interrupt(time.Now())
+		case now := <-ticker.C:
+			c.look(now)
 		}
 	}
 }
 
-// startSessions returns a channel that is closed when all sessions have ended.
-func (c *conductor) startSessions(ctx context.Context) <-chan struct{} {
+// look calls decide at intervals, and as soon as all sessions are ready to start.
+func (c *conductor) look(now time.Time) {
+	if now.Sub(c.observed) >= observeEvery || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
+		c.decide(now)
+	}
+}
+
+// startSessions starts the sessions. It returns a channel that receives a value for each
+// session that ends, and one that is closed when all have ended.
+func (c *conductor) startSessions(ctx context.Context) (one, all chan struct{}) {
+	one, all = make(chan struct{}, len(c.sessions)), make(chan struct{})
 	var running sync.WaitGroup
 	for i, s := range c.sessions {
 		running.Go(func() {
-			if f := load.FailureOf(s.Run(ctx)); f != nil {
-				c.failed <- failedSession{i, *f}
-			}
+			// The snapshot has the error.
+			_ = s.Run(ctx)
+			c.ended[i].Store(true)
+			one <- struct{}{}
 		})
 	}
-	ended := make(chan struct{})
 	go func() {
 		running.Wait()
-		close(ended)
+		close(all)
 	}()
-	return ended
+	return one, all
 }
 
-// end ends the run early. The first reason stays.
-func (c *conductor) end(e ending) {
-	if c.ending == nil {
-		c.ending = &e
-	}
-	c.gate.stop()
-}
-
-// interrupt stops a run, unless nothing is left of it but keys to delete: what a
-// complete run has measured is no less for that.
-func (c *conductor) interrupt() {
-	if whole(c.snapshots()) {
+// interrupt stops a run, unless only the deletion of its keys is left: such a run is
+// complete.
+func (c *conductor) interrupt(now time.Time) {
+	if !slices.ContainsFunc(c.see().Pods, func(p lifecycle.Pod) bool { return !p.HasWholeResult() }) {
 		c.options.Notice("All was measured, and the result follows once the keys of the run are deleted. Ctrl-C again leaves without it.")
 		return
 	}
 	c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
-	c.end(ending{v1alpha1.ReasonStopped, "The run was stopped."})
-}
-
-// timeOut leaves a run of which no number is missing, and only keys are to be
-// deleted any more, to end as Completed.
-func (c *conductor) timeOut() {
-	if !whole(c.snapshots()) {
-		c.end(ending{v1alpha1.ReasonTimedOut, fmt.Sprintf("The run did not end within spec.timeoutSeconds (%d s).", c.run.Spec.TimeoutSeconds)})
-	}
-}
-
-// whole says that every number that was to be measured is known.
-func whole(snaps []*results.Snapshot) bool {
-	return !slices.ContainsFunc(snaps, func(s *results.Snapshot) bool { return !s.HasMeasured() || s.Failure != nil || s.Stopped })
-}
-
-// heedGuard ends a run of which a session was ended by its guard. A rule that fires
-// while only keys are deleted any more has ended nothing.
-func (c *conductor) heedGuard(snaps []*results.Snapshot) {
-	if whole(snaps) {
-		return
-	}
-	if fired := benchmark.Guard(c.run, snaps); fired != nil && c.ending == nil {
-		c.run.Status.Guard = fired
-		c.end(ending{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)})
-	}
-}
-
-// failure names the part only where there are others.
-func (c *conductor) failure(f failedSession) ending {
-	message := f.failure.Message
-	if len(c.sessions) > 1 {
-		message = fmt.Sprintf("Part %d: %s", f.index, message)
-	}
-	return ending{string(f.failure.Reason), message}
+	c.stopped = true
+	c.decide(now)
 }
 
 func (c *conductor) left() error {
 	if c.options.EmbeddedMembers > 0 {
 		return ErrLeft
 	}
-	return fmt.Errorf("%w: keys may be left in the target. To delete them: %s", ErrLeft, c.run.RemovalCommand())
-}
-
-// look lets the sessions start once all are ready, and shows how they are.
-func (c *conductor) look(now time.Time) {
-	if c.run.Status.StartAt == nil && c.allReady() {
-		c.start(now.Add(startDelay))
-	}
-	if now.Sub(c.observed) >= observeEvery {
-		c.observed = now
-		snaps := c.snapshots()
-		c.heedGuard(snaps)
-		c.observe(now, snaps)
-		c.options.Show(c.run.DeepCopy())
-	}
+	return fmt.Errorf("%w: keys may be left in the target. To delete them: %s", ErrLeft, benchmark.RemovalCommand(c.run))
 }
 
 func (c *conductor) allReady() bool {
@@ -231,6 +178,76 @@ func (c *conductor) allReady() bool {
 		}
 	}
 	return true
+}
+
+// theJob is the UID of the load Job, which exists only in a cluster.
+const theJob = "this process"
+
+// see returns the run as the operator would see it, with a pod for each session.
+func (c *conductor) see() lifecycle.Observed {
+	run := c.run.DeepCopy()
+	run.Spec.Stop, run.Status.Ending = c.stopped, c.ending
+	// There is no scheduling, so that its time-out does not apply.
+	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
+	run.Status.Job = &v1alpha1.JobReference{UID: theJob}
+	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: theJob, Created: run.Status.StartTime.Time}, PodsLive: true}
+	// Read before the snapshots: the snapshot of a session that ends in between can be older
+	// than its end.
+	ended := make([]bool, len(c.sessions))
+	for i := range ended {
+		ended[i] = c.ended[i].Load()
+	}
+	for i, snap := range c.snapshots() {
+		p := lifecycle.Pod{Index: i, State: lifecycle.PodRunning, Started: true, Ready: c.sessions[i].Ready(), Live: snap, Stop: c.gate.isStopped()}
+		if at := run.Status.StartAt; at != nil {
+			p.StartAt = lifecycle.FormatStart(*at)
+		}
+		if ended[i] {
+			p.State, p.Exited, p.Final = lifecycle.PodEnded, true, snap
+		}
+		o.Pods = append(o.Pods, p)
+	}
+	return o
+}
+
+// decide does what the operator would do next.
+func (c *conductor) decide(now time.Time) {
+	c.observed = now
+	o := c.see()
+	d := lifecycle.Decide(o, now)
+	if d.StartAt != nil {
+		c.start(now.Add(startDelay))
+	}
+	for _, a := range d.Actions {
+		if a.Annotations[plan.AnnotationStop] != "" {
+			c.gate.stop()
+		}
+	}
+	if d.Ending != nil && c.ending == nil {
+		c.ending = d.Ending
+		c.decide(now)
+		return
+	}
+	if d.Finish == nil {
+		c.setStage(d.Stage, c.inWords(d.Message), now)
+	}
+	c.observe(snapshotsOf(o))
+	c.options.Show(c.run.DeepCopy())
+}
+
+func snapshotsOf(o lifecycle.Observed) (snaps []*results.Snapshot) {
+	for _, p := range o.Pods {
+		snaps = append(snaps, p.Live)
+	}
+	return snaps
+}
+
+// inWords rewrites a message about client pods: here they are parts of this process.
+func (c *conductor) inWords(message string) string {
+	if len(c.sessions) == 1 {
+		message = strings.TrimPrefix(message, "client pod 0: ")
+	}
+	return strings.ReplaceAll(message, "client pod", "part")
 }
 
 func (c *conductor) snapshots() []*results.Snapshot {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
@@ -47,13 +48,13 @@ func mixed(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	run := &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mixed", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			Target: v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd"}, Members: v1alpha1.MembersAll},
-			Workload: v1alpha1.Workload{Type: v1alpha1.WorkloadMixed, Mixed: &v1alpha1.MixedWorkload{
-				ReadsPerHundred: 50, KeySize: 4, ValueSize: 16, Consistency: v1alpha1.ConsistencyLinearizable,
-				Keys: v1alpha1.KeySpace{Count: 100, Order: v1alpha1.KeyOrderUniform},
+			Target: v1alpha1.Target{Datastore: spec.Etcd, Service: &v1alpha1.ServiceTarget{Name: "etcd"}, Members: spec.MembersAll},
+			Workload: spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
+				ReadPercent: 50, Consistency: spec.Linearizable,
+				Keys: spec.Keys{Count: 100, SizeBytes: 4, Distribution: spec.Uniform}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 16},
 			}},
-			Load: v1alpha1.Load{
-				Transport: v1alpha1.TransportClientV3, Pods: 2, Connections: 2, Clients: 4,
+			Load: spec.Load{
+				Transport: spec.TransportClient, Pods: 2, Connections: 2, Clients: 4,
 				Requests: new(int64(300)), RequestTimeoutSeconds: 10, Seed: 1,
 			},
 			Objectives: []v1alpha1.Objective{{
@@ -248,7 +249,7 @@ func TestRunTimesOut(t *testing.T) {
 func TestRunEndsBeforeItMeasures(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Workload.Mixed.KeySize, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
+		run.Spec.Workload.Mixed.Keys.SizeBytes, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
 	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
@@ -404,7 +405,7 @@ func TestTheGuardEndsARun(t *testing.T) {
 	c := members(t, 1)
 	for maxBytes, cleaned := range map[int64]string{1: v1alpha1.ReasonNothingWritten, 1 << 20: v1alpha1.ReasonKeysDeleted} {
 		run := mixed(at(c.endpoints()...), lasting, func(run *v1alpha1.EtcdBenchmark) {
-			run.Spec.Guard = &v1alpha1.Guard{AcceptWrites: true, StopOn: &v1alpha1.StopRules{DatabaseSize: &v1alpha1.DatabaseSizeRule{MaxBytes: maxBytes}}}
+			run.Spec.Guard = &spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: maxBytes}}}
 			// A second pod could write before it is told.
 			run.Spec.Load.Pods = 1
 		})

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,7 +8,10 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // begin takes up the run.
@@ -31,7 +33,7 @@ func (c *conductor) start(at time.Time) {
 }
 
 // observe brings what the sessions have counted into status.
-func (c *conductor) observe(now time.Time, snaps []*results.Snapshot) {
+func (c *conductor) observe(snaps []*results.Snapshot) {
 	s := &c.run.Status
 	if t := c.target(snaps); t != nil {
 		s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, t)
@@ -41,9 +43,7 @@ func (c *conductor) observe(now time.Time, snaps []*results.Snapshot) {
 		s.Pods = append(s.Pods, benchmark.Pod(snap))
 	}
 	s.Progress = benchmark.Progress(c.run, snaps)
-	stage, message := c.stage(now, snaps)
-	c.setStage(stage, message, now)
-	s.Display = benchmark.Display(c.run)
+	s.Display = render.Display(c.run)
 }
 
 // target leaves out the memory and the processor time of embedded members: they
@@ -64,58 +64,37 @@ func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
 	return &out
 }
 
-// stage is where the run is, in the operator's words.
-func (c *conductor) stage(now time.Time, snaps []*results.Snapshot) (stage, message string) {
-	ready, measured := 0, 0
-	for i, snap := range snaps {
-		if c.sessions[i].Ready() {
-			ready++
-		}
-		if snap.HasMeasured() {
-			measured++
-		}
-	}
-	switch startAt := c.run.Status.StartAt; {
-	case startAt == nil:
-		return v1alpha1.StagePreparing, fmt.Sprintf("Parts ready to start: %d of %d.", ready, len(snaps))
-	case startAt.After(now):
-		return v1alpha1.StageArmed, "All wait for the common start."
-	case measured == len(snaps):
-		return v1alpha1.StageCollecting, "The keys are being deleted."
-	}
-	return v1alpha1.StageRunning, fmt.Sprintf("Parts loading the target: %d of %d.", len(snaps)-measured, len(snaps))
-}
-
 // finish writes the result. All sessions have ended, so their snapshots are final.
 func (c *conductor) finish(now time.Time) {
-	for len(c.failed) > 0 {
-		c.end(c.failure(<-c.failed))
+	o := c.see()
+	d := lifecycle.Decide(o, now)
+	finish, cleaned := d.Finish, d.Cleaned
+	if finish == nil {
+		finish, cleaned = &lifecycle.Problem{Reason: v1alpha1.ReasonPodFailed, Message: d.Message}, &lifecycle.Cleaned{Reason: v1alpha1.ReasonKeysLeft}
 	}
-	snaps := c.snapshots()
-	c.heedGuard(snaps)
-	if c.ending == nil {
-		c.ending = &ending{v1alpha1.ReasonCompleted, "All of the load was done."}
+	snaps, s := snapshotsOf(o), &c.run.Status
+	if finish.Reason == v1alpha1.ReasonGuardStopped {
+		s.Guard = benchmark.Guard(c.run, snaps)
 	}
-	c.observe(now, snaps)
-	s := &c.run.Status
 	s.CompletionTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	c.observe(snaps)
 	s.Progress = nil
-	c.setResult(snaps, now)
-	c.setCleaned(snaps, now)
-	c.ending.message = benchmark.EndingMessage(c.run, c.ending.reason, c.ending.message)
-	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
+	c.setResult(snaps, finish.Reason, now)
+	c.setCleaned(*cleaned, now)
+	reason, message := finish.Reason, benchmark.EndingMessage(c.run, finish.Reason, c.inWords(finish.Message))
+	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
-	if benchmark.CouldNotRun(c.ending.reason) {
-		c.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, c.ending.reason, c.ending.message, now)
+	if verdict.CouldNotRun(reason) {
+		c.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message, now)
 	}
-	s.Display = benchmark.Display(c.run)
+	s.Display = render.Display(c.run)
 	c.options.Show(c.run.DeepCopy())
 }
 
 // setResult writes summary and verdict. A run that never measured has no
 // summary, for its zeros would read as numbers, and says all the same what it
 // sent.
-func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
+func (c *conductor) setResult(snaps []*results.Snapshot, reason string, now time.Time) {
 	s := &c.run.Status
 	var summary *results.Summary
 	merged := results.Merge(snaps)
@@ -124,30 +103,29 @@ func (c *conductor) setResult(snaps []*results.Snapshot, now time.Time) {
 	} else {
 		sum := results.Summarize(snaps)
 		sum.Target = c.target(snaps)
-		sum.Warnings = append(sum.Warnings, c.options.warnings(c.run, c.plan.Target.Endpoints)...)
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
+		for _, w := range c.options.warnings(c.run, c.plan.Target.Endpoints) {
+			s.Summary.Warnings = verdict.AppendWarning(s.Summary.Warnings, w)
+		}
 		s.Summary.Validity.Shared = c.options.shared(c.plan.Target.Endpoints)
 		c.options.advise(s.Summary.Validity)
-		s.Summary.Partial = s.Summary.Partial || c.ending.reason != v1alpha1.ReasonCompleted
+		s.Summary.Partial = s.Summary.Partial || reason != v1alpha1.ReasonCompleted
 	}
-	objectives, passed := benchmark.Judge(c.run, summary, c.ending.reason)
+	objectives, passed := verdict.Judge(c.run, summary, reason)
 	s.Objectives = objectives
 	if passed != nil {
 		c.set(v1alpha1.ConditionPassed, passed.Status, passed.Reason, passed.Message, now)
 	}
 }
 
-func (c *conductor) setCleaned(snaps []*results.Snapshot, now time.Time) {
-	status, reason, message := metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "All keys of the run were deleted."
-	switch results.Merge(snaps).Cleaning {
-	case results.CleaningNothingWritten:
-		reason, message = v1alpha1.ReasonNothingWritten, "The run wrote nothing to the target."
-	case results.CleaningKeysLeft:
-		status, reason = metav1.ConditionFalse, v1alpha1.ReasonKeysLeft
-		message = "Keys may be left in the target. To delete them: " + c.run.RemovalCommand()
+// setCleaned sets the condition Cleaned. Without a cluster no cleanup Job follows, so that
+// keys that are left need a person.
+func (c *conductor) setCleaned(k lifecycle.Cleaned, now time.Time) {
+	if k.Status != metav1.ConditionTrue {
+		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target. To delete them: "+benchmark.RemovalCommand(c.run)
 	}
-	c.set(v1alpha1.ConditionCleaned, status, reason, message, now)
+	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.inWords(k.Message), now)
 }
 
 func (c *conductor) setStage(stage, message string, now time.Time) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
@@ -37,9 +38,14 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	switch {
 	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found %d", MaxEmbeddedMembers, o.EmbeddedMembers)
+	case embedded && t.Datastore != spec.Etcd:
+		return fmt.Errorf("--embedded-members start etcd, and spec.target.datastore is %s: "+
+			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
 	case embedded && (o.TLSDir != "" || o.AuthDir != ""):
 		return errors.New("--embedded-members serve plain text and know no users: drop --tls-dir and --auth-dir, " +
 			"or name a target that needs them with --endpoints")
+	case t.Datastore != spec.Etcd && len(t.Endpoints) == 0:
+		return fmt.Errorf("spec.target.%s can be resolved by a cluster only: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
 	case !embedded && len(t.Endpoints) == 0:
 		return fmt.Errorf("spec.target.%s can be resolved by a cluster only: "+
 			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -60,7 +61,7 @@ func remainder(run *v1alpha1.EtcdBenchmark) string {
 // figures are the numbers of a run that has begun to measure.
 func figures(run *v1alpha1.EtcdBenchmark) string {
 	var parts []string
-	if d := benchmark.Display(run); d != nil && d.Throughput != "" {
+	if d := render.Display(run); d != nil && d.Throughput != "" {
 		parts = append(parts, d.Throughput)
 		if d.P99 != "" {
 			parts = append(parts, "p99 "+d.P99)
@@ -73,7 +74,7 @@ func figures(run *v1alpha1.EtcdBenchmark) string {
 }
 
 func pods(run *v1alpha1.EtcdBenchmark) string {
-	d := benchmark.Display(run)
+	d := render.Display(run)
 	if d == nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -17,7 +18,7 @@ func runAt(stage string, percent int32) *v1alpha1.EtcdBenchmark {
 	run.Spec.Load.Pods = 3
 	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Reason: stage, Message: "Some message."}}
 	run.Status.Progress = &v1alpha1.Progress{
-		Percent: percent, Requests: int64(percent), ThroughputPerSecond: 48123, P99Microseconds: 25_100, ReadyPods: 3,
+		Percent: percent, Requests: int64(percent), ThroughputPerSecond: "48123", P99Microseconds: 25_100, ReadyPods: 3,
 	}
 	return run
 }
@@ -74,16 +75,16 @@ func TestARunThatHasEndedWaitsForNothing(t *testing.T) {
 func finished(reason string) *v1alpha1.EtcdBenchmark {
 	run := runAt(reason, 9)
 	run.Status.Progress = nil
-	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: 48123}
+	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "48123"}
 	run.Status.Conditions[0].Status = metav1.ConditionTrue
 	return run
 }
 
 func TestAStoppedRunShowsItsShare(t *testing.T) {
-	cases := map[string]v1alpha1.Load{
+	cases := map[string]spec.Load{
 		"of the requests": {Requests: new(int64(1000))},
 		"of the time":     {DurationSeconds: new(int32(200))},
-		"of the stages":   {Rate: &v1alpha1.Rate{Stages: []v1alpha1.RateStage{{Seconds: 150}, {Seconds: 50}}}},
+		"of the stages":   {Rate: &spec.Rate{Stages: []spec.RateStage{{Seconds: 150}, {Seconds: 50}}}},
 	}
 	for name, load := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package fast
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -13,11 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // serveEnv makes the test's program a server, in a process of its own: so what
@@ -91,7 +97,7 @@ func serverProcess(t *testing.T, kind string) string {
 
 // team sends one request over and over, with several clients on one connection.
 type team struct {
-	conn    *Conn
+	conn    *wire.Conn
 	members []member
 	request load.Request
 	// left are the requests to send, and flying those that have not ended.
@@ -101,15 +107,15 @@ type team struct {
 }
 
 type member struct {
-	lane     *Lane
+	lane     load.Lane
 	response load.Response
 }
 
-func newTeam(conn *Conn, members int) *team {
+func newTeam(conn *wire.Conn, members int) *team {
 	m := &team{conn: conn, members: make([]member, members), ended: make(chan struct{}, 1)}
 	for i := range m.members {
 		own := &m.members[i]
-		own.lane = newLane(conn, func() { m.next(own) })
+		own.lane = conn.Lane(func() { m.next(own) })
 	}
 	return m
 }
@@ -137,7 +143,7 @@ func (m *team) send(own *member) {
 // run sends so many requests and waits for the end of the last.
 func (m *team) run(t *testing.T, requests int) {
 	t.Helper()
-	m.conn.loop.Post(func() {
+	m.conn.Loop().Post(func() {
 		m.left = requests
 		for i := range m.members {
 			m.send(&m.members[i])
@@ -154,52 +160,61 @@ func (m *team) run(t *testing.T, requests int) {
 func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	key, value := []byte("etcdbench/00000000/00000000"), make([]byte, 256)
 	pairs := []load.Pair{{Key: key, Value: value}, {Key: key, Value: value}, {Key: key, Value: value}}
-	operations := []results.Operation{
-		results.OperationRange, results.OperationPut, results.OperationDelete, results.OperationTxn,
-		results.OperationCompareAndSwap, results.OperationLeaseGrant, results.OperationLeaseRevoke,
+	operations := []spec.Operation{
+		spec.OperationRange, spec.OperationPut, spec.OperationDelete, spec.OperationTxn,
+		spec.OperationCompareAndSwap, spec.OperationLeaseGrant, spec.OperationLeaseRevoke,
 	}
-	for kind, config := range map[string]Config{"plain": {}, "TLS": {TLS: trust()}} {
+	needs := map[spec.Operation]int64{spec.OperationRange: 1, spec.OperationDelete: 1, spec.OperationCompareAndSwap: 1}
+	for kind, config := range map[string]Config{"plain": {}, "TLS": {TLS: wiretest.Trust()}} {
+		config.Options.TTLSeconds = 60
+		counter := &recordCounter{}
+		if config.TLS != nil {
+			config.Wrap = counter.wrap
+		}
 		conn := open(t, newTestClient(t, config), serverProcess(t, kind))
-		records := countRecords(conn)
 		for _, operation := range operations {
 			t.Run(fmt.Sprint(kind, " ", operation), func(t *testing.T) {
 				m := newTeam(conn, 3)
 				m.request = load.Request{
-					Operation: operation, Key: key, Value: value, Pairs: pairs, Lease: 7, TTLSeconds: 60, Timeout: time.Minute,
+					Operation: operation, Key: key, Value: value, Pairs: pairs, Lease: 7, Needs: needs[operation], Timeout: time.Minute,
 				}
-				steady(t, m, 5_000, records)
+				steady(t, m, 5_000, counter)
 			})
 		}
 		t.Run(kind+" large replies", func(t *testing.T) {
 			m := newTeam(conn, 3)
-			m.request = load.Request{Operation: results.OperationRange, Key: []byte(largeKey), Timeout: time.Minute}
-			steady(t, m, 1_000, records)
+			m.request = load.Request{Operation: spec.OperationRange, Key: []byte(largeKey), Needs: 1, Timeout: time.Minute}
+			steady(t, m, 1_000, counter)
 		})
 		t.Run(kind+" large requests", func(t *testing.T) {
 			m := newTeam(conn, 3)
-			m.request = load.Request{Operation: results.OperationPut, Key: key, Value: make([]byte, 200_000), Timeout: time.Minute}
-			steady(t, m, 500, records)
+			m.request = load.Request{Operation: spec.OperationPut, Key: key, Value: make([]byte, 200_000), Timeout: time.Minute}
+			steady(t, m, 500, counter)
 		})
 	}
 }
 
 // steady counts what a team allocates in so many requests, after some that fill
 // the pools.
-func steady(t *testing.T, m *team, requests int, records func() int) {
+func steady(t *testing.T, m *team, requests int, counter *recordCounter) {
 	t.Helper()
 	m.run(t, max(requests/5, 300))
-	before := records()
+	before := counter.read(m.conn)
 	got := m.allocations(t, requests)
 	// Each record of TLS may take one. The rest is for what does not grow with the
 	// requests, such as the runtime's own.
-	if most := records() - before + 50; got > most {
+	if most := counter.read(m.conn) - before + 50; got > most {
 		t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
 	}
 }
 
-// recordCounter counts the records of TLS that a socket reads.
+// The header of a record of TLS, in bytes: the last two are the record's length.
+const recordHeaderLen = 5
+
+// recordCounter counts the records of TLS that a socket reads: none, if it wraps
+// none.
 type recordCounter struct {
-	socket
+	wire.Socket
 	// unread are the bytes of which the header is not whole yet, and left the rest
 	// of the current record.
 	unread  []byte
@@ -207,8 +222,20 @@ type recordCounter struct {
 	records int
 }
 
-func (c *recordCounter) read(p []byte) (int, error) {
-	n, err := c.socket.read(p)
+func (c *recordCounter) wrap(s wire.Socket) wire.Socket {
+	c.Socket = s
+	return c
+}
+
+// read returns how many records a connection's loop has read. No answer may be on its
+// way now.
+func (c *recordCounter) read(conn *wire.Conn) (records int) {
+	onLoop(conn, func() { records = c.records })
+	return records
+}
+
+func (c *recordCounter) Read(p []byte) (int, error) {
+	n, err := c.Socket.Read(p)
 	for rest := p[:n]; len(rest) > 0; {
 		if c.left == 0 {
 			missing := min(recordHeaderLen-len(c.unread), len(rest))
@@ -216,7 +243,7 @@ func (c *recordCounter) read(p []byte) (int, error) {
 			if len(c.unread) < recordHeaderLen {
 				break
 			}
-			c.left, c.unread = recordLen(c.unread)-recordHeaderLen, c.unread[:0]
+			c.left, c.unread = int(binary.BigEndian.Uint16(c.unread[3:])), c.unread[:0]
 			c.records++
 		}
 		past := min(c.left, len(rest))
@@ -225,26 +252,10 @@ func (c *recordCounter) read(p []byte) (int, error) {
 	return n, err
 }
 
-// countRecords returns how to ask for the number of records that a connection
-// has read so far: none, if it is plain. No answer may be on its way now.
-func countRecords(conn *Conn) func() int {
-	counter := &recordCounter{}
-	onLoop(conn, func() {
-		if secure, ok := conn.current.socket.(*tlsTransport); ok {
-			counter.socket = secure.socket
-			secure.socket = counter
-		}
-	})
-	return func() (n int) {
-		onLoop(conn, func() { n = counter.records })
-		return n
-	}
-}
-
 // onLoop calls f on a connection's loop and waits for its end.
-func onLoop(conn *Conn, f func()) {
+func onLoop(conn *wire.Conn, f func()) {
 	done := make(chan struct{})
-	conn.loop.Post(func() { f(); close(done) })
+	conn.Loop().Post(func() { f(); close(done) })
 	<-done
 }
 

@@ -6,20 +6,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // writeCounter counts the writes of a socket.
 type writeCounter struct {
-	socket
+	wire.Socket
 	writes int
 }
 
-func (c *writeCounter) write(p []byte) (int, error) {
+func (c *writeCounter) Write(p []byte) (int, error) {
 	c.writes++
-	return c.socket.write(p)
+	return c.Socket.Write(p)
 }
 
 // Requests of many clients that are ready together leave in one write: those that
@@ -28,14 +31,15 @@ func TestRequestsLeaveTogether(t *testing.T) {
 	for name, config := range map[string]Config{"epoll": {}, "portable": {Portable: true}} {
 		t.Run(name, func(t *testing.T) {
 			const clients, rounds = 100, 5
-			conn := open(t, newTestClient(t, config), inRounds(t, clients))
 			counter := &writeCounter{}
-			onLoop(conn, func() {
-				counter.socket = conn.current.socket
-				conn.current.socket = counter
-			})
+			config.Wrap = func(s wire.Socket) wire.Socket {
+				counter.Socket = s
+				return counter
+			}
+			conn := open(t, newTestClient(t, config), inRounds(t, clients))
+			onLoop(conn, func() { counter.writes = 0 })
 			team := newTeam(conn, clients)
-			team.request = load.Request{Operation: results.OperationPut, Key: []byte("k"), Timeout: time.Minute}
+			team.request = load.Request{Operation: spec.OperationPut, Key: []byte("k"), Timeout: time.Minute}
 			team.run(t, clients*rounds)
 			onLoop(conn, func() {
 				if counter.writes != rounds {
@@ -48,7 +52,7 @@ func TestRequestsLeaveTogether(t *testing.T) {
 
 // inRounds is a server that answers so many requests together.
 func inRounds(t *testing.T, requests int) string {
-	return accept(t, func(c net.Conn) {
+	return wiretest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))
 		_, err := io.CopyN(io.Discard, c, int64(len(frame.Preface)))
 		var answers []byte

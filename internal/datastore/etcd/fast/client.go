@@ -4,19 +4,24 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
-	"maps"
-	"runtime"
-	"sync"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Config says how a client connects. The zero value is a client without TLS
-// and authentication.
+// Config says how a client connects, and what it can do. The zero value is a client
+// without TLS and authentication that knows no operation.
 type Config struct {
+	// Calls are the first calls of operations. An operation that has none fails as
+	// Unimplemented.
+	Calls map[spec.Operation]*Call
+	// Options are alike for all requests.
+	Options Options
 	// TLS is nil for plain connections. Its ServerName may be empty: then it is
 	// the host that is dialed.
 	TLS *tls.Config
@@ -28,144 +33,88 @@ type Config struct {
 	// reading MemberKey, which the user must be allowed to.
 	Members   map[string]uint64
 	MemberKey []byte
-	// DialTimeout bounds each try to connect, the handshakes included; 0 is
-	// 5 s.
-	DialTimeout time.Duration
-	// KeepAliveTime is after how long without a word from a server that owes an
-	// answer it is asked for a sign of life, and KeepAliveTimeout after how long
-	// without one the connection is given up; 0 is 30 s and 10 s.
-	KeepAliveTime, KeepAliveTimeout time.Duration
-	// Loops is the number of event loops; 0 chooses it by the processors.
-	Loops int
+	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those
+	// of wire.Config.
+	DialTimeout, KeepAliveTime, KeepAliveTimeout time.Duration
+	Loops                                        int
+	Portable                                     bool
+	Wrap                                         func(wire.Socket) wire.Socket
 	// StreamWindow and ConnWindow are the flow-control windows that servers
 	// get, in bytes; 0 is 1 MiB and 16 MiB.
 	StreamWindow, ConnWindow int
-	// MaxMessage is the longest response in bytes; 0 is 64 MiB.
-	MaxMessage int
+	// MaxMessage is the longest response in bytes; 0 is 64 MiB. MaxUnread is how long
+	// the responses that are being read may be together; 0 is 512 MiB.
+	MaxMessage, MaxUnread int
 	// LastStream is the last stream of a connection before it is replaced; 0 is
 	// HTTP/2's.
 	LastStream uint32
-	// Portable avoids what only some systems have.
-	Portable bool
+}
+
+// Options are what etcd alone knows of the requests of a run.
+type Options struct {
+	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves
+	// out values, CountOnly also keys.
+	Limit               int64
+	KeysOnly, CountOnly bool
+	// TTLSeconds is the time to live of leases that are granted.
+	TTLSeconds int64
 }
 
 func (c Config) withDefaults() Config {
-	c.Loops = cmp.Or(c.Loops, max(1, runtime.GOMAXPROCS(0)/2))
 	c.StreamWindow = cmp.Or(c.StreamWindow, 1<<20)
 	c.ConnWindow = max(cmp.Or(c.ConnWindow, 16<<20), frame.DefaultWindow)
 	c.MaxMessage = cmp.Or(c.MaxMessage, 64<<20)
+	c.MaxUnread = cmp.Or(c.MaxUnread, 512<<20)
 	c.DialTimeout = cmp.Or(c.DialTimeout, 5*time.Second)
-	c.KeepAliveTime = cmp.Or(c.KeepAliveTime, 30*time.Second)
-	c.KeepAliveTimeout = cmp.Or(c.KeepAliveTimeout, 10*time.Second)
+	if c.TLS != nil {
+		c.TLS = c.TLS.Clone()
+		c.TLS.NextProtos = []string{"h2"}
+	}
 	return c
 }
 
-// Client opens connections and runs the loops that serve them.
+// Client opens connections to etcd.
 type Client struct {
 	config Config
-	loops  []*loop
+	wire   *wire.Client
 	tokens *tokens
-	slots  slots
-	// living ends with the client.
-	living context.Context
-	end    context.CancelFunc
-
-	waiters sync.Pool
-	mutex   sync.Mutex
-	conns   []*Conn
+	// unread is how long the responses are together that are being read.
+	unread *unary.Budget
+	// pools are those of the loops.
+	pools []*unary.Pool
 }
 
 // NewClient returns a client that connects to nothing yet. Close must follow.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
-	c := &Client{config: config, slots: slots{byAddress: map[string]chan struct{}{}}}
-	c.living, c.end = context.WithCancel(context.Background())
+	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
 	c.tokens = &tokens{client: c}
-	for range config.Loops {
-		p, err := c.newPoller()
-		if err != nil {
-			c.Close()
-			return nil, err
-		}
-		c.loops = append(c.loops, newLoop(p))
+	connections, err := wire.NewClient(wire.Config{
+		Session: c.newSession, Lane: c.newLane, Greeting: "HTTP/2 settings",
+		TLS: config.TLS, DialTimeout: config.DialTimeout, KeepAliveTime: config.KeepAliveTime, KeepAliveTimeout: config.KeepAliveTimeout,
+		Loops: config.Loops, Portable: config.Portable, Wrap: config.Wrap,
+	})
+	if err != nil {
+		return nil, err
 	}
+	c.wire, c.pools = connections, make([]*unary.Pool, connections.Loops())
 	return c, nil
-}
-
-func (c *Client) newPoller() (poller, error) {
-	if c.config.Portable {
-		return newPortablePoller(), nil
-	}
-	return newPoller()
 }
 
 // Connect opens a connection to host:port and returns it when the server has
 // greeted, and is the member that is meant: else the error is a
 // WrongMemberError. index spreads connections over the loops.
-func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn, error) {
+func (c *Client) Connect(ctx context.Context, address string, index int) (*wire.Conn, error) {
 	if err := c.tokens.first(ctx); err != nil {
 		return nil, err
 	}
-	conn := c.newConn(address, index)
-	opened := conn.opened
-	conn.loop.Post(conn.connect)
-	if err := await(ctx, opened); err != nil {
-		conn.loop.Post(conn.close)
-		return nil, fmt.Errorf("connecting to %s: %w", address, err)
-	}
-	return conn, nil
-}
-
-func await(ctx context.Context, opened <-chan error) error {
-	select {
-	case err := <-opened:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (c *Client) newConn(address string, index int) *Conn {
-	conn := &Conn{
-		client: c, loop: c.loops[index%len(c.loops)], address: address,
-		links: map[*link]struct{}{}, opened: make(chan error, 1),
-	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.conns = append(c.conns, conn)
-	return conn
+	return c.wire.Connect(ctx, address, index)
 }
 
 // Requests counts what was sent, by RPC and phase.
-func (c *Client) Requests() map[results.RPC]map[results.Phase]uint64 {
-	sum := map[results.RPC]map[results.Phase]uint64{}
-	for _, l := range c.loops {
-		for rpc, phases := range l.requests.Counts() {
-			if sum[rpc] == nil {
-				sum[rpc] = map[results.Phase]uint64{}
-			}
-			for phase, n := range phases {
-				sum[rpc][phase] += n
-			}
-		}
-	}
-	return maps.Clone(sum)
-}
+func (c *Client) Requests() map[spec.RPC]map[results.Phase]uint64 { return c.wire.Requests() }
 
 // Close ends all connections and waits for the loops to end.
-func (c *Client) Close() {
-	c.end()
-	c.mutex.Lock()
-	conns := c.conns
-	c.conns = nil
-	c.mutex.Unlock()
-	for _, conn := range conns {
-		conn.loop.Post(conn.close)
-	}
-	for _, l := range c.loops {
-		l.Post(func() { l.closed = true })
-	}
-	for _, l := range c.loops {
-		<-l.done
-	}
-}
+func (c *Client) Close() { c.wire.Close() }
+
+var _ load.LaneConn = (*wire.Conn)(nil)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	"google.golang.org/grpc/stats"
 )
 
@@ -28,27 +30,6 @@ func (c *counter) HandleConn(_ context.Context, s stats.ConnStats) {
 	}
 }
 
-// accept runs a bare server that does this with each connection.
-func accept(t *testing.T, do func(net.Conn)) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = conn.Close() })
-			go do(conn)
-		}
-	}()
-	return listener.Addr().String()
-}
-
 func TestConnectFails(t *testing.T) {
 	_, plain := serve(t, "127.0.0.1:0", &kv{})
 	_, secure := serve(t, "127.0.0.1:0", &kv{}, withTLS())
@@ -57,8 +38,8 @@ func TestConnectFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = refused.Close()
-	noH2 := accept(t, func(conn net.Conn) {
-		_ = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate()}}).Handshake()
+	noH2 := wiretest.Accept(t, func(conn net.Conn) {
+		_ = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}}).Handshake()
 	})
 	tests := map[string]struct {
 		config  Config
@@ -67,13 +48,13 @@ func TestConnectFails(t *testing.T) {
 	}{
 		"refused":          {Config{}, refused.Addr().String(), "refused"},
 		"wrong CA":         {Config{TLS: &tls.Config{}}, secure, "certificate"},
-		"TLS at plain":     {Config{TLS: trust()}, plain, "tls"},
+		"TLS at plain":     {Config{TLS: wiretest.Trust()}, plain, "tls"},
 		"plain at TLS":     {Config{DialTimeout: time.Second}, secure, "lost"},
-		"no h2":            {Config{TLS: trust()}, noH2, "h2"},
-		"not HTTP/2":       {Config{}, accept(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), "protocol"},
-		"silent":           {Config{DialTimeout: time.Second}, accept(t, func(net.Conn) {}), "no HTTP/2 settings"},
-		"silent TLS":       {Config{TLS: trust(), DialTimeout: time.Second}, accept(t, func(net.Conn) {}), "deadline"},
-		"closes":           {Config{}, accept(t, func(c net.Conn) { _ = c.Close() }), "lost"},
+		"no h2":            {Config{TLS: wiretest.Trust()}, noH2, "h2"},
+		"not HTTP/2":       {Config{}, wiretest.Accept(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }), "protocol"},
+		"silent":           {Config{DialTimeout: time.Second}, wiretest.Accept(t, func(net.Conn) {}), "no HTTP/2 settings"},
+		"silent TLS":       {Config{TLS: wiretest.Trust(), DialTimeout: time.Second}, wiretest.Accept(t, func(net.Conn) {}), "deadline"},
+		"closes":           {Config{}, wiretest.Accept(t, func(c net.Conn) { _ = c.Close() }), "lost"},
 		"wrong password":   {Config{Token: func(context.Context) (string, error) { return "", errors.New("wrong password") }}, plain, "wrong password"},
 		"address is wrong": {Config{}, "127.0.0.1", "port"},
 	}
@@ -90,7 +71,7 @@ func TestConnectFails(t *testing.T) {
 func TestConnectEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	because := errors.New("because")
-	address := accept(t, func(net.Conn) { cancel(because) })
+	address := wiretest.Accept(t, func(net.Conn) { cancel(because) })
 	if _, err := newTestClient(t, Config{}).Connect(ctx, address, 0); !errors.Is(err, because) {
 		t.Errorf("got %v", err)
 	}

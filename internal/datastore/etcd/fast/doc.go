@@ -1,22 +1,8 @@
-// Package fast is the Fast transport: unary calls of etcd's KV and Lease
-// services over HTTP/2, for a small part of what they cost a client in grpc-go.
+// Package fast is the Fast transport to etcd: unary calls of the KV and Lease services by
+// gRPC over HTTP/2. A call costs the client a small part of the processor time that
+// grpc-go needs.
 //
-// A few loops own the connections. A loop waits until some are readable, reads
-// and acts on what has come, lets the clients whose requests have ended send
-// the next ones, and writes once to each connection when nothing more is ready.
-// No goroutine waits for a response.
-//
-// It imports load for the contract of connections, its pure packages frame,
-// unary and message, and golang.org/x/sys. Its one invariant: everything that
-// concerns a connection happens on its loop; other goroutines only post to it.
-//
-// How a connection lives:
-//
-//	dialing ──► link ──► draining link (GOAWAY, numbers used up) ──► closed
-//	   ▲  │       └────► lost (calls in flight fail as Unavailable) ──┘
-//	   │  └─ failed: queued calls fail as Unavailable
-//	   └──── the next call, after a pause that grows
-//
-// Where it matters which member an address leads to, dialing ends when the server
-// has said which one it is.
+// It imports wire for connections and loops, load for the contract of connections,
+// and its pure packages frame, unary and message. Its one invariant: only the
+// Call of an operation knows its request and its response.
 package fast

@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -30,7 +31,7 @@ func startEtcd(t *testing.T) (string, *clientv3.Client) {
 func put(ctx context.Context, conn load.Conn, key string, value []byte) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
-		Operation: results.OperationPut, Key: []byte(key), Value: value, Timeout: 10 * time.Second,
+		Operation: spec.OperationPut, Key: []byte(key), Value: value, Timeout: 10 * time.Second,
 	}, &response)
 	return response
 }
@@ -79,14 +80,14 @@ func TestReplyOfEtcd(t *testing.T) {
 	}
 	conn := open(t, newTestClient(t, Config{}), address)
 	done := make(chan struct{})
-	a := newLane(conn, func() { close(done) })
+	a := conn.Lane(func() { close(done) }).(*Lane)
 	var response load.Response
-	conn.loop.Post(func() {
-		a.Send(results.PhaseMeasured, &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: time.Minute}, &response)
+	conn.Loop().Post(func() {
+		a.Send(results.PhaseMeasured, &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: time.Minute}, &response)
 	})
 	<-done
-	if a.reply.Count != 1 || a.reply.Pairs != 1 || a.reply.Revision != written.Header.Revision || a.reply.Member != written.Header.MemberId {
-		t.Errorf("got %+v", a.reply)
+	if got := a.request.Reply; got.Count != 1 || got.Pairs != 1 || got.Revision != written.Header.Revision || got.Member != written.Header.MemberId {
+		t.Errorf("got %+v", got)
 	}
 }
 

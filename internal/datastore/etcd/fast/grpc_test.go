@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	"github.com/google/go-cmp/cmp"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -20,6 +20,11 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // valueOf is the value of a key, of up to 100 KB.
@@ -51,7 +56,7 @@ var echo = &kv{
 
 // exchange sends many requests of many sizes at once, over these connections in
 // turn, and returns how they end.
-func exchange(t *testing.T, conns ...*Conn) map[string]int {
+func exchange(t *testing.T, conns ...*wire.Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
 	var mutex sync.Mutex
@@ -60,9 +65,9 @@ func exchange(t *testing.T, conns ...*Conn) map[string]int {
 		clients.Go(func() {
 			for j := range 30 {
 				key := fmt.Sprint(i, "-", j)
-				request := load.Request{Operation: results.OperationRange, Key: []byte(key), Timeout: time.Minute}
+				request := load.Request{Operation: spec.OperationRange, Key: []byte(key), Needs: 1, Timeout: time.Minute}
 				if j%2 == 0 {
-					request.Operation, request.Value = results.OperationPut, valueOf(key)
+					request.Operation, request.Value, request.Needs = spec.OperationPut, valueOf(key), 0
 				}
 				var response load.Response
 				conns[i%len(conns)].Do(ctx, &request, &response)
@@ -97,9 +102,9 @@ func TestManySizesAtOnce(t *testing.T) {
 				if diff := cmp.Diff(map[string]int{"": 600}, got); diff != "" {
 					t.Error(diff)
 				}
-				want := map[results.RPC]map[results.Phase]uint64{
-					results.RPCPut:   {results.PhaseMeasured: 300},
-					results.RPCRange: {results.PhaseMeasured: 300},
+				want := map[spec.RPC]map[results.Phase]uint64{
+					spec.RPCPut:   {results.PhaseMeasured: 300},
+					spec.RPCRange: {results.PhaseMeasured: 300},
 				}
 				if diff := cmp.Diff(want, client.Requests()); diff != "" {
 					t.Error(diff)
@@ -157,7 +162,7 @@ func TestTimeout(t *testing.T) {
 	_, address := serve(t, "127.0.0.1:0", server)
 	conn := open(t, newTestClient(t, Config{}), address)
 	var response load.Response
-	conn.Do(t.Context(), &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: time.Second}, &response)
+	conn.Do(t.Context(), &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: time.Second}, &response)
 	if took := response.Received.Sub(response.Sent); response.Code != load.CodeDeadlineExceeded || took < 995*time.Millisecond {
 		t.Errorf("after %v: %+v", took, response)
 	}
@@ -247,7 +252,7 @@ func TestAuthority(t *testing.T) {
 		return found(ctx, r)
 	}}, withTLS())
 	for name, want := range map[string]string{"": address, "example.com": "example.com"} {
-		config := Config{TLS: trust()}
+		config := Config{TLS: wiretest.Trust()}
 		config.TLS.ServerName = name
 		if got := get(t.Context(), open(t, newTestClient(t, config), address), "k"); !got.Succeeded() {
 			t.Fatalf("got %+v", got)
@@ -256,31 +261,6 @@ func TestAuthority(t *testing.T) {
 			t.Errorf("with the server name %q it asks for %s, want %s", name, got, want)
 		}
 	}
-}
-
-// TestSuccessorIsDialedInTime wants another connection before the streams of the
-// first one are used up.
-func TestSuccessorIsDialedInTime(t *testing.T) {
-	connections := newCounter()
-	_, address := serve(t, "127.0.0.1:0", &kv{}, grpc.StatsHandler(connections))
-	conn := open(t, newTestClient(t, Config{LastStream: 399}), address)
-	for i := range 200 {
-		if got := get(t.Context(), conn, "k"); !got.Succeeded() {
-			t.Fatalf("got %+v", got)
-		}
-		for i == 198 && connections.begun.Load() < 2 {
-			if t.Context().Err() != nil || waited(conn) {
-				t.Fatal("the last stream is next, and there is no other connection")
-			}
-		}
-	}
-}
-
-// waited says whether a connection neither has a link with a free stream nor
-// dials.
-func waited(conn *Conn) (idle bool) {
-	onLoop(conn, func() { idle = conn.attempt == nil && conn.current != nil && len(conn.links) == 1 })
-	return idle
 }
 
 func TestToken(t *testing.T) {

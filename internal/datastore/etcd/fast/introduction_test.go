@@ -7,14 +7,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/google/go-cmp/cmp"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // ownKey is the key that tests ask a member for who it is.
@@ -70,7 +72,7 @@ func TestConnectAsksWhichMemberItIs(t *testing.T) {
 			if want != 0 {
 				counted[results.PhaseControl] = 1
 			}
-			if diff := cmp.Diff(counted, client.Requests()[results.RPCRange]); diff != "" {
+			if diff := cmp.Diff(counted, client.Requests()[spec.RPCRange]); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -84,12 +86,15 @@ func TestWrongMemberGetsNoCalls(t *testing.T) {
 	server, address := serve(t, "127.0.0.1:0", member.kv())
 	conn := open(t, newTestClient(t, Config{Members: map[string]uint64{address: 7}, MemberKey: []byte(ownKey)}), address)
 	server.Stop()
-	awaitLoss(conn)
+	if got := get(t.Context(), conn, "k"); got.Code != load.CodeUnavailable {
+		t.Errorf("without a server: %+v", got)
+	}
 	member.id.Store(8)
 	serve(t, address, member.kv())
-	onLoop(conn, func() { conn.retryAt = 0 })
-	if got := get(t.Context(), conn, "k"); got.Code != load.CodeUnavailable || !strings.Contains(got.Detail, "member 8, wanted 7") {
-		t.Errorf("got %+v", got)
+	for got := get(t.Context(), conn, "k"); !strings.Contains(got.Detail, "member 8, wanted 7"); got = get(t.Context(), conn, "k") {
+		if got.Code != load.CodeUnavailable {
+			t.Fatalf("got %+v", got)
+		}
 	}
 	if n := member.reads.Load(); n != 0 {
 		t.Errorf("the wrong member was read %d times", n)

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // TestServerVanishes makes the server's end of a connection disappear without a
@@ -43,7 +44,7 @@ func patient() grpc.ServerOption {
 // getPatiently has a timeout that is not what ends it.
 func getPatiently(ctx context.Context, conn load.Conn) load.Response {
 	var response load.Response
-	conn.Do(ctx, &load.Request{Operation: results.OperationRange, Key: []byte("k"), Timeout: 10 * time.Minute}, &response)
+	conn.Do(ctx, &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: 10 * time.Minute}, &response)
 	return response
 }
 
@@ -69,38 +70,4 @@ func TestSlowServerIsKept(t *testing.T) {
 	if got := getPatiently(t.Context(), conn); !got.Succeeded() {
 		t.Errorf("got %+v", got)
 	}
-}
-
-// Without calls, a server that says nothing is left in peace.
-func TestPingsOnlyForCalls(t *testing.T) {
-	hanging, begun, _ := hang()
-	_, address := serve(t, "127.0.0.1:0", hanging)
-	client := newTestClient(t, Config{})
-	conn := open(t, client, address)
-	// look makes the link believe that nothing has come for long, and returns
-	// whether it has asked.
-	look := func() (asks bool) {
-		onLoop(conn, func() {
-			a := &conn.current.alive
-			a.heard = load.Now().Add(-time.Hour)
-			a.look()
-			asks = a.asking
-		})
-		return asks
-	}
-	if look() {
-		t.Error("it asks without a call")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		get(ctx, conn, "k")
-	}()
-	<-begun
-	if !look() {
-		t.Error("it does not ask during a call")
-	}
-	cancel()
-	<-ended
 }

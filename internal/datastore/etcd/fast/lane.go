@@ -1,125 +1,194 @@
 package fast
 
 import (
-	"time"
-
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Lane carries one call at a time; it is the load.Lane of this transport.
+// Method is a unary method of etcd's services.
+type Method int
+
+// The methods.
+const (
+	MethodRange Method = iota
+	MethodPut
+	MethodDeleteRange
+	MethodTxn
+	MethodLeaseGrant
+	MethodLeaseRevoke
+)
+
+// methods have, by Method, the path of each and the name under which it is counted.
+var methods = [...]struct {
+	path string
+	rpc  spec.RPC
+}{
+	MethodRange:       {"/etcdserverpb.KV/Range", spec.RPCRange},
+	MethodPut:         {"/etcdserverpb.KV/Put", spec.RPCPut},
+	MethodDeleteRange: {"/etcdserverpb.KV/DeleteRange", spec.RPCDeleteRange},
+	MethodTxn:         {"/etcdserverpb.KV/Txn", spec.RPCTxn},
+	MethodLeaseGrant:  {"/etcdserverpb.Lease/LeaseGrant", spec.RPCLeaseGrant},
+	MethodLeaseRevoke: {"/etcdserverpb.Lease/LeaseRevoke", spec.RPCLeaseRevoke},
+}
+
+func paths() []string {
+	all := make([]string, len(methods))
+	for i, m := range methods {
+		all[i] = m.path
+	}
+	return all
+}
+
+// Call is a call that the request of an operation takes.
+type Call struct {
+	Method Method
+	// Append appends the call's message to dst.
+	Append func(dst []byte, r *Request) []byte
+	// Read reads what matters of the answer.
+	Read func(r *message.Reply, answer []byte) error
+	// Then returns, once the call has succeeded, the next one of the request, nil if
+	// there is none: a request has one timeout, and was sent when its first call was.
+	// Then itself is nil where there never is one.
+	Then func(r *Request) *Call
+	// Done ends a request whose last call this is and has succeeded. It may fail it by
+	// a code and a detail. nil: nothing is left to say.
+	Done func(r *Request) (code, detail string)
+}
+
+// Request is what calls know of the request that they belong to.
+type Request struct {
+	*load.Request
+	Response *load.Response
+	// Options are those of the client.
+	Options *Options
+	// Reply is the last answer.
+	Reply message.Reply
+}
+
+// Found ends a request that was carried out on so many keys as the last answer says.
+func (r *Request) Found() (code, detail string) {
+	if missing := r.Missing(r.Reply.Count); missing != "" {
+		return load.CodeNotFound, missing
+	}
+	return "", ""
+}
+
+// Lane carries one request at a time; it is the load.Lane of this transport.
 type Lane struct {
-	conn *Conn
-	done func()
+	wire.Lane
+	client *Client
+	done   func()
 
-	stream unary.Stream
-	// link that carries the call; nil while the call waits for one.
-	link  *link
-	timer timer
-	// flying: a call has been sent and has not ended. serial counts the calls.
-	flying bool
-	serial uint64
-
-	phase    results.Phase
-	request  *load.Request
-	response *load.Response
-	// call is what the request takes now, and reply the last response.
-	call  *call
-	reply message.Reply
+	stream  unary.Stream
+	session *session
+	phase   results.Phase
+	// operation is that of the last request, and first the call that it begins with;
+	// call is what the request takes now.
+	operation   spec.Operation
+	first, call *Call
+	request     Request
+	// later: the request's first call has succeeded.
+	later bool
 	// token is what the call carries.
 	token string
 }
 
 var (
-	_ load.Lane  = (*Lane)(nil)
+	_ wire.Call  = (*Lane)(nil)
 	_ unary.Call = (*Lane)(nil)
 )
 
-func newLane(c *Conn, done func()) *Lane {
-	a := &Lane{conn: c, done: done}
-	a.timer.lane = a
+func (c *Client) newLane(conn *wire.Conn, done func()) wire.Call {
+	a := &Lane{client: c, done: done}
+	a.request.Options = &c.config.Options
+	a.Init(conn, a)
 	return a
 }
 
 // Send implements load.Lane.
 func (a *Lane) Send(phase results.Phase, req *load.Request, resp *load.Response) {
-	a.phase, a.request, a.response = phase, req, resp
-	a.call = callOf(req.Operation)
-	a.flying = true
-	a.serial++
-	l := a.conn.loop
-	*resp = load.Response{Sent: l.now}
-	l.wheel.start(&a.timer, l.now.Add(req.Timeout))
-	a.conn.submit(a)
-}
-
-// startOn puts the call on a link.
-func (a *Lane) startOn(k *link) {
-	a.link = k
-	k.http.Start(&a.stream, a.call.method, a)
-	k.touch()
-}
-
-// Abort implements load.Lane.
-func (a *Lane) Abort() { a.cancel(unary.Canceled, "the request was given up") }
-
-// expire ends a call whose time is over.
-func (a *Lane) expire() {
-	a.cancel(unary.DeadlineExceeded, "no response came within "+a.request.Timeout.Round(time.Millisecond).String())
-}
-
-func (a *Lane) cancel(code unary.Code, detail string) {
-	switch {
-	case !a.flying:
-	case a.link != nil && a.stream.Started():
-		a.conn.loop.now = load.Now()
-		a.link.touch()
-		a.link.http.Cancel(&a.stream, code, detail)
-	default:
-		a.conn.unqueue(a)
-		a.Ended(code, detail)
+	if req.Operation != a.operation {
+		a.operation, a.first = req.Operation, a.client.config.Calls[req.Operation]
 	}
+	a.phase, a.call, a.later = phase, a.first, false
+	a.request.Request, a.request.Response = req, resp
+	if a.call == nil {
+		resp.Unknown(req.Operation)
+		a.Soon(a.done)
+		return
+	}
+	*resp = load.Response{Sent: a.Now()}
+	a.Begin(req.Timeout)
+}
+
+// Start implements wire.Call.
+func (a *Lane) Start(k *wire.Link) {
+	a.session = k.Session().(*session)
+	a.session.Start(&a.stream, int(a.call.Method), a)
+}
+
+// Cancel implements wire.Call.
+func (a *Lane) Cancel(code, detail string) bool {
+	if !a.stream.Started() {
+		return false
+	}
+	a.session.Conn.Cancel(&a.stream, unary.CodeOf(code), detail)
+	return true
 }
 
 // AppendMessage implements unary.Call: the call goes on the wire now.
 func (a *Lane) AppendMessage(dst []byte) []byte {
-	a.conn.loop.requests.Add(a.call.rpc, a.phase)
-	a.token = a.link.token
-	return a.call.append(dst, a)
+	a.Count(methods[a.call.Method].rpc, a.phase)
+	a.token = a.session.token
+	return a.call.Append(dst, &a.request)
 }
 
 // Sent implements unary.Call.
 func (a *Lane) Sent(at int64) {
-	if a.call != swapCall {
-		a.response.Sent = load.Instant(at)
+	if !a.later {
+		a.request.Response.Sent = load.Instant(at)
 	}
 }
 
 // Received implements unary.Call.
-func (a *Lane) Received(response []byte) error {
-	a.link.answered = true
-	return a.reply.Read(a.call.kind, response)
+func (a *Lane) Received(answer []byte) error {
+	a.Link.Answered()
+	return a.call.Read(&a.request.Reply, answer)
 }
 
 // Ended implements unary.Call.
 func (a *Lane) Ended(code unary.Code, detail string) {
-	if code == unary.OK {
-		if a.swap() {
+	if code != unary.OK {
+		if refusesToken(code, detail) {
+			a.client.tokens.refused(a.token)
+		}
+		a.end(code.String(), detail)
+		return
+	}
+	if a.call.Then != nil {
+		if next := a.call.Then(&a.request); next != nil {
+			a.call, a.later = next, true
+			a.Again()
 			return
 		}
-		code, detail = a.outcome()
 	}
-	l := a.conn.loop
-	l.wheel.stop(&a.timer)
-	a.response.Received = l.now
-	if code != unary.OK {
-		a.response.Code, a.response.Detail = code.String(), detail
+	if a.call.Done == nil {
+		a.end("", "")
+		return
 	}
-	if refusesToken(code, detail) {
-		a.conn.client.tokens.refused(a.token)
-	}
-	a.link, a.flying = nil, false
+	a.end(a.call.Done(&a.request))
+}
+
+// Failed implements wire.Call.
+func (a *Lane) Failed(code, detail string) { a.end(code, detail) }
+
+func (a *Lane) end(code, detail string) {
+	a.request.Response.Received = a.Now()
+	a.request.Response.Code, a.request.Response.Detail = code, detail
+	a.Finish()
 	a.done()
 }

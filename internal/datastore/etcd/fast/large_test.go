@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
 // TestRequestsThatTheKernelDoesNotHold sends requests of which the kernel takes
@@ -25,7 +26,7 @@ func TestRequestsThatTheKernelDoesNotHold(t *testing.T) {
 		}}, append(wide, options...)...)
 		conn := open(t, newTestClient(t, config), newTunnel(t, server).address)
 		for i := range 3 {
-			request := load.Request{Operation: results.OperationPut, Key: fmt.Append(nil, i), Value: make([]byte, 8<<20+i*5_003), Timeout: time.Minute}
+			request := load.Request{Operation: spec.OperationPut, Key: fmt.Append(nil, i), Value: make([]byte, 8<<20+i*5_003), Timeout: time.Minute}
 			var response load.Response
 			conn.Do(t.Context(), &request, &response)
 			if !response.Succeeded() {

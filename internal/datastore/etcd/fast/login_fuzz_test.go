@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -63,10 +64,7 @@ func FuzzLogin(f *testing.F) {
 	f.Add("long token", []byte{pauseIsOver | loginFails, 0, pauseIsOver | loginGivesTheSame, loginFails, pauseIsOver})
 	f.Fuzz(func(t *testing.T, token string, steps []byte) {
 		server := &loginServer{token: token, step: loginGivesTheSame, over: make(chan (<-chan struct{}), 1)}
-		c := &Client{config: Config{Token: server.login, DialTimeout: time.Minute}}
-		c.living, c.end = context.WithCancel(t.Context())
-		defer c.end()
-		c.tokens = &tokens{client: c}
+		c := newTestClient(t, Config{Token: server.login, DialTimeout: time.Minute, Loops: 1})
 		if err := c.tokens.first(t.Context()); err != nil || c.tokens.current() != token {
 			t.Fatalf("the first login gave %q (%v), wanted %q", c.tokens.current(), err, token)
 		}
@@ -105,7 +103,7 @@ func checkRefusal(t *testing.T, i int, have *tokens, server *loginServer, step b
 	if have.current() != want || server.logins != logins || have.isRenewing() {
 		t.Errorf("step %d (%05b): the token is %q after %d logins, wanted %q after %d", i, step, have.current(), server.logins, want, logins)
 	}
-	if due && (have.pause < firstPause || have.pause > longestPause) {
+	if due && (have.pause < firstPause || have.pause > wire.LongestPause) {
 		t.Errorf("step %d: the pause is %v", i, have.pause)
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
 // Tests against grpc-go's server whose frames are changed on their way into what

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
@@ -23,7 +25,7 @@ type tunnel struct {
 func newTunnel(t *testing.T, server string) *tunnel {
 	t.Helper()
 	w := &tunnel{}
-	w.address = accept(t, func(client net.Conn) {
+	w.address = wiretest.Accept(t, func(client net.Conn) {
 		upstream, err := net.Dial("tcp", server)
 		if err != nil {
 			_ = client.Close()
@@ -103,9 +105,9 @@ func interpose(t *testing.T, server string, mangle func() mangler) string {
 // they do. The server is plain.
 func interposeAs(t *testing.T, config Config, server string, mangle func() mangler) string {
 	t.Helper()
-	return accept(t, func(client net.Conn) {
+	return wiretest.Accept(t, func(client net.Conn) {
 		if config.TLS != nil {
-			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{certificate()}, NextProtos: []string{"h2"}})
+			client = tls.Server(client, &tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}})
 		}
 		upstream, err := net.Dial("tcp", server)
 		if err != nil {

@@ -3,20 +3,21 @@ package fast
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // kv is etcd's KV service as grpc-go serves it, with the behaviour of a test.
@@ -57,24 +58,8 @@ func (lessor) LeaseRevoke(context.Context, *pb.LeaseRevokeRequest) (*pb.LeaseRev
 	return &pb.LeaseRevokeResponse{}, nil
 }
 
-// certificate is of a server at 127.0.0.1, and trust is who trusts it.
-var certificate, trust = sync.OnceValue(func() tls.Certificate {
-	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.StartTLS()
-	defer s.Close()
-	return s.TLS.Certificates[0]
-}), func() *tls.Config {
-	leaf, err := x509.ParseCertificate(certificate().Certificate[0])
-	if err != nil {
-		panic(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-}
-
 func withTLS() grpc.ServerOption {
-	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{certificate()}, NextProtos: []string{"h2"}}))
+	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}}))
 }
 
 // serve runs a server until the test ends, at an address that is free if it is
@@ -98,9 +83,19 @@ func newServer(s *kv, options ...grpc.ServerOption) *grpc.Server {
 	return server
 }
 
-// newTestClient returns a client that is closed with the test.
+// allCalls are those of all operations that this package has calls for.
+var allCalls = map[spec.Operation]*Call{
+	spec.OperationRange: RangeCall, spec.OperationPut: PutCall, spec.OperationDelete: DeleteCall, spec.OperationTxn: TxnCall,
+	spec.OperationCompareAndSwap: SwapCall, spec.OperationLeaseGrant: GrantCall, spec.OperationLeaseRevoke: RevokeCall,
+}
+
+// newTestClient returns a client that is closed with the test. It can do everything,
+// unless the configuration says what.
 func newTestClient(t *testing.T, config Config) *Client {
 	t.Helper()
+	if config.Calls == nil {
+		config.Calls = allCalls
+	}
 	c, err := NewClient(config)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +107,7 @@ func newTestClient(t *testing.T, config Config) *Client {
 // patience is how long a test waits for what should come soon.
 const patience = 10 * time.Second
 
-func open(t *testing.T, c *Client, address string) *Conn {
+func open(t *testing.T, c *Client, address string) *wire.Conn {
 	t.Helper()
 	conn, err := c.Connect(t.Context(), address, 0)
 	if err != nil {
@@ -122,9 +117,9 @@ func open(t *testing.T, c *Client, address string) *Conn {
 }
 
 // openOnAll opens as many connections as there are loops, one on each.
-func openOnAll(t *testing.T, c *Client, address string) []*Conn {
+func openOnAll(t *testing.T, c *Client, address string) []*wire.Conn {
 	t.Helper()
-	conns := make([]*Conn, len(c.loops))
+	conns := make([]*wire.Conn, c.wire.Loops())
 	for i := range conns {
 		conn, err := c.Connect(t.Context(), address, i)
 		if err != nil {
@@ -139,7 +134,7 @@ func openOnAll(t *testing.T, c *Client, address string) []*Conn {
 func get(ctx context.Context, conn load.Conn, key string) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
-		Operation: results.OperationRange, Key: []byte(key), Timeout: 10 * time.Second,
+		Operation: spec.OperationRange, Key: []byte(key), Needs: 1, Timeout: 10 * time.Second,
 	}, &response)
 	return response
 }
@@ -147,10 +142,10 @@ func get(ctx context.Context, conn load.Conn, key string) load.Response {
 // configs are the ways in which connections can be made.
 var configs = map[string]Config{
 	"epoll":        {},
-	"epoll TLS":    {TLS: trust()},
+	"epoll TLS":    {TLS: wiretest.Trust()},
 	"portable":     {Portable: true},
-	"portable TLS": {Portable: true, TLS: trust()},
-	"two loops":    {Loops: 2, TLS: trust()},
+	"portable TLS": {Portable: true, TLS: wiretest.Trust()},
+	"two loops":    {Loops: 2, TLS: wiretest.Trust()},
 }
 
 // forAll runs a test in each way.

@@ -5,20 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/google/go-cmp/cmp"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // swap sends a compare-and-swap and waits for its end.
 func swap(ctx context.Context, conn load.Conn, timeout time.Duration) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
-		Operation: results.OperationCompareAndSwap, Key: []byte("k"), Value: []byte("new"), Timeout: timeout,
+		Operation: spec.OperationCompareAndSwap, Key: []byte("k"), Value: []byte("new"), Needs: 1, Timeout: timeout,
 	}, &response)
 	return response
 }
@@ -29,12 +31,12 @@ func found(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 }
 
 func TestSwapEnds(t *testing.T) {
-	both := map[results.RPC]map[results.Phase]uint64{results.RPCRange: {results.PhaseMeasured: 1}, results.RPCTxn: {results.PhaseMeasured: 1}}
+	both := map[spec.RPC]map[results.Phase]uint64{spec.RPCRange: {results.PhaseMeasured: 1}, spec.RPCTxn: {results.PhaseMeasured: 1}}
 	tests := map[string]struct {
 		server *kv
 		code   string
 		lost   bool
-		sent   map[results.RPC]map[results.Phase]uint64
+		sent   map[spec.RPC]map[results.Phase]uint64
 	}{
 		"swapped": {&kv{ranges: found, txns: func(context.Context, *pb.TxnRequest) (*pb.TxnResponse, error) {
 			return &pb.TxnResponse{Succeeded: true}, nil
@@ -44,13 +46,13 @@ func TestSwapEnds(t *testing.T) {
 		}}, "", true, both},
 		"the key is not there": {
 			&kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) { return &pb.RangeResponse{}, nil }},
-			load.CodeNotFound, false, map[results.RPC]map[results.Phase]uint64{results.RPCRange: {results.PhaseMeasured: 1}},
+			load.CodeNotFound, false, map[spec.RPC]map[results.Phase]uint64{spec.RPCRange: {results.PhaseMeasured: 1}},
 		},
 		"the read fails": {
 			&kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 				return nil, status.Error(codes.Aborted, "")
 			}},
-			"Aborted", false, map[results.RPC]map[results.Phase]uint64{results.RPCRange: {results.PhaseMeasured: 1}},
+			"Aborted", false, map[spec.RPC]map[results.Phase]uint64{spec.RPCRange: {results.PhaseMeasured: 1}},
 		},
 		"the write fails": {&kv{ranges: found, txns: func(context.Context, *pb.TxnRequest) (*pb.TxnResponse, error) {
 			return nil, status.Error(codes.Aborted, "")

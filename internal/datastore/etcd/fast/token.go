@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
@@ -72,7 +73,7 @@ func (t *tokens) refused(token string) {
 }
 
 func (t *tokens) renew() {
-	ctx, cancel := context.WithTimeout(t.client.living, t.client.config.DialTimeout)
+	ctx, cancel := context.WithTimeout(t.client.wire.Living(), t.client.config.DialTimeout)
 	defer cancel()
 	token, err := t.client.config.Token(ctx)
 	t.renewed(token, err)
@@ -95,28 +96,14 @@ func (t *tokens) renewed(token string, err error) {
 // login has been of use for longer than any pause.
 func (t *tokens) hold() {
 	now := load.Now()
-	if now.Sub(t.retryAt) > longestPause {
+	if now.Sub(t.retryAt) > wire.LongestPause {
 		t.pause = 0
 	}
-	t.pause = longer(t.pause)
+	t.pause = wire.Longer(t.pause)
 	t.retryAt = now.Add(t.pause)
 }
 
 // setToken gives a token to the links that live.
 func (c *Client) setToken(token string) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	for _, conn := range c.conns {
-		conn.loop.Post(func() {
-			for k := range conn.links {
-				k.setToken(token)
-			}
-		})
-	}
-}
-
-// setToken gives a token to a link's later calls.
-func (k *link) setToken(token string) {
-	k.token = token
-	k.http.SetToken(token)
+	c.wire.EachSession(func(s wire.Session) { s.(*session).setToken(token) })
 }

@@ -6,11 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
+
+// firstPause is the pause after the first login.
+var firstPause = wire.Longer(0)
 
 // tokenOf is the token that a call carries.
 func tokenOf(ctx context.Context) string {

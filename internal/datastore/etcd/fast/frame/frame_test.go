@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
 // oracle returns what golang.org/x/net/http2 reads from bytes.

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
 // FuzzFrame reads hostile bytes as one frame, and holds what is read against the

@@ -15,7 +15,7 @@ type Reply struct {
 	Revision int64
 	// Pairs is how many key-value pairs a Range returned.
 	Pairs int
-	// ModRevision is, of a KindRangeOfOne, when the last key that it found was
+	// ModRevision is, of a range of one, when the last key that it found was
 	// modified for the last time.
 	ModRevision int64
 	// Count is how many keys a Range covers, or a DeleteRange deleted.
@@ -28,35 +28,18 @@ type Reply struct {
 	Lease, Seconds int64
 }
 
-// Kind says which response bytes are.
-type Kind uint8
+// ReadPlain reads an answer of which nothing but its header matters. Like all
+// readers it fails if the bytes are not a protobuf message.
+func (r *Reply) ReadPlain(b []byte) error { return r.read(b, func(field) bool { return true }) }
 
-// The kinds of responses, named after their requests.
-const (
-	KindRange Kind = iota
-	// KindRangeOfOne is a KindRange of one key, of which more matters.
-	KindRangeOfOne
-	KindPut
-	KindDeleteRange
-	KindTxn
-	KindLeaseGrant
-	KindLeaseRevoke
-)
-
-// Read reads a response into r. It fails if the bytes are not a protobuf
-// message.
-func (r *Reply) Read(kind Kind, b []byte) error {
+// read reads the header, and hands every other field over.
+func (r *Reply) read(b []byte, each func(field) bool) error {
 	*r = Reply{}
 	return scan(b, func(f field) bool {
-		switch {
-		case f.is(1, protowire.BytesType):
+		if f.is(1, protowire.BytesType) {
 			return r.readHeader(f.bytes) == nil
-		case kind == KindRangeOfOne && f.is(2, protowire.BytesType):
-			r.Pairs++
-			return r.readPair(f.bytes) == nil
 		}
-		r.set(kind, f)
-		return true
+		return each(f)
 	})
 }
 
@@ -71,54 +54,6 @@ func (r *Reply) readHeader(b []byte) error {
 		}
 		return true
 	})
-}
-
-func (r *Reply) readPair(b []byte) error {
-	r.ModRevision = 0
-	return scan(b, func(f field) bool {
-		if f.is(3, protowire.VarintType) {
-			r.ModRevision = int64(f.varint)
-		}
-		return true
-	})
-}
-
-// set keeps a field of a response, if it matters.
-func (r *Reply) set(kind Kind, f field) {
-	switch kind {
-	case KindRange, KindRangeOfOne:
-		r.setRange(f)
-	case KindDeleteRange:
-		if f.is(2, protowire.VarintType) {
-			r.Count = int64(f.varint)
-		}
-	case KindTxn:
-		if f.is(2, protowire.VarintType) {
-			r.Succeeded = protowire.DecodeBool(f.varint)
-		}
-	case KindLeaseGrant:
-		r.setLease(f)
-	}
-}
-
-func (r *Reply) setRange(f field) {
-	switch {
-	case f.is(2, protowire.BytesType):
-		r.Pairs++
-	case f.is(3, protowire.VarintType):
-		r.More = protowire.DecodeBool(f.varint)
-	case f.is(4, protowire.VarintType):
-		r.Count = int64(f.varint)
-	}
-}
-
-func (r *Reply) setLease(f field) {
-	switch {
-	case f.is(2, protowire.VarintType):
-		r.Lease = int64(f.varint)
-	case f.is(3, protowire.VarintType):
-		r.Seconds = int64(f.varint)
-	}
 }
 
 // field is one field of a message. Which of varint and bytes is set depends on

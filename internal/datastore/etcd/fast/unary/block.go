@@ -88,7 +88,7 @@ func (b *headerBlocks) render(method int) (stable bool) {
 // byte tells (RFC 7541, section 6): 01 inserts, 001 resizes.
 func (b *headerBlocks) field(name, value string, sensitive bool) (stable bool) {
 	start := b.scratch.Len()
-	// Writing to a bytes.Buffer can not fail.
+	// Writing to a bytes.Buffer cannot fail.
 	_ = b.encoder.WriteField(hpack.HeaderField{Name: name, Value: value, Sensitive: sensitive})
 	first := b.scratch.Bytes()[start]
 	return first&0xc0 != 0x40 && first&0xe0 != 0x20

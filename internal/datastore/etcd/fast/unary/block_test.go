@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"golang.org/x/net/http2"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 )
 
 // startMethod starts a call of a method and returns its header block.

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/http2"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
-	"golang.org/x/net/http2"
 )
 
-// Tests that a server which does not read can not make a client keep more and
+// Tests that a server which does not read cannot make a client keep more and
 // more for it.
 
 // TestAnswersToWhatWasNotSent lets a server guess the numbers of streams whose

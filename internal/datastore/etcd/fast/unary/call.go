@@ -30,8 +30,10 @@ type Stream struct {
 	passed int
 	// sendWindow and receiveWindow are what each side may still send.
 	sendWindow, receiveWindow int
-	// partial is a response of which more is to come.
-	partial []byte
+	// partial is a response of which more is to come, and reserved its length once that
+	// is known.
+	partial  []byte
+	reserved int64
 	// headed: the response's headers have come. answered: its message has.
 	headed, answered bool
 }

@@ -1,6 +1,7 @@
 package unary
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
@@ -38,6 +39,14 @@ var codeNames = [...]string{
 
 // String returns the code's name as grpc-go writes it.
 func (c Code) String() string { return codeNames[c] }
+
+// CodeOf returns the code with a name, Unknown if there is none.
+func CodeOf(name string) Code {
+	if i := slices.Index(codeNames[:], name); i >= 0 {
+		return Code(i)
+	}
+	return Unknown
+}
 
 // parseCode reads the value of grpc-status. A code that gRPC does not define
 // is Unknown.

@@ -20,6 +20,9 @@ type Config struct {
 	// MaxMessage is the longest response, in bytes. A longer one fails as
 	// ResourceExhausted.
 	MaxMessage int
+	// Unread bounds, together with other connections, how long the responses are that
+	// have come in part; nil is no bound.
+	Unread *Budget
 	// StreamWindow and ConnWindow are how many bytes the peer may send before
 	// it hears that they were read; ConnWindow is DefaultWindow at least.
 	StreamWindow, ConnWindow int
@@ -44,7 +47,7 @@ type Conn struct {
 	// not know of it.
 	unseen     uint32
 	streams    table
-	waiting    []*Stream
+	waiting    queue
 	blocked    []*Stream
 	sendWindow int
 	peer       peerSettings
@@ -97,7 +100,7 @@ func (c *Conn) Open() bool { return !c.failed && !c.draining }
 func (c *Conn) Drain() { c.draining = true }
 
 // Idle says whether no call is on the connection.
-func (c *Conn) Idle() bool { return c.streams.length == 0 && len(c.waiting) == 0 }
+func (c *Conn) Idle() bool { return c.streams.length == 0 && c.waiting.length == 0 }
 
 // SetToken makes later calls carry a token of etcd's authentication; "" is
 // none.
@@ -130,7 +133,7 @@ func (c *Conn) Wrote(n int, at int64) {
 		c.pass(o)
 		o.compact()
 	}
-	if len(c.waiting) > 0 {
+	if c.waiting.length > 0 {
 		c.admit()
 	}
 }

@@ -78,20 +78,57 @@ func (c *Conn) collect(s *Stream, content []byte) (Code, string) {
 	if s.answered {
 		return Internal, "the server sent more than one response"
 	}
-	whole := content
-	if s.partial != nil || !complete(content) {
-		if s.partial == nil {
-			s.partial = c.pool.Take()
-		}
-		s.partial = append(s.partial, content...)
-		whole = s.partial
+	if s.partial == nil && (content[0] != 0 || complete(content)) {
+		return c.deliver(s, content)
 	}
-	code, detail := c.deliver(s, whole)
-	if s.answered && s.partial != nil {
-		c.pool.Give(s.partial)
-		s.partial = nil
+	if code, detail := c.keep(s, content); code != OK {
+		return code, detail
+	}
+	code, detail := c.deliver(s, s.partial)
+	if s.answered {
+		c.giveUp(s)
 	}
 	return code, detail
+}
+
+// keep keeps a part of a response, in room for all of it once its length is known.
+func (c *Conn) keep(s *Stream, content []byte) (Code, string) {
+	if s.partial == nil {
+		s.partial = c.pool.Take()
+	}
+	room := len(s.partial) + len(content)
+	if room >= messagePrefix && s.reserved == 0 {
+		var prefix [messagePrefix]byte
+		begun := copy(prefix[:], s.partial)
+		copy(prefix[begun:], content)
+		declared := messagePrefix + int64(binary.BigEndian.Uint32(prefix[1:]))
+		if declared-messagePrefix > int64(c.config.MaxMessage) {
+			return tooLong(declared-messagePrefix, c.config.MaxMessage)
+		}
+		if !c.config.Unread.take(declared) {
+			return ResourceExhausted, "the responses that have come in part are too long together for this client to wait for their ends"
+		}
+		s.reserved = declared
+		if int64(cap(s.partial)) < declared {
+			whole := c.pool.TakeRoom(int(declared))
+			whole = append(whole, s.partial...)
+			c.pool.Give(s.partial)
+			s.partial = whole
+		}
+	}
+	s.partial = append(s.partial, content...)
+	return OK, ""
+}
+
+// giveUp gives back the room of a response that has come in part, if there is one.
+func (c *Conn) giveUp(s *Stream) {
+	c.pool.Give(s.partial)
+	c.config.Unread.give(s.reserved)
+	s.partial, s.reserved = nil, 0
+}
+
+func tooLong(bytes int64, atMost int) (Code, string) {
+	return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", bytes, atMost)
 }
 
 // complete says whether bytes are one message with its prefix, no more and no
@@ -110,7 +147,7 @@ func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
 	}
 	declared := binary.BigEndian.Uint32(b[1:])
 	if uint64(declared) > uint64(c.config.MaxMessage) {
-		return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", declared, c.config.MaxMessage)
+		return tooLong(int64(declared), c.config.MaxMessage)
 	}
 	length := int(declared)
 	switch {
@@ -121,7 +158,7 @@ func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
 	}
 	s.answered = true
 	if err := s.call.Received(b[messagePrefix:]); err != nil {
-		return Internal, "the response can not be read: " + err.Error()
+		return Internal, "the response cannot be read: " + err.Error()
 	}
 	return OK, ""
 }

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/http2"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
-	"golang.org/x/net/http2"
 )
 
 func TestSmallStreamWindow(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
 // transcript is everything that a client did.
@@ -31,7 +33,7 @@ type way struct {
 	// together is true.
 	chunk    int
 	together bool
-	// kept is how many bytes of the output it can not write yet.
+	// kept is how many bytes of the output it cannot write yet.
 	kept int
 	// cancel is after how many reads with whole frames it gives a call up.
 	cancel int
@@ -42,6 +44,7 @@ type way struct {
 type session struct {
 	way
 	conn    *unary.Conn
+	unread  *unary.Budget
 	calls   []call
 	started []int
 	// pending is the beginning of a frame.
@@ -52,8 +55,8 @@ type session struct {
 
 func newSession(w way) *session {
 	small := config
-	small.StreamWindow, small.MaxMessage = 300, 1000
-	s := &session{way: w, conn: unary.New(&small, &unary.Pool{}), calls: make([]call, 3), started: make([]int, 3)}
+	small.StreamWindow, small.MaxMessage, small.Unread = 300, 1000, unary.NewBudget(1200)
+	s := &session{way: w, unread: small.Unread, conn: unary.New(&small, unary.NewPool(&buffer.Pool{})), calls: make([]call, 3), started: make([]int, 3)}
 	for i := range s.calls {
 		c := &s.calls[i]
 		c.request = string(bytes.Repeat([]byte{'r'}, i*200))
@@ -127,6 +130,9 @@ func feed(t *testing.T, input []byte, w way) transcript {
 	if !s.conn.Idle() {
 		t.Error("something is left on the connection")
 	}
+	if used := s.unread.Used(); used != 0 {
+		t.Errorf("%d bytes of responses that have come in part are left", used)
+	}
 	return s.got
 }
 
@@ -191,5 +197,15 @@ func seeds() [][]byte {
 	}
 	_ = framer.WriteGoAway(1, http2.ErrCodeNo, []byte("bye"))
 	one.WriteString("\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x08")
-	return [][]byte{all.Bytes(), one.Bytes(), []byte("HTTP/1.1 400 Bad Request\r\n\r\n")}
+	var parts bytes.Buffer
+	framer = http2.NewFramer(&parts, nil)
+	encoder = hpack.NewEncoder(&block)
+	_ = framer.WriteSettings()
+	for i, id := range []uint32{1, 3, 5} {
+		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: headers(":status", "200", "content-type", "application/grpc"), EndHeaders: true})
+		_ = framer.WriteData(id, false, []byte(prefixed(string(make([]byte, 400))))[:3+i])
+		_ = framer.WriteData(id, false, []byte(prefixed(string(make([]byte, 400))))[3+i:100])
+	}
+	_ = framer.WriteRSTStream(1, http2.ErrCodeCancel)
+	return [][]byte{all.Bytes(), one.Bytes(), []byte("HTTP/1.1 400 Bad Request\r\n\r\n"), parts.Bytes()}
 }

@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
 // Bounds for header blocks: of their fields as HPACK counts them, and of their

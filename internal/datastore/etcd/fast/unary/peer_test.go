@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
 var config = unary.Config{
@@ -84,7 +86,7 @@ func newPeer(t *testing.T, config *unary.Config, settings ...http2.Setting) *pee
 
 func ungreeted(t *testing.T, config *unary.Config) *peer {
 	p := &peer{
-		t: t, conn: unary.New(config, &unary.Pool{}),
+		t: t, conn: unary.New(config, unary.NewPool(&buffer.Pool{})),
 		bodies: map[uint32]string{}, headers: map[uint32]map[string]hpack.HeaderField{}, blocks: map[uint32][]byte{},
 	}
 	p.framer = http2.NewFramer(&p.out, nil)

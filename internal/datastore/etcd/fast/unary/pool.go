@@ -1,14 +1,19 @@
 package unary
 
-// Pool holds the buffers that connections need only while they have something
-// to write or half a message read, so that an idle connection holds none. It
-// belongs to one goroutine, like the connections that share it.
+import "github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
+
+// Pool holds what connections need only while they have something to write or half
+// a message read, so that an idle connection holds none. It belongs to one goroutine,
+// like the connections that share it.
 type Pool struct {
+	*buffer.Pool
 	outputs []*output
-	buffers [][]byte
-	// outputBytes and bufferBytes are how long they are together.
-	outputBytes, bufferBytes int
+	// outputBytes is how long they are together.
+	outputBytes int
 }
+
+// NewPool returns a pool that keeps its buffers among others.
+func NewPool(buffers *buffer.Pool) *Pool { return &Pool{Pool: buffers} }
 
 // output is what waits to be written.
 type output struct {
@@ -44,11 +49,6 @@ func (o *output) compact() {
 	o.next = 0
 }
 
-// keptBytes is the most that a pool keeps of outputs, and of buffers, in bytes.
-// It is one bound for all of them, so that a few long ones are kept as well as
-// many short ones.
-const keptBytes = 8 << 20
-
 func (p *Pool) takeOutput() *output {
 	if n := len(p.outputs); n > 0 {
 		o := p.outputs[n-1]
@@ -60,29 +60,10 @@ func (p *Pool) takeOutput() *output {
 }
 
 func (p *Pool) giveOutput(o *output) {
-	if p.outputBytes+cap(o.bytes) > keptBytes {
+	if p.outputBytes+cap(o.bytes) > buffer.KeptBytes {
 		return
 	}
 	p.outputBytes += cap(o.bytes)
 	*o = output{bytes: o.bytes[:0], marks: o.marks[:0]}
 	p.outputs = append(p.outputs, o)
-}
-
-// Take returns an empty buffer.
-func (p *Pool) Take() []byte {
-	if n := len(p.buffers); n > 0 {
-		b := p.buffers[n-1]
-		p.buffers = p.buffers[:n-1]
-		p.bufferBytes -= cap(b)
-		return b
-	}
-	return nil
-}
-
-// Give takes a buffer that nobody uses any more.
-func (p *Pool) Give(b []byte) {
-	if b != nil && p.bufferBytes+cap(b) <= keptBytes {
-		p.bufferBytes += cap(b)
-		p.buffers = append(p.buffers, b[:0])
-	}
 }

@@ -83,7 +83,7 @@ func (c *Conn) onConnFrame(h frame.Header, payload []byte) error {
 }
 
 // idle says whether this client has never opened a stream with this id, as far
-// as the server can know, so that it can not send on it.
+// as the server can know, so that it cannot send on it.
 func (c *Conn) idle(id uint32) bool { return id%2 == 0 || id >= c.unseen }
 
 func (c *Conn) onReset(h frame.Header, payload []byte) error {

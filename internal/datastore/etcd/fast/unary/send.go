@@ -15,8 +15,8 @@ const messagePrefix = 5
 // connection must be Open.
 func (c *Conn) Start(s *Stream, method int, call Call) {
 	s.conn, s.call, s.method = c, call, method
-	if len(c.waiting) > 0 || !c.mayOpen() {
-		c.waiting = append(c.waiting, s)
+	if c.waiting.length > 0 || !c.mayOpen() {
+		c.waiting.put(s)
 		return
 	}
 	c.open(s)
@@ -33,22 +33,21 @@ func (c *Conn) mayOpen() bool {
 
 // admit opens streams that wait, as far as the peer lets it.
 func (c *Conn) admit() {
-	for len(c.waiting) > 0 && c.mayOpen() {
-		s := c.waiting[0]
-		c.waiting = slices.Delete(c.waiting, 0, 1)
-		c.open(s)
+	for c.waiting.length > 0 && c.mayOpen() {
+		c.open(c.waiting.take())
 	}
 }
 
 // TakeWaiting returns the calls that were never sent, to be ended or to be
 // started on another connection. Their streams are free.
 func (c *Conn) TakeWaiting() []Call {
-	calls := make([]Call, len(c.waiting))
-	for i, s := range c.waiting {
-		calls[i] = s.call
+	calls := make([]Call, 0, c.waiting.length)
+	for c.waiting.length > 0 {
+		s := c.waiting.take()
+		calls = append(calls, s.call)
 		*s = Stream{}
 	}
-	c.waiting = nil
+	c.waiting = queue{}
 	return calls
 }
 
@@ -180,7 +179,7 @@ func (c *Conn) sendChunk(s *Stream, chunk []byte, last bool) {
 // Cancel ends a call that has not ended, with this code, and tells the peer.
 func (c *Conn) Cancel(s *Stream, code Code, detail string) {
 	if call := s.call; s.id == 0 {
-		c.waiting = slices.DeleteFunc(c.waiting, func(w *Stream) bool { return w == s })
+		c.waiting.remove(s)
 		*s = Stream{}
 		call.Ended(code, detail)
 		return
@@ -203,9 +202,7 @@ func (c *Conn) end(s *Stream, code Code, detail string) {
 		c.blocked = slices.DeleteFunc(c.blocked, func(b *Stream) bool { return b == s })
 		c.pool.Give(s.unsent)
 	}
-	if s.partial != nil {
-		c.pool.Give(s.partial)
-	}
+	c.giveUp(s)
 	call := s.call
 	*s = Stream{}
 	c.admit()

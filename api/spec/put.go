@@ -1,0 +1,16 @@
+package spec
+
+// Put writes one key with each request.
+type Put struct {
+	// keys are the keys that are written. Default 100,000 keys in sequential order.
+	//
+	// +optional
+	// +kubebuilder:default={count:100000,sizeBytes:8,distribution:Sequential}
+	Keys Keys `json:"keys,omitzero"`
+
+	// values are what is written.
+	//
+	// +optional
+	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}
+	Values Values `json:"values,omitzero"`
+}

@@ -1,0 +1,129 @@
+package spec
+
+// Arrival is how the requests of an open-loop load are spread over time.
+//
+// +kubebuilder:validation:Enum=Constant;Poisson
+type Arrival string
+
+// The ways in which requests are spread.
+const (
+	// ArrivalConstant starts requests at equal distances.
+	ArrivalConstant Arrival = "Constant"
+	// ArrivalPoisson starts requests at random, independently of each other, as
+	// many users do that know nothing of each other. The rate is the average.
+	ArrivalPoisson Arrival = "Poisson"
+)
+
+// Rate is the schedule of an open-loop load: a union of perSecond, ramp and
+// stages.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.perSecond), has(self.ramp), has(self.stages)].exists_one(set, set)",message="exactly one of rate.perSecond, rate.ramp and rate.stages must be set"
+type Rate struct {
+	// perSecond is the number of requests started in a second, over all pods,
+	// from the start to the end.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	PerSecond int64 `json:"perSecond,omitempty"`
+
+	// ramp changes the rate linearly over the measured window, which
+	// load.durationSeconds must bound. The warm-up keeps the rate at which the
+	// ramp begins.
+	//
+	// +optional
+	Ramp *Ramp `json:"ramp,omitempty"`
+
+	// stages are rates, one after the other. Their seconds add up to the length
+	// of the measured window: load.durationSeconds and load.requests must be
+	// absent. The warm-up keeps the rate of the first stage.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self[size(self) - 1].perSecond > 0",message="the last of rate.stages must have perSecond above 0: a run ends with its last request, so a final pause has no effect; remove that stage"
+	Stages []RateStage `json:"stages,omitempty"`
+
+	// arrival is Constant (requests start at the distances that the rate gives)
+	// or Poisson (requests start at random, independently of each other, and the
+	// rate is the average). Default Constant.
+	//
+	// +optional
+	// +kubebuilder:default=Constant
+	Arrival Arrival `json:"arrival,omitempty"`
+}
+
+// Ramp is a rate that changes linearly over the measured window.
+//
+// +kubebuilder:validation:XValidation:rule="self.fromPerSecond != self.toPerSecond",message="rate.ramp must go from one rate to another: for a rate that stays the same, set rate.perSecond instead"
+type Ramp struct {
+	// fromPerSecond is the number of requests started in a second, over all
+	// pods, at the start of the measured window.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000000
+	FromPerSecond int64 `json:"fromPerSecond"`
+
+	// toPerSecond is the number of requests started in a second, over all pods,
+	// at the end of the measured window.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000000
+	ToPerSecond int64 `json:"toPerSecond"`
+}
+
+// RateStage is a rate and how long it lasts.
+type RateStage struct {
+	// perSecond is the number of requests started in a second, over all pods;
+	// 0 is a pause.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000000
+	PerSecond int64 `json:"perSecond"`
+
+	// seconds is how long the stage lasts.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	Seconds int32 `json:"seconds"`
+}
+
+// Stretch is a part of a schedule in which the rate goes linearly from one number
+// of requests a second to another.
+type Stretch struct {
+	From, To int64
+	Seconds  int64
+}
+
+// Stretches are the parts of the measured window of an open-loop load; none where
+// one rate lasts from the start to the end.
+func (l Load) Stretches() []Stretch {
+	switch {
+	case l.Rate == nil:
+		return nil
+	case l.Rate.Ramp != nil:
+		return []Stretch{{l.Rate.Ramp.FromPerSecond, l.Rate.Ramp.ToPerSecond, int64(l.Duration().Seconds())}}
+	}
+	var out []Stretch
+	for _, s := range l.Rate.Stages {
+		out = append(out, Stretch{s.PerSecond, s.PerSecond, int64(s.Seconds)})
+	}
+	return out
+}
+
+// WarmupPerSecond is the rate of the warm-up of an open-loop load: the one with
+// which the measured window begins. It is 0 in a closed loop.
+func (l Load) WarmupPerSecond() int64 {
+	if stretches := l.Stretches(); len(stretches) > 0 {
+		return stretches[0].From
+	}
+	if l.Rate == nil {
+		return 0
+	}
+	return l.Rate.PerSecond
+}

@@ -1,0 +1,162 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+)
+
+// Datastore is a store that can be loaded.
+//
+// +kubebuilder:validation:Enum=Etcd;ZooKeeper
+type Datastore string
+
+// The stores.
+const (
+	// Etcd is etcd 3.4 or newer.
+	Etcd Datastore = "Etcd"
+	// ZooKeeper is ZooKeeper 3.5 or newer.
+	ZooKeeper Datastore = "ZooKeeper"
+)
+
+// DefaultDatastore is the store of a target that does not name one.
+const DefaultDatastore = Etcd
+
+// Transport is how requests travel to the store.
+//
+// +kubebuilder:validation:Enum=Client;Fast
+type Transport string
+
+// The transports.
+const (
+	// TransportClient is the store's usual Go library, as applications use it.
+	TransportClient Transport = "Client"
+	// TransportFast is this project's own client. It spends a small part of the
+	// processor time, so that the client is not what is measured.
+	TransportFast Transport = "Fast"
+)
+
+// MemberSelection says which members of the target receive the load.
+//
+// +kubebuilder:validation:Enum=All;Leader;Followers
+type MemberSelection string
+
+// The selections of members.
+const (
+	// MembersAll spreads connections evenly over all members.
+	MembersAll MemberSelection = "All"
+	// MembersLeader sends every request to the leader and follows it when it moves.
+	MembersLeader MemberSelection = "Leader"
+	// MembersFollowers spreads connections over the members that do not lead.
+	MembersFollowers MemberSelection = "Followers"
+)
+
+// RPC is the name of a request of a store's protocol, as the store itself counts it.
+// Of etcd it is that of a call of its gRPC services, as in the label grpc_method of
+// its counters. Of a call with a stream of requests, each message that is sent
+// counts: grpc_server_msg_received_total less grpc_server_handled_total, for etcd
+// counts the end of a stream as a message.
+type RPC string
+
+// The requests to etcd.
+const (
+	RPCPut         RPC = "Put"
+	RPCRange       RPC = "Range"
+	RPCDeleteRange RPC = "DeleteRange"
+	RPCTxn         RPC = "Txn"
+	RPCStatus      RPC = "Status"
+	RPCMemberList  RPC = "MemberList"
+	RPCAlarm       RPC = "Alarm"
+	RPCCompact     RPC = "Compact"
+	RPCDefragment  RPC = "Defragment"
+	// RPCRangeStream has one request and a stream of responses.
+	RPCRangeStream    RPC = "RangeStream"
+	RPCLeaseGrant     RPC = "LeaseGrant"
+	RPCLeaseRevoke    RPC = "LeaseRevoke"
+	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
+	RPCLeaseLeases    RPC = "LeaseLeases"
+	RPCWatch          RPC = "Watch"
+	// RPCAuthenticate logs a user in.
+	RPCAuthenticate RPC = "Authenticate"
+	// RPCLock and RPCUnlock are those of etcd's lock service.
+	RPCLock   RPC = "Lock"
+	RPCUnlock RPC = "Unlock"
+)
+
+// The requests to ZooKeeper, by the names in its log.
+const (
+	RPCCreateSession RPC = "createSession"
+	// RPCResumeSession resumes a session over another connection.
+	RPCResumeSession RPC = "resumeSession"
+	RPCCloseSession  RPC = "closeSession"
+	RPCCreate        RPC = "create"
+	RPCMulti         RPC = "multi"
+	RPCExists        RPC = "exists"
+	RPCGetData       RPC = "getData"
+	RPCSync          RPC = "sync"
+	RPCGetChildren   RPC = "getChildren2"
+	// RPCServer is the command that returns a server's health.
+	RPCServer RPC = "srvr"
+)
+
+// Carries is what a transport can carry.
+type Carries string
+
+// What transports carry.
+const (
+	// Everything is every workload of the store.
+	Everything Carries = "every workload"
+	// Unary is every workload whose requests have one response each.
+	Unary Carries = "workloads whose requests have one response each"
+)
+
+// Store has what a store can do.
+type Store struct {
+	// Name is what people call it.
+	Name string
+	// RPCs are those that a run may send.
+	RPCs       []RPC
+	Transports map[Transport]Carries
+	// TLSAndAuth: the driver supports TLS and users.
+	TLSAndAuth bool
+	// SelectsMembers: the load can go to the leader alone, or to the followers.
+	SelectsMembers bool
+	// Disturbances that a run may make.
+	Disturbances []DisturbanceType
+}
+
+// stores has every store.
+var stores = map[Datastore]Store{
+	Etcd: {
+		Name: "etcd",
+		RPCs: []RPC{
+			RPCPut, RPCRange, RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm, RPCCompact, RPCDefragment,
+			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
+		},
+		Transports: map[Transport]Carries{TransportClient: Everything, TransportFast: Unary},
+		TLSAndAuth: true, SelectsMembers: true, Disturbances: DisturbanceTypes(),
+	},
+	ZooKeeper: {
+		Name: "ZooKeeper",
+		RPCs: []RPC{
+			RPCCreateSession, RPCResumeSession, RPCCloseSession, RPCCreate, RPCMulti, RPCExists, RPCGetData, RPCSync, RPCGetChildren, RPCServer,
+		},
+		Transports: map[Transport]Carries{TransportClient: Everything},
+	},
+}
+
+// Store returns what the store can do, and false for an unknown store.
+func (d Datastore) Store() (s Store, ok bool) {
+	s, ok = stores[d]
+	return s, ok
+}
+
+// Datastores are all stores, by their names.
+func Datastores() []Datastore { return slices.Sorted(maps.Keys(stores)) }
+
+// MostRPCs is how many different RPCs a run may send at most.
+var MostRPCs = func() (most int) {
+	for _, s := range stores {
+		most = max(most, len(s.RPCs))
+	}
+	return most
+}()

@@ -1,0 +1,84 @@
+package spec
+
+// WatchScope is what one watcher watches.
+//
+// +kubebuilder:validation:Enum=Key;AllKeys
+type WatchScope string
+
+// The scopes of watchers.
+const (
+	// WatchScopeKey gives each watcher one key.
+	WatchScopeKey WatchScope = "Key"
+	// WatchScopeAllKeys gives each watcher all keys.
+	WatchScopeAllKeys WatchScope = "AllKeys"
+)
+
+// MaxWatchers bounds the watchers of a run over all pods.
+const MaxWatchers = 100_000
+
+// MinMarkedValue is the length in bytes of the shortest value that can say which
+// pod put it, by which request.
+const MinMarkedValue = 16
+
+// Watch writes one key with each request, while watchers watch. The keys are
+// written before the run starts, and the watchers are opened before the load.
+//
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watch.streams times watch.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",message="watch.connections must not be greater than watch.streams: a connection without a stream is of no use; lower it or raise streams",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes >= 16 && (!has(self.values.minSizeBytes) || self.values.minSizeBytes >= 16)",message="watch.values.sizeBytes and minSizeBytes must be at least 16: a value begins with 16 bytes that say which pod has put it, by which request",fieldPath=".values"
+type Watch struct {
+	// streams is the number of gRPC streams that carry watchers, a total over all
+	// pods, at least one for each. Default 10.
+	//
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	Streams int32 `json:"streams,omitempty"`
+
+	// watchersPerStream is the number of watchers on each stream. Default 10.
+	//
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	WatchersPerStream int32 `json:"watchersPerStream,omitempty"`
+
+	// connections is the number of connections that carry the streams and nothing
+	// else, a total over all pods beside load.connections: at least one for each
+	// pod, at most one for each stream. Like those, connection j goes to member j
+	// mod members. 0 lets the streams share the connections of the load. Default 0.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	Connections int32 `json:"connections"`
+
+	// scope is what each watcher watches: Key (watcher w watches key w mod
+	// keys.count) or AllKeys (each watches all keys, as with a prefix). Default Key.
+	//
+	// +optional
+	// +kubebuilder:default=Key
+	Scope WatchScope `json:"scope,omitempty"`
+
+	// prevKV asks for the previous value of the key with each event. Default
+	// false.
+	//
+	// +optional
+	// +kubebuilder:default=false
+	PrevKV bool `json:"prevKV"`
+
+	// keys are the keys that are written. Default one key.
+	//
+	// +optional
+	// +kubebuilder:default={count:1,sizeBytes:8,distribution:Sequential}
+	Keys Keys `json:"keys,omitzero"`
+
+	// values are what is written, at least 16 bytes each: the first 16 say which pod
+	// has put the value, by which request.
+	//
+	// +optional
+	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}
+	Values Values `json:"values,omitzero"`
+}

@@ -1,0 +1,59 @@
+package spec
+
+// WatchGet reads one key with each request, as the contacted member has it
+// (serializable), while watchers read the past: each begins at the first event
+// of a history that was written before the load, reads it to its end, and begins
+// again. The keys are written before the run starts, too.
+//
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watchGet.streams times watchGet.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",message="watchGet.connections must not be greater than watchGet.streams: a connection without a stream is of no use; lower it or raise streams",fieldPath=".connections"
+type WatchGet struct {
+	// streams is the number of gRPC streams that carry watchers, a total over all
+	// pods, at least one for each. Default 10.
+	//
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	Streams int32 `json:"streams,omitempty"`
+
+	// watchersPerStream is the number of watchers on each stream. Default 100.
+	//
+	// +optional
+	// +kubebuilder:default=100
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	WatchersPerStream int32 `json:"watchersPerStream,omitempty"`
+
+	// connections is the number of connections that carry the streams and nothing
+	// else, a total over all pods beside load.connections: at least one for each
+	// pod, at most one for each stream. Like those, connection j goes to member j
+	// mod members. 0 lets the streams share the connections of the load. Default 0.
+	//
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	Connections int32 `json:"connections"`
+
+	// events is how many events a watcher reads before it begins again. Default 8.
+	//
+	// +optional
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	Events int32 `json:"events,omitempty"`
+
+	// keys are the keys that are read. The first ones, one for each pod, have the
+	// histories. Default 1,000 keys, each with the same probability.
+	//
+	// +optional
+	// +kubebuilder:default={count:1000,sizeBytes:8,distribution:Uniform}
+	Keys Keys `json:"keys,omitzero"`
+
+	// values are what the keys and the events of the history hold.
+	//
+	// +optional
+	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}
+	Values Values `json:"values,omitzero"`
+}

@@ -1,0 +1,265 @@
+package spec
+
+// WorkloadType is what one request does.
+//
+// +kubebuilder:validation:Enum=Put;Range;Mixed;Delete;Txn;STM;Lock;Election;Lease;Watch;WatchGet;Kubernetes
+type WorkloadType string
+
+// The workloads.
+const (
+	// WorkloadPut writes one key with each request.
+	WorkloadPut WorkloadType = "Put"
+	// WorkloadRange reads preloaded keys with each request.
+	WorkloadRange WorkloadType = "Range"
+	// WorkloadMixed reads or writes one preloaded key with each request.
+	WorkloadMixed WorkloadType = "Mixed"
+	// WorkloadDelete deletes one preloaded key with each request.
+	WorkloadDelete WorkloadType = "Delete"
+	// WorkloadTxn commits one transaction with each request.
+	WorkloadTxn WorkloadType = "Txn"
+	// WorkloadSTM runs one software transaction with each request.
+	WorkloadSTM WorkloadType = "STM"
+	// WorkloadLock acquires and releases a lock with each request.
+	WorkloadLock WorkloadType = "Lock"
+	// WorkloadElection wins an election and resigns with each request.
+	WorkloadElection WorkloadType = "Election"
+	// WorkloadLease grants, renews or revokes a lease with each request.
+	WorkloadLease WorkloadType = "Lease"
+	// WorkloadWatch writes one watched key with each request.
+	WorkloadWatch WorkloadType = "Watch"
+	// WorkloadWatchGet reads one key with each request while watchers read the past.
+	WorkloadWatchGet WorkloadType = "WatchGet"
+	// WorkloadKubernetes sends what the API servers of a Kubernetes cluster send.
+	WorkloadKubernetes WorkloadType = "Kubernetes"
+)
+
+// Workload is a union: type, and the field of that name.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes')",messageExpression="'workload.type ' + self.type + ' needs the field of that name beside it (workload.' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ') and no other: set it and remove the others'"
+// +union
+type Workload struct {
+	// type is Put (each request writes one key), Range (each request reads
+	// keys of a preloaded key space), Mixed (each request reads or writes one
+	// key of a preloaded key space), Delete (each request deletes one key of a
+	// preloaded key space), Txn (each request commits a transaction), STM (each
+	// request runs a software transaction until it commits), Lock (each request
+	// acquires a lock, holds it and releases it), Election (each request campaigns,
+	// leads and resigns), Lease (each request grants, renews or revokes a lease),
+	// Watch (each request writes one key that is watched), WatchGet (each request
+	// reads one key while watchers read the past) or Kubernetes (each request is
+	// one of an API server).
+	//
+	// +required
+	// +unionDiscriminator
+	Type WorkloadType `json:"type"`
+
+	// put is the workload of type Put.
+	//
+	// +optional
+	Put *Put `json:"put,omitempty"`
+
+	// range is the workload of type Range.
+	//
+	// +optional
+	Range *Range `json:"range,omitempty"`
+
+	// mixed is the workload of type Mixed.
+	//
+	// +optional
+	Mixed *Mixed `json:"mixed,omitempty"`
+
+	// delete is the workload of type Delete.
+	//
+	// +optional
+	Delete *Delete `json:"delete,omitempty"`
+
+	// txn is the workload of type Txn.
+	//
+	// +optional
+	Txn *Txn `json:"txn,omitempty"`
+
+	// stm is the workload of type STM.
+	//
+	// +optional
+	STM *STM `json:"stm,omitempty"`
+
+	// lock is the workload of type Lock.
+	//
+	// +optional
+	Lock *Lock `json:"lock,omitempty"`
+
+	// election is the workload of type Election.
+	//
+	// +optional
+	Election *Election `json:"election,omitempty"`
+
+	// lease is the workload of type Lease.
+	//
+	// +optional
+	Lease *Lease `json:"lease,omitempty"`
+
+	// watch is the workload of type Watch.
+	//
+	// +optional
+	Watch *Watch `json:"watch,omitempty"`
+
+	// watchGet is the workload of type WatchGet.
+	//
+	// +optional
+	WatchGet *WatchGet `json:"watchGet,omitempty"`
+
+	// kubernetes is the workload of type Kubernetes.
+	//
+	// +optional
+	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
+}
+
+// Operation is a kind of request that is measured, or an event that follows
+// from one.
+//
+// +kubebuilder:validation:Enum=Put;Range;Delete;Txn;CompareAndSwap;STM;LockAcquire;LockRelease;LockHandOff;ElectionCampaign;ElectionResign;ElectionHandOff;LeaseGrant;LeaseKeepAlive;LeaseRevoke;WatchEvent;WatchDelivery;OptimisticPut;OptimisticDelete;ListBy500;ListBy10000
+type Operation string
+
+// The operations.
+const (
+	// OperationPut writes one key.
+	OperationPut Operation = "Put"
+	// OperationRange reads one key, or several that follow each other.
+	OperationRange Operation = "Range"
+	// OperationDelete deletes one key.
+	OperationDelete Operation = "Delete"
+	// OperationTxn is a transaction that writes several keys.
+	OperationTxn Operation = "Txn"
+	// OperationCompareAndSwap reads a key, and writes it in a transaction if it is
+	// unchanged since then.
+	OperationCompareAndSwap Operation = "CompareAndSwap"
+	// OperationSTM is a software transaction, with its lock and all its attempts.
+	OperationSTM Operation = "STM"
+	// OperationLockAcquire begins when a client wants a lock and ends when it has it.
+	OperationLockAcquire Operation = "LockAcquire"
+	// OperationLockRelease gives a lock back.
+	OperationLockRelease Operation = "LockRelease"
+	// OperationLockHandOff begins with the answer to a release and ends when the
+	// next client has the lock. Both are clients of one pod.
+	OperationLockHandOff Operation = "LockHandOff"
+	// OperationElectionCampaign begins when a client stands in an election and ends
+	// when it leads.
+	OperationElectionCampaign Operation = "ElectionCampaign"
+	// OperationElectionResign ends a client's leadership.
+	OperationElectionResign Operation = "ElectionResign"
+	// OperationElectionHandOff begins with the answer to a resignation and ends when
+	// the next client leads. Both are clients of one pod.
+	OperationElectionHandOff Operation = "ElectionHandOff"
+	// OperationLeaseGrant grants a lease.
+	OperationLeaseGrant Operation = "LeaseGrant"
+	// OperationLeaseKeepAlive renews a lease once.
+	OperationLeaseKeepAlive Operation = "LeaseKeepAlive"
+	// OperationLeaseRevoke revokes a lease.
+	OperationLeaseRevoke Operation = "LeaseRevoke"
+	// OperationWatchEvent begins when a put was due and ends when its event arrives
+	// at a watcher.
+	OperationWatchEvent Operation = "WatchEvent"
+	// OperationWatchDelivery begins when a put was answered and ends when its event
+	// arrives at a watcher.
+	OperationWatchDelivery Operation = "WatchDelivery"
+	// OperationOptimisticPut creates or changes an object of a Kubernetes registry
+	// in a transaction, if it is unchanged.
+	OperationOptimisticPut Operation = "OptimisticPut"
+	// OperationOptimisticDelete deletes an object of a Kubernetes registry in a
+	// transaction, if it is unchanged.
+	OperationOptimisticDelete Operation = "OptimisticDelete"
+	// OperationListBy500 reads all pods of a Kubernetes registry in pages of 500.
+	OperationListBy500 Operation = "ListBy500"
+	// OperationListBy10000 reads all pods of a Kubernetes registry in pages of 10,000.
+	OperationListBy10000 Operation = "ListBy10000"
+)
+
+// trait is what sets an operation apart from a read that is a whole request.
+type trait uint8
+
+const (
+	// agreed: each is one request that the members agree on.
+	agreed trait = 1 << iota
+	// event: it follows from requests and is none itself.
+	event
+	// part: it is the second half of a request, whose success the first half counts.
+	part
+)
+
+// operations has every operation once. The order is that of Index.
+var operations = [...]struct {
+	operation Operation
+	traits    trait
+	// handOff measures how what the operation wins goes to the next client.
+	handOff Operation
+}{
+	{operation: OperationPut, traits: agreed},
+	{operation: OperationRange},
+	{operation: OperationDelete, traits: agreed},
+	{operation: OperationTxn, traits: agreed},
+	{operation: OperationCompareAndSwap},
+	{operation: OperationSTM},
+	{operation: OperationLockAcquire, handOff: OperationLockHandOff},
+	{operation: OperationLockRelease, traits: part},
+	{operation: OperationLockHandOff, traits: event},
+	{operation: OperationElectionCampaign, handOff: OperationElectionHandOff},
+	{operation: OperationElectionResign, traits: part},
+	{operation: OperationElectionHandOff, traits: event},
+	{operation: OperationLeaseGrant, traits: agreed},
+	{operation: OperationLeaseKeepAlive},
+	{operation: OperationLeaseRevoke, traits: agreed},
+	{operation: OperationWatchEvent, traits: event},
+	{operation: OperationWatchDelivery, traits: event},
+	{operation: OperationOptimisticPut, traits: agreed},
+	{operation: OperationOptimisticDelete, traits: agreed},
+	{operation: OperationListBy500},
+	{operation: OperationListBy10000},
+}
+
+// Operations is how many operations there are.
+const Operations = len(operations)
+
+// AllOperations returns every operation once, in the order of Index.
+func AllOperations() []Operation {
+	all := make([]Operation, 0, Operations)
+	for _, o := range operations {
+		all = append(all, o.operation)
+	}
+	return all
+}
+
+// Index returns the operation's place among all of them, from 0, and -1 for one
+// that does not exist.
+func (o Operation) Index() int {
+	for i := range operations {
+		if operations[i].operation == o {
+			return i
+		}
+	}
+	return -1
+}
+
+func (o Operation) has(t trait) bool {
+	i := o.Index()
+	return i >= 0 && operations[i].traits&t != 0
+}
+
+// IsEvent says whether the operation follows from requests and is none itself:
+// totals over requests leave it out.
+func (o Operation) IsEvent() bool { return o.has(event) }
+
+// IsPart says that the operation is the second half of a request, whose success
+// the first half counts. Its failures are its own.
+func (o Operation) IsPart() bool { return o.has(part) }
+
+// IsAgreed says that each is one request that the members agree on, such as a put.
+func (o Operation) IsAgreed() bool { return o.has(agreed) }
+
+// HandOff returns the operation that measures how what this one wins goes from
+// one client to the next; it is empty if this one wins nothing.
+func (o Operation) HandOff() Operation {
+	if i := o.Index(); i >= 0 {
+		return operations[i].handOff
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package v1alpha1_test
+
+import "testing"
+
+const (
+	nodes     = `{type: Put, put: {keys: {count: 1000, sizeBytes: 8, distribution: Sequential}, values: {sizeBytes: 64}}}`
+	zooKeeper = `{datastore: ZooKeeper, endpoints: ["a:2181"]}`
+)
+
+func TestAdmissionAcceptsZooKeeper(t *testing.T) {
+	for name, edits := range map[string][]edit{
+		"each node once":  {},
+		"a prefix":        {{"spec.target.keyPrefix", `/bench/a.b/`}},
+		"a rate":          {{"spec.load", `{requests: 1000, rate: {perSecond: 100}}`}},
+		"a limit":         {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}}, {name: b, type: LeaderChanges, leaderChanges: {max: 0}}]`}},
+		"a rule":          {{"spec.guard", `{stopOn: {leaderChange: true}}`}},
+		"the most values": {{"spec.workload", `{type: Put, put: {keys: {count: 10000000, sizeBytes: 8, distribution: Sequential}, values: {sizeBytes: 1000000}}}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantTaken(t, append([]edit{{"spec.target", zooKeeper}, {"spec.workload", nodes}, {"spec.load", `{requests: 1000}`}}, edits...)...)
+		})
+	}
+}
+
+// What ZooKeeper cannot be asked for is refused by its name.
+func TestAdmissionRejectsForZooKeeper(t *testing.T) {
+	for name, tc := range map[string]struct{ field, value, want string }{
+		"another workload":         {"spec.workload", `{type: Range, range: {}}`, "workload.type Put and put.keys.distribution Sequential"},
+		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "workload.type Put and put.keys.distribution Sequential"},
+		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "sizeBytes of 4 or more"},
+		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "count up to 10000000"},
+		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes up to 1000000"},
+		"more requests than nodes": {"spec.load", `{requests: 1001}`, "a znode can be created only once"},
+		"a duration":               {"spec.load", `{durationSeconds: 10}`, "needs load.requests"},
+		"a warm-up":                {"spec.load", `{requests: 10, warmupSeconds: 1}`, "load.warmupSeconds 0"},
+		"Fast":                     {"spec.load", `{requests: 10, transport: Fast}`, "must be Client for target.datastore ZooKeeper"},
+		"TLS":                      {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], tls: {secretName: a}}`, "target.tls and target.auth must not be set"},
+		"a user":                   {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], auth: {secretName: a}}`, "target.tls and target.auth must not be set"},
+		"the leader alone":         {"spec.target.members", `Leader`, "target.members must be All for target.datastore ZooKeeper"},
+		"a strange prefix":         {"spec.target.keyPrefix", `a//b/`, "target.keyPrefix must, for target.datastore ZooKeeper"},
+		"its own prefix":           {"spec.target.keyPrefix", `/zookeeper/quota/`, "must not lie below zookeeper/"},
+		"dots":                     {"spec.target.keyPrefix", `../a/`, "target.keyPrefix must, for target.datastore ZooKeeper"},
+		"disturbances":             {"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {}}]`, "cannot be made in target.datastore ZooKeeper"},
+		"a rule about databases":   {"spec.guard", `{stopOn: {databaseSize: {maxBytes: 1000000}}}`, "would never fire with target.datastore ZooKeeper"},
+		"a limit of members":       {"spec.objectives", `[{name: a, type: WALFsync, walFsync: {statistic: P99, maxMicroseconds: 1}}]`, "objectives for target.datastore ZooKeeper"},
+		"another store":            {"spec.target.datastore", `Lake`, `supported values: "Etcd", "ZooKeeper"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantRefused(t, tc.want, edit{"spec.target", zooKeeper}, edit{"spec.workload", nodes}, edit{"spec.load", `{requests: 1000}`}, edit{tc.field, tc.value})
+		})
+	}
+}
+
+func TestAdmissionRejectsAProfileForZooKeeper(t *testing.T) {
+	wantRefused(t, "spec.profile is a load for etcd",
+		edit{"spec.target", zooKeeper}, edit{"spec.profile", `Small`}, edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""})
+}

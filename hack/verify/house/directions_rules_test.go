@@ -1,0 +1,122 @@
+package house
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// module is the import path before every package of the project.
+const module = "github.com/etcdbench/etcd-benchmark-operator/"
+
+// pkg is a package as `go list -json` describes it.
+type pkg struct {
+	ImportPath string
+	// Imports are direct, Deps transitive.
+	Imports, Deps []string
+	Dir           string
+	GoFiles       []string
+	Standard      bool
+}
+
+// direction forbids packages to depend on others. Paths match whole elements,
+// from the left; paths of the project begin with "./".
+type direction struct {
+	from []string
+	// not may not be depended on, directly or through others.
+	not []string
+	// notDirectly may not be imported; what other packages do with them is theirs.
+	notDirectly []string
+	why         string
+}
+
+// kubernetes without k8s.io/utils, of which etcd itself uses a data structure.
+var kubernetes = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
+
+// anybody is all code that is not of the standard library or of the project.
+var anybody = []string{"github.com", "go.etcd.io", "go.uber.org", "golang.org", "google.golang.org", "k8s.io", "sigs.k8s.io"}
+
+// directions are the rules of docs/architecture.md.
+func directions() []direction {
+	return []direction{
+		{from: []string{"./api/spec"}, not: append([]string{"./api/v1alpha1", "./internal", "./controllers", "./cmd"}, anybody...),
+			why: "the words that API, plan and results share are the standard library only"},
+		{from: []string{"./api"}, not: []string{"./controllers", "./internal", "./cmd", "k8s.io/client-go/kubernetes", "go.etcd.io"},
+			why: "the API is data"},
+		{from: []string{"./internal/text", "./internal/workload", "./internal/plan"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/results", "./internal/load"}, anybody...),
+			why: "the contract in is the standard library only"},
+		{from: []string{"./internal/results"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/workload", "./internal/plan", "./internal/load", "go.etcd.io"}, kubernetes...),
+			why: "the contract out is the standard library and Prometheus types"},
+		{from: []string{"./internal/load"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/datastore", "go.etcd.io"}, kubernetes...),
+			why: "the engine knows neither a datastore nor Kubernetes"},
+		{from: []string{"./internal/datastore", "./cmd/loadgen"}, not: append([]string{"./api/v1alpha1", "./controllers"}, kubernetes...),
+			why: "a client pod is free of Kubernetes"},
+		{from: []string{"./internal/datastore/wire"}, not: []string{"./internal/datastore", "go.etcd.io", "google.golang.org/grpc", "golang.org/x/net/http2"},
+			why: "connections know no protocol"},
+		{from: []string{"./internal/datastore/reach"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/zookeeper", "go.etcd.io", "github.com/go-zookeeper", "google.golang.org/grpc"},
+			why: "what drivers share knows no store"},
+		{from: []string{"./internal/datastore/zookeeper"}, not: []string{"./internal/datastore/etcd", "./internal/datastore/wire", "go.etcd.io", "google.golang.org/grpc"},
+			why: "a store's driver knows that store alone"},
+		{from: []string{"./internal/datastore/etcd"}, not: []string{"./internal/datastore/zookeeper", "github.com/go-zookeeper"},
+			why: "a store's driver knows that store alone"},
+		{from: []string{"./internal/verdict", "./internal/benchmark", "./internal/render", "./internal/lifecycle"}, not: []string{"./controllers", "./internal/load", "./internal/datastore", "go.etcd.io", "k8s.io/client-go/kubernetes"},
+			why: "translation between object and contracts, and the decisions about a run, are pure"},
+		{from: []string{"./controllers", "./internal/uninstall", "./cmd/manager"}, not: []string{"./internal/load", "./internal/datastore", "go.etcd.io"},
+			why: "the operator never talks to etcd"},
+		{from: pure(), notDirectly: []string{"context", "os", "net/http", "math/rand", "log", "log/slog", "sync", "sigs.k8s.io/controller-runtime", "k8s.io/client-go"},
+			why: "a pure package has no client, context, logger or goroutine"},
+	}
+}
+
+// pure lists the packages that turn values into values.
+func pure() []string {
+	return []string{
+		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/results", "./internal/verdict", "./internal/benchmark", "./internal/render", "./internal/lifecycle",
+		"./internal/load/arrival", "./internal/load/guard", "./internal/load/members", "./controllers/internal/resources",
+	}
+}
+
+// violations returns a line for each dependency that a direction forbids.
+func violations(packages []pkg, rules []direction) []string {
+	var lines []string
+	for _, p := range packages {
+		for _, rule := range rules {
+			if !isBelowAny(p.ImportPath, rule.from) {
+				continue
+			}
+			lines = append(lines, rule.broken(p)...)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (d direction) broken(p pkg) []string {
+	var lines []string
+	for _, dep := range p.Deps {
+		if isBelowAny(dep, d.not) && !isBelowAny(dep, d.from) {
+			lines = append(lines, fmt.Sprintf("%s depends on %s: %s", p.ImportPath, dep, d.why))
+		}
+	}
+	for _, imported := range p.Imports {
+		if isBelowAny(imported, d.notDirectly) && !isBelowAny(imported, allowedBelow()) {
+			lines = append(lines, fmt.Sprintf("%s imports %s: %s", p.ImportPath, imported, d.why))
+		}
+	}
+	return lines
+}
+
+// allowedBelow are parts of forbidden trees that hold types or pure functions:
+// apply configurations are data, atomics are memory.
+func allowedBelow() []string {
+	return []string{"k8s.io/client-go/applyconfigurations", "sync/atomic", "net/netip", "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"}
+}
+
+func isBelowAny(path string, roots []string) bool {
+	if inProject, ok := strings.CutPrefix(path, module); ok {
+		path = "./" + inProject
+	}
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return path == root || strings.HasPrefix(path, root+"/")
+	})
+}

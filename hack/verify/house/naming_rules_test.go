@@ -1,0 +1,134 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+// naming says which files may name things of a kind. Elsewhere a table is asked, so that
+// one more of the kind is one more row.
+type naming struct {
+	// kind is what people call it.
+	kind string
+	// names have those that are meant, as they are written.
+	names func(name string) bool
+	// files may name them, by their path or a folder above them; those that hold
+	// nothing else may have any name.
+	files []string
+}
+
+// namings are the rules of docs/development.md. Files that are run by developers alone,
+// and tests, may name anything.
+func namings() []naming {
+	return []naming{
+		{
+			kind:  "a workload",
+			names: isWorkload,
+			files: []string{
+				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "internal/runtest",
+				// How etcd is asked: the settings that it alone knows.
+				"internal/datastore/etcd/driver.go", "internal/datastore/etcd/lease.go", "internal/datastore/etcd/stm.go",
+			},
+		},
+		{
+			kind: "a datastore",
+			names: func(name string) bool {
+				store, ok := strings.CutPrefix(name, "spec.")
+				return ok && slices.Contains(spec.Datastores(), spec.Datastore(store))
+			},
+			files: []string{
+				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/runtest",
+				// It starts members of etcd alone.
+				"cmd/kubectl-etcdbench/internal/local/target.go",
+			},
+		},
+		{
+			// Client, which every store has, is the one to compare others with.
+			kind:  "a transport",
+			names: func(name string) bool { return name == "spec.TransportFast" },
+			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go"},
+		},
+		{
+			kind:  "a form of output",
+			names: func(name string) bool { return name == "render.Perfdash" || name == "render.WriteTable" },
+			files: []string{"cmd/kubectl-etcdbench/internal/command/output.go", "cmd/kubectl-etcdbench/internal/screen"},
+		},
+	}
+}
+
+// isWorkload: the word of a type, its settings, or the field that has them.
+func isWorkload(name string) bool {
+	for _, before := range []string{"spec.Workload", "spec.", "Workload.", "w."} {
+		if word, ok := strings.CutPrefix(name, before); ok && slices.Contains(workload.Types(), spec.WorkloadType(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// qualified returns the last two parts of each qualified name in a file, such as
+// spec.Etcd.
+func qualified(file string) (names []string, err error) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		switch x := s.X.(type) {
+		case *ast.Ident:
+			names = append(names, x.Name+"."+s.Sel.Name)
+		case *ast.SelectorExpr:
+			names = append(names, x.Sel.Name+"."+s.Sel.Name)
+		}
+		return true
+	})
+	return names, nil
+}
+
+// misnamed returns the files below root that name what they may not.
+func misnamed(root string, rules []naming) (lines []string, err error) {
+	err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		own, err := filepath.Rel(root, path)
+		if err != nil || entry.IsDir() && slices.Contains([]string{"hack", "bin", ".git"}, own) {
+			return orSkip(err)
+		}
+		if entry.IsDir() || !strings.HasSuffix(own, ".go") || strings.HasSuffix(own, "_test.go") {
+			return nil
+		}
+		names, err := qualified(path)
+		for _, rule := range rules {
+			if !isUnderAny(filepath.ToSlash(own), rule.files) && slices.ContainsFunc(names, rule.names) {
+				lines = append(lines, own+" names "+rule.kind)
+			}
+		}
+		return err
+	})
+	return lines, err
+}
+
+func orSkip(err error) error {
+	if err != nil {
+		return err
+	}
+	return filepath.SkipDir
+}
+
+// isUnderAny says whether a path is one of the files, or lies below one of the folders.
+func isUnderAny(path string, files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
+}

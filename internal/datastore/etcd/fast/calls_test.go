@@ -1,0 +1,231 @@
+package fast
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
+	"github.com/google/go-cmp/cmp"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// bareServer does something with each request, whose bytes it gets, and writes what
+// that returns.
+func bareServer(t *testing.T, do func(c net.Conn, stream uint32, request []byte) []byte) string {
+	return wiretest.Accept(t, func(c net.Conn) {
+		_, _ = c.Write(frame.AppendSettings(nil))
+		_, err := io.CopyN(io.Discard, c, int64(len(frame.Preface)))
+		for err == nil {
+			var f rawFrame
+			if f, err = readFrame(c); err == nil && f.Kind == frame.Data {
+				_, err = c.Write(do(c, f.Stream, f.payload))
+			}
+		}
+	})
+}
+
+// TestUnknownOperation wants an operation without a call to end as Unimplemented, and
+// nothing to be sent.
+func TestUnknownOperation(t *testing.T) {
+	var requests atomic.Int64
+	address := bareServer(t, func(_ net.Conn, stream uint32, _ []byte) []byte {
+		requests.Add(1)
+		return answer(nil, stream)
+	})
+	put := load.Request{Operation: spec.OperationPut, Key: []byte("k"), Timeout: time.Minute}
+	unknown := put
+	unknown.Operation = spec.OperationRange
+	for name, way := range map[string]func(*testing.T, load.LaneConn) func(load.Request) load.Response{"Do": useDo, "Lane": useLane} {
+		t.Run(name, func(t *testing.T) {
+			requests.Store(0)
+			client := newTestClient(t, Config{Calls: map[spec.Operation]*Call{spec.OperationPut: PutCall}})
+			send := way(t, open(t, client, address))
+			for _, request := range []load.Request{unknown, {Timeout: time.Minute}, put, unknown, put, put} {
+				got := send(request)
+				if request.Operation == spec.OperationPut {
+					if !got.Succeeded() {
+						t.Errorf("a put: %+v", got)
+					}
+					continue
+				}
+				if got.Code != load.CodeUnimplemented || !strings.Contains(got.Detail, `"`+string(request.Operation)+`"`) || got.Sent == 0 || got.Received < got.Sent {
+					t.Errorf("an unknown operation: %+v", got)
+				}
+			}
+			want := map[spec.RPC]map[results.Phase]uint64{spec.RPCPut: {results.PhaseMeasured: 3}}
+			if diff := cmp.Diff(want, client.Requests()); diff != "" || requests.Load() != 3 {
+				t.Errorf("the server got %d requests of 3: %s", requests.Load(), diff)
+			}
+		})
+	}
+}
+
+func useDo(t *testing.T, conn load.LaneConn) func(load.Request) load.Response {
+	return func(request load.Request) (response load.Response) {
+		conn.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
+		return response
+	}
+}
+
+func useLane(t *testing.T, conn load.LaneConn) func(load.Request) load.Response {
+	sending, ended := false, make(chan struct{})
+	lane := conn.Lane(func() {
+		if sending {
+			t.Error("a request ended before Send had returned")
+		}
+		close(ended)
+	})
+	return func(request load.Request) (response load.Response) {
+		ended = make(chan struct{})
+		conn.Loop().Post(func() {
+			sending = true
+			lane.Send(results.PhaseMeasured, &request, &response)
+			sending = false
+		})
+		<-ended
+		return response
+	}
+}
+
+// A request was sent when its first call was, also if others like that follow.
+func TestRequestIsSentWithItsFirstCall(t *testing.T) {
+	const calls = 3
+	arrived := make(chan load.Instant, calls)
+	_, address := serve(t, "127.0.0.1:0", &kv{puts: func(context.Context, *pb.PutRequest) (*pb.PutResponse, error) {
+		arrived <- load.Now()
+		return &pb.PutResponse{}, nil
+	}})
+	made := 0
+	again := &Call{Method: MethodPut, Append: PutCall.Append, Read: (*message.Reply).ReadPlain}
+	again.Then = func(*Request) *Call {
+		if made++; made%calls == 0 {
+			return nil
+		}
+		return again
+	}
+	client := newTestClient(t, Config{Calls: map[spec.Operation]*Call{spec.OperationPut: again}})
+	conn := open(t, client, address)
+	ended := make(chan struct{})
+	lane := conn.Lane(func() { ended <- struct{}{} })
+	request := load.Request{Operation: spec.OperationPut, Key: []byte("k"), Timeout: time.Minute}
+	for range 2 {
+		var got load.Response
+		var begun load.Instant
+		conn.Loop().Post(func() {
+			lane.Send(results.PhaseMeasured, &request, &got)
+			for begun = load.Now(); load.Now() == begun; {
+			}
+		})
+		<-ended
+		first := <-arrived
+		for range calls - 1 {
+			<-arrived
+		}
+		if !got.Succeeded() || got.Sent <= begun || got.Sent > first {
+			t.Errorf("sent at %d, wanted between %d and %d: %+v", got.Sent, begun, first, got)
+		}
+	}
+	if got := client.Requests()[spec.RPCPut][results.PhaseMeasured]; got != 2*calls {
+		t.Errorf("%d calls, wanted %d", got, 2*calls)
+	}
+}
+
+// replyOf is a response of so many bytes.
+func replyOf(length int) []byte {
+	const field, prefix = 15<<3 | 2, 5
+	reply := binary.BigEndian.AppendUint32([]byte{0}, uint32(length))
+	return append(append(reply, field, byte(length-2)), make([]byte, length-2)...)
+}
+
+// halves answers puts. For one whose key is "half" it sends no more than the half of
+// an answer of this length, and says so; one whose key is "rest" gets all of those on
+// its connection their other half, and one with "close" ends that.
+func halves(t *testing.T, length int) (address string, begun <-chan struct{}) {
+	reply := replyOf(length)
+	half := len(reply) / 2
+	var mutex sync.Mutex
+	open, began := map[net.Conn][]uint32{}, make(chan struct{}, 100)
+	return bareServer(t, func(c net.Conn, stream uint32, request []byte) (out []byte) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		switch {
+		case bytes.Contains(request, []byte("half")):
+			open[c] = append(open[c], stream)
+			began <- struct{}{}
+			return appendData(appendHead(nil, stream), stream, reply[:half])
+		case bytes.Contains(request, []byte("rest")):
+			for _, other := range open[c] {
+				out = appendTrailers(appendData(out, other, reply[half:]), other)
+			}
+			open[c] = nil
+		case bytes.Contains(request, []byte("close")):
+			_ = c.Close()
+		}
+		return answer(out, stream)
+	}), began
+}
+
+// TestUnreadIsBounded lets answers come in part, over connections of two loops: as
+// many of them as MaxUnread holds, and others when those are gone.
+func TestUnreadIsBounded(t *testing.T) {
+	const length = 100
+	address, begun := halves(t, length)
+	// Two of them fit with their prefixes, and not a third one.
+	conns := openOnAll(t, newTestClient(t, Config{Loops: 2, MaxUnread: 3*length - 1}), address)
+	ask := func(i int) <-chan load.Response {
+		ended := make(chan load.Response, 1)
+		go func() { ended <- put(t.Context(), conns[i], "half", nil) }()
+		<-begun
+		return ended
+	}
+	// settle waits until what the server has sent before has come.
+	settle := func(i int, key string) {
+		t.Helper()
+		if got := put(t.Context(), conns[i], key, nil); !got.Succeeded() {
+			t.Errorf("a small answer: %+v", got)
+		}
+	}
+	wants := func(code string, detail string, all ...<-chan load.Response) {
+		t.Helper()
+		for _, ended := range all {
+			if got := <-ended; got.Code != code || !strings.Contains(got.Detail, detail) {
+				t.Errorf("got %+v, wanted %q", got, code)
+			}
+		}
+	}
+	const exhausted, why = "ResourceExhausted", "too long together"
+	first := ask(0)
+	settle(0, "k")
+	second := ask(1)
+	settle(1, "k")
+	wants(exhausted, why, ask(0), ask(1))
+	settle(0, "rest")
+	wants("", "", first)
+	third := ask(1)
+	settle(1, "k")
+	wants(exhausted, why, ask(0))
+	if got := put(t.Context(), conns[1], "close", nil); got.Code != load.CodeUnavailable {
+		t.Errorf("on a connection that ends: %+v", got)
+	}
+	wants(load.CodeUnavailable, "lost", second, third)
+	fourth, fifth := ask(0), ask(0)
+	settle(0, "k")
+	wants(exhausted, why, ask(1))
+	settle(0, "rest")
+	wants("", "", fourth, fifth)
+}

@@ -1,0 +1,435 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// The tests speak a protocol of lines, which has nothing but what this package has to
+// know of one. A client numbers its calls, and the answers come in any order:
+//
+//	server  #hello           the greeting
+//	client  7 some words     a call
+//	server  7 some words     its answer, see appendAnswer
+//	client  ?                asks for a sign of life
+//	server  #whatever        means nothing
+//	server  #bye             answers what has been sent, and wants no more calls
+//
+// What has to be known before calls go is asked by the call 0: its answer is the
+// server's name.
+const (
+	greetingLine = "#hello"
+	goodbyeLine  = "#bye"
+	pingLine     = "?"
+	nameCall     = "name"
+)
+
+// appendAnswer appends what a server that is well answers to some words: the same
+// words, how many bytes they are, or many words.
+func appendAnswer(dst, words []byte) []byte {
+	switch {
+	case bytes.HasPrefix(words, []byte("count ")):
+		return strconv.AppendInt(dst, int64(len(words)), 10)
+	case bytes.HasPrefix(words, []byte("large ")):
+		return append(dst, largeAnswer...)
+	}
+	return append(dst, words...)
+}
+
+var largeAnswer = strings.Repeat("many words ", 5000)
+
+// lineConfig says how a client of the line protocol connects.
+type lineConfig struct {
+	Config
+	// name is what servers have to be called; "" asks nobody. Who answers "later" is
+	// asked again.
+	name string
+	// last is the number of a link's last call; 0 is no limit.
+	last uint64
+}
+
+// newLineClient returns a client that is closed with the test.
+func newLineClient(t *testing.T, config lineConfig) *Client {
+	t.Helper()
+	config.Greeting = greetingLine
+	config.Session = func(k *Link) Session { return &lines{link: k, name: config.name, last: config.last, next: 1} }
+	config.Lane = func(c *Conn, done func()) Call { return newLineLane(c, done) }
+	c, err := NewClient(config.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// lines is the line protocol's session.
+type lines struct {
+	link *Link
+	// name and last are those of lineConfig, and next is the number of the next call.
+	name       string
+	last, next uint64
+	// out is to be written, from written on. before is how much was written before it.
+	out             []byte
+	written, before int
+	// open are the calls that were sent, and waiting those that a greeting has to
+	// come for.
+	open, waiting    []*lineLane
+	greeted, closing bool
+	// question is that for the server's name; pause lies before the next.
+	question question
+	pause    time.Duration
+	// pings is how often the server was asked for a sign of life.
+	pings int
+}
+
+// question is how a question stands.
+type question uint8
+
+const (
+	notAsked question = iota
+	waits
+	asked
+)
+
+var _ Session = (*lines)(nil)
+
+// Receive implements Session.
+func (s *lines) Receive(read []byte) (consumed int, err error) {
+	for err == nil {
+		n := bytes.IndexByte(read[consumed:], '\n')
+		if n < 0 {
+			break
+		}
+		err = s.act(read[consumed : consumed+n])
+		consumed += n + 1
+	}
+	return consumed, err
+}
+
+func (s *lines) act(line []byte) error {
+	switch {
+	case !s.greeted:
+		if string(line) != greetingLine {
+			return fmt.Errorf("it begins with %q", line)
+		}
+		s.greeted = true
+		s.begin()
+	case string(line) == goodbyeLine:
+		s.closing = true
+	case !bytes.HasPrefix(line, []byte("#")):
+		return s.answer(line)
+	}
+	return nil
+}
+
+// begin sends what has waited for the greeting.
+func (s *lines) begin() {
+	if s.question == waits {
+		s.ask()
+	}
+	waiting := s.waiting
+	s.waiting = nil
+	for _, a := range waiting {
+		s.start(a)
+	}
+}
+
+func (s *lines) answer(line []byte) error {
+	digits, words, ok := bytes.Cut(line, []byte(" "))
+	number, err := strconv.ParseUint(string(digits), 10, 64)
+	if !ok || err != nil {
+		return fmt.Errorf("%q is no answer", line)
+	}
+	if number == 0 {
+		s.introduced(string(words))
+		return nil
+	}
+	for i, a := range s.open {
+		if a.number == number {
+			s.open = slices.Delete(s.open, i, i+1)
+			a.answered(words)
+			return nil
+		}
+	}
+	// The call was given up.
+	return nil
+}
+
+// start sends a call, or lets it wait.
+func (s *lines) start(a *lineLane) {
+	if !s.greeted {
+		s.waiting = append(s.waiting, a)
+		return
+	}
+	a.number = s.next
+	s.next++
+	s.closing = s.closing || s.next-1 == s.last
+	s.out = append(strconv.AppendUint(s.out, a.number, 10), ' ')
+	s.out = append(append(append(s.out, a.request.Key...), a.request.Value...), '\n')
+	a.end = s.before + len(s.out)
+	s.open = append(s.open, a)
+	a.Count(spec.RPCPut, a.phase)
+}
+
+// remove forgets a call, and says whether it was there.
+func (s *lines) remove(a *lineLane) bool {
+	known := len(s.open) + len(s.waiting)
+	isIt := func(b *lineLane) bool { return a == b }
+	s.open, s.waiting = slices.DeleteFunc(s.open, isIt), slices.DeleteFunc(s.waiting, isIt)
+	return len(s.open)+len(s.waiting) < known
+}
+
+// Output implements Session.
+func (s *lines) Output() []byte { return s.out[s.written:] }
+
+// Wrote implements Session.
+func (s *lines) Wrote(n int, at load.Instant) {
+	s.written += n
+	for _, a := range s.open {
+		if a.end > s.before+s.written-n && a.end <= s.before+s.written {
+			a.response.Sent = at
+		}
+	}
+	if s.written == len(s.out) {
+		s.before += s.written
+		s.out, s.written = s.out[:0], 0
+	}
+}
+
+// Greeted implements Session.
+func (s *lines) Greeted() bool { return s.greeted }
+
+// Introduce implements Session.
+func (s *lines) Introduce() bool {
+	if s.name == "" {
+		return false
+	}
+	if s.question = waits; s.greeted {
+		s.ask()
+	}
+	return true
+}
+
+func (s *lines) ask() {
+	s.question = asked
+	s.out = append(s.out, "0 "+nameCall+"\n"...)
+	s.link.Count(spec.RPCRange, results.PhaseControl)
+}
+
+// introduced hears the answer to the question.
+func (s *lines) introduced(name string) {
+	if s.question = notAsked; name == "later" {
+		s.askLater()
+		return
+	}
+	var err error
+	if name != s.name {
+		err = fmt.Errorf("%s is called %q, wanted %q", s.link.Address(), name, s.name)
+	}
+	s.link.Introduced(err)
+}
+
+func (s *lines) askLater() {
+	s.pause = Longer(s.pause)
+	s.link.Later(s.pause, func() {
+		if s.link.Wanted() {
+			s.ask()
+			s.link.Touch()
+			return
+		}
+		s.link.Introduced(errors.New("it has not said its name"))
+	})
+}
+
+// Open implements Session.
+func (s *lines) Open() bool { return !s.closing }
+
+// NearlyUsedUp implements Session.
+func (s *lines) NearlyUsedUp() bool { return s.last > 0 && s.next > s.last-s.last/32 }
+
+// Drain implements Session.
+func (s *lines) Drain() { s.closing = true }
+
+// Idle implements Session.
+func (s *lines) Idle() bool { return len(s.open) == 0 && len(s.waiting) == 0 }
+
+// Ping implements Session.
+func (s *lines) Ping() {
+	s.pings++
+	s.out = append(s.out, pingLine+"\n"...)
+}
+
+// TakeWaiting implements Session.
+func (s *lines) TakeWaiting(why string) (calls []Call) {
+	if s.question == waits {
+		s.question = notAsked
+		s.link.Introduced(errors.New(why))
+	}
+	for _, a := range s.waiting {
+		calls = append(calls, a)
+	}
+	s.waiting = nil
+	return calls
+}
+
+// Fail implements Session.
+func (s *lines) Fail(why string) {
+	s.closing = true
+	if s.question == asked {
+		s.question = notAsked
+		s.link.Introduced(errors.New(why))
+	}
+	open := s.open
+	s.open = nil
+	for _, a := range open {
+		a.over(load.CodeUnavailable, why)
+	}
+}
+
+// lineLane is the line protocol's lane. A call is its request's key and value.
+type lineLane struct {
+	Lane
+	done     func()
+	session  *lines
+	phase    results.Phase
+	request  *load.Request
+	response *load.Response
+	number   uint64
+	// end is where its line ends in all that its session writes.
+	end int
+	// want is what has to be answered.
+	words, want []byte
+}
+
+var _ Call = (*lineLane)(nil)
+
+func newLineLane(c *Conn, done func()) *lineLane {
+	a := &lineLane{done: done}
+	a.Init(c, a)
+	return a
+}
+
+// Send implements load.Lane.
+func (a *lineLane) Send(phase results.Phase, req *load.Request, resp *load.Response) {
+	a.phase, a.request, a.response = phase, req, resp
+	*resp = load.Response{Sent: a.Now()}
+	a.Begin(req.Timeout)
+}
+
+// Start implements Call.
+func (a *lineLane) Start(k *Link) {
+	a.session = k.Session().(*lines)
+	a.session.start(a)
+}
+
+// Cancel implements Call.
+func (a *lineLane) Cancel(code, detail string) bool {
+	there := a.session.remove(a)
+	if there {
+		a.over(code, detail)
+	}
+	return there
+}
+
+// Failed implements Call.
+func (a *lineLane) Failed(code, detail string) { a.over(code, detail) }
+
+// wrongAnswer is the code of a call that got one.
+const wrongAnswer = "DataLoss"
+
+func (a *lineLane) answered(words []byte) {
+	a.Link.Answered()
+	a.words = append(append(a.words[:0], a.request.Key...), a.request.Value...)
+	if a.want = appendAnswer(a.want[:0], a.words); !bytes.Equal(a.want, words) {
+		a.over(wrongAnswer, fmt.Sprintf("%d bytes are not the answer to %d", len(words), len(a.words)))
+		return
+	}
+	a.over("", "")
+}
+
+func (a *lineLane) over(code, detail string) {
+	a.response.Received = a.Now()
+	a.response.Code, a.response.Detail = code, detail
+	a.Finish()
+	a.done()
+}
+
+// patience is how long a test waits for what should come soon.
+const patience = 10 * time.Second
+
+// say makes a call and waits for its end.
+func say(ctx context.Context, conn load.Conn, words string) load.Response {
+	return sayWithin(ctx, conn, words, patience)
+}
+
+func sayWithin(ctx context.Context, conn load.Conn, words string, timeout time.Duration) (response load.Response) {
+	request := load.Request{Key: []byte(words), Timeout: timeout}
+	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &request, &response)
+	return response
+}
+
+func open(t *testing.T, c *Client, address string) *Conn {
+	t.Helper()
+	conn, err := c.Connect(t.Context(), address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// openOnAll opens as many connections as there are loops, one on each.
+func openOnAll(t *testing.T, c *Client, address string) []*Conn {
+	t.Helper()
+	conns := make([]*Conn, c.Loops())
+	for i := range conns {
+		conn, err := c.Connect(t.Context(), address, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns[i] = conn
+	}
+	return conns
+}
+
+// onLoop calls f on a connection's loop and waits for its end.
+func onLoop(conn *Conn, f func()) {
+	done := make(chan struct{})
+	conn.loop.Post(func() { f(); close(done) })
+	<-done
+}
+
+// awaitLoss waits until a connection has no link.
+func awaitLoss(conn *Conn) {
+	for lost := false; !lost; {
+		onLoop(conn, func() { lost = conn.current == nil })
+	}
+}
+
+// configs are the ways in which connections can be made.
+var configs = map[string]Config{
+	"epoll":        {},
+	"epoll TLS":    {TLS: wiretest.Trust("lines")},
+	"portable":     {Portable: true},
+	"portable TLS": {Portable: true, TLS: wiretest.Trust("lines")},
+	"two loops":    {Loops: 2, TLS: wiretest.Trust("lines")},
+}
+
+// forAll runs a test in each way.
+func forAll(t *testing.T, test func(t *testing.T, config Config)) {
+	for name, config := range configs {
+		t.Run(name, func(t *testing.T) { test(t, config) })
+	}
+}

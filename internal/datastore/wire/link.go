@@ -1,0 +1,291 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Link is one TCP connection of a Conn, from its handshake to its end.
+type Link struct {
+	conn    *Conn
+	loop    *loop
+	address string
+	socket  Socket
+	session Session
+	// attempt that has led to the link, as long as its server has something to say
+	// before calls go.
+	attempt *attempt
+	// partial is the beginning of a message of which more is to come.
+	partial []byte
+	// dirty: it is on the loop's list of links that may have something to
+	// write, or to change.
+	dirty bool
+	// answered: a response has come, so that the server is not only pretending
+	// to be there.
+	answered bool
+	// stalled: there is more to write than the kernel takes now. The link is
+	// ready when it takes more, too.
+	stalled bool
+	closed  bool
+	alive   keepAlive
+}
+
+// newLink takes over a connection that has shaken hands.
+func newLink(c *Conn, d dialed) (*Link, error) {
+	k := &Link{conn: c, loop: c.loop, address: c.address}
+	s, err := c.loop.poller.adopt(d.tcp, k)
+	if err != nil {
+		return nil, err
+	}
+	if c.client.config.Wrap != nil {
+		s = c.client.config.Wrap(s)
+	}
+	k.socket = s
+	if d.tls != nil {
+		k.socket = d.tls.attach(s, c.loop)
+	}
+	k.session = c.client.config.Session(k)
+	k.Touch()
+	return k, nil
+}
+
+// Session of the link.
+func (k *Link) Session() Session { return k.session }
+
+// Address is the host:port that the link leads to.
+func (k *Link) Address() string { return k.address }
+
+// Loop is the index of the link's loop.
+func (k *Link) Loop() int { return k.loop.index }
+
+// Buffers are those of the link's loop.
+func (k *Link) Buffers() *buffer.Pool { return k.loop.pool }
+
+// Count counts a request of the session's own.
+func (k *Link) Count(rpc spec.RPC, phase results.Phase) { k.loop.requests.Add(rpc, phase) }
+
+// Later lets the link's loop call f after a while.
+func (k *Link) Later(after time.Duration, f func()) {
+	time.AfterFunc(after, func() { k.loop.Post(f) })
+}
+
+// Answered says that an answer has come: the server is not only pretending to be
+// there.
+func (k *Link) Answered() { k.answered = true }
+
+// Wanted says whether what the session asks before calls go still matters, and may
+// be asked.
+func (k *Link) Wanted() bool {
+	return k.attempt != nil && k.conn.attempt == k.attempt && !k.closed && k.session.Open()
+}
+
+// Introduced hears what came of Session.Introduce: calls may go, or the error why
+// the link is of no use.
+func (k *Link) Introduced(err error) {
+	c, t := k.conn, k.attempt
+	if err != nil {
+		// The link is in the middle of something and is ended soon.
+		c.loop.Post(func() { k.lose(err.Error()) })
+	}
+	if c.attempt != t {
+		return
+	}
+	c.attempt = nil
+	if err != nil {
+		c.failed(err)
+		return
+	}
+	k.answered = true
+	c.use(k)
+}
+
+// Touch lets the loop look after the link before it waits.
+func (k *Link) Touch() {
+	if !k.dirty {
+		k.dirty = true
+		k.loop.dirty = append(k.loop.dirty, k)
+	}
+}
+
+// Reads of a link until it is the next one's turn, and when it has broken. The
+// latter are more than a kernel keeps.
+const (
+	readsAtOnce = 8
+	lastReads   = 1000
+)
+
+// serve acts on what there is to read. What is too much for now it leaves for the
+// loop's next turn.
+func (k *Link) serve() {
+	if k.closed {
+		return
+	}
+	k.Touch()
+	// A stalled link is ready again and again as long as it does not write: the
+	// loop would find no moment to flush.
+	if k.stalled && !k.tryWrite() {
+		return
+	}
+	more, err := k.read(readsAtOnce)
+	switch {
+	case err != nil:
+		k.lose("the connection was lost: " + err.Error())
+	case more:
+		k.loop.unread = append(k.loop.unread, k)
+	}
+}
+
+// read reads so many times, or until there is no more to read for now. It says
+// whether there may be more.
+func (k *Link) read(times int) (more bool, err error) {
+	for range times {
+		buffer := k.loop.buffer
+		kept := copy(buffer, k.partial)
+		n, err := k.socket.Read(buffer[kept:])
+		if errors.Is(err, ErrNotReady) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		k.loop.now = load.Now()
+		k.alive.heard = k.loop.now
+		k.receive(buffer[:kept+n])
+		if k.closed || kept+n < len(buffer) && !k.socket.Buffers() {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (k *Link) receive(read []byte) {
+	consumed, err := k.session.Receive(read)
+	if err != nil {
+		// The server may still hear what it did.
+		_ = k.write()
+		k.lose("the server broke the protocol: " + err.Error())
+		return
+	}
+	if rest := len(read) - consumed; rest > MaxPartial {
+		k.lose("the server broke the protocol: it has not ended a message after " + strconv.Itoa(rest) + " bytes")
+		return
+	}
+	k.keep(read[consumed:])
+}
+
+// keep keeps what is not a whole message yet.
+func (k *Link) keep(rest []byte) {
+	if len(rest) == 0 {
+		k.loop.pool.Give(k.partial)
+		k.partial = nil
+		return
+	}
+	if k.partial == nil {
+		k.partial = k.loop.pool.Take()
+	}
+	k.partial = append(k.partial[:0], rest...)
+}
+
+// flush writes what there is, and retires the link when it takes no more
+// calls.
+func (k *Link) flush() {
+	if k.closed {
+		return
+	}
+	if !k.tryWrite() {
+		return
+	}
+	k.conn.greeted(k)
+	if k.session.Open() {
+		return
+	}
+	k.conn.retire(k, "")
+	if k.session.Idle() && len(k.session.Output()) == 0 {
+		k.close()
+	}
+}
+
+// tryWrite writes what there is, and says whether the link is still there.
+func (k *Link) tryWrite() bool {
+	err := k.write()
+	if err != nil {
+		k.hearOut()
+		k.lose("the connection was lost: " + err.Error())
+	}
+	return err == nil
+}
+
+// hearOut acts on what came before the connection broke: calls that the server
+// has answered are answered, and it may have said why it closed.
+func (k *Link) hearOut() {
+	if k.closed {
+		return
+	}
+	k.session.Drain()
+	_, _ = k.read(lastReads)
+}
+
+func (k *Link) write() error {
+	if k.socket.Pending() {
+		if _, err := k.socket.Write(nil); err != nil && !errors.Is(err, ErrNotReady) {
+			return err
+		}
+	}
+	for out := k.session.Output(); len(out) > 0; out = k.session.Output() {
+		at := load.Now()
+		n, err := k.socket.Write(out)
+		if errors.Is(err, ErrNotReady) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		k.session.Wrote(n, at)
+	}
+	k.stalled = k.socket.Pending() || len(k.session.Output()) > 0
+	k.socket.NotifyWritable(k.stalled)
+	return nil
+}
+
+// lose ends the link and the calls on it. Those that were never sent go to the
+// next link.
+func (k *Link) lose(why string) {
+	if k.closed {
+		return
+	}
+	k.loop.now = load.Now()
+	k.close()
+	k.conn.lost(k, why)
+	k.session.Fail(why)
+}
+
+// drain lets the calls on the link end and then closes it.
+func (k *Link) drain() {
+	k.session.Drain()
+	k.Touch()
+}
+
+func (k *Link) close() {
+	if k.closed {
+		return
+	}
+	k.closed = true
+	k.alive.stop()
+	k.socket.Close()
+	k.keep(nil)
+	delete(k.conn.links, k)
+}
+
+// dialed is a connection that has shaken hands: over TCP, and over TLS if tls
+// is not nil.
+type dialed struct {
+	tcp net.Conn
+	tls *tlsTransport
+}

@@ -1,0 +1,92 @@
+package zookeeper
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Driver is load.Driver for ZooKeeper.
+type Driver struct {
+	plan     plan.Plan
+	index    int
+	tree     tree
+	requests load.RequestCounter
+
+	// opening is held while the control session is opened.
+	opening sync.Mutex
+	mutex   sync.Mutex
+	closed  bool
+	// control carries claims, deletions and checks. load has the sessions of the load.
+	control *session
+	load    []*session
+	// lost is how many control sessions were given up.
+	lost int
+}
+
+var (
+	_ load.Driver   = (*Driver)(nil)
+	_ load.Observer = (*Driver)(nil)
+)
+
+// New returns the driver of the pod with this index. It reads nothing and connects to
+// nothing yet.
+func New(p plan.Plan, index int) *Driver {
+	return &Driver{plan: p, index: index, tree: treeOf(p.Run, p.RunUID)}
+}
+
+// Connect implements load.Driver. Each connection stays with one server: after a loss it
+// reconnects to the same one.
+func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error) {
+	endpoint := d.endpointOf(connection)
+	var s *session
+	err := reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+		s, err = d.open(ctx, d.frameBytes(), endpoint)
+		return err
+	})
+	if err != nil {
+		return nil, settled(ctx, err, endpoint)
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.load = append(d.load, s)
+	return &conn{session: s, tree: d.tree}, nil
+}
+
+// endpointOf returns the address of the connection with this global index.
+func (d *Driver) endpointOf(connection int) string {
+	return d.plan.Target.Endpoints[connection%len(d.plan.Target.Endpoints)]
+}
+
+// Requests implements load.Driver. A request is counted when it is written to a
+// connection.
+func (d *Driver) Requests() map[spec.RPC]map[results.Phase]uint64 { return d.requests.Counts() }
+
+// Close implements load.Driver. The servers would keep a session that is not closed until
+// its time-out.
+func (d *Driver) Close() error {
+	d.mutex.Lock()
+	sessions := d.load
+	if d.control != nil {
+		sessions = append(sessions, d.control)
+	}
+	d.load, d.control, d.closed = nil, nil, true
+	d.mutex.Unlock()
+	var closing sync.WaitGroup
+	for _, s := range sessions {
+		// closeSession is no request of the load.
+		s.setPhase(context.Background())
+		closing.Go(s.close)
+	}
+	closing.Wait()
+	return nil
+}
+
+// addresses names the target in errors that are not about one address.
+func (d *Driver) addresses() string { return strings.Join(d.plan.Target.Endpoints, ", ") }

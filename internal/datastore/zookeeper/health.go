@@ -1,0 +1,164 @@
+package zookeeper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+)
+
+var (
+	errNotServing   = errors.New("the server does not serve requests")
+	errNotZooKeeper = errors.New("found no ZooKeeper version in the answer")
+)
+
+// health is what a server says of itself.
+type health struct {
+	version string
+	// leads: it is the leader of an ensemble, or a standalone server.
+	leads bool
+	// epoch counts elections.
+	epoch uint64
+}
+
+// healthOf requests a server's health by srvr, the only command that is always allowed.
+func (d *Driver) healthOf(ctx context.Context, endpoint string) (health, error) {
+	d.requests.Add(spec.RPCServer, load.PhaseOf(ctx))
+	answer, err := command(ctx, endpoint, "srvr")
+	if err != nil {
+		return health{}, err
+	}
+	return readHealth(answer)
+}
+
+// readHealth reads the answer to srvr.
+func readHealth(answer string) (h health, err error) {
+	for line := range strings.Lines(answer) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "Zookeeper version":
+			h.version, _, _ = strings.Cut(value, "-")
+			h.version, _, _ = strings.Cut(h.version, ",")
+		case "Mode":
+			h.leads = value == "leader" || value == "standalone"
+		case "Zxid":
+			zxid, err := strconv.ParseUint(value, 0, 64)
+			if err != nil {
+				return health{}, fmt.Errorf("the answer to srvr has the Zxid %q: wanted a number", value)
+			}
+			h.epoch = zxid >> 32
+		}
+	}
+	switch {
+	case h.version != "":
+		return h, nil
+	case strings.Contains(answer, "not currently serving requests"):
+		return health{}, errNotServing
+	}
+	return health{}, errNotZooKeeper
+}
+
+const (
+	commandTimeout = 5 * time.Second
+	// mostAnswer is how many bytes of a response are read.
+	mostAnswer = 64 << 10
+)
+
+// command sends a four-letter command and returns the response.
+func command(ctx context.Context, endpoint, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	// A deadline in the past ends reads and writes when the context ends.
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
+	if _, err := io.WriteString(c, name); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(io.LimitReader(c, mostAnswer))
+	return string(answer), err
+}
+
+// adminPort is the default port of AdminServer.
+const adminPort = "8080"
+
+// mostConnections returns a server's maxClientCnxns: how many connections it takes from
+// one address. 0 is no limit; known is false if the server does not tell.
+func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int, known bool) {
+	answer, err := command(ctx, endpoint, "conf")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(answer) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "maxClientCnxns="); ok {
+			most, err := strconv.Atoi(value)
+			return most, err == nil
+		}
+	}
+	host, _, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return 0, false
+	}
+	return askAdmin(ctx, "http://"+net.JoinHostPort(host, adminPort)+"/commands/configuration")
+}
+
+// askAdmin reads maxClientCnxns from AdminServer.
+func askAdmin(ctx context.Context, url string) (most int, known bool) {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, false
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, false
+	}
+	defer response.Body.Close()
+	var found struct {
+		Most *int `json:"max_client_cnxns"`
+	}
+	err = json.NewDecoder(io.LimitReader(response.Body, mostAnswer)).Decode(&found)
+	if err != nil || found.Most == nil {
+		return 0, false
+	}
+	return *found.Most, true
+}
+
+// healthOfAll requests the health of all servers at the same time, and repeats a request
+// after a temporary error. The results are in the order of the addresses. An error about a
+// lost quorum is reported before errors about servers that do not respond.
+func (d *Driver) healthOfAll(ctx context.Context) ([]health, error) {
+	endpoints := d.plan.Target.Endpoints
+	found := make([]health, len(endpoints))
+	errs := reach.All(endpoints, func(i int) error {
+		err := reach.Repeat(ctx, passes, func(ctx context.Context) (err error) {
+			found[i], err = d.healthOf(ctx, endpoints[i])
+			return err
+		})
+		return explain(err, endpoints[i])
+	})
+	for _, err := range errs {
+		if errors.Is(err, errNotServing) {
+			return nil, err
+		}
+	}
+	return found, reach.Troubles(endpoints, errs)
+}

@@ -1,0 +1,185 @@
+//go:build stores
+
+package zookeeper
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+func TestClaimsLeaveWhatIsAnothers(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	makeNodeAt(t, client, "/foreign")
+	makeNodeAt(t, client, "/foreign/thing")
+	for name, tc := range map[string]struct {
+		prefix string
+		before bool
+		words  []string
+	}{
+		"a node that is there":   {"foreign/", false, []string{"/foreign", "thing"}},
+		"another run's":          {"bench/", true, []string{otherUID}},
+		"within another run's":   {"bench/inside/deep/", true, []string{"lies within /bench", otherUID}},
+		"the same, written else": {"/bench/", true, []string{otherUID}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.before {
+				other := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.RunUID, p.Prefix = otherUID, "bench/" })
+				d := driverOf(t, other, 0)
+				if err := d.Claim(bounded(t)); err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if cleaning, err := d.Release(bounded(t)); err != nil || cleaning != results.CleaningKeysDeleted {
+						t.Errorf("the other run releases with %s, %v", cleaning, err)
+					}
+				}()
+			}
+			p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Prefix = tc.prefix })
+			wantReason(t, driverOf(t, p, 0).Claim(bounded(t)), results.FailurePrefixNotEmpty, tc.words...)
+		})
+	}
+	if left := childrenOf(t, client, "/foreign"); len(left) != 1 {
+		t.Errorf("the foreign node has %v", left)
+	}
+}
+
+// A pod may claim, join and release as often as answers are lost.
+func TestClaimsMayBeRepeated(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
+	first, second := driverOf(t, p, 0), driverOf(t, p, 1)
+	for range 2 {
+		for _, d := range []*Driver{second, first} {
+			if err := d.Claim(bounded(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	waited := make(chan error, 1)
+	go func() {
+		_, err := second.Release(bounded(t))
+		waited <- err
+	}()
+	if _, err := first.Release(bounded(t)); err != nil {
+		t.Error(err)
+	}
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+	if _, err := first.Release(bounded(t)); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	if exists, _, err := zookeepertest.Client(t, server.Endpoint()).Exists("/etcdbench/11111111"); exists || err != nil {
+		t.Errorf("the root exists: %v, %v", exists, err)
+	}
+}
+
+// fill claims with so many pods, of which each writes, and none releases.
+func fill(t *testing.T, p plan.Plan) {
+	t.Helper()
+	keys := p.Run.KeyWriter()
+	for i := range p.Pods() {
+		d := New(p, i)
+		if err := d.Claim(bounded(t)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := d.Connect(bounded(t), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := int64(i); n < *p.Load.Requests; n += 7 * int64(p.Pods()) {
+			var resp load.Response
+			c.Do(bounded(t), &load.Request{Operation: spec.OperationPut, Key: keys.AppendKey(nil, n), Value: []byte("v"), Timeout: 10 * time.Second}, &resp)
+			if !resp.Succeeded() {
+				t.Fatalf("%+v", resp)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCleanDeletesWhatDeadPodsLeft(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	_, nodes := counted(t, server)
+	p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 3 })
+	fill(t, p)
+	for range 2 {
+		if err := driverOf(t, p, 0).Clean(bounded(t)); err != nil {
+			t.Fatal(err)
+		}
+		if _, now := counted(t, server); now != nodes+outerNodes {
+			t.Errorf("wanted %d nodes, found %d", nodes+outerNodes, now)
+		}
+	}
+}
+
+// What the run did not make stays, with the nodes around it; all else goes.
+func TestCleanLeavesWhatIsForeign(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	p := planFor([]string{server.Endpoint()})
+	fill(t, p)
+	makeNodeAt(t, client, "/etcdbench/11111111/00001/mine")
+	makeNodeAt(t, client, "/etcdbench/11111111/notes")
+	err := driverOf(t, p, 0).Clean(bounded(t))
+	wantReason(t, err, results.FailurePrefixNotEmpty, "did not make", "/etcdbench/11111111")
+	wantLeft := []string{".owner-" + ownUID, "00001", "notes"}
+	if left := childrenOf(t, client, "/etcdbench/11111111"); !slices.Equal(left, wantLeft) {
+		t.Errorf("wanted %v to be left, found %v", wantLeft, left)
+	}
+	if left := childrenOf(t, client, "/etcdbench/11111111/00001"); !slices.Equal(left, []string{"mine"}) {
+		t.Errorf("wanted the foreign node alone, found %v", left)
+	}
+}
+
+// Who waits for the last pod hears that it gave up.
+func TestNobodyWaitsForWhatIsForeign(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
+	fill(t, p)
+	makeNodeAt(t, zookeepertest.Client(t, server.Endpoint()), "/etcdbench/11111111/notes")
+	ctx := bounded(t)
+	errs := make(chan error, 2)
+	for i := range 2 {
+		d := driverOf(t, p, i)
+		go func() {
+			_, err := d.Release(ctx)
+			errs <- err
+		}()
+	}
+	for range 2 {
+		wantReason(t, <-errs, results.FailurePrefixNotEmpty, "did not make", "notes")
+	}
+}
+
+// Without its marker nothing of a run is deleted, and nobody takes that for clean.
+func TestNothingIsDeletedWithoutTheMarker(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	client := zookeepertest.Client(t, server.Endpoint())
+	p := planFor([]string{server.Endpoint()})
+	fill(t, p)
+	_, before := counted(t, server)
+	if err := client.Delete("/etcdbench/11111111/.owner-"+ownUID, -1); err != nil {
+		t.Fatal(err)
+	}
+	wantReason(t, driverOf(t, p, 0).Clean(bounded(t)), results.FailurePrefixNotEmpty, "marker", ownUID)
+	if _, now := counted(t, server); now != before-1 {
+		t.Errorf("%d nodes were deleted", before-1-now)
+	}
+}

@@ -1,0 +1,192 @@
+package zookeeper
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Preflight implements load.Driver.
+func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, error) {
+	target, view, err := d.preflight(ctx)
+	return target, view, settled(ctx, err, d.addresses())
+}
+
+func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
+	all, err := d.healthOfAll(ctx)
+	if err != nil {
+		return nil, members.View{}, err
+	}
+	if err := d.checkEnsemble(all); err != nil {
+		return nil, members.View{}, err
+	}
+	if err := d.checkConnections(ctx); err != nil {
+		return nil, members.View{}, err
+	}
+	if err := d.guard(ctx); err != nil {
+		return nil, members.View{}, err
+	}
+	voters, unlisted := d.voters(ctx)
+	target := &results.Target{ClusterID: hashed(d.identity(voters)...), Unlisted: unlisted}
+	view := members.View{At: time.Now(), Members: map[string]members.State{}, Voters: voters}
+	for i, endpoint := range d.plan.Target.Endpoints {
+		h := all[i]
+		target.Members = append(target.Members, results.Member{
+			ID: hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
+		})
+		view.Members[hashed(endpoint)] = h.state(endpoint)
+	}
+	return target, view, nil
+}
+
+// checkEnsemble refuses addresses of several ensembles, which have several leaders.
+func (d *Driver) checkEnsemble(all []health) error {
+	leader := ""
+	for i, endpoint := range d.plan.Target.Endpoints {
+		switch {
+		case !all[i].leads:
+		case leader != "":
+			return load.Errorf(results.FailureTargetUnhealthy,
+				"%s and %s both lead, so that they are not servers of one ensemble; name those of one", leader, endpoint)
+		default:
+			leader = endpoint
+		}
+	}
+	return nil
+}
+
+// identity distinguishes ensembles: ZooKeeper has no cluster ID.
+func (d *Driver) identity(voters []string) []string {
+	if len(voters) > 0 {
+		return voters
+	}
+	return slices.Sorted(slices.Values(d.plan.Target.Endpoints))
+}
+
+// hashed derives an ID from words.
+func hashed(words ...string) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(strings.Join(words, "\n")))
+	return fmt.Sprintf("%016x", sum.Sum64())
+}
+
+// state is the server's view of the ensemble. Only the leader tells who leads.
+func (h health) state(endpoint string) members.State {
+	s := members.State{Version: h.version}
+	if h.leads {
+		// The epoch of a standalone server is 0, and a term must not be.
+		s.Leader, s.Term = hashed(endpoint), h.epoch+1
+	}
+	return s
+}
+
+// View implements load.Observer.
+func (d *Driver) View(ctx context.Context) members.View {
+	view := members.View{At: time.Now(), Members: map[string]members.State{}}
+	var mutex sync.Mutex
+	var asking sync.WaitGroup
+	for _, endpoint := range d.plan.Target.Endpoints {
+		asking.Go(func() {
+			h, err := d.healthOf(ctx, endpoint)
+			state := h.state(endpoint)
+			if err != nil {
+				state = members.State{Problem: explain(err, endpoint).Error()}
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			view.Members[hashed(endpoint)] = state
+		})
+	}
+	asking.Go(func() { view.Voters, _ = d.voters(ctx) })
+	asking.Wait()
+	return view
+}
+
+// configuration is the znode that lists the servers of an ensemble.
+const configuration = "/zookeeper/config"
+
+// voters returns the voting servers as the ensemble lists them, or why they cannot be
+// listed. A standalone server lists none, and is the only voter.
+func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) {
+	config, err := d.read(ctx, configuration)
+	if err != nil {
+		return nil, explain(err, d.addresses()).Error()
+	}
+	for line := range strings.Lines(config.data) {
+		server, at, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if strings.HasPrefix(server, "server.") && !strings.Contains(at, ":observer") {
+			voters = append(voters, server+"="+at)
+		}
+	}
+	slices.Sort(voters)
+	if len(voters) == 0 && len(d.plan.Target.Endpoints) == 1 {
+		voters = []string{hashed(d.plan.Target.Endpoints[0])}
+	}
+	return voters, ""
+}
+
+// controlConnections is how many connections a pod opens to a server beside the load: the
+// control session, and one for srvr.
+const controlConnections = 2
+
+// checkConnections compares this pod's connections to each server with its
+// maxClientCnxns. If a server does not tell it, Connect fails and explains the limit.
+func (d *Driver) checkConnections(ctx context.Context) error {
+	part, err := d.plan.Part(d.index)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]int{}
+	for c := range part.Connections {
+		wanted[d.endpointOf(part.FirstConnection+c)]++
+	}
+	endpoints := d.plan.Target.Endpoints
+	return reach.Troubles(endpoints, reach.All(endpoints, func(i int) error {
+		most, known := d.mostConnections(ctx, endpoints[i])
+		carrying := wanted[endpoints[i]]
+		if sum := carrying + controlConnections; known && most > 0 && sum > most {
+			return load.Errorf(results.FailureTargetUnhealthy,
+				"%s takes %d connections from one address (maxClientCnxns), and this client pod needs %d: %d for the load and %d beside it. Raise maxClientCnxns in zoo.cfg, lower load.connections, or raise load.pods",
+				endpoints[i], most, sum, carrying, controlConnections)
+		}
+		return nil
+	}))
+}
+
+// tenants are systems that depend on ZooKeeper, by the znodes that they create.
+var tenants = []struct{ root, name string }{
+	{"/brokers", "Kafka"}, {"/controller", "Kafka"}, {"/hbase", "HBase"}, {"/solr", "Solr"}, {"/ledgers", "BookKeeper"}, {"/clickhouse", "ClickHouse"},
+}
+
+// guard refuses an ensemble that another system depends on.
+func (d *Driver) guard(ctx context.Context) error {
+	if d.plan.Guard.AcknowledgeControlPlane {
+		return nil
+	}
+	for _, tenant := range tenants {
+		found, err := d.stat(ctx, tenant.root)
+		if err != nil {
+			return err
+		}
+		if found.exists {
+			return load.Errorf(results.FailureControlPlaneTarget,
+				"%s holds the znode %s, as of %s: a load can take that down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane if that is what is meant",
+				d.addresses(), tenant.root, tenant.name)
+		}
+	}
+	return nil
+}
+
+// frameBytes is the size of a buffer for one request of the load.
+func (d *Driver) frameBytes() int {
+	return max(smallestFrame, int(d.plan.Values().SizeBytes)+2*d.tree.keys.KeyBytes()+opBytes)
+}

@@ -1,0 +1,84 @@
+package zookeeper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+// A key is the prefix and a decimal number. Its znode is root/folder/leaf: the leaf is the
+// last leafDigits digits of the number, the folder all digits before them. So every znode
+// has few enough children to be listed.
+//
+// The root has these children beside the folders: the marker .owner-UID, which says whose
+// the root is; .pod with one child for each pod that may still write; and, while the last
+// pod deletes, .last with the index of that pod.
+const (
+	leafDigits = 3
+	perFolder  = 1000
+)
+
+// gaveUp is the data of .last after the last pod has found foreign znodes.
+const gaveUp = "gave up"
+
+// ownedBy precedes the UID of the run in the data of a root.
+const ownedBy = "etcdbench "
+
+// tree has the paths of a run's znodes.
+type tree struct {
+	prefix, root, uid string
+	keys              workload.KeyWriter
+	// written is how many keys the run can write, from the first one on.
+	written int64
+}
+
+// treeOf returns the tree of the run with a UID.
+func treeOf(r workload.Run, uid string) tree {
+	return tree{
+		prefix: r.Prefix, root: rootOf(r.Prefix), uid: uid,
+		keys: r.KeyWriter(), written: min(r.Keys().Count, r.Load.RequestBound()),
+	}
+}
+
+// rootOf returns the path of a prefix.
+func rootOf(prefix string) string { return "/" + strings.Trim(prefix, "/") }
+
+// path returns the path of a key.
+func (t *tree) path(key []byte) string {
+	digits := key[len(t.prefix):]
+	folder := len(digits) - leafDigits
+	return t.root + "/" + string(digits[:folder]) + "/" + string(digits[folder:])
+}
+
+func (t *tree) marker() string { return t.root + "/.owner-" + t.uid }
+
+func (t *tree) pods() string { return t.root + "/.pod" }
+
+func (t *tree) pod(index int) string { return fmt.Sprintf("%s/%06d", t.pods(), index) }
+
+func (t *tree) last() string { return t.root + "/.last" }
+
+// folders is the number of folders.
+func (t *tree) folders() int64 { return (t.written + perFolder - 1) / perFolder }
+
+// folder returns the path of a folder by its number.
+func (t *tree) folder(number int64) string {
+	key := t.path(t.keys.AppendKey(nil, number*perFolder))
+	return key[:strings.LastIndexByte(key, '/')]
+}
+
+// isLeaf returns whether a child of a folder has the name of a key.
+func isLeaf(name string) bool {
+	return len(name) == leafDigits && strings.Trim(name, "0123456789") == ""
+}
+
+// outer returns the ancestors of a root, the highest first.
+func outer(root string) (nodes []string) {
+	for i := 1; i < len(root); i++ {
+		if root[i] == '/' {
+			nodes = append(nodes, root[:i])
+		}
+	}
+	return nodes
+}

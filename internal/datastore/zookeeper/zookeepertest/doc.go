@@ -1,0 +1,6 @@
+// Package zookeepertest starts ZooKeeper for tests: bin/tools/zookeeper-debian, which
+// `make tools-zookeeper-debian` brings.
+//
+// It imports go-zookeeper and the standard library. Its one invariant: no server
+// outlives the test that started it.
+package zookeepertest

@@ -1,0 +1,188 @@
+package zookeepertest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+const (
+	clientPort, adminPort, peerPort, electionPort = "2181", "8080", "2888", "3888"
+	// heapMiB is enough for the tests' nodes.
+	heapMiB = 128
+	// startTimeout bounds how long an ensemble may take to serve.
+	startTimeout = time.Minute
+)
+
+// Server is one process.
+type Server struct {
+	// Host is an address of the loopback interface that is this server's alone, so that
+	// its ports can be the usual ones.
+	Host string
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+	log   *bytes.Buffer
+}
+
+// Endpoint returns where clients connect.
+func (s *Server) Endpoint() string { return net.JoinHostPort(s.Host, clientPort) }
+
+// Admin returns the URL of a command of the AdminServer.
+func (s *Server) Admin(command string) string {
+	return "http://" + net.JoinHostPort(s.Host, adminPort) + "/commands/" + command
+}
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.ended
+}
+
+// Pause stops the server until the function that it returns is called.
+func (s *Server) Pause(t *testing.T) (resume func()) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	resume = sync.OnceFunc(func() { _ = s.cmd.Process.Signal(syscall.SIGCONT) })
+	t.Cleanup(resume)
+	return resume
+}
+
+// Start starts an ensemble of so many servers, until the test ends, and waits until it
+// serves. Settings are further lines of zoo.cfg.
+func Start(t *testing.T, servers int, settings ...string) []*Server {
+	t.Helper()
+	root := tools(t)
+	network := rand.N(250) + 2
+	var all []*Server
+	for i := range servers {
+		all = append(all, &Server{Host: fmt.Sprintf("127.%d.%d.%d", network, rand.N(250)+2, i+2), log: &bytes.Buffer{}, ended: make(chan struct{})})
+	}
+	for i, s := range all {
+		s.start(t, root, i+1, configuration(all, i, settings))
+	}
+	for _, s := range all {
+		Client(t, s.Endpoint())
+	}
+	return all
+}
+
+// tools returns the folder with Debian's files.
+func tools(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+	}
+	root := filepath.Join(dir, "bin", "tools", "zookeeper-debian")
+	if _, err := os.Stat(root); err != nil {
+		t.Fatalf("wanted ZooKeeper in %s: run `make tools-zookeeper-debian`: %v", root, err)
+	}
+	return root
+}
+
+// configuration returns the zoo.cfg of a server, but for its dataDir.
+func configuration(all []*Server, own int, settings []string) string {
+	host := all[own].Host
+	lines := []string{
+		"tickTime=2000", "initLimit=10", "syncLimit=5",
+		"clientPort=" + clientPort, "clientPortAddress=" + host,
+		"admin.serverAddress=" + host, "admin.serverPort=" + adminPort,
+	}
+	if len(all) > 1 {
+		for i, s := range all {
+			lines = append(lines, fmt.Sprintf("server.%d=%s:%s:%s", i+1, s.Host, peerPort, electionPort))
+		}
+	}
+	return strings.Join(append(lines, settings...), "\n") + "\n"
+}
+
+func (s *Server) start(t *testing.T, root string, id int, config string) {
+	t.Helper()
+	data := t.TempDir()
+	file := filepath.Join(data, "zoo.cfg")
+	write(t, file, config+"dataDir="+data+"\n")
+	write(t, filepath.Join(data, "myid"), fmt.Sprintln(id))
+	java, err := filepath.Glob(filepath.Join(root, "usr/lib/jvm/java-*/bin/java"))
+	if err != nil || len(java) == 0 {
+		t.Fatalf("found no java in %s: %v", root, err)
+	}
+	s.cmd = exec.Command(java[0],
+		fmt.Sprintf("-Xmx%dm", heapMiB), "-cp", classPath(t, root),
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.cmd.Wait()
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			t.Logf("the ZooKeeper at %s said:\n%s", s.Host, s.log.Bytes())
+		}
+	})
+}
+
+// classPath has all jars, and of the places for a log only the one that needs no file.
+func classPath(t *testing.T, root string) string {
+	t.Helper()
+	jars, err := filepath.Glob(filepath.Join(root, "usr/share/java/*.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(slices.DeleteFunc(jars, func(jar string) bool {
+		name := filepath.Base(jar)
+		return strings.HasPrefix(name, "slf4j-") && !strings.HasPrefix(name, "slf4j-api") && !strings.HasPrefix(name, "slf4j-simple")
+	}), ":")
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Client returns a client of servers that serve, until the test ends.
+func Client(t *testing.T, endpoints ...string) *zk.Conn {
+	t.Helper()
+	client, events, err := zk.Connect(endpoints, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silence{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	limit := time.After(startTimeout)
+	for {
+		select {
+		case e := <-events:
+			if e.State == zk.StateHasSession {
+				return client
+			}
+		case <-limit:
+			t.Fatalf("%v give no session within %v", endpoints, startTimeout)
+		}
+	}
+}
+
+type silence struct{}
+
+func (silence) Printf(string, ...any) {}

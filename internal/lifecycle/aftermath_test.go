@@ -1,0 +1,179 @@
+package lifecycle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// silent is what status says of a pod that has not reported in its time.
+func silent(name string) change {
+	return func(o *Observed) {
+		o.Run.Status.Pods = append(o.Run.Status.Pods, v1alpha1.PodStatus{Name: name, Partial: true}, v1alpha1.PodStatus{Name: "a"})
+	}
+}
+
+func TestAftermath(t *testing.T) {
+	completed := finished(v1alpha1.ReasonCompleted)
+	ttl := func(n int32) change { return func(o *Observed) { o.Run.Spec.TTLSecondsAfterFinished = &n } }
+	cleanup := func(c Cleanup) change { return func(o *Observed) { c.Exists = true; o.Cleanup = c } }
+	clean := cleaned(metav1.ConditionTrue)
+	waiting := pod(1, func(p *Pod) { *p = Pod{Index: 1, Name: "b", State: PodWaiting} })
+	tests := map[string]struct {
+		seen        Observed
+		at          time.Duration
+		wantActs    string
+		wantCleaned metav1.ConditionStatus
+	}{
+		"pods may end, object is let go":      {scenario(done, completed, clean), 0, "Annotate a collected, Annotate b collected, RemoveFinalizer", ""},
+		"pods of a stopped run":               {scenario(told(t0), finished(v1alpha1.ReasonStopped), clean, func(o *Observed) { o.Run.Status.Ending = &v1alpha1.Ending{} }), 0, "Annotate a stop a collected, Annotate b stop b collected, RemoveFinalizer", ""},
+		"a pod that never began":              {scenario(done, completed, waiting), 0, "DeleteJob", metav1.ConditionTrue},
+		"pods that outlive their run":         {scenario(told(t0), completed), releaseGrace, "DeleteJob", ""},
+		"a pod that hangs":                    {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("b")), 0, "DeleteJob", ""},
+		"a pod of the run that reported":      {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("c")), 0, "Annotate a collected, Annotate b collected", ""},
+		"all ended":                           {scenario(done, ended, completed), 0, "", metav1.ConditionTrue},
+		"keys left":                           {scenario(told(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed), 0, "CreateCleanup", ""},
+		"keys left by a dead node's pod":      {scenario(told(t0), completed), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},
+		"cleanup works":                       {scenario(told(t0), ended, completed, cleanup(Cleanup{Created: t0})), 0, "", ""},
+		"cleanup done":                        {scenario(told(t0), ended, completed, cleanup(Cleanup{Succeeded: true})), 0, "", metav1.ConditionTrue},
+		"cleanup failed":                      {scenario(told(t0), ended, completed, cleanup(Cleanup{Failed: "x"})), 0, "", metav1.ConditionFalse},
+		"failed, and gone":                    {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse)), 0, "", ""},
+		"failed, deleted: once more":          {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), cleanup(Cleanup{Failed: "x", Created: t0}), deleted(t0.Add(time.Second))), 2 * time.Second, "DeleteCleanup", ""},
+		"deleted: another try":                {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0)), 0, "CreateCleanup", ""},
+		"deleted: that failed, too":           {scenario(told(t0), ended, completed, cleanup(Cleanup{Failed: "x", Created: t0.Add(time.Second)}), deleted(t0)), 2 * time.Second, "DeleteCleanup, RemoveFinalizer", ""},
+		"cleaned, cleanup is removed":         {scenario(told(t0), ended, completed, clean, cleanup(Cleanup{Succeeded: true})), 0, "DeleteCleanup, RemoveFinalizer", ""},
+		"time to live not over":               {scenario(done, ended, completed, clean, ttl(10)), 9 * time.Second, "RemoveFinalizer", ""},
+		"time to live over":                   {scenario(done, ended, completed, clean, ttl(10)), 10 * time.Second, "RemoveFinalizer, DeleteRun", ""},
+		"time to live over, keys left":        {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), ttl(10)), 10 * time.Second, "", ""},
+		"deleted long ago, and not even done": {scenario(running, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for i, p := range tc.seen.Pods {
+				tc.seen.Pods[i].Started = p.State != PodWaiting
+			}
+			d := Decide(tc.seen, t0.Add(tc.at))
+			var got metav1.ConditionStatus
+			if d.Cleaned != nil {
+				got = d.Cleaned.Status
+			}
+			if acts(d) != tc.wantActs || got != tc.wantCleaned {
+				t.Errorf("wanted %q and Cleaned=%q, found %q and %q", tc.wantActs, tc.wantCleaned, acts(d), got)
+			}
+			if d.Finish != nil || d.Ending != nil || d.StartAt != nil {
+				t.Errorf("wanted Finished to stay as it is, found %+v", d)
+			}
+		})
+	}
+}
+
+// TestGivingUpNamesTheKeys: whoever deletes an object whose keys could not be
+// deleted must hear how to do it by hand, in words that a shell takes.
+func TestGivingUpNamesTheKeys(t *testing.T) {
+	o := scenario(told(t0), deleted(t0), func(o *Observed) { o.Run.Spec.Target.KeyPrefix = "it's/" })
+	d := Decide(o, t0.Add(deletionGrace))
+	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, benchmark.RemovalCommand(o.Run)) {
+		t.Errorf("wanted a note with the command, found %+v", d.Notes)
+	}
+	cleaned(metav1.ConditionTrue)(&o)
+	if d = Decide(o, t0.Add(deletionGrace)); len(d.Notes) != 0 {
+		t.Errorf("wanted no note for a run that was cleaned, found %+v", d.Notes)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	with := func(c results.Cleaning) func(*Pod) {
+		return func(p *Pod) {
+			*p = Pod{Name: p.Name, State: PodEnded, Started: true, Final: &results.Snapshot{Stage: results.StageDone, Cleaning: c}}
+		}
+	}
+	state := func(s PodState, started bool) func(*Pod) {
+		return func(p *Pod) { *p = Pod{Name: p.Name, State: s, Started: started} }
+	}
+	tests := map[string]struct {
+		a, b func(*Pod)
+		want string
+	}{
+		"both deleted":           {with(results.CleaningKeysDeleted), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"one wrote":              {with(results.CleaningNothingWritten), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"none wrote":             {with(results.CleaningNothingWritten), with(results.CleaningNothingWritten), "True NothingWritten"},
+		"one left":               {with(results.CleaningKeysDeleted), with(results.CleaningKeysLeft), "Unknown KeysLeft"},
+		"one never began":        {state(PodWaiting, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"none was made":          {state(PodMissing, false), state(PodMissing, false), "True NothingWritten"},
+		"one ended without word": {state(PodEnded, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+		"one evicted unbegun":    {state(PodEnded, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"one is gone":            {state(PodGone, false), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+		"one still runs":         {state(PodRunning, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := keys(scenario(running, pod(0, tc.a), pod(1, tc.b)))
+			if got := string(k.Status) + " " + k.Reason; got != tc.want {
+				t.Errorf("wanted %s, found %s", tc.want, got)
+			}
+		})
+	}
+	heard := func(p *Pod) {
+		*p = Pod{Name: p.Name, State: PodEnded, Live: &results.Snapshot{Stage: results.StageMeasuring, Cleaning: results.CleaningKeysLeft}}
+	}
+	kept := func(p *Pod) { *p = Pod{Name: p.Name, State: PodEnded, Kept: results.StageMeasuring} }
+	for name, seen := range map[string]func(*Pod){"a scrape": heard, "status": kept, "a restart": state(PodWaiting, true)} {
+		t.Run("the cluster does not say that it began, and "+name+" does", func(t *testing.T) {
+			if k := keys(scenario(running, pod(0, seen), pod(1, with(results.CleaningKeysDeleted)))); k.Status != metav1.ConditionUnknown {
+				t.Errorf("wanted it not to be known that the keys are deleted, found %+v", k)
+			}
+		})
+	}
+	t.Run("status remembers", func(t *testing.T) {
+		o := scenario(running, pod(0, state(PodGone, false)), pod(1, with(results.CleaningKeysDeleted)))
+		o.Run.Status.Pods = []v1alpha1.PodStatus{{Name: "a", KeysDeleted: true}}
+		if k := keys(o); k.Reason != v1alpha1.ReasonKeysDeleted {
+			t.Errorf("wanted KeysDeleted, found %+v", k)
+		}
+	})
+}
+
+// TestKeysOfAPodThatMayYetStart: its Job's deletion is only asked for when the run
+// ends. Where no run waits for another, nothing keeps it from writing until it is gone.
+func TestKeysOfAPodThatMayYetStart(t *testing.T) {
+	starting := Pod{Name: "b", Node: "n", State: PodWaiting}
+	noNode, noImage := starting, starting
+	noNode.Node, noImage.Stuck = "", &Problem{v1alpha1.ReasonImageUnavailable, "no image"}
+	tests := map[string]struct {
+		pod        Pod
+		concurrent v1alpha1.ConcurrentRuns
+		want       metav1.ConditionStatus
+	}{
+		"asks nobody":     {starting, v1alpha1.ConcurrentRunsAllow, metav1.ConditionUnknown},
+		"awaits its turn": {starting, v1alpha1.ConcurrentRunsQueue, metav1.ConditionTrue},
+		"has no node":     {noNode, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
+		"has no image":    {noImage, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := scenario(done, pod(1, func(p *Pod) { *p = tc.pod }))
+			o.Run.Spec.Target.ConcurrentRuns = tc.concurrent
+			if k := keys(o); k.Status != tc.want {
+				t.Errorf("wanted Cleaned=%s, found %+v", tc.want, k)
+			}
+		})
+	}
+}
+
+func TestRefusedCleanup(t *testing.T) {
+	p := Problem{v1alpha1.ReasonPodsForbidden, "quota"}
+	seen := scenario(told(t0), ended, finished(v1alpha1.ReasonPodFailed))
+	if d := Refuse(seen, p, t0); d.Finish != nil || d.Cleaned == nil || d.Cleaned.Status != metav1.ConditionFalse {
+		t.Errorf("wanted Cleaned=False and nothing else, found %+v", d)
+	}
+	deleted(t0)(&seen)
+	if d := Refuse(seen, p, t0.Add(time.Second)); acts(d) != "RemoveFinalizer" || len(d.Notes) != 1 {
+		t.Errorf("wanted the object to be let go with a note, found %+v", d)
+	}
+}

@@ -1,0 +1,195 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// client is what a pod's container really does, of which the operator hears some.
+type client struct {
+	// wrote: it has claimed the prefix, or joined those that had.
+	wrote bool
+	// over: it sends no load any more. It did all of it, or the other fields say
+	// what has ended it.
+	over, did, stopped bool
+	fired              *results.Fired
+	failure            *results.Failure
+	// released is since when it waits for the others to release the prefix.
+	released time.Time
+}
+
+// store is the run's prefix in the target: the indexes of the pods that hold it,
+// whether it has keys, and whether it ever had.
+type store struct {
+	writers     map[int]bool
+	keys, wrote bool
+}
+
+func (s *store) write(index int) { s.writers[index], s.keys, s.wrote = true, true, true }
+
+// release takes a pod out of those that hold the prefix. The last one deletes the keys.
+func (s *store) release(index int) (deleted bool) {
+	delete(s.writers, index)
+	if len(s.writers) == 0 {
+		s.keys = false
+	}
+	return !s.keys
+}
+
+func (s *store) sweep() {
+	clear(s.writers)
+	s.keys = false
+}
+
+func (w *world) client(p *Pod) *client {
+	if w.clients[p.Name] == nil {
+		w.clients[p.Name] = &client{}
+	}
+	return w.clients[p.Name]
+}
+
+// grow takes a pod one step through its life, as loadgen lives it.
+func (w *world) grow(p *Pod, hostile bool) {
+	if w.frozen[p.Name] || w.rand.IntN(3) == 0 {
+		return
+	}
+	switch c := w.client(p); {
+	case p.State == PodWaiting:
+		w.startOrStick(p, hostile)
+	case p.State != PodRunning:
+	case p.Final != nil && p.Collected:
+		p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 0 (Completed)", true, false
+	case p.Final != nil:
+	case c.over:
+		w.release(p, c)
+	case p.Stop:
+		c.over, c.stopped = true, true
+	case p.StartAt != "":
+		c.over, c.did = true, true
+		w.says(p, c, results.StageCleaning)
+	case !p.Turn && !allowsOthers(w.run):
+		w.says(p, c, results.StageWaiting)
+		w.run.Status.Target.ClusterID = "c"
+	case !c.wrote:
+		c.wrote = true
+		w.store.write(p.Index)
+	default:
+		p.Ready = true
+	}
+}
+
+// thaw wakes a pod that hung, which goes on with its load where it was. Its time does
+// not stand still.
+func (w *world) thaw(p *Pod) {
+	delete(w.frozen, p.Name)
+	inTime := w.now.Before(timesOut(Observed{Run: w.run}))
+	if c := w.client(p); c.wrote && !c.over && inTime {
+		w.store.write(p.Index)
+	}
+}
+
+// How long a pod waits for the others to release the prefix, and once it was told
+// to stop.
+const (
+	releasePatience  = 4 * time.Minute
+	releaseInterrupt = 30 * time.Second
+)
+
+// release gives the prefix up, and waits a while for the others.
+func (w *world) release(p *Pod, c *client) {
+	if c.released.IsZero() {
+		c.released = w.now
+	}
+	waited := w.now.Sub(c.released)
+	switch {
+	case !c.wrote, w.store.release(p.Index), waited >= releasePatience, p.Stop && waited >= releaseInterrupt:
+		w.says(p, c, results.StageDone)
+	default:
+		w.says(p, c, results.StageCleaning)
+	}
+}
+
+// says is what a scrape finds.
+func (w *world) says(p *Pod, c *client, stage results.Stage) {
+	if p.Unreachable {
+		return
+	}
+	p.Conclude(w.snapshot(c, stage), nil)
+}
+
+func (w *world) snapshot(c *client, stage results.Stage) *results.Snapshot {
+	s := &results.Snapshot{Stage: stage, Stopped: c.stopped, Fired: c.fired, Failure: c.failure, Cleaning: results.CleaningKeysLeft}
+	switch {
+	case !c.wrote:
+		s.Cleaning = results.CleaningNothingWritten
+	case !c.released.IsZero() && !w.store.keys:
+		s.Cleaning = results.CleaningKeysDeleted
+	}
+	return s
+}
+
+// terminate has the pod's container end, as it does on SIGTERM: it may get to release
+// the prefix, and to leave its last words, or not.
+func (w *world) terminate(p *Pod) {
+	c, spoke := w.client(p), p.Final != nil
+	p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 0 (Completed)", true, false
+	if spoke || !p.Started || w.rand.IntN(2) == 0 {
+		return
+	}
+	c.stopped = c.stopped || !c.over
+	if w.rand.IntN(2) == 0 {
+		c.released = w.now
+		w.store.release(p.Index)
+	}
+	p.Conclude(nil, w.snapshot(c, results.StageDone))
+}
+
+// breaks has the pod fail by itself, and say so.
+func (w *world) breaks(p *Pod) {
+	if c := w.client(p); p.State == PodRunning && p.Final == nil && !c.over {
+		c.over, c.failure = true, &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}
+		w.says(p, c, results.StageConnecting)
+	}
+}
+
+// fire has the pod's guard end its load.
+func (w *world) fire(p *Pod) {
+	if c := w.client(p); p.State == PodRunning && p.Final == nil && !c.over {
+		c.over, c.stopped = true, true
+		c.fired = &results.Fired{Rule: spec.GuardAlarm, Detail: "NOSPACE", At: w.now}
+		w.says(p, c, results.StageCleaning)
+	}
+}
+
+// forget is of a new operator, which knows no scrape.
+func forget(p *Pod) {
+	if p.Live = nil; p.Road == v1alpha1.RoadScrape {
+		p.Final, p.Road = nil, ""
+	}
+}
+
+// timer has the pods end their parts as they do when nobody ends the run. The time
+// of one that awaits its turn does not run.
+func (w *world) timer() {
+	w.leave(seconds(w.run.Spec.TimeoutSeconds))
+	expires := func(p *Pod) bool { return p.State == PodRunning && p.Final == nil && p.Turn && !w.frozen[p.Name] }
+	for _, p := range w.pods {
+		if expires(p) {
+			w.store.release(p.Index)
+		}
+	}
+	for _, name := range w.names() {
+		if p, c := w.pods[name], w.client(w.pods[name]); expires(p) {
+			c.released = w.now
+			if !c.over {
+				c.over, c.stopped = true, true
+				c.failure = &results.Failure{Reason: results.FailureTimedOut, Message: "time ran out"}
+			}
+			p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 1 (Error)", true, false
+			p.Conclude(nil, w.snapshot(c, results.StageDone))
+		}
+	}
+}

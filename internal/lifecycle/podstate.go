@@ -1,0 +1,110 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// The kubelet's reasons for a container that waits, by what they mean for the
+// run. Those that are not here pass by themselves.
+var waitingReasons = map[string]string{
+	"ErrImagePull":               v1alpha1.ReasonImageUnavailable,
+	"ImagePullBackOff":           v1alpha1.ReasonImageUnavailable,
+	"ErrImageNeverPull":          v1alpha1.ReasonImageUnavailable,
+	"InvalidImageName":           v1alpha1.ReasonImageUnavailable,
+	"ImageInspectError":          v1alpha1.ReasonImageUnavailable,
+	"RegistryUnavailable":        v1alpha1.ReasonImageUnavailable,
+	"SignatureValidationFailed":  v1alpha1.ReasonImageUnavailable,
+	"CreateContainerConfigError": v1alpha1.ReasonPodFailed,
+	"CreateContainerError":       v1alpha1.ReasonPodFailed,
+	"RunContainerError":          v1alpha1.ReasonPodFailed,
+}
+
+// stateOf returns the pod's state and whether its container may have started.
+func stateOf(p *corev1.Pod) (state PodState, started bool) {
+	c := containerOf(p).State
+	started = mayHaveStarted(containerOf(p))
+	switch {
+	case c.Terminated != nil:
+		return PodEnded, started
+	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+		return PodEnded, started
+	case c.Running != nil:
+		return PodRunning, true
+	}
+	return PodWaiting, started
+}
+
+// reasonUnknown is the kubelet's for a container that it cannot find any more,
+// after a restart of its node for example: it writes an end without a beginning,
+// and the container may have run.
+const reasonUnknown = "ContainerStatusUnknown"
+
+func mayHaveStarted(c corev1.ContainerStatus) bool {
+	t := c.State.Terminated
+	return c.State.Running != nil || c.LastTerminationState.Terminated != nil ||
+		t != nil && (!t.StartedAt.IsZero() || t.Reason == reasonUnknown)
+}
+
+func hasExited(p *corev1.Pod) bool {
+	t := containerOf(p).State.Terminated
+	return t != nil && t.Reason != reasonUnknown
+}
+
+func exitOf(p *corev1.Pod) string {
+	if t := containerOf(p).State.Terminated; t != nil {
+		return fmt.Sprintf("ended with exit code %d (%s)", t.ExitCode, cmp.Or(t.Reason, "no reason given"))
+	}
+	return fmt.Sprintf("was ended by the cluster: %s", cmp.Or(p.Status.Message, p.Status.Reason, "no reason given"))
+}
+
+// stuckOf returns what keeps the pod from starting; since is when its node was
+// chosen, for the kubelet dates no waiting container.
+func stuckOf(p *corev1.Pod) (stuck *Problem, since time.Time) {
+	scheduled := conditionOf(p, corev1.PodScheduled)
+	if scheduled.Status == corev1.ConditionFalse {
+		return &Problem{v1alpha1.ReasonUnschedulable, scheduled.Message}, scheduled.LastTransitionTime.Time
+	}
+	w := containerOf(p).State.Waiting
+	if w == nil || waitingReasons[w.Reason] == "" {
+		return nil, time.Time{}
+	}
+	since = scheduled.LastTransitionTime.Time
+	if since.IsZero() {
+		since = p.CreationTimestamp.Time
+	}
+	return &Problem{waitingReasons[w.Reason], fmt.Sprintf("%s: %s", w.Reason, cmp.Or(w.Message, containerImage(p)))}, since
+}
+
+func containerImage(p *corev1.Pod) string {
+	for _, c := range p.Spec.Containers {
+		if c.Name == ContainerName {
+			return c.Image
+		}
+	}
+	return ""
+}
+
+// containerOf returns the zero value while the kubelet has not written a status.
+func containerOf(p *corev1.Pod) corev1.ContainerStatus {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == ContainerName {
+			return c
+		}
+	}
+	return corev1.ContainerStatus{}
+}
+
+func conditionOf(p *corev1.Pod, t corev1.PodConditionType) corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == t {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}

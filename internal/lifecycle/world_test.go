@@ -1,0 +1,326 @@
+package lifecycle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// world is a cluster with one run, as coarse as Decide sees it. It takes the
+// decisions' actions, and fate may strike between any two of them.
+type world struct {
+	t    *testing.T
+	rand *rand.Rand
+	now  time.Time
+	run  *v1alpha1.EtcdBenchmark
+	job  Job
+	jobs int
+	// cleanups counts cleanup Jobs; cleanup is the present one.
+	cleanup  Cleanup
+	cleanups int
+	pods     map[string]*Pod
+	// clients are what the pods really did, by name, whoever knows; store is what
+	// that has left in the target.
+	clients map[string]*client
+	store   store
+	// struck are the blows that have hit the run before its end was certain, and
+	// notes what was told of it besides.
+	struck []blow
+	notes  []Note
+	target bool
+	// ahead counts the steps until the run in front on the same addresses ends,
+	// rivals those until one on the same cluster does.
+	ahead, rivals int
+	gone          bool
+	// strikes is how often fate may strike yet.
+	strikes int
+	// frozen pods do nothing any more; started are the pods told to start, by index.
+	frozen  map[string]bool
+	started map[int]string
+	// asked is since when the operator scrapes a pod; back is when one came back
+	// that had been away.
+	asked map[string]time.Time
+	back  time.Time
+	// plot is what happens to the run, in this order; first is of the present turn.
+	plot  []turn
+	first bool
+	// plotted: nothing else happens to it, and what of that has struck is known.
+	plotted bool
+	story   []func() string
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	r := rand.New(rand.NewPCG(seed, 7))
+	run := newRun(int32(1 + r.IntN(4)))
+	if r.IntN(3) == 0 {
+		run.Spec.OnPodLost = v1alpha1.PodLossContinue
+	}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, clients: map[string]*client{}, store: store{writers: map[int]bool{}}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
+}
+
+func newRun(pods int32) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: "ns", UID: "0123456789ab"}}
+	run.Spec.Target.Datastore = spec.Etcd
+	run.Spec.Load.Pods = pods
+	run.Spec.SchedulingTimeoutSeconds = 60
+	run.Spec.TimeoutSeconds = 200
+	run.Spec.OnPodLost = v1alpha1.PodLossFail
+	return run
+}
+
+func (w *world) note(format string, args ...any) {
+	now := w.now
+	w.story = append(w.story, func() string { return now.Format("04:05.000 ") + fmt.Sprintf(format, args...) })
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.t.Helper()
+	for _, line := range w.story {
+		w.t.Log(line())
+	}
+	w.t.Fatalf(format, args...)
+}
+
+func (w *world) observe() Observed {
+	o := Observed{Run: w.run.DeepCopy(), Job: w.job, Cleanup: w.cleanup}
+	if w.target {
+		o.Target.Endpoints = []string{"127.0.0.1:2379"}
+	} else {
+		o.Target.Missing = "nothing there"
+	}
+	o.Place = w.place()
+	var found []Pod
+	for _, name := range w.names() {
+		if w.asked[name].IsZero() {
+			w.asked[name] = w.now
+		}
+		found = append(found, *w.pods[name])
+		found[len(found)-1].Asked = w.asked[name]
+	}
+	o.Pods, o.Strangers = AssignPods(o.Run, found)
+	o.PodsLive = w.rand.IntN(2) == 0
+	return o
+}
+
+// place is the run's, among others that come and go as the world has it.
+func (w *world) place() Place {
+	switch {
+	case allowsOthers(w.run):
+	case w.ahead > 0:
+		return Place{Behind: "ns/older", Position: 1}
+	case w.run.Status.Admission != nil && w.rivals > 0:
+		known := clusterOf(w.run) != ""
+		return Place{Behind: "ns/other", Position: 1, SameCluster: known, Unknown: !known}
+	}
+	return Place{}
+}
+
+func (w *world) names() []string {
+	var names []string
+	for name := range w.pods {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// step decides, checks what must hold of every decision, and does it.
+func (w *world) step() Decision {
+	o := w.observe()
+	before := o.Run.DeepCopy()
+	d := Decide(o, w.now)
+	w.note("%s/%v -> %s %q finish=%v actions=%v requeue=%v", o.stage(), o.finished(), d.Stage, d.Message, d.Finish, d.Actions, d.Requeue)
+	if o.finished() && (d.Finish != nil || d.Ending != nil || d.StartAt != nil) {
+		w.fail("a finished run was taken up again: %+v", d)
+	}
+	if d.StartAt != nil && before.Status.StartAt != nil && o.countPods(Pod.carriesStart) > 0 {
+		w.fail("a start was replaced that a pod carries")
+	}
+	if d.Admission != nil && o.Place.Behind != "" {
+		w.fail("the run was let in behind %s", o.Place.Behind)
+	}
+	w.notes = append(w.notes, d.Notes...)
+	w.checkFinish(o, d)
+	for _, a := range d.Actions {
+		w.take(a)
+	}
+	w.keep(o, d)
+	w.checkCleaned()
+	return d
+}
+
+func (w *world) take(a Action) {
+	switch a.Act {
+	case AddFinalizer:
+		if !slices.Contains(w.run.Finalizers, v1alpha1.Finalizer) {
+			w.run.Finalizers = append(w.run.Finalizers, v1alpha1.Finalizer)
+		}
+	case CreateJob:
+		w.createJob()
+	case Annotate, Start:
+		w.annotate(a)
+	case DeleteJob:
+		w.deleteJob()
+	case CreateCleanup:
+		w.cleanups++
+		w.cleanup = Cleanup{Exists: true, Created: w.now}
+	case DeleteCleanup:
+		w.cleanup = Cleanup{}
+	case RemoveFinalizer:
+		w.run.Finalizers = nil
+		w.gone = w.run.DeletionTimestamp != nil
+	case DeleteRun:
+		w.gone = true
+	}
+}
+
+func (w *world) createJob() {
+	if w.run.Status.Admission == nil {
+		w.fail("a load Job was created before it was the run's turn")
+	}
+	if w.jobs > 0 && !w.job.Exists {
+		w.fail("a second load Job was created")
+	}
+	if !w.job.Exists {
+		w.jobs++
+		w.job = Job{Exists: true, UID: types.UID(fmt.Sprint("job", w.jobs)), Created: w.now}
+	}
+	w.run.Status.Job = &v1alpha1.JobReference{Name: w.run.LoadJobName(), UID: w.job.UID}
+}
+
+func (w *world) annotate(a Action) {
+	p := w.pods[a.Pod]
+	if p == nil {
+		return
+	}
+	if a.Annotations[plan.AnnotationTurn] != "" {
+		if awaitsConfirmation(w.run) {
+			w.fail("pod %s was told to write before its turn", p.Name)
+		}
+		p.Turn = true
+	}
+	if at := a.Annotations[plan.AnnotationStartAt]; at != "" {
+		if w.run.Status.StartAt == nil || at != FormatStart(*w.run.Status.StartAt) {
+			w.fail("pod %s was given a start that status does not hold", a.Pod)
+		}
+		if other := w.started[p.Index]; other != "" && other != p.Name {
+			w.fail("pod %s was told to start, and would do again what %s did", p.Name, other)
+		}
+		p.StartAt, w.started[p.Index] = at, p.Name
+	}
+	p.Stop = p.Stop || a.Annotations[plan.AnnotationStop] == "true"
+	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
+}
+
+// restart has another operator go on, which has heard of no pod.
+func (w *world) restart() {
+	clear(w.asked)
+	for _, p := range w.pods {
+		forget(p)
+	}
+}
+
+// leave has no operator there for a while.
+func (w *world) leave(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.back = w.now
+	w.restart()
+}
+
+// checkEnd: whatever happened, a run is finished a minute after its time at the
+// latest; only an operator that was away takes a minute from when it is back.
+func (w *world) checkEnd() {
+	a, end := w.run.Status.Admission, w.run.Status.CompletionTime
+	if a == nil || end == nil {
+		return
+	}
+	bound := latest(a.At.Add(seconds(w.run.Spec.TimeoutSeconds)), w.back).Add(time.Minute)
+	if end.After(bound) {
+		w.fail("wanted the end by %s, found it at %s", bound.Format(time.TimeOnly), end.Format(time.TimeOnly))
+	}
+}
+
+func (w *world) deleteJob() {
+	w.job = Job{}
+	for _, name := range w.names() {
+		if p := w.pods[name]; p.State == PodRunning {
+			w.terminate(p)
+		} else {
+			delete(w.pods, name)
+		}
+	}
+}
+
+// keep is the least of what the controller keeps in status.
+func (w *world) keep(o Observed, d Decision) {
+	s := &w.run.Status
+	if s.StartTime == nil {
+		s.StartTime = &metav1.Time{Time: w.now}
+	}
+	s.Queue = d.Queue
+	if len(d.Endpoints) > 0 {
+		s.Target = &v1alpha1.TargetStatus{Endpoints: d.Endpoints}
+	}
+	if d.Admission != nil {
+		s.Admission = d.Admission
+	}
+	if d.StartAt != nil {
+		s.StartAt = d.StartAt
+	}
+	if s.Ending == nil {
+		s.Ending = d.Ending
+	}
+	if !o.finished() {
+		w.keepPods(o)
+	}
+	w.keepConditions(o, d)
+}
+
+func (w *world) keepPods(o Observed) {
+	w.run.Status.Pods = nil
+	for _, p := range o.Pods {
+		if p.State != PodMissing {
+			deleted := p.isFinal() && p.Final.Cleaning == results.CleaningKeysDeleted
+			w.run.Status.Pods = append(w.run.Status.Pods, v1alpha1.PodStatus{Index: int32(p.Index), Name: p.Name, Node: p.Node, Stage: string(p.stage()), KeysDeleted: deleted})
+		}
+	}
+}
+
+func (w *world) keepConditions(o Observed, d Decision) {
+	set := func(kind string, status metav1.ConditionStatus, reason string) {
+		meta.SetStatusCondition(&w.run.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(w.now)})
+	}
+	switch {
+	case d.Finish != nil:
+		w.run.Status.CompletionTime = &metav1.Time{Time: w.now}
+		set(v1alpha1.ConditionFinished, metav1.ConditionTrue, d.Finish.Reason)
+	case !o.finished():
+		if later(o.stage(), d.Stage) != d.Stage {
+			w.fail("the stage went back from %s to %s", o.stage(), d.Stage)
+		}
+		set(v1alpha1.ConditionFinished, metav1.ConditionFalse, d.Stage)
+	}
+	if d.Cleaned != nil {
+		set(v1alpha1.ConditionCleaned, d.Cleaned.Status, d.Cleaned.Reason)
+		w.note("Cleaned=%s: %s", d.Cleaned.Status, d.Cleaned.Message)
+	}
+}
+
+func (w *world) finished() string {
+	if c := meta.FindStatusCondition(w.run.Status.Conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
+		return c.Reason
+	}
+	return ""
+}

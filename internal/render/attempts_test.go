@@ -1,0 +1,41 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+)
+
+func TestAttemptsAreShownForEachCommit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		attempts, succeeded uint64
+		want                spec.Decimal
+		text                string
+	}{
+		"each committed at once": {40, 40, "1", "STM attempts per commit: 1.000"},
+		"some were tried again":  {100, 30, "3.333", "STM attempts per commit: 3.333"},
+		"nothing to try again":   {0, 40, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := runtest.Puts()
+			b.Status.Summary = benchmark.Summary(b, results.Summary{Merged: &results.Snapshot{}, Operations: []results.OperationSummary{
+				{Operation: spec.OperationSTM, Succeeded: tc.succeeded, Attempts: tc.attempts},
+			}})
+			if op := b.Status.Summary.Operations[0]; op.AttemptsPerCommit != tc.want || op.Attempts != int64(tc.attempts) || op.Operation != spec.OperationSTM {
+				t.Errorf("got %+v, wanted %q attempts per commit", op, tc.want)
+			}
+			var out bytes.Buffer
+			if err := WriteTable(&out, b, nil); err != nil {
+				t.Fatal(err)
+			}
+			if shown := strings.Contains(out.String(), "attempts per commit"); shown != (tc.text != "") || !strings.Contains(out.String(), tc.text) {
+				t.Errorf("the table does not say %q:\n%s", tc.text, out.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// Display returns the short strings for kubectl get that follow from the rest
+// of b: from its summary, before there is one from its progress.
+func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
+	load := b.Resolved().Load
+	d := &v1alpha1.Display{
+		Target:  targetText(b.Spec.Target),
+		Load:    fmt.Sprintf("%s×%s", text.Grouped(load.Connections), text.Grouped(load.Clients)),
+		Rate:    shortRate(load),
+		Members: membersCount(b),
+	}
+	switch s := &b.Status; {
+	case s.Summary != nil:
+		d.Throughput = text.RateIn(s.Summary.ThroughputPerSecond).String()
+		if op := benchmark.Slowest(s.Summary.Operations); op != nil {
+			d.P50, d.P99 = statistic(op.Latency, spec.StatisticP50), statistic(op.Latency, spec.StatisticP99)
+		}
+		d.Errors = text.Grouped(s.Summary.FailedRequests)
+		d.Pods = podsOf(reportedPods(s.Pods), load)
+	case s.Progress != nil && s.Progress.Requests > 0:
+		p := s.Progress
+		d.Throughput = text.RateIn(p.ThroughputPerSecond).String()
+		d.P50, d.P99 = progressed(p, spec.StatisticP50, p.P50Microseconds), progressed(p, spec.StatisticP99, p.P99Microseconds)
+		d.Errors = text.Grouped(p.FailedRequests)
+		d.Pods = podsOf(p.ReadyPods, load)
+	case s.Progress != nil:
+		d.Pods = podsOf(s.Progress.ReadyPods, load)
+	}
+	return d
+}
+
+// targetText says where the load goes.
+func targetText(t v1alpha1.Target) string {
+	switch {
+	case t.Service != nil:
+		return "service " + t.Service.Name
+	case t.Pods != nil:
+		return "pods"
+	case len(t.Endpoints) == 1:
+		return t.Endpoints[0]
+	case len(t.Endpoints) > 1:
+		return fmt.Sprintf("%s and %d more", t.Endpoints[0], len(t.Endpoints)-1)
+	}
+	return ""
+}
+
+// shortRate is the highest rate that is offered.
+func shortRate(l spec.Load) string {
+	if l.Rate == nil {
+		return "closed loop"
+	}
+	highest := l.Rate.PerSecond
+	for _, s := range l.Stretches() {
+		highest = max(highest, s.From, s.To)
+	}
+	return text.PerSecond(highest)
+}
+
+// membersCount is empty until the members are known.
+func membersCount(b *v1alpha1.EtcdBenchmark) string {
+	t := b.Status.Target
+	if t == nil || len(t.Members) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d (%s)", len(t.Members), membersText(b.Spec.Target.Members))
+}
+
+// progressed is empty where nothing has succeeded yet: no latency is 0.
+func progressed(p *v1alpha1.Progress, s spec.Statistic, micros int64) string {
+	if micros == 0 {
+		return ""
+	}
+	return orMore(text.Micros(micros), p.AtLeast, s)
+}
+
+func podsOf(n int32, l spec.Load) string { return fmt.Sprintf("%d/%d", n, l.Pods) }
+
+// reportedPods counts the pods whose final result is known, by whichever road.
+func reportedPods(pods []v1alpha1.PodStatus) int32 {
+	n := int32(0)
+	for _, p := range pods {
+		if p.Stage == string(results.StageDone) && !p.Partial {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,41 @@
+package render
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+)
+
+func TestTheTableShowsDisturbances(t *testing.T) {
+	timeline := &benchmark.Timeline{IntervalSeconds: 1}
+	for range 10 {
+		timeline.Points = append(timeline.Points, benchmark.TimelinePoint{Succeeded: 100, MaxLatencyMicroseconds: 2000})
+	}
+	run := finished([]*results.Snapshot{runtest.Measured(0, 10)}, runtest.Disturbed)
+	run.Status.Summary.DurationMicroseconds = 10_000_000
+	run.Status.Summary.Disturbances = benchmark.Summary(run, results.Summary{
+		Merged: &results.Snapshot{}, Disturbances: runtest.Compacted(3100*time.Millisecond, 9900*time.Millisecond),
+	}).Disturbances
+	var out strings.Builder
+	if err := WriteTable(&out, run, timeline); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"compact          ···C──···C\n",
+		"DISTURBANCE  COUNT  FAILED  LEFT OUT  MEAN  LONGEST\n",
+		"Compact          2       1         3    2s       2s\n",
+		"Defragment       0       0         0  none     none\n",
+		"Compact: no leader\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "defragment  ") {
+		t.Errorf("what never was is drawn:\n%s", out.String())
+	}
+}

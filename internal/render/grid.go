@@ -1,0 +1,55 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// columnGap lies between the columns of a grid.
+const columnGap = "  "
+
+// grid is a table of text whose first columns are aligned left and the others
+// right, as figures want to be.
+type grid struct {
+	// left is how many columns are aligned left.
+	left int
+	rows [][]string
+}
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+// String returns the rows with columns as wide as their widest cell.
+func (g *grid) String() string {
+	var out strings.Builder
+	widths := g.widths()
+	for _, row := range g.rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = pad(cell, widths[i], i < g.left)
+		}
+		out.WriteString(strings.TrimRight(strings.Join(cells, columnGap), " "))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+func (g *grid) widths() []int {
+	var widths []int
+	for _, row := range g.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return widths
+}
+
+func pad(cell string, width int, left bool) string {
+	space := strings.Repeat(" ", width-utf8.RuneCountInString(cell))
+	if left {
+		return cell + space
+	}
+	return space + cell
+}

@@ -1,0 +1,42 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+)
+
+func TestTableShowsMembers(t *testing.T) {
+	b := runtest.Puts()
+	idle := runtest.Flushed(0, runtest.Without(results.TimerWALFsync.P99Above()), runtest.Without(results.TimerWALFsync.P99AtMost()), runtest.Without(results.FigureMemoryBytes))
+	gone := &results.MemberWindow{Unknown: "its metrics could not be read at 10.0.0.3:2379: 404"}
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000), idle, gone))})
+	b.Status.Summary = benchmark.Summary(b, s)
+	text := tableOf(t, b)
+	for _, want := range []string{
+		"4ms–8ms", "1.50 of 2", "1,074 MB", "LEADER CHANGES", "member etcd-c: unknown, since its metrics could not be read at 10.0.0.3:2379: 404",
+		"WHERE THE TIME WENT", "CPU: etcd-a used 1.50 of the 2 processors",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("table lacks %q:\n%s", want, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "etcd-b") && strings.Contains(line, " 0 MB ") && !strings.Contains(line, unknown) {
+			t.Errorf("a figure that is not known is shown: %s", line)
+		}
+	}
+}
+
+func tableOf(t *testing.T, b *v1alpha1.EtcdBenchmark) string {
+	t.Helper()
+	var out strings.Builder
+	if err := WriteTable(&out, b, nil); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}

@@ -1,0 +1,122 @@
+package render
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+)
+
+// perfdashVersion is that of the format which Kubernetes's perfdash reads.
+const perfdashVersion = "v1"
+
+// perfdashResult is what perfdash reads: numbers, of which those with the same
+// labels make one graph over the runs of a job.
+type perfdashResult struct {
+	Version   string         `json:"version"`
+	DataItems []perfdashItem `json:"dataItems"`
+}
+
+type perfdashItem struct {
+	Data   map[string]float64 `json:"data"`
+	Labels map[string]string  `json:"labels"`
+	Unit   string             `json:"unit"`
+}
+
+// perfdashPercentiles are those that perfdash knows.
+var perfdashPercentiles = []struct {
+	name      string
+	statistic spec.Statistic
+}{
+	{"Perc50", spec.StatisticP50},
+	{"Perc90", spec.StatisticP90},
+	{"Perc99", spec.StatisticP99},
+}
+
+// Perfdash returns the latency, in milliseconds, and the throughput of each kind
+// of request of b in the form that Kubernetes's perfdash reads, labelled as
+// etcd's own benchmark does. Events have latencies alone: their rate is none of
+// requests. What is not like the others has a label of its own, so that it joins
+// no graph of those: see perfdashLabels. A run without numbers has no items.
+func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
+	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
+	if s := b.Status.Summary; s != nil {
+		for _, op := range s.Operations {
+			if l := op.Latency; l != nil && l.ErrorBoundPerMillion > 0 {
+				r.DataItems = append(r.DataItems, perfdashLatency(l, perfdashLabels(b, op)))
+			}
+			if !op.Operation.IsEvent() {
+				r.DataItems = append(r.DataItems, perfdashThroughput(op, perfdashLabels(b, op)))
+			}
+		}
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	return append(data, '\n'), err
+}
+
+// perfdashLabels say what was measured, and what keeps it from being compared with
+// other runs: a result that is not whole, clients that were the limit, requests
+// that failed and are in no latency, another transport than the usual one.
+func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map[string]string {
+	s := b.Status.Summary
+	labels := map[string]string{"Operation": perfdashName(b, op.Operation)}
+	mark := func(name string, isSo bool) {
+		if isSo {
+			labels[name] = "true"
+		}
+	}
+	mark("Partial", s.Partial)
+	mark("ClientBound", s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound)
+	mark("Failed", failuresReachP99(op))
+	if s.Transport != spec.TransportClient {
+		labels["Transport"] = string(s.Transport)
+	}
+	if store := b.Spec.Target.Datastore; store != spec.DefaultDatastore {
+		labels["Datastore"] = string(store)
+	}
+	return labels
+}
+
+// failuresReachP99 says whether a percentile that perfdash draws would be of a
+// failed request, were they ranked above all latencies.
+func failuresReachP99(op v1alpha1.OperationSummary) bool {
+	return op.Failed > (op.Succeeded+op.Failed+op.Censored)/100
+}
+
+func perfdashLatency(l *v1alpha1.LatencySummary, labels map[string]string) perfdashItem {
+	item := perfdashItem{Data: map[string]float64{}, Labels: labels, Unit: "ms"}
+	var atLeast []string
+	for _, p := range perfdashPercentiles {
+		item.Data[p.name] = float64(l.Micros(p.statistic)) / 1000
+		if slices.Contains(l.AtLeast, p.statistic) {
+			atLeast = append(atLeast, p.name)
+		}
+	}
+	if len(atLeast) > 0 {
+		labels["AtLeast"] = strings.Join(atLeast, ",")
+	}
+	return item
+}
+
+func perfdashThroughput(op v1alpha1.OperationSummary, labels map[string]string) perfdashItem {
+	labels["Metric"] = "Throughput"
+	return perfdashItem{Data: map[string]float64{"Average": op.ThroughputPerSecond.Float64()}, Labels: labels, Unit: "1/s"}
+}
+
+// perfdashName names what was measured. It is the name of etcd's own benchmark
+// where that measures the same; else it begins with the workload, so that what
+// two workloads do with the same operation never joins one graph.
+func perfdashName(b *v1alpha1.EtcdBenchmark, operation spec.Operation) string {
+	run := benchmark.Run(b)
+	if name := run.Words().Names[operation]; name != "" {
+		return name
+	}
+	name, kind := strings.ToUpper(string(operation)), strings.ToUpper(string(run.Workload.Type))
+	if strings.HasPrefix(name, kind) {
+		return name
+	}
+	return kind + "-" + name
+}

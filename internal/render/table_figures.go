@@ -1,0 +1,348 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const (
+	// unknown stands where a figure could not be had.
+	unknown = "unknown"
+	// none stands where there was nothing to be told of.
+	none = "none"
+)
+
+// performance prints the columns of etcd's performance page. Events are no
+// requests, and have no row.
+func (t *table) performance() {
+	g := grid{left: 1}
+	g.add(t.performanceHeader()...)
+	for _, op := range t.b.Status.Summary.Operations {
+		if !op.Operation.IsEvent() {
+			g.add(t.performanceRow(op)...)
+		}
+	}
+	t.section(g)
+}
+
+// performanceHeader follows etcd's page: writes count keys, if each request
+// writes one of its own, and name their target; reads name their consistency.
+func (t *table) performanceHeader() []string {
+	words := t.run.Words()
+	done := words.Done
+	if words.Written != "" && t.b.Status.Summary.MeasuredRequests <= t.run.Keys().Count {
+		done = words.Written
+	}
+	header := []string{"", done, "CONNECTIONS", "CLIENTS"}
+	switch {
+	case words.Targets:
+		header = append(header, "TARGET")
+	case t.reads():
+		header = append(header, "CONSISTENCY")
+	}
+	return append(header, words.Rate, "AVG LATENCY", "AVG SERVER RSS")
+}
+
+// reads says whether requests read with a consistency that is worth telling.
+func (t *table) reads() bool { return slices.Contains(t.run.Operations(), spec.OperationRange) }
+
+func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
+	words, load := t.run.Words(), t.run.Load
+	done := op.Succeeded
+	if !words.Succeeded {
+		done += op.Failed + op.Censored
+	}
+	row := []string{
+		string(op.Operation),
+		text.Grouped(done),
+		text.Grouped(load.Connections),
+		text.Grouped(load.Clients),
+	}
+	switch {
+	case words.Targets:
+		row = append(row, membersText(t.b.Spec.Target.Members))
+	case t.reads() && op.Operation == spec.OperationRange:
+		row = append(row, strings.ToLower(string(t.run.Consistency())))
+	case t.reads():
+		row = append(row, "")
+	}
+	return append(row, text.RateIn(op.ThroughputPerSecond).Digits(), averageLatency(op), averageRSS(t.b.Status.Target))
+}
+
+func averageLatency(op v1alpha1.OperationSummary) string {
+	if op.Latency == nil {
+		return unknown
+	}
+	return statistic(op.Latency, spec.StatisticMean)
+}
+
+// averageRSS is the mean over the members whose memory could be read.
+func averageRSS(target *v1alpha1.TargetStatus) string {
+	if target == nil {
+		return unknown
+	}
+	sum, n := int64(0), int64(0)
+	for _, m := range target.Members {
+		if m.ResidentMemoryBytes != nil {
+			sum, n = sum+*m.ResidentMemoryBytes, n+1
+		}
+	}
+	if n == 0 {
+		return unknown
+	}
+	return text.Megabytes(sum / n)
+}
+
+// shownStatistics are the columns of the table of latencies, in order.
+var shownStatistics = []struct {
+	name      string
+	statistic spec.Statistic
+}{
+	{"P50", spec.StatisticP50},
+	{"P90", spec.StatisticP90},
+	{"P95", spec.StatisticP95},
+	{"P99", spec.StatisticP99},
+	{"P99.9", spec.StatisticP999},
+	{"MAX", spec.StatisticMax},
+}
+
+func (t *table) latencies() {
+	g := grid{left: 1}
+	header := []string{"", "MIN"}
+	for _, s := range shownStatistics {
+		header = append(header, s.name)
+	}
+	g.add(append(header, "STDDEV")...)
+	for _, op := range t.b.Status.Summary.Operations {
+		g.addLatency(string(op.Operation)+" latency", op.Latency)
+		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
+		g.addLatency(string(op.Operation)+" lateness", op.Lateness)
+	}
+	t.section(g)
+}
+
+func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
+	if l == nil {
+		return
+	}
+	row := []string{name, text.Micros(l.MinMicroseconds)}
+	for _, s := range shownStatistics {
+		row = append(row, statistic(l, s.statistic))
+	}
+	g.add(append(row, text.Micros(l.StddevMicroseconds))...)
+}
+
+// course draws how the rate and the longest latency went over the window.
+func (t *table) course(timeline *benchmark.Timeline) {
+	if timeline == nil {
+		return
+	}
+	c := courseOf(timeline, time.Duration(t.b.Status.Summary.DurationMicroseconds)*time.Microsecond)
+	if len(c.rates) == 0 {
+		return
+	}
+	g := grid{left: 2}
+	each := "each " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
+	g.add("OVER TIME", each, "LOWEST", "HIGHEST")
+	g.addCourse("throughput", c.rates, rateText)
+	if slices.Max(c.failures) > 0 {
+		g.addCourse("failures", c.failures, rateText)
+	}
+	g.addCourse("longest latency", c.longest, microsText)
+	interval := time.Duration(c.intervalSeconds * float64(time.Second))
+	for _, d := range t.b.Status.Summary.Disturbances {
+		if row := markRow(d, interval, len(c.rates)); row != "" {
+			g.add(strings.ToLower(string(d.Type)), row)
+		}
+	}
+	t.section(g)
+}
+
+// addCourse draws values that are not all unknown.
+func (g *grid) addCourse(name string, values []float64, write func(float64) string) {
+	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(known) == 0 {
+		return
+	}
+	lowest, highest := slices.Min(known), slices.Max(known)
+	g.add(name, bars(values, highest), write(lowest), write(highest))
+}
+
+// carriers says how many connections carry nothing but watchers, if any do.
+func (t *table) carriers() string {
+	if n := t.run.Carriers(); n > 0 {
+		return fmt.Sprintf(" and %s for watchers", text.Grouped(n))
+	}
+	return ""
+}
+
+func rateText(perSecond float64) string { return text.RateOf(perSecond).String() }
+
+func microsText(us float64) string { return text.Micros(int64(us)) }
+
+// requests accounts for everything that was sent, so that it can be compared
+// with the server's own counters.
+func (t *table) requests() {
+	counts := t.b.Status.RequestCounts
+	if s := t.b.Status.Summary; s != nil {
+		counts = s.RequestCounts
+	}
+	if len(counts) == 0 {
+		return
+	}
+	g := grid{left: 1}
+	g.add("REQUESTS SENT", "PRELOAD", "WARM-UP", "MEASURED", "CONTROL", "TOTAL")
+	for _, c := range counts {
+		g.add(c.RPC, text.Grouped(c.Preload), text.Grouped(c.Warmup), text.Grouped(c.Measured), text.Grouped(c.Control),
+			text.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
+	}
+	t.section(g)
+}
+
+// watch prints what became of watchers and events, if there were any.
+func (t *table) watch() {
+	w := t.b.Status.Summary.Watch
+	if w == nil {
+		return
+	}
+	g := grid{left: 0}
+	g.add("WATCHERS", "EXPECTED EVENTS", "MISSED", "DUPLICATE", "CANCELLED", "RESUMED", "REPLAYS")
+	g.add(text.Grouped(w.Watchers), text.Grouped(w.ExpectedEvents), text.Grouped(w.MissedEvents), text.Grouped(w.DuplicateEvents),
+		text.Grouped(w.CancelledWatchers), text.Grouped(w.ResumedWatchers), text.Grouped(w.Replays))
+	t.section(g)
+}
+
+// disturbances prints what was done beside the load.
+func (t *table) disturbances() {
+	all := t.b.Status.Summary.Disturbances
+	if len(all) == 0 {
+		return
+	}
+	g := grid{left: 1}
+	g.add("DISTURBANCE", "COUNT", "FAILED", "LEFT OUT", "MEAN", "LONGEST")
+	for _, d := range all {
+		mean, longest := none, none
+		if d.Count > 0 {
+			mean, longest = text.Micros(d.MeanMicroseconds), text.Micros(d.MaxMicroseconds)
+		}
+		g.add(string(d.Type), text.Grouped(d.Count), text.Grouped(d.Failed), text.Grouped(d.LeftOut), mean, longest)
+	}
+	t.section(g)
+	for _, d := range all {
+		if d.Problem != "" {
+			t.sentence("  "+string(d.Type)+": ", d.Problem)
+		}
+	}
+}
+
+const (
+	noMark    = '·'
+	lastsMark = '─'
+)
+
+// markRow draws when the disturbances of one type were, in intervals of this
+// length: their first letter where one began, and a line while it went on. It
+// is empty if none was.
+func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals int) string {
+	row := slices.Repeat([]rune{noMark}, intervals)
+	drawn := false
+	draw := func(at int, r rune) {
+		if at < intervals {
+			row[at], drawn = r, true
+		}
+	}
+	for _, m := range d.Marks {
+		began := time.Duration(m.AfterMicroseconds) * time.Microsecond
+		ended := began + time.Duration(m.TookMicroseconds)*time.Microsecond
+		for at := int(began/interval) + 1; at <= min(int(ended/interval), intervals-1); at++ {
+			draw(at, lastsMark)
+		}
+		draw(int(began/interval), []rune(d.Type)[0])
+	}
+	if !drawn {
+		return ""
+	}
+	return string(row)
+}
+
+// maxBars bounds how many intervals are drawn.
+const maxBars = 50
+
+// course is a timeline in few intervals, all of them within the window.
+type course struct {
+	intervalSeconds float64
+	rates, failures []float64
+	// longest is not a number where nothing has succeeded.
+	longest []float64
+}
+
+// courseOf leaves out the last, broken interval, whose rate would be none. It
+// returns nothing to draw if fewer than two are left.
+func courseOf(t *benchmark.Timeline, window time.Duration) course {
+	whole := min(len(t.Points), int(window.Seconds()/t.IntervalSeconds))
+	width := (whole + maxBars - 1) / maxBars
+	if width == 0 || whole/width < 2 {
+		return course{}
+	}
+	c := course{intervalSeconds: t.IntervalSeconds * float64(width)}
+	for from := 0; from+width <= whole; from += width {
+		var succeeded, failed, longest float64
+		for _, p := range t.Points[from : from+width] {
+			succeeded, failed = succeeded+float64(p.Succeeded), failed+float64(p.Failed)
+			longest = max(longest, float64(p.MaxLatencyMicroseconds))
+		}
+		if succeeded == 0 {
+			longest = math.NaN()
+		}
+		c.rates = append(c.rates, succeeded/c.intervalSeconds)
+		c.failures = append(c.failures, failed/c.intervalSeconds)
+		c.longest = append(c.longest, longest)
+	}
+	return c
+}
+
+// bars draws numbers from 0 to their greatest, and a dot for what is none.
+func bars(values []float64, greatest float64) string {
+	const levels = "▁▂▃▄▅▆▇█"
+	drawn := []rune(levels)
+	var out strings.Builder
+	for _, v := range values {
+		level := 0
+		if math.IsNaN(v) {
+			out.WriteRune('·')
+			continue
+		}
+		if greatest > 0 {
+			level = min(int(v/greatest*float64(len(drawn))), len(drawn)-1)
+		}
+		out.WriteRune(drawn[level])
+	}
+	return out.String()
+}
+
+// statistic writes one number of l, with "≥" before it where requests that
+// were cut off keep it from being more than a lower bound. Without an error
+// bound there are no percentiles.
+func statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
+	if l.ErrorBoundPerMillion == 0 && s != spec.StatisticMean && s != spec.StatisticMax {
+		return unknown
+	}
+	return orMore(text.Micros(l.Micros(s)), l.AtLeast, s)
+}
+
+// orMore marks the text of a statistic that is one of the lower bounds.
+func orMore(shown string, atLeast []spec.Statistic, s spec.Statistic) string {
+	if slices.Contains(atLeast, s) {
+		return "≥" + shown
+	}
+	return shown
+}

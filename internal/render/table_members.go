@@ -1,0 +1,125 @@
+package render
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// members prints what the members' own metrics say of the window.
+func (t *table) members() {
+	all := t.b.Status.Summary.Members
+	if len(all) == 0 {
+		return
+	}
+	durations, work := grid{left: 1}, grid{left: 1}
+	durations.add("MEMBER", "WAL FSYNC", "P99", "BACKEND COMMIT", "P99", "PEER RTT", "APPLY", "CPU", "MAX RSS", "DB GROWTH")
+	work.add("MEMBER", "LEADER CHANGES", "SLOW APPLIES", "FAILED PROPOSALS", "MOST PENDING", "CLIENT IN", "CLIENT OUT", "PEER IN", "PEER OUT")
+	known := false
+	for _, m := range all {
+		if m.Unknown == "" {
+			known = true
+			durations.add(durationCells(m)...)
+			work.add(workCells(m)...)
+		}
+	}
+	if known {
+		t.section(durations)
+		t.section(work)
+	}
+	t.unknownMembers(all)
+}
+
+func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {
+	for _, m := range all {
+		if m.Unknown != "" {
+			t.line("")
+			t.sentence("member "+shownName(m)+": ", "unknown, since "+m.Unknown)
+		}
+	}
+}
+
+func (t *table) evidence() {
+	all := t.b.Status.Summary.Evidence
+	if len(all) == 0 {
+		return
+	}
+	t.line("")
+	t.line("WHERE THE TIME WENT")
+	for _, e := range all {
+		t.sentence("  "+string(e.Resource)+": ", e.Message)
+	}
+}
+
+func durationCells(m v1alpha1.MemberSummary) []string {
+	return []string{
+		shownName(m), meanText(m.WALFsync), p99Text(m.WALFsync), meanText(m.BackendCommit), p99Text(m.BackendCommit),
+		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m), sized(m.MemoryBytes), sized(m.DatabaseGrowthBytes),
+	}
+}
+
+func workCells(m v1alpha1.MemberSummary) []string {
+	return []string{
+		shownName(m), counted(m.LeaderChanges), counted(m.SlowApplies), counted(m.FailedProposals), counted(m.PendingProposals),
+		sized(m.ClientReceivedBytes), sized(m.ClientSentBytes), sized(m.PeerReceivedBytes), sized(m.PeerSentBytes),
+	}
+}
+
+func shownName(m v1alpha1.MemberSummary) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return m.ID
+}
+
+func meanText(d *v1alpha1.MemberDuration) string {
+	switch {
+	case d == nil:
+		return unknown
+	case d.Count == 0:
+		return none
+	}
+	return text.Duration(time.Duration(d.MeanNanoseconds))
+}
+
+// p99Text is a bucket's interval: etcd's own buckets tell no more.
+func p99Text(d *v1alpha1.MemberDuration) string {
+	switch {
+	case d == nil || d.Count > 0 && d.P99AboveMicroseconds == nil:
+		return unknown
+	case d.Count == 0:
+		return none
+	case d.P99AtMostMicroseconds == nil:
+		return ">" + text.Micros(*d.P99AboveMicroseconds)
+	case *d.P99AboveMicroseconds == 0:
+		return "≤" + text.Micros(*d.P99AtMostMicroseconds)
+	}
+	return text.Micros(*d.P99AboveMicroseconds) + "–" + text.Micros(*d.P99AtMostMicroseconds)
+}
+
+func cpuText(m v1alpha1.MemberSummary) string {
+	if m.CPUMillicores == nil {
+		return unknown
+	}
+	used := strconv.FormatFloat(float64(*m.CPUMillicores)/1000, 'f', 2, 64)
+	if m.Processors != nil {
+		used += " of " + text.Grouped(*m.Processors)
+	}
+	return used
+}
+
+func counted(n *int64) string {
+	if n == nil {
+		return unknown
+	}
+	return text.Grouped(*n)
+}
+
+func sized(n *int64) string {
+	if n == nil {
+		return unknown
+	}
+	return text.Megabytes(*n)
+}

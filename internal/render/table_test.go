@@ -1,0 +1,152 @@
+package render
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
+)
+
+// finished is putRun with the result of these snapshots.
+func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
+	b := runtest.Puts()
+	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
+	b.Status.Target = benchmark.TargetStatus(b, b.Spec.Target.Endpoints, &results.Target{ClusterID: "cafe", Members: []results.Member{
+		{ID: "a", Name: "etcd-0", Version: "3.7.3", Leader: true, ResidentMemoryBytes: 100e6}, {ID: "b", ResidentMemoryBytes: 152e6}, {ID: "c"},
+	}})
+	s := results.Summarize(snaps)
+	b.Status.Summary = benchmark.Summary(b, s)
+	for _, c := range change {
+		c(b)
+	}
+	b.Status.Objectives, _ = verdict.Judge(b, &s, v1alpha1.ReasonCompleted)
+	return b
+}
+
+// cells returns the text of a table as words per line, since the space between
+// them is a matter of taste.
+func cells(t *testing.T, b *v1alpha1.EtcdBenchmark) (text string, lines []string) {
+	t.Helper()
+	var out strings.Builder
+	if err := WriteTable(&out, b, nil); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 100 {
+			t.Errorf("wanted at most 100 columns, got %d: %s", n, line)
+		}
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return out.String(), lines
+}
+
+func wantLine(t *testing.T, lines []string, want string) {
+	t.Helper()
+	for _, line := range lines {
+		if line == want {
+			return
+		}
+	}
+	t.Errorf("wanted the line %q in:\n%s", want, strings.Join(lines, "\n"))
+}
+
+func TestTableHasTheColumnsOfThePerformancePage(t *testing.T) {
+	_, lines := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100), runtest.Measured(1, 100)}))
+	wantLine(t, lines, "KEYS WRITTEN CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY AVG SERVER RSS")
+	wantLine(t, lines, "Put 200 4 10 all members 200 50.5ms 126 MB")
+	wantLine(t, lines, "Put 0 14 200 0 214")
+}
+
+func TestTableOfReads(t *testing.T) {
+	b := finished([]*results.Snapshot{runtest.Measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Target.Members = spec.MembersLeader
+		b.Spec.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{Consistency: spec.Serializable}}
+		b.Status.Summary.Operations[0].Operation = spec.OperationRange
+		b.Status.Target = nil
+	})
+	_, lines := cells(t, b)
+	wantLine(t, lines, "REQUESTS CONNECTIONS CLIENTS CONSISTENCY READ QPS AVG LATENCY AVG SERVER RSS")
+	wantLine(t, lines, "Range 100 4 10 serializable 100 50.5ms unknown")
+}
+
+// Requests without a consistency have no empty column of it.
+func TestTableOfOtherRequests(t *testing.T) {
+	for _, tc := range []struct {
+		operation spec.Operation
+		workload  spec.Workload
+		want      []string
+	}{
+		{spec.OperationTxn, spec.Workload{Type: spec.WorkloadTxn, Txn: &spec.Txn{}},
+			[]string{"REQUESTS CONNECTIONS CLIENTS QPS AVG LATENCY AVG SERVER RSS", "Txn 100 4 10 100 50.5ms unknown"}},
+		{spec.OperationRange, spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{ReadPercent: 50, Consistency: spec.Linearizable}},
+			[]string{"REQUESTS CONNECTIONS CLIENTS CONSISTENCY QPS AVG LATENCY AVG SERVER RSS", "Range 100 4 10 linearizable 100 50.5ms unknown"}},
+	} {
+		_, lines := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+			b.Spec.Workload, b.Status.Target = tc.workload, nil
+			b.Status.Summary.Operations[0].Operation = tc.operation
+		}))
+		for _, want := range tc.want {
+			wantLine(t, lines, want)
+		}
+	}
+}
+
+func TestTableOfDeletions(t *testing.T) {
+	_, lines := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100)}, func(b *v1alpha1.EtcdBenchmark) {
+		b.Spec.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{}}
+		b.Status.Summary.Operations[0].Operation = spec.OperationDelete
+	}))
+	wantLine(t, lines, "KEYS DELETED CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY AVG SERVER RSS")
+	wantLine(t, lines, "Delete 100 4 10 all members 100 50.5ms 126 MB")
+}
+
+func TestTableShowsWhatWentWrong(t *testing.T) {
+	b := finished([]*results.Snapshot{runtest.Measured(0, 98, runtest.Failing(1200, "Unavailable", time.Millisecond), runtest.CutOff(2, time.Minute), runtest.Late(3, time.Minute))},
+		runtest.Objectives(runtest.MaxErrors(0), runtest.MaxLatency(spec.StatisticMean, 1)),
+		func(b *v1alpha1.EtcdBenchmark) {
+			b.Status.Summary.Warnings = []string{strings.Repeat("the disk was slow ", 20)}
+			b.Status.Conditions = append(b.Status.Conditions, metav1.Condition{
+				Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonKeysLeft, Message: "etcdctl del --prefix x/",
+			})
+		})
+	text, lines := cells(t, b)
+	wantLine(t, lines, "Put failed with Unavailable: 1,200")
+	wantLine(t, lines, "Put unanswered or still owed at the end: 2")
+	wantLine(t, lines, "Put sent late, by more than 250 µs and a tenth of the latency's p99: 3 of 1,300 measured")
+	for _, want := range []string{"MISSED", "≥60s", "warning: ", "etcdctl del --prefix x/"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("wanted %q in:\n%s", want, text)
+		}
+	}
+}
+
+func TestTableOfARunThatNeverMeasured(t *testing.T) {
+	b := runtest.Puts()
+	b.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonTLSFailed, Message: "etcd-0 has a wrong certificate.",
+	}}
+	text, _ := cells(t, b)
+	if !strings.Contains(text, "TLSFailed. etcd-0 has a wrong certificate.") || strings.Contains(text, "QPS") || strings.Contains(text, "SENT") {
+		t.Errorf("wanted the reason and no figures, got:\n%s", text)
+	}
+	b.Status.RequestCounts = []v1alpha1.RequestCount{{RPC: "Put", Preload: 1234}}
+	if text, _ := cells(t, b); !strings.Contains(text, "SENT") || !strings.Contains(text, "1,234") {
+		t.Errorf("wanted what was sent before, got:\n%s", text)
+	}
+}
+
+func TestTableOfLostBuckets(t *testing.T) {
+	b := finished([]*results.Snapshot{runtest.Measured(0, 100)})
+	b.Status.Summary.Operations[0].Latency.ErrorBoundPerMillion = 0
+	_, lines := cells(t, b)
+	wantLine(t, lines, "Put latency 1ms unknown unknown unknown unknown unknown 100ms 28.9ms")
+}

@@ -1,0 +1,47 @@
+package render
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+func loopText(l spec.Load) string {
+	if l.Rate != nil {
+		return "open loop " + offeredText(*l.Rate)
+	}
+	return "closed loop"
+}
+
+// offeredText says what rate was offered, and how.
+func offeredText(r spec.Rate) string {
+	out := "at " + text.PerSecond(r.PerSecond)
+	switch {
+	case r.Ramp != nil:
+		out = "from " + text.PerSecond(r.Ramp.FromPerSecond) + " to " + text.PerSecond(r.Ramp.ToPerSecond)
+	case len(r.Stages) > 0:
+		out = "in " + text.Plural(len(r.Stages), "stage") + " of at most " + text.PerSecond(highest(r.Stages))
+	}
+	if r.Arrival == spec.ArrivalPoisson {
+		out += " (Poisson)"
+	}
+	return out
+}
+
+func highest(stages []spec.RateStage) (perSecond int64) {
+	for _, s := range stages {
+		perSecond = max(perSecond, s.PerSecond)
+	}
+	return perSecond
+}
+
+// membersText says which members got the load in the words of etcd's page.
+func membersText(m spec.MemberSelection) string {
+	switch m {
+	case spec.MembersLeader:
+		return "leader only"
+	case spec.MembersFollowers:
+		return "followers only"
+	default:
+		return "all members"
+	}
+}

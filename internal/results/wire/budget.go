@@ -1,0 +1,233 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// withoutBuckets stands for the schema of histograms of which only count, sums,
+// minimum and maximum are kept.
+const withoutBuckets = results.MinSchema - 1
+
+// Names of what a message has no room for, beside those of the tiers and of results.
+const (
+	omittedWindow   = "window"
+	omittedRequests = "requests"
+	omittedFigures  = "server figures"
+)
+
+// maxMessagePoints bounds the timeline in a message.
+const maxMessagePoints = 32
+
+// tier are histograms that are kept at one resolution, or left out together.
+type tier struct {
+	name       string
+	histograms func(*results.OperationResult) []*results.Histogram
+}
+
+// tiers are in the order in which they get room. Censored requests rank among
+// the latencies, so neither is of use without the other.
+var tiers = [...]tier{
+	{"latency", func(r *results.OperationResult) []*results.Histogram {
+		return []*results.Histogram{&r.Latency, &r.Censored}
+	}},
+	{"service time", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Service} }},
+	{"lateness", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Lateness} }},
+	{"latency of failed requests", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Failed} }},
+}
+
+// selection says what of a snapshot goes into a message. The bookkeeping of
+// the pod and of its window always does.
+type selection struct {
+	operations, target, figures, marks bool
+	// points of the timeline.
+	points int
+	// schemas of the tiers.
+	schemas [len(tiers)]int
+}
+
+// step is a way to select more. Of its choices, the first that fits is taken.
+type step struct {
+	choices []func(*selection)
+	// limit is how long the message may be with it.
+	limit int
+}
+
+// steps are in the order of importance. The target goes before the histograms
+// while it leaves half of the room to them, and else after them. The members'
+// figures go right after the latency: they are judged, they cannot be made
+// coarser, and all that follows can.
+var steps = slices.Concat(
+	[]step{
+		{[]func(*selection){func(c *selection) { c.operations = true }}, MaxTerminationBytes},
+		{[]func(*selection){selectTarget}, MaxTerminationBytes / 2},
+	},
+	tierSteps()[:1],
+	[]step{{[]func(*selection){selectFigures}, MaxTerminationBytes}},
+	tierSteps()[1:],
+	[]step{
+		{[]func(*selection){selectTarget}, MaxTerminationBytes},
+		{[]func(*selection){selectFigures}, MaxTerminationBytes},
+		{[]func(*selection){selectMarks}, MaxTerminationBytes},
+		{[]func(*selection){selectPoints(maxMessagePoints), selectPoints(maxMessagePoints / 2), selectPoints(maxMessagePoints / 4)}, MaxTerminationBytes},
+	},
+)
+
+func selectTarget(c *selection) { c.target = true }
+
+func selectPoints(n int) func(*selection) { return func(c *selection) { c.points = n } }
+
+func selectMarks(c *selection) { c.marks = true }
+
+func selectFigures(c *selection) { c.figures = c.target }
+
+func tierSteps() []step {
+	var all []step
+	for i := range tiers {
+		s := step{limit: MaxTerminationBytes}
+		for schema := results.MaxSchema; schema >= results.MinSchema; schema-- {
+			s.choices = append(s.choices, func(c *selection) { c.schemas[i] = schema })
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// TerminationMessage returns the snapshot in at most MaxTerminationBytes of
+// text. Histograms are lowered in resolution until they fit; what does not fit
+// at all is named in Omitted of the decoded snapshot. The marks of disturbances
+// and the timeline get what room is left, and are not missed.
+func TerminationMessage(s *results.Snapshot) []byte {
+	chosen := selection{}
+	for i := range chosen.schemas {
+		chosen.schemas[i] = withoutBuckets
+	}
+	message := encodeTermination(selected(s, chosen))
+	if len(message) > MaxTerminationBytes {
+		return encodeTermination(bare(s))
+	}
+	for _, step := range steps {
+		for _, choose := range step.choices {
+			wider := chosen
+			choose(&wider)
+			if longer := encodeTermination(selected(s, wider)); len(longer) <= step.limit {
+				chosen, message = wider, longer
+				break
+			}
+		}
+	}
+	return message
+}
+
+// bare returns whose snapshot it is and how the pod ended. With three texts of
+// bounded length it always fits.
+func bare(s *results.Snapshot) *results.Snapshot {
+	return &results.Snapshot{
+		RunUID: s.RunUID, Index: s.Index, Transport: s.Transport,
+		Stage: s.Stage, Failure: s.Failure, Cleaning: s.Cleaning, Stopped: s.Stopped, Fired: bareFired(s.Fired),
+		Omitted: []string{omittedWindow, omittedRequests, results.OmittedOperations, results.OmittedTarget},
+	}
+}
+
+// bareFired leaves out the texts.
+func bareFired(f *results.Fired) *results.Fired {
+	if f == nil {
+		return nil
+	}
+	return &results.Fired{Rule: f.Rule, Got: f.Got, Limit: f.Limit, At: f.At}
+}
+
+// selected returns the selected part of a snapshot. It names what was left out.
+func selected(s *results.Snapshot, c selection) *results.Snapshot {
+	part := *s
+	part.Omitted = slices.Clone(s.Omitted)
+	cutTarget(&part, c)
+	if !c.marks {
+		part.Disturbances = withoutMarks(s.Disturbances)
+	}
+	part.Operations, part.Timeline = nil, results.Timeline{}
+	if c.points > 0 {
+		part.Timeline = s.Timeline.Folded(c.points)
+	}
+	if !c.operations {
+		if len(s.Operations) > 0 {
+			part.Omitted = append(part.Omitted, results.OmittedOperations)
+		}
+		return &part
+	}
+	part.Operations = map[spec.Operation]*results.OperationResult{}
+	for operation, result := range s.Operations {
+		part.Operations[operation] = reduced(result, c.schemas)
+	}
+	for i, t := range tiers {
+		if c.schemas[i] == withoutBuckets && t.hasAny(s) {
+			part.Omitted = append(part.Omitted, t.name)
+		}
+	}
+	return &part
+}
+
+// cutTarget leaves out the target, or its members' figures.
+func cutTarget(s *results.Snapshot, c selection) {
+	switch {
+	case s.Target == nil:
+	case !c.target:
+		s.Target = nil
+		s.Omitted = append(s.Omitted, results.OmittedTarget)
+	case !c.figures && hasFigures(s.Target):
+		s.Target = withoutFigures(s.Target)
+		s.Omitted = append(s.Omitted, omittedFigures)
+	}
+}
+
+func withoutMarks(disturbances map[spec.DisturbanceType]*results.Disturbance) map[spec.DisturbanceType]*results.Disturbance {
+	out := maps.Clone(disturbances)
+	for kind, d := range out {
+		part := *d
+		part.Marks = nil
+		out[kind] = &part
+	}
+	return out
+}
+
+func hasFigures(t *results.Target) bool {
+	return slices.ContainsFunc(t.Members, func(m results.Member) bool { return m.Window != nil })
+}
+
+func withoutFigures(t *results.Target) *results.Target {
+	part := *t
+	part.Members = slices.Clone(t.Members)
+	for i := range part.Members {
+		part.Members[i].Window = nil
+	}
+	return &part
+}
+
+// reduced shares buckets with r: it replaces them, and never changes any.
+func reduced(r *results.OperationResult, schemas [len(tiers)]int) *results.OperationResult {
+	part := *r
+	for i, t := range tiers {
+		for _, h := range t.histograms(&part) {
+			h.Reduce(schemas[i])
+			if schemas[i] == withoutBuckets {
+				h.DropBuckets()
+			}
+		}
+	}
+	return &part
+}
+
+// hasAny says whether a tier has something to lose.
+func (t tier) hasAny(s *results.Snapshot) bool {
+	for _, result := range s.Operations {
+		for _, h := range t.histograms(result) {
+			if h.Count() > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

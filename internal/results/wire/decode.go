@@ -1,0 +1,130 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// ScrapeAccept is the Accept header that a scrape must send: only Prometheus's
+// protobuf format carries native histograms.
+const ScrapeAccept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+
+// MaxScrapeBytes bounds what Read takes from one pod. A full snapshot with all
+// histograms wide open takes less than a tenth of it.
+const MaxScrapeBytes = 4 << 20
+
+// Read reads a scrape, decompressed, whose Content-Type header is contentType.
+func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil || mediaType != "application/vnd.google.protobuf" || params["encoding"] != "delimited" {
+		return nil, fmt.Errorf("reading results: wanted content of the type %s, found %.64q; is this the metrics port of a client pod?",
+			ScrapeAccept, contentType)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, MaxScrapeBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	if len(data) > MaxScrapeBytes {
+		return nil, fmt.Errorf("reading results: wanted at most %d bytes, found more", MaxScrapeBytes)
+	}
+	all, err := unmarshalFamilies(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	return Decode(all)
+}
+
+// Decode is the inverse of Families. Families that are not this
+// package's are ignored. Members of the target come sorted by name.
+func Decode(all []*dto.MetricFamily) (*results.Snapshot, error) {
+	s := &results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{}}
+	seen := map[string]bool{}
+	for _, mf := range all {
+		f, ours := familiesByName[mf.GetName()]
+		if !ours {
+			continue
+		}
+		if seen[f.name] {
+			return nil, fmt.Errorf("decoding results: found %s twice", f.name)
+		}
+		seen[f.name] = true
+		if err := f.decode(s, mf); err != nil {
+			return nil, fmt.Errorf("decoding results: %s: %w", f.name, err)
+		}
+	}
+	if err := finish(s); err != nil {
+		return nil, fmt.Errorf("decoding results: %w", err)
+	}
+	return s, nil
+}
+
+func (f *family) decode(s *results.Snapshot, mf *dto.MetricFamily) error {
+	if mf.GetType() != f.kind {
+		return fmt.Errorf("wanted the type %v, found %v", f.kind, mf.GetType())
+	}
+	seen := map[string]bool{}
+	for _, in := range mf.Metric {
+		m, err := f.decodeMetric(in)
+		if err != nil {
+			return err
+		}
+		key := labelKey(m.labels)
+		if seen[key] {
+			return fmt.Errorf("found the labels %q twice", m.labels)
+		}
+		seen[key] = true
+		if err := f.read(s, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeMetric refuses every value that is negative or not a number: no metric
+// of a snapshot can be.
+func (f *family) decodeMetric(in *dto.Metric) (m metric, err error) {
+	if m.labels, err = f.labelValues(in.Label); err != nil {
+		return m, err
+	}
+	switch {
+	case f.kind == dto.MetricType_HISTOGRAM && in.Histogram != nil:
+		m.histogram, err = decodeHistogram(in.Histogram)
+		return m, err
+	case f.kind == dto.MetricType_COUNTER && in.Counter != nil:
+		m.value = in.Counter.GetValue()
+	case f.kind == dto.MetricType_GAUGE && in.Gauge != nil:
+		m.value = in.Gauge.GetValue()
+	default:
+		return m, fmt.Errorf("found no value of the type %v", f.kind)
+	}
+	if !(m.value >= 0) || math.IsInf(m.value, 0) {
+		return m, fmt.Errorf("wanted a number of at least 0, found %v", m.value)
+	}
+	return m, nil
+}
+
+// finish puts lists in order, and looks at what only the whole snapshot shows.
+func finish(s *results.Snapshot) error {
+	if s.RunUID == "" {
+		return errors.New("found no etcdbench_pod_info; is this the metrics port of a client pod?")
+	}
+	if s.Target != nil {
+		slices.SortFunc(s.Target.Members, compareMembers)
+		slices.SortStableFunc(s.Target.Changes, func(a, b results.Change) int { return a.At.Compare(b.At) })
+	}
+	slices.Sort(s.Omitted)
+	if err := s.Check(); err != nil {
+		return err
+	}
+	s.Bound()
+	return nil
+}

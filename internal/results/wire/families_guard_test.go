@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// randomGuard adds what a guard may have seen, or nothing.
+func randomGuard(r *rand.Rand, s *results.Snapshot) {
+	at := func() time.Time { return testStart.Add(time.Duration(r.Int64N(1e12)) * time.Microsecond) }
+	if r.IntN(3) == 0 {
+		s.Fired = &results.Fired{Rule: guardRules[r.IntN(len(guardRules))], Subject: "etcd-1", Detail: "NOSPACE", Got: r.Float64(), Limit: float64(r.IntN(3)), At: at()}
+	}
+	if r.IntN(3) == 0 {
+		s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404", spec.GuardDatabaseSize: "silent"}
+	}
+	if r.IntN(2) == 0 {
+		s.Clock = at()
+	}
+	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}, {Aspect: results.AspectVersion, Detail: "a from 3.6.0 to 3.7.3", At: testStart.Add(time.Second)}}
+	}
+	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.Unlisted = "etcd-1 did not answer"
+		s.Target.Unseen = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
+	}
+}
+
+// guarded adds all that a guard can have seen.
+func guarded(s *results.Snapshot) *results.Snapshot {
+	s.Clock = testStart
+	s.Fired = &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-1", Got: 2, Limit: 1, At: testStart}
+	s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404"}
+	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}}
+	s.Target.Unlisted, s.Target.Unseen = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
+	return s
+}
+
+// The rule that fired survives a message that has room for nothing else.
+func TestTheBareMessageHasTheRule(t *testing.T) {
+	s := &results.Snapshot{RunUID: "u", Stage: results.StageDone, Fired: &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-0", Got: 5, Limit: 4, At: testStart}}
+	want := &results.Fired{Rule: spec.GuardDatabaseSize, Got: 5, Limit: 4, At: testStart}
+	if diff := cmp.Diff(want, bare(s).Fired); diff != "" {
+		t.Errorf("fired (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecodeRefusesGuardsThatAreNone(t *testing.T) {
+	tests := map[string]func(*results.Snapshot){
+		"a rule that is none":    func(s *results.Snapshot) { s.Fired = &results.Fired{Rule: "Mood", At: testStart} },
+		"a rule without a name":  func(s *results.Snapshot) { s.Fired = &results.Fired{Got: 1, At: testStart} },
+		"unwatched, and no rule": func(s *results.Snapshot) { s.Unwatched = map[spec.GuardRule]string{"Mood": ""} },
+		"a change of nothing": func(s *results.Snapshot) {
+			s.Target = &results.Target{Changes: []results.Change{{Aspect: "Mood", At: testStart}}}
+		},
+		"more changes than it may": func(s *results.Snapshot) { s.Target = &results.Target{Changes: manyChanges(results.MaxChanges + 1)} },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &results.Snapshot{RunUID: "u"}
+			change(s)
+			if got, err := Decode(Families(s)); err == nil {
+				t.Errorf("decoded %+v, wanted an error", got)
+			}
+		})
+	}
+}
+
+func manyChanges(n int) (all []results.Change) {
+	for i := range n {
+		all = append(all, results.Change{Aspect: results.AspectLeader, Detail: strings.Repeat("x", i), At: testStart})
+	}
+	return all
+}

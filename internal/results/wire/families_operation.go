@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Bounds on what a snapshot may list, so that it fits into a status. No workload
+// has half as many operations.
+const (
+	maxOperations = 16
+	// maxCodes bounds the error codes of one operation.
+	maxCodes = 32
+)
+
+// operationFamilies are what was measured of each operation.
+func operationFamilies() []family {
+	return slices.Concat(
+		distributionFamilies("etcdbench_request_duration",
+			"Latency of successful measured requests, from when they were due to the end of the response",
+			func(r *results.OperationResult) *results.Histogram { return &r.Latency }),
+		distributionFamilies("etcdbench_request_service_duration",
+			"Time of successful measured requests from being sent to the end of the response",
+			func(r *results.OperationResult) *results.Histogram { return &r.Service }),
+		distributionFamilies("etcdbench_request_lateness",
+			"Time of measured requests, however they ended, from when they were due to being sent",
+			func(r *results.OperationResult) *results.Histogram { return &r.Lateness }),
+		distributionFamilies("etcdbench_failed_request_duration",
+			"Latency of failed measured requests",
+			func(r *results.OperationResult) *results.Histogram { return &r.Failed }),
+		distributionFamilies("etcdbench_censored_request_duration",
+			"Time that measured requests had been due when they were cut off",
+			func(r *results.OperationResult) *results.Histogram { return &r.Censored }),
+		[]family{
+			errorsFamily(),
+			countFamily("etcdbench_requests_completed_in_window_total",
+				"Successful measured requests that were answered before the window ended.",
+				func(r *results.OperationResult) (*uint64, bool) { return &r.CompletedInWindow, true }),
+			countFamily("etcdbench_requests_lost_total",
+				"Successful measured requests that changed nothing, because another client was faster.",
+				func(r *results.OperationResult) (*uint64, bool) { return &r.Lost, r.Lost > 0 }),
+			countFamily("etcdbench_request_attempts_total",
+				"Attempts to commit that successful measured requests took, where one can take several.",
+				func(r *results.OperationResult) (*uint64, bool) { return &r.Attempts, r.Attempts > 0 }),
+		},
+	)
+}
+
+// distributionFamilies are a histogram and what it cannot carry.
+func distributionFamilies(name, help string, field func(*results.OperationResult) *results.Histogram) []family {
+	return []family{
+		histogramFamily(name+"_seconds", help+".", field),
+		extremeFamily(name+"_min_seconds", help+": the shortest.", field, func(p *results.Parts) *int64 { return &p.Minimum }),
+		extremeFamily(name+"_max_seconds", help+": the longest.", field, func(p *results.Parts) *int64 { return &p.Maximum }),
+		squaresFamily(name+"_squared_seconds_total", help+": the sum of squares, in square seconds.", field),
+	}
+}
+
+func histogramFamily(name, help string, field func(*results.OperationResult) *results.Histogram) family {
+	return operationFamily(name, help, dto.MetricType_HISTOGRAM,
+		func(r *results.OperationResult) (metric, bool) { return metric{histogram: field(r)}, true },
+		func(r *results.OperationResult, m metric) error {
+			return change(field(r), func(p *results.Parts) {
+				known := *p
+				*p = m.histogram.Parts()
+				p.Minimum, p.Maximum, p.SumSquares = known.Minimum, known.Maximum, known.SumSquares
+			})
+		})
+}
+
+// change changes a part of a histogram that is being read.
+func change(h *results.Histogram, set func(*results.Parts)) (err error) {
+	p := h.Parts()
+	set(&p)
+	*h, err = results.HistogramOf(p)
+	return err
+}
+
+// extremeFamily is the minimum or the maximum of a histogram, which an empty
+// one does not have.
+func extremeFamily(name, help string, field func(*results.OperationResult) *results.Histogram, of func(*results.Parts) *int64) family {
+	return operationFamily(name, help, dto.MetricType_GAUGE,
+		func(r *results.OperationResult) (metric, bool) {
+			p := field(r).Parts()
+			return metric{value: float64(*of(&p)) / nanosecondsPerSecond}, p.Count > 0
+		},
+		func(r *results.OperationResult, m metric) error {
+			d, err := durations.decode(m.value)
+			if err != nil {
+				return err
+			}
+			return change(field(r), func(p *results.Parts) { *of(p) = int64(d) })
+		})
+}
+
+func squaresFamily(name, help string, field func(*results.OperationResult) *results.Histogram) family {
+	return operationFamily(name, help, dto.MetricType_COUNTER,
+		func(r *results.OperationResult) (metric, bool) {
+			h := field(r)
+			return metric{value: h.SumSquares()}, h.Count() > 0
+		},
+		func(r *results.OperationResult, m metric) error {
+			return change(field(r), func(p *results.Parts) { p.SumSquares = m.value })
+		})
+}
+
+// countFamily is a count of requests, which not every operation has.
+func countFamily(name, help string, field func(*results.OperationResult) (n *uint64, has bool)) family {
+	return operationFamily(name, help, dto.MetricType_COUNTER,
+		func(r *results.OperationResult) (metric, bool) {
+			n, has := field(r)
+			return metric{value: float64(*n)}, has
+		},
+		func(r *results.OperationResult, m metric) (err error) {
+			n, _ := field(r)
+			*n, err = counts[uint64]().decode(m.value)
+			return err
+		})
+}
+
+// operationFamily has one metric for each operation, at most.
+func operationFamily(
+	name, help string, kind dto.MetricType,
+	write func(*results.OperationResult) (metric, bool), read func(*results.OperationResult, metric) error,
+) family {
+	return family{
+		name: name, help: help, kind: kind, labels: []string{"operation"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			for _, operation := range sortedKeys(s.Operations) {
+				if m, ok := write(s.Operations[operation]); ok {
+					m.labels = []string{string(operation)}
+					emit(m)
+				}
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			result, err := operationOf(s, m.labels[0])
+			if err != nil {
+				return err
+			}
+			return read(result, m)
+		},
+	}
+}
+
+func errorsFamily() family {
+	return family{
+		name: "etcdbench_request_errors_total", help: "Failed measured requests by gRPC status code.",
+		kind: dto.MetricType_COUNTER, labels: []string{"operation", "code"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			for _, operation := range sortedKeys(s.Operations) {
+				codes := s.Operations[operation].Errors
+				for _, code := range sortedKeys(codes) {
+					emit(metric{labels: []string{string(operation), code}, value: float64(codes[code])})
+				}
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			result, err := operationOf(s, m.labels[0])
+			if err != nil {
+				return err
+			}
+			if len(result.Errors) == maxCodes {
+				return fmt.Errorf("wanted at most %d error codes, found more", maxCodes)
+			}
+			result.Errors[m.labels[1]], err = counts[uint64]().decode(m.value)
+			return err
+		},
+	}
+}
+
+// operationOf returns the result of an operation that is being read.
+func operationOf(s *results.Snapshot, name string) (*results.OperationResult, error) {
+	operation := spec.Operation(name)
+	if operation.Index() < 0 {
+		return nil, fmt.Errorf("wanted one of the operations %v, found %.64q", spec.AllOperations(), name)
+	}
+	if s.Operations[operation] == nil {
+		if len(s.Operations) == maxOperations {
+			return nil, fmt.Errorf("wanted at most %d operations, found more", maxOperations)
+		}
+		s.Operations[operation] = &results.OperationResult{Errors: map[string]uint64{}}
+	}
+	return s.Operations[operation], nil
+}

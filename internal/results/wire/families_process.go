@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// processFamilies are what the pod's process had of its machine over the
+// window.
+func processFamilies() []family {
+	all := []family{unknownProcessFamily()}
+	for _, f := range results.ProcessFigures {
+		all = append(all, processFamily(f))
+	}
+	return all
+}
+
+// processFamily writes a 0 too: a figure that is not there is not known.
+func processFamily(f results.ProcessFigure) family {
+	return family{
+		name: "etcdbench_process_" + string(f),
+		help: fmt.Sprintf("The figure %s of the client pod's process over the measured window.", strings.ReplaceAll(string(f), "_", " ")),
+		kind: dto.MetricType_GAUGE,
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if v, ok := s.Process.Value(f); ok {
+				emit(metric{value: v})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			w := processOf(s)
+			if w.Figures == nil {
+				w.Figures = map[results.ProcessFigure]float64{}
+			}
+			w.Figures[f] = m.value
+			return nil
+		},
+	}
+}
+
+func unknownProcessFamily() family {
+	return family{
+		name: "etcdbench_process_unknown_info", help: "Why figures of the client pod's process could not be read.",
+		kind: dto.MetricType_GAUGE, labels: []string{"reason"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Process != nil && s.Process.Unknown != "" {
+				emit(metric{labels: []string{s.Process.Unknown}, value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			processOf(s).Unknown = m.labels[0]
+			return wantReason(m.labels[0])
+		},
+	}
+}
+
+// processOf returns the process that is being read.
+func processOf(s *results.Snapshot) *results.ProcessWindow {
+	if s.Process == nil {
+		s.Process = &results.ProcessWindow{}
+	}
+	return s.Process
+}

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// sightFamilies are what the pod could not see of the target.
+func sightFamilies() []family { return []family{unlistedFamily(), unseenFamily()} }
+
+func unlistedFamily() family {
+	return family{
+		name: "etcdbench_target_unlisted_info", help: "Why the members of the etcd cluster under load could not be listed.",
+		kind: dto.MetricType_GAUGE, labels: []string{"reason"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Target != nil && s.Target.Unlisted != "" {
+				emit(metric{labels: []string{s.Target.Unlisted}, value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			if m.labels[0] == "" || targetOf(s).Unlisted != "" {
+				return errors.New("wanted one reason why the members were not listed, found none or two")
+			}
+			targetOf(s).Unlisted = m.labels[0]
+			return nil
+		},
+	}
+}
+
+func unseenFamily() family {
+	return family{
+		name: "etcdbench_target_unseen_info", help: "Why it is not known whether this changed of the target.",
+		kind: dto.MetricType_GAUGE, labels: []string{"aspect", "reason"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			for _, a := range unseenOf(s.Target) {
+				emit(metric{labels: []string{string(a), s.Target.Unseen[a]}, value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			aspect, target := results.Aspect(m.labels[0]), targetOf(s)
+			if _, twice := target.Unseen[aspect]; twice || !slices.Contains(results.Aspects, aspect) {
+				return fmt.Errorf("wanted each of %v at most once, found %.64q", results.Aspects, aspect)
+			}
+			if target.Unseen == nil {
+				target.Unseen = map[results.Aspect]string{}
+			}
+			target.Unseen[aspect] = m.labels[1]
+			return nil
+		},
+	}
+}
+
+// unseenOf has the aspects in one order on every road.
+func unseenOf(t *results.Target) []results.Aspect {
+	if t == nil {
+		return nil
+	}
+	return sortedKeys(t.Unseen)
+}

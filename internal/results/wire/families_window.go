@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// windowFamilies are the pod's measured window.
+func windowFamilies() []family {
+	return []family{
+		scalar("etcdbench_start_at_timestamp_seconds", "The common start that the client pod was given.",
+			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.StartAt }),
+		scalar("etcdbench_start_skew_seconds", "How long after the common start the client pod started.",
+			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Skew }),
+		scalar("etcdbench_window_start_timestamp_seconds", "Start of the measured window.",
+			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.Start }),
+		scalar("etcdbench_window_end_timestamp_seconds", "End of the measured window, once it has ended.",
+			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.End }),
+		scalar("etcdbench_last_response_timestamp_seconds", "When the last measured request was answered.",
+			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.LastResponse }),
+		scalar("etcdbench_window_planned_seconds", "Planned length of the measured window, if a duration bounds it.",
+			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Planned }),
+		scalar("etcdbench_planned_requests", "Planned measured requests of the client pod, if their number bounds the window.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Window.PlannedRequests }),
+		scalar("etcdbench_started_requests", "Measured requests that were sent.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Started }),
+	}
+}
+
+// codec turns a field into the value of a metric and back. encode is false
+// where the field is not set, which no metric says.
+type codec[T any] struct {
+	encode func(T) (float64, bool)
+	decode func(float64) (T, error)
+}
+
+// scalar is a gauge without labels for one field of a snapshot.
+func scalar[T any](name, help string, c codec[T], field func(*results.Snapshot) *T) family {
+	return family{
+		name: name, help: help, kind: dto.MetricType_GAUGE,
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if value, ok := c.encode(*field(s)); ok {
+				emit(metric{value: value})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) (err error) {
+			*field(s), err = c.decode(m.value)
+			return err
+		},
+	}
+}
+
+var flags = codec[bool]{
+	encode: func(set bool) (float64, bool) {
+		if set {
+			return 1, true
+		}
+		return 0, true
+	},
+	decode: func(v float64) (bool, error) {
+		if v != 0 && v != 1 {
+			return false, fmt.Errorf("wanted 0 or 1, found %v", v)
+		}
+		return v == 1, nil
+	},
+}
+
+// rareFlags take no room in a termination message unless they are set.
+var rareFlags = codec[bool]{
+	encode: func(set bool) (float64, bool) { return 1, set },
+	decode: flags.decode,
+}
+
+// timestamps are seconds since 1970. A float64 holds them to a quarter of a
+// microsecond, so they are cut to whole microseconds, which survive exactly.
+var timestamps = codec[time.Time]{
+	encode: func(t time.Time) (float64, bool) {
+		return float64(t.UnixMicro()) / 1e6, !t.IsZero()
+	},
+	decode: func(v float64) (time.Time, error) {
+		if v > results.MaxSeconds {
+			return time.Time{}, fmt.Errorf("wanted a time in this or the next century, found %v s", v)
+		}
+		return time.UnixMicro(int64(math.Round(v * 1e6))).UTC(), nil
+	},
+}
+
+// durations are exact to the nanosecond up to 26 days. A negative one, the
+// work of a clock that was set, counts as 0.
+var durations = codec[time.Duration]{
+	encode: func(d time.Duration) (float64, bool) {
+		return float64(d) / nanosecondsPerSecond, d > 0
+	},
+	decode: func(v float64) (time.Duration, error) {
+		if v > results.MaxSeconds {
+			return 0, fmt.Errorf("wanted a duration of less than 285 years, found %v s", v)
+		}
+		return time.Duration(math.Round(v * nanosecondsPerSecond)), nil
+	},
+}
+
+func counts[T int | uint64]() codec[T] { return wholes[T](results.MaxCount) }
+
+// sizes are in bytes.
+var sizes = wholes[int64](results.MaxBytes)
+
+// wholes are whole numbers up to a limit. A greater one, which only the target
+// can have told, is cut to it: else it would cost all that is told beside it.
+func wholes[T int | int64 | uint64](limit float64) codec[T] {
+	return codec[T]{
+		encode: func(n T) (float64, bool) { return min(float64(n), limit), n > 0 },
+		decode: func(v float64) (T, error) {
+			if v > limit || v != math.Trunc(v) {
+				return 0, fmt.Errorf("wanted a whole number of at most %.0f, found %v", limit, v)
+			}
+			return T(v), nil
+		},
+	}
+}

@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// MaxTerminationBytes bounds a termination message. A pod's messages share
+// 12 KiB among all its containers, injected ones too, and one has at most 4 KiB.
+const MaxTerminationBytes = 3000
+
+const (
+	// terminationMark begins the line that is for programs. Its number is
+	// the version of what follows.
+	terminationMark = "etcdbench-result-13:"
+	// maxHeadline bounds the line that is for people.
+	maxHeadline = 160
+	// maxInflated bounds what a message may unpack to: more than ten
+	// histograms with each bucket at its longest.
+	maxInflated = 1 << 20
+	// terminationHeader is the checksum and the length of what is compressed.
+	terminationHeader = 4 + 2
+)
+
+var terminationBase64 = base64.RawStdEncoding
+
+// encodeTermination writes a line for people and one for programs: families
+// with native buckets alone, compressed, with length and checksum.
+func encodeTermination(s *results.Snapshot) []byte {
+	compressed := deflate(marshalNative(s))
+	packed := make([]byte, terminationHeader, terminationHeader+len(compressed))
+	binary.BigEndian.PutUint32(packed, terminationChecksum(compressed))
+	// A longer one does not fit into a message anyway.
+	binary.BigEndian.PutUint16(packed[4:], uint16(min(len(compressed), 1<<16-1)))
+	packed = append(packed, compressed...)
+	text := append([]byte(headline(s)), '\n')
+	text = append(text, terminationMark...)
+	return terminationBase64.AppendEncode(text, packed)
+}
+
+// headline is what a person sees who describes the pod.
+func headline(s *results.Snapshot) string {
+	line := "etcdbench: " + string(s.Stage)
+	if s.Failure != nil {
+		line = fmt.Sprintf("etcdbench: %s: %s", s.Failure.Reason, s.Failure.Message)
+	}
+	return text.Shorten(line, maxHeadline)
+}
+
+func marshalNative(s *results.Snapshot) []byte {
+	var out bytes.Buffer
+	for _, mf := range encode(s, packedHistogram) {
+		mf.Help = nil
+		// Writing to a buffer does not fail, nor do families without
+		// required fields and with valid text.
+		_, _ = protodelim.MarshalTo(&out, mf)
+	}
+	return out.Bytes()
+}
+
+// packedHistogram writes the counts of buckets as one packed field, which every
+// reader of protobuf understands. The generated code repeats the field's tag
+// before each count, which costs a third more once compressed.
+func packedHistogram(h *results.Histogram) *dto.Histogram {
+	out := nativeHistogram(h)
+	if len(out.PositiveDelta) == 0 {
+		return out
+	}
+	var packed []byte
+	for _, delta := range out.PositiveDelta {
+		packed = protowire.AppendVarint(packed, protowire.EncodeZigZag(delta))
+	}
+	out.PositiveDelta = nil
+	field := out.ProtoReflect().Descriptor().Fields().ByName("positive_delta").Number()
+	raw := protowire.AppendTag(nil, field, protowire.BytesType)
+	out.ProtoReflect().SetUnknown(protowire.AppendBytes(raw, packed))
+	return out
+}
+
+// terminationChecksum covers the dictionary too: a message of another version
+// must not unpack to something else.
+func terminationChecksum(compressed []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
+}
+
+func deflate(data []byte) []byte {
+	var out bytes.Buffer
+	// The level is valid, and writing to a buffer does not fail.
+	w, _ := flate.NewWriterDict(&out, flate.BestCompression, terminationDictionary)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+func inflate(compressed []byte) ([]byte, error) {
+	r := flate.NewReaderDict(bytes.NewReader(compressed), terminationDictionary)
+	data, err := io.ReadAll(io.LimitReader(r, maxInflated+1))
+	if err == nil && len(data) > maxInflated {
+		err = fmt.Errorf("wanted at most %d bytes unpacked, found more", maxInflated)
+	}
+	return data, err
+}
+
+// DecodeTerminationMessage is the inverse of TerminationMessage. It
+// refuses what is cut short or changed.
+func DecodeTerminationMessage(message []byte) (*results.Snapshot, error) {
+	compressed, err := openTermination(message)
+	if err != nil {
+		return nil, fmt.Errorf("termination message: %w", err)
+	}
+	data, err := inflate(compressed)
+	if err != nil {
+		return nil, fmt.Errorf("termination message: %w", err)
+	}
+	var all []*dto.MetricFamily
+	if all, err = unmarshalFamilies(data); err != nil {
+		return nil, fmt.Errorf("termination message: %w", err)
+	}
+	return Decode(all)
+}
+
+// openTermination returns the compressed part once it is known to be whole.
+func openTermination(message []byte) ([]byte, error) {
+	_, text, found := bytes.Cut(message, []byte(terminationMark))
+	if !found {
+		return nil, fmt.Errorf("wanted %q, found %.64q", terminationMark, message)
+	}
+	packed, err := terminationBase64.AppendDecode(nil, bytes.TrimSpace(text))
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) < terminationHeader {
+		return nil, errors.New("found only its beginning")
+	}
+	compressed := packed[terminationHeader:]
+	if wanted := int(binary.BigEndian.Uint16(packed[4:])); len(compressed) != wanted {
+		return nil, fmt.Errorf("wanted %d bytes, found %d", wanted, len(compressed))
+	}
+	if terminationChecksum(compressed) != binary.BigEndian.Uint32(packed) {
+		return nil, errors.New("its checksum is wrong: it was changed, or written by another version")
+	}
+	return compressed, nil
+}

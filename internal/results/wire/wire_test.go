@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// framed is a family, with its length, of a field that is repeated until the body
+// is full.
+func framed(field []byte) []byte {
+	const room = MaxScrapeBytes - 64
+	name := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "etcdbench_requests_total")
+	family := append(name, bytes.Repeat(field, (room-len(name))/len(field))...)
+	return protowire.AppendBytes(nil, family)
+}
+
+// field holds a message in another one.
+func field(number protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+}
+
+// A message of a byte or two on the wire takes a hundred in memory.
+func TestReadingTheWorstTakesLittleMemory(t *testing.T) {
+	const metric, label, histogram, bucket, span = 4, 1, 7, 3, 12
+	tests := map[string][]byte{
+		"families without content": make([]byte, MaxScrapeBytes),
+		"metrics without content":  framed(field(metric, nil)),
+		"labels without content":   framed(field(metric, bytes.Repeat(field(label, nil), 1000))),
+		"buckets without content":  framed(field(metric, field(histogram, bytes.Repeat(field(bucket, nil), 1000)))),
+		"spans without content":    framed(field(metric, field(histogram, bytes.Repeat(field(span, nil), 1000)))),
+		"a text without end":       framed(field(metric, field(label, field(2, bytes.Repeat([]byte("x"), 1<<20))))),
+	}
+	for name, body := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := allocated()
+			if s, err := Read(bytes.NewReader(body), ScrapeAccept); err == nil {
+				t.Errorf("read %+v", s)
+			}
+			if grown := allocated() - before; grown > maxDecodingBytes {
+				t.Errorf("allocated %d MiB, wanted at most %d", grown>>20, maxDecodingBytes>>20)
+			}
+		})
+	}
+}
+
+func TestTargetsThatTellTooMuchCostNothingElse(t *testing.T) {
+	s := finalSnapshot(0, 10, spec.OperationPut)
+	s.Target.WriteEstimateBytes = 1<<62 + 1
+	s.Target.Members[0].QuotaBytes = 1<<63 - 1
+	got, err := Decode(Families(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Target.WriteEstimateBytes != results.MaxBytes || got.Target.Members[0].QuotaBytes != results.MaxBytes {
+		t.Errorf("got %+v, wanted what a metric can hold", got.Target)
+	}
+}

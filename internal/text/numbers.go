@@ -1,0 +1,93 @@
+package text
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Grouped writes n with commas between groups of three digits, as counts are
+// written in every text for people. Values that a manifest or a flag has, and
+// forms that programs read, are written without.
+func Grouped[T ~int | ~int32 | ~int64 | ~uint64](n T) string {
+	digits, sign := strconv.FormatUint(uint64(n), 10), ""
+	if n < 0 {
+		digits, sign = strconv.FormatUint(-uint64(n), 10), "-"
+	}
+	var out strings.Builder
+	out.WriteString(sign)
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out.WriteByte(',')
+		}
+		out.WriteRune(d)
+	}
+	return out.String()
+}
+
+// Micros writes a number of microseconds with three significant digits and the
+// unit that suits it, for example 812µs, 25.1ms or 1.23s.
+func Micros(us int64) string {
+	switch abs := max(us, -us); {
+	case abs < 1_000:
+		return strconv.FormatInt(us, 10) + "µs"
+	case significant(float64(abs)/1e3) < 1_000:
+		return threeDigits(float64(us)/1e3) + "ms"
+	default:
+		return threeDigits(float64(us)/1e6) + "s"
+	}
+}
+
+// significant rounds to three significant digits, so that 999.96 ms is shown
+// as 1s and not as 1000ms.
+func significant(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return r
+}
+
+// threeDigits keeps all digits before the point, however many they are.
+func threeDigits(v float64) string {
+	if math.Abs(v) >= 1_000 {
+		return Grouped(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(significant(v), 'f', -1, 64)
+}
+
+// Duration writes a duration as Micros does, but nanoseconds where it is shorter
+// than a microsecond.
+func Duration(d time.Duration) string {
+	if d < time.Microsecond {
+		return strconv.FormatInt(d.Nanoseconds(), 10) + "ns"
+	}
+	return Micros(d.Round(time.Microsecond).Microseconds())
+}
+
+// Exact writes every microsecond of a duration, rounded up, so that a value
+// beside the limit that it misses never looks the same.
+func Exact(d time.Duration) string {
+	us := int64(math.Ceil(float64(d) / float64(time.Microsecond)))
+	if us < 1_000 {
+		return strconv.FormatInt(us, 10) + "µs"
+	}
+	return strconv.FormatFloat(float64(us)/1e3, 'f', -1, 64) + "ms"
+}
+
+// PerMillion writes a share in millionths, rounded up to a tenth of one.
+func PerMillion(share float64) string {
+	return strconv.FormatFloat(math.Ceil(share*10)/10, 'f', -1, 64) + " per million"
+}
+
+// Megabytes writes a number of bytes in units of a million bytes.
+func Megabytes(bytes int64) string {
+	return Grouped(int64(math.Round(float64(bytes)/1e6))) + " MB"
+}
+
+// Bytes writes a number of bytes.
+func Bytes(n float64) string { return Grouped(Integer(n)) + " B" }
+
+// Integer is v, or what of it an integer surely holds: members can say anything.
+func Integer(v float64) int64 { return int64(max(-MostExact, min(v, MostExact))) }
+
+// MostExact is up to where a float64 tells any two whole numbers apart.
+const MostExact = 1 << 53

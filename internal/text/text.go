@@ -1,0 +1,61 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxBytes bounds a text that Printable returns.
+const MaxBytes = 512
+
+// cutMark shows that a text was longer.
+const cutMark = " …"
+
+// Shorten returns what others said in at most limit bytes, so that nothing that
+// quotes it is refused for its length; limit has room for the mark of a cut. What
+// cannot be printed, for example a line feed or an escape sequence, becomes a
+// space, so that it steers nobody's terminal.
+func Shorten(text string, limit int) string {
+	text = strings.Map(printable, strings.ToValidUTF8(text, "?"))
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(cutMark)], "") + cutMark
+}
+
+// Printable is Shorten to MaxBytes.
+func Printable(text string) string { return Shorten(text, MaxBytes) }
+
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
+}
+
+// Plural writes n and the noun that belongs to it.
+func Plural[T ~int | ~int32 | ~int64 | ~uint64](n T, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Grouped(n) + " " + noun + "s"
+}
+
+// Wrap breaks text between words into lines of at most width characters; a word
+// that is longer stays whole.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

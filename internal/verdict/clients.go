@@ -1,0 +1,298 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// Limits above which a client is itself a limit; how late a request may be says
+// results.Bearable.
+const (
+	maxThrottledShare = 0.01
+	maxCPUShare       = 0.85
+)
+
+// Clients judges the clients of b by what their processes had of their machines,
+// and by the latencies of all of them. The numbers are those of the worst pod; one
+// that is not known of all pods is absent.
+func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
+	v := &v1alpha1.Validity{
+		Verdict: v1alpha1.ValidityValid, Shared: shared(b),
+		CPUPercent:                    percent(worst(s, (*results.ProcessWindow).CPUShare)),
+		GarbageCollectionPercent:      percent(worst(s, figure(results.ProcessCollectionRatio))),
+		ThrottledMicroseconds:         micros(worst(s, figure(results.ProcessThrottledSeconds))),
+		GoroutineDelayP99Microseconds: micros(worst(s, figure(results.ProcessGoroutineDelaySeconds))),
+		ThreadDelayMeanMicroseconds:   micros(worst(s, figure(results.ProcessThreadDelaySeconds))),
+	}
+	bearable, known := bearableDelay(s.Operations)
+	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), delayed(s, bearable, known), late(s.Operations)} {
+		if r != nil {
+			v.Verdict = v1alpha1.ValidityClientBound
+			v.Reasons = append(v.Reasons, *r)
+		}
+	}
+	if r := unread(s, known); r != nil {
+		v.Reasons = append(v.Reasons, *r)
+		if v.Verdict == v1alpha1.ValidityValid {
+			v.Verdict = v1alpha1.ValidityUnknown
+		}
+	}
+	for i, r := range v.Reasons {
+		v.Reasons[i].Message = text.Shorten(r.Message, v1alpha1.MaxMessageLength)
+		if b.Spec.Profile != "" {
+			v.Reasons[i].Change = cmp.Or(profileAdvice[r.Cause], r.Change)
+		}
+	}
+	return v
+}
+
+// ownLoad is how a run gets what a profile does not let it choose.
+const ownLoad = "To choose pods, clients or transport, write what status.resolved has as spec.workload, spec.load and spec.objectives, in place of spec.profile."
+
+// profileAdvice is what to do about a client that was a limit where a profile has
+// set the load: a run cannot have both, so no advice names a field of spec.load.
+var profileAdvice = map[v1alpha1.ValidityCause]string{
+	v1alpha1.CauseThrottled: "Raise spec.pod.resources.limits.cpu or leave it out. " + ownLoad,
+	v1alpha1.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
+	v1alpha1.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
+		ownLoad,
+	v1alpha1.CauseLate: "Where the processor was not the limit, all of the profile's clients waited for etcd, which did not keep up with the profile's rate: a smaller spec.profile asks for less. " +
+		"Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU. " + ownLoad,
+}
+
+// shared says whether a client pod of b ran where a member is.
+func shared(b *v1alpha1.EtcdBenchmark) v1alpha1.SharedWithMembers {
+	for _, p := range b.Status.Pods {
+		if t := b.Status.Target; p.Node != "" && t != nil && slices.Contains(t.Nodes, p.Node) {
+			return v1alpha1.SharedNode
+		}
+	}
+	return ""
+}
+
+func percent(share *float64) *int32 {
+	if share == nil {
+		return nil
+	}
+	return new(int32(math.Round(100 * min(*share, maxShare))))
+}
+
+// maxShare bounds what a pod may claim to have used of its processors.
+const maxShare = 1 << 20
+
+func micros(inSeconds *float64) *int64 {
+	if inSeconds == nil {
+		return nil
+	}
+	return new(results.Seconds(*inSeconds).Round(time.Microsecond).Microseconds())
+}
+
+type reader func(*results.ProcessWindow) (float64, bool)
+
+func figure(f results.ProcessFigure) reader {
+	return func(w *results.ProcessWindow) (float64, bool) { return w.Value(f) }
+}
+
+// worstPod returns the pod with the highest value, nil if no pod has one.
+func worstPod(s results.Summary, read reader) (worst *results.PodProcess, value float64) {
+	for i, p := range s.Processes {
+		if v, known := read(p.Window); known && (worst == nil || v > value) {
+			worst, value = &s.Processes[i], v
+		}
+	}
+	return worst, value
+}
+
+// worst is the highest value, nil if it is not known of all pods.
+func worst(s results.Summary, read reader) *float64 {
+	unknown := slices.ContainsFunc(s.Processes, func(p results.PodProcess) bool {
+		_, known := read(p.Window)
+		return !known
+	})
+	if pod, value := worstPod(s, read); pod != nil && !unknown {
+		return &value
+	}
+	return nil
+}
+
+func throttled(s results.Summary) *v1alpha1.ValidityReason {
+	pod, share := worstPod(s, (*results.ProcessWindow).ThrottledShare)
+	if pod == nil || share <= maxThrottledShare {
+		return nil
+	}
+	quota := ""
+	if processors, limited := pod.Window.Value(results.ProcessQuotaProcessors); limited {
+		quota = fmt.Sprintf(" of %.4g processors", processors)
+	}
+	return &v1alpha1.ValidityReason{
+		Cause: v1alpha1.CauseThrottled,
+		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, on average of the processors that it uses (harmless up to %.0f %%): it had used up its CPU quota%s.",
+			pod.Index, 100*share, 100*maxThrottledShare, quota),
+		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
+	}
+}
+
+func busy(s results.Summary) *v1alpha1.ValidityReason {
+	pod, share := worstPod(s, (*results.ProcessWindow).CPUShare)
+	if pod == nil || share <= maxCPUShare {
+		return nil
+	}
+	available, _ := pod.Window.Available()
+	return &v1alpha1.ValidityReason{
+		Cause: v1alpha1.CauseBusy,
+		Message: fmt.Sprintf("Pod %d used %.0f %% of the %.4g processors that it may use (harmless up to %.0f %%).",
+			pod.Index, 100*share, available, 100*maxCPUShare),
+		Change: "Give client pods more CPU (spec.pod.resources, a larger node), share the load among more of them (spec.load.pods), or use load.transport Fast where the workload allows it.",
+	}
+}
+
+// bearableDelay is what latency can bear: that of the fastest operation, but for
+// events, which may take next to no time. It is false where percentiles are not
+// known.
+func bearableDelay(operations []results.OperationSummary) (time.Duration, bool) {
+	least, known := time.Duration(0), false
+	for _, o := range operations {
+		if o.Operation.IsEvent() {
+			continue
+		}
+		if p99, ok := o.Latency.Values[spec.StatisticP99]; ok && (!known || p99.Duration < least) {
+			least, known = p99.Duration, true
+		}
+	}
+	return results.Bearable(least), known
+}
+
+func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.ValidityReason {
+	goroutines, ofGoroutines := worstPod(s, figure(results.ProcessGoroutineDelaySeconds))
+	threads, ofThreads := worstPod(s, figure(results.ProcessThreadDelaySeconds))
+	r := &v1alpha1.ValidityReason{
+		Cause: v1alpha1.CauseDelayed,
+		Change: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, nodes apart from etcd's (spec.pod.affinity, nodeSelector), " +
+			"fewer clients for each pod (spec.load.pods), or load.transport Fast where the workload allows it.",
+	}
+	switch {
+	case !known:
+		return nil
+	case goroutines != nil && results.Seconds(ofGoroutines) > atMost:
+		r.Message = fmt.Sprintf("Work of pod %d that could go on waited up to %v (p99) for a thread; the latency can bear %v.",
+			goroutines.Index, rounded(results.Seconds(ofGoroutines)), rounded(atMost))
+	case threads != nil && results.Seconds(ofThreads) > atMost:
+		r.Message = fmt.Sprintf("Threads of pod %d that could run waited %v for a processor, on average; the latency can bear %v.",
+			threads.Index, rounded(results.Seconds(ofThreads)), rounded(atMost))
+	default:
+		return nil
+	}
+	return r
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+
+// late names the operation that was sent the latest, as measured by its own
+// latency.
+func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
+	lateness := func(o *results.OperationSummary) time.Duration {
+		return o.Lateness.Values[spec.StatisticP99].Duration
+	}
+	harmless := func(o *results.OperationSummary) time.Duration {
+		return results.Bearable(o.Latency.Values[spec.StatisticP99].Duration)
+	}
+	excess := func(o *results.OperationSummary) float64 { return float64(lateness(o)) / float64(harmless(o)) }
+	var found *results.OperationSummary
+	for i := range operations {
+		if o := &operations[i]; excess(o) > 1 && (found == nil || excess(o) > excess(found)) {
+			found = o
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &v1alpha1.ValidityReason{
+		Cause: v1alpha1.CauseLate,
+		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v): that long they waited for a free client, or for the client's processor.",
+			found.Operation, rounded(lateness(found)), rounded(harmless(found))),
+		Change: "Where the processor was not the limit, all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it. Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU.",
+	}
+}
+
+// unread says of what it is not known whether it was a limit.
+func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
+	message := ""
+	switch pod, why := unreadPod(s); {
+	case why != "":
+		message = fmt.Sprintf("What pod %d had of its machine is not known: %s.", pod, why)
+	case !percentiles:
+		message = "No percentile of latency is known, by which a delay of the client could be judged."
+	default:
+		for _, o := range s.Operations {
+			if _, known := o.Lateness.Values[spec.StatisticP99]; o.Lateness.Count > 0 && !known {
+				message = fmt.Sprintf("No percentile of the lateness of %s requests is known.", o.Operation)
+			}
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
+		Change: "Where the clients run on Linux and see their own control group, all of it can be read; until then look at their CPU and at lateness."}
+}
+
+// unreadPod returns the first pod of which something is not known, and why.
+func unreadPod(s results.Summary) (index int, why string) {
+	if len(s.Processes) == 0 {
+		return 0, "there is none"
+	}
+	for i, p := range s.Processes {
+		switch {
+		case p.Silent:
+			return i, "it has reported nothing"
+		case p.Window == nil:
+			return i, "it has not reported it"
+		case !p.Window.IsWhole():
+			return i, cmp.Or(p.Window.Unknown, "some of its figures are missing")
+		}
+	}
+	return 0, ""
+}
+
+// doubtClients keeps a run from passing whose clients were a limit: what they
+// could not ask for, the target was not asked for. A missed objective stays
+// missed, but its message says who may have missed it.
+func doubtClients(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
+	if s == nil {
+		return c
+	}
+	v := Clients(b, *s)
+	if v.Verdict != v1alpha1.ValidityClientBound {
+		return c
+	}
+	why := "The client was itself a limit (" + causes(v) + "); see status.summary.validity."
+	if c.Status == metav1.ConditionTrue {
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonClientBound
+		why += " What it measured meets the objectives."
+	} else {
+		why = c.Message + " " + why
+	}
+	c.Message = why
+	return c
+}
+
+func causes(v *v1alpha1.Validity) string {
+	var all []string
+	for _, r := range v.Reasons {
+		if r.Cause != v1alpha1.CauseUnread {
+			all = append(all, string(r.Cause))
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,183 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const (
+	// minObservations is how often something must have been observed for its
+	// mean or percentile to be judged.
+	minObservations = 30
+	// maxLagShare is how far, as a share of the time between them, the two
+	// samples of a member may be off the ends of the window.
+	maxLagShare = 0.10
+)
+
+// memberLimit is a limit that each member has to keep.
+type memberLimit struct {
+	highest float64
+	// read returns what a member did.
+	read func(*results.MemberWindow) reading
+	// unit writes a value with its unit.
+	unit func(float64) string
+}
+
+// reading is a value of which the true one lies between lowest and highest, or
+// why there is none.
+type reading struct {
+	lowest, highest float64
+	unknown         string
+}
+
+func exactly(v float64) reading { return reading{lowest: v, highest: v} }
+
+// memberLimitOf returns nil for an objective that is not about members.
+func memberLimitOf(o v1alpha1.Objective) *memberLimit {
+	switch {
+	case o.WALFsync != nil:
+		return durationLimit(*o.WALFsync, results.TimerWALFsync)
+	case o.BackendCommit != nil:
+		return durationLimit(*o.BackendCommit, results.TimerBackendCommit)
+	case o.PeerRoundTrip != nil:
+		return durationLimit(*o.PeerRoundTrip, results.TimerPeerRoundTrip)
+	case o.LeaderChanges != nil:
+		return figureLimit(o.LeaderChanges.Max, results.FigureLeaderChanges, count)
+	case o.SlowApplies != nil:
+		return figureLimit(o.SlowApplies.Max, results.FigureSlowApplies, count)
+	case o.FailedProposals != nil:
+		return figureLimit(o.FailedProposals.Max, results.FigureFailedProposals, count)
+	case o.MemberMemory != nil:
+		return figureLimit(o.MemberMemory.MaxBytes, results.FigureMemoryBytes, text.Bytes)
+	case o.MemberCPU != nil:
+		return valueLimit(float64(o.MemberCPU.MaxMillicores), (*results.MemberWindow).Millicores, millicoresText)
+	case o.DatabaseGrowth != nil:
+		return valueLimit(float64(o.DatabaseGrowth.MaxBytes), (*results.MemberWindow).DatabaseGrowth, text.Bytes)
+	}
+	return nil
+}
+
+func figureLimit(highest int64, f results.Figure, unit func(float64) string) *memberLimit {
+	read := func(w *results.MemberWindow) (float64, bool) { return w.Value(f) }
+	return valueLimit(float64(highest), read, unit)
+}
+
+func valueLimit(highest float64, value func(*results.MemberWindow) (float64, bool), unit func(float64) string) *memberLimit {
+	return &memberLimit{highest: highest, unit: unit, read: func(w *results.MemberWindow) reading {
+		v, known := value(w)
+		if !known {
+			return reading{unknown: "does not serve this metric"}
+		}
+		return exactly(v)
+	}}
+}
+
+func durationLimit(o v1alpha1.MemberDurationObjective, timer results.Timer) *memberLimit {
+	return &memberLimit{
+		highest: float64(time.Duration(o.MaxMicroseconds) * time.Microsecond),
+		unit:    func(v float64) string { return text.Exact(time.Duration(v)) },
+		read:    func(w *results.MemberWindow) reading { return readTimer(w, timer, o.Statistic) },
+	}
+}
+
+func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.MemberStatistic) reading {
+	t, known := w.Timing(timer)
+	switch {
+	case !known:
+		return reading{unknown: "does not serve this metric"}
+	case t.Count < minObservations:
+		return reading{unknown: fmt.Sprintf("observed it %s times in the window, wanted at least %d", text.Grouped(t.Count), minObservations)}
+	case statistic != v1alpha1.MemberStatisticP99:
+		return exactly(float64(t.Mean))
+	case t.P99AtMost == 0 && t.P99Above == 0:
+		return reading{unknown: "does not tell the buckets of its percentiles"}
+	case t.P99AtMost == 0:
+		return reading{lowest: float64(t.P99Above), highest: math.Inf(1)}
+	}
+	return reading{lowest: float64(t.P99Above), highest: float64(t.P99AtMost)}
+}
+
+// judgeMembers lets the worst member decide: one that broke the limit, before
+// one of which it is not known, before the one with the highest value.
+func judgeMembers(limit *memberLimit, s results.Summary) verdict {
+	if s.Target == nil || len(s.Target.Members) == 0 {
+		return notJudged("", "What the members did in the window is not known: client pod 0 did not tell.")
+	}
+	var worst verdict
+	highest := math.Inf(-1)
+	for _, m := range s.Target.Members {
+		v, value := limit.judge(m)
+		if by := cmp.Compare(severity(v), severity(worst)); by > 0 || by == 0 && value > highest {
+			worst, highest = v, value
+		}
+	}
+	if worst.result == v1alpha1.ObjectiveMet && s.Target.Unlisted != "" {
+		return notJudged(worst.got, "Which members the target has is not known, so that one may be missing here: "+s.Target.Unlisted)
+	}
+	return worst
+}
+
+func severity(v verdict) int {
+	return map[v1alpha1.ObjectiveResult]int{v1alpha1.ObjectiveMet: 1, v1alpha1.ObjectiveUnknown: 2, v1alpha1.ObjectiveMissed: 3}[v.result]
+}
+
+// judge judges one member and returns the value to compare it with others by.
+func (l *memberLimit) judge(m results.Member) (verdict, float64) {
+	name := m.Label()
+	if why := unusable(m.Window); why != "" {
+		return notJudged("", fmt.Sprintf("Nothing is known of the member %s: %s.", name, why)), 0
+	}
+	r := l.read(m.Window)
+	got := l.text(r) + " at " + name
+	switch {
+	case r.unknown != "":
+		return notJudged("", fmt.Sprintf("The member %s %s.", name, r.unknown)), 0
+	case r.lowest > l.highest || r.lowest == l.highest && r.highest > r.lowest:
+		return missed(got, ""), r.lowest
+	case r.highest > l.highest:
+		return notJudged(got, fmt.Sprintf("The limit lies inside the member's own bucket, which ends at %s.", l.bound(r.highest))), r.highest
+	}
+	return met(got), r.highest
+}
+
+// unusable says why figures cannot be judged.
+func unusable(w *results.MemberWindow) string {
+	if w == nil {
+		return "its figures of the window did not arrive"
+	}
+	if w.Unknown != "" {
+		return w.Unknown
+	}
+	lag, _ := w.Value(results.FigureSampleLagSeconds)
+	if sampled, _ := w.Value(results.FigureSampledSeconds); lag > maxLagShare*sampled {
+		return fmt.Sprintf("its two samples were taken %.3g s off the ends of the window, which is too much for the %.3g s between them", lag, sampled)
+	}
+	return ""
+}
+
+func (l *memberLimit) text(r reading) string {
+	if r.lowest == r.highest {
+		return l.unit(r.lowest)
+	}
+	return fmt.Sprintf("%s to %s", l.unit(r.lowest), l.bound(r.highest))
+}
+
+func (l *memberLimit) bound(v float64) string {
+	if math.IsInf(v, 1) {
+		return "any"
+	}
+	return l.unit(v)
+}
+
+func millicoresText(v float64) string {
+	return text.Grouped(text.Integer(math.Ceil(v))) + " millicores"
+}
+
+func count(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,400 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// verdict is an objective's result before it has a name.
+type verdict struct {
+	result  v1alpha1.ObjectiveResult
+	got     string
+	message string
+}
+
+func met(got string) verdict { return verdict{result: v1alpha1.ObjectiveMet, got: got} }
+
+func missed(got, message string) verdict {
+	return verdict{result: v1alpha1.ObjectiveMissed, got: got, message: message}
+}
+
+func notJudged(got, message string) verdict {
+	return verdict{result: v1alpha1.ObjectiveUnknown, got: got, message: message}
+}
+
+// Judge compares a result with the objectives of b and returns the condition
+// Passed, without its times and generation. s is nil where no numbers could be
+// had. Without objectives it returns nil and nil.
+//
+// An objective whose truth the numbers do not decide is Unknown, never Met: a
+// percentile that is only a lower bound, or numbers that miss the part of a
+// pod. A run that did not do all that was asked can miss, but not pass,
+// whatever the numbers that it got are; reason is how it ended.
+func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
+	if len(b.Resolved().Objectives) == 0 {
+		return nil, nil
+	}
+	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
+	for _, o := range b.Resolved().Objectives {
+		v := judge(o, b, s)
+		out = append(out, v1alpha1.ObjectiveStatus{
+			Name:    o.Name,
+			Result:  v.result,
+			Wanted:  wanted(o),
+			Got:     v.got,
+			Message: text.Shorten(v.message, v1alpha1.MaxMessageLength),
+		})
+	}
+	return out, capped(doubtRun(doubtClients(passed(out), b, s), b, s), s, reason)
+}
+
+func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
+	whole := reason == v1alpha1.ReasonCompleted && s != nil && !s.Stopped
+	if c.Status == metav1.ConditionTrue && !whole {
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		c.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", reason)
+	}
+	return c
+}
+
+// CouldNotRun says whether a run that ended for this reason was kept from what
+// it was asked to do. Being stopped, or going on without a pod, is what somebody
+// asked for.
+func CouldNotRun(reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonPartlyCompleted:
+		return false
+	}
+	return true
+}
+
+// judge judges one objective of a run.
+func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) verdict {
+	if s == nil && b.Status.Summary != nil {
+		return notJudged("", "Of the numbers of a client pod that was lost only the summary is left: the operator that had them all is gone.")
+	}
+	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
+		return notJudged("", "No request was measured.")
+	}
+	switch {
+	case o.Latency != nil:
+		return completed(judgeLatency(*o.Latency, *s), *s)
+	case o.Throughput != nil:
+		return judgeThroughput(*o.Throughput, throughputOf(b, *s), *s)
+	case o.ErrorRatio != nil:
+		return completed(judgeErrorRatio(*o.ErrorRatio, *s), *s)
+	case o.AchievedRate != nil:
+		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, throughputOf(b, *s), *s)
+	case o.StartSkew != nil:
+		return completed(judgeStartSkew(*o.StartSkew, clocksApart(b.Status.Pods), *s), *s)
+	}
+	if limit := memberLimitOf(o); limit != nil {
+		return completed(judgeMembers(limit, *s), *s)
+	}
+	return notJudged("", fmt.Sprintf("Objectives of type %s are not known here.", o.Type))
+}
+
+const partOfPodMissing = "The part of a pod is missing or incomplete."
+
+// completed keeps a partial result from meeting an objective.
+func completed(v verdict, s results.Summary) verdict {
+	if s.Partial && v.result == v1alpha1.ObjectiveMet {
+		return notJudged(v.got, partOfPodMissing)
+	}
+	return v
+}
+
+func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
+	op := operationOf(s, o.Operation)
+	if op == nil {
+		return notJudged("", fmt.Sprintf("The workload sent no %s requests.", o.Operation))
+	}
+	if o.Statistic == spec.StatisticStddev {
+		return judgeStddev(o, *op)
+	}
+	v := judgeRanked(o, *op, op.Judged)
+	if v.result == v1alpha1.ObjectiveMet && op.Unheard > 0 && !metAtWorst(o, *op) {
+		return notJudged(v.got, leftOut(*op))
+	}
+	return v
+}
+
+// metAtWorst says whether it would be met had all events of which nobody has
+// heard come later than any other. A mean is not known then.
+func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
+	return o.Statistic != spec.StatisticMean && judgeRanked(o, op, op.Feared).result == v1alpha1.ObjectiveMet
+}
+
+func leftOut(op results.OperationSummary) string {
+	return fmt.Sprintf("It leaves out up to %s of requests that got no answer.", text.Plural(op.Unheard, "event"))
+}
+
+func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
+	value, ok := ranked.Values[o.Statistic]
+	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
+	lowest, highest := bounds(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
+	switch got := gotLatency(value); {
+	case !ok:
+		return notJudged("", fmt.Sprintf("No %s of %s could be had.", o.Statistic, o.Operation))
+	case value.Unbounded:
+		return missed("failed", fmt.Sprintf("It falls on a failed request; %s of %s failed.", text.Plural(op.Failed, "request"), o.Operation))
+	case lowest > limit:
+		return missed(got, "")
+	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
+		return notJudged(got, "Requests that were cut off at the end could have taken longer.")
+	case highest > limit:
+		return notJudged(got, fmt.Sprintf("The limit lies between %s and %s, where the true value can be.", text.Exact(lowest), text.Exact(highest)))
+	default:
+		return met(got)
+	}
+}
+
+// bounds are the least and the greatest true value of a statistic. Mean and
+// maximum are exact; a percentile is off by the resolution of its histogram.
+func bounds(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest time.Duration) {
+	if s == spec.StatisticMean || s == spec.StatisticMax {
+		return d, d
+	}
+	e := float64(errorPPM) / 1e6
+	return time.Duration(float64(d) / (1 + e)), time.Duration(min(float64(d)*(1+e), longestTime))
+}
+
+// longestTime is below what a Duration holds, as a float64 can tell it.
+const longestTime = float64(1<<63 - 1<<10)
+
+func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
+	_, highest := bounds(d, s, errorPPM)
+	return highest
+}
+
+func gotLatency(v results.Value) string {
+	if v.AtLeast {
+		return "≥" + text.Exact(v.Duration)
+	}
+	return text.Exact(v.Duration)
+}
+
+// judgeThroughput does not call a partial result missed: the part that is
+// missing could only have added to it.
+func judgeThroughput(o v1alpha1.ThroughputObjective, known knownRate, s results.Summary) verdict {
+	limit := text.RateOf(float64(o.MinPerSecond))
+	switch got := text.RateOf(s.Throughput).String(); {
+	case s.Partial:
+		return notJudged(got, partOfPodMissing)
+	case text.RateOf(known.highest) < limit:
+		return missed(got, "")
+	case text.RateOf(known.lowest) < limit:
+		return notJudged(got, known.doubt(func(perSecond float64) string { return text.RateOf(perSecond).String() }))
+	default:
+		return met(got)
+	}
+}
+
+// judgeErrorRatio leaves open what would have become of requests that were cut
+// off: the objective is met only if it would be with all of them failed.
+func judgeErrorRatio(o v1alpha1.ErrorRatioObjective, s results.Summary) verdict {
+	total := float64(s.Succeeded + s.Failed + s.Censored)
+	ratio := float64(s.Failed) / total * 1e6
+	worst := float64(s.Failed+s.Censored) / total * 1e6
+	limit := float64(o.MaxPerMillion)
+	switch got := text.PerMillion(ratio); {
+	case ratio > limit:
+		return missed(got, "")
+	case worst > limit:
+		return notJudged(got, fmt.Sprintf("%s cut off at the end could have failed.", text.Plural(s.Censored, "request")))
+	default:
+		return met(got)
+	}
+}
+
+func operationOf(s results.Summary, operation spec.Operation) *results.OperationSummary {
+	for i, op := range s.Operations {
+		if op.Operation == operation {
+			return &s.Operations[i]
+		}
+	}
+	return nil
+}
+
+func wanted(o v1alpha1.Objective) string {
+	switch {
+	case o.Latency != nil:
+		return "≤" + text.Exact(time.Duration(o.Latency.MaxMicroseconds)*time.Microsecond)
+	case o.Throughput != nil:
+		return "≥" + text.PerSecond(o.Throughput.MinPerSecond)
+	case o.ErrorRatio != nil:
+		return "≤" + text.PerMillion(float64(o.ErrorRatio.MaxPerMillion))
+	case o.AchievedRate != nil:
+		return fmt.Sprintf("≥%d %% of load.rate", o.AchievedRate.MinPercent)
+	case o.StartSkew != nil:
+		return "≤" + text.Exact(time.Duration(o.StartSkew.MaxMicroseconds)*time.Microsecond)
+	}
+	if limit := memberLimitOf(o); limit != nil {
+		return "≤" + limit.unit(limit.highest)
+	}
+	return ""
+}
+
+// passed sums objectives up: one missed outweighs any that are Unknown.
+func passed(objectives []v1alpha1.ObjectiveStatus) *metav1.Condition {
+	missed := withResult(objectives, v1alpha1.ObjectiveMissed)
+	unknown := withResult(objectives, v1alpha1.ObjectiveUnknown)
+	c := &metav1.Condition{Type: v1alpha1.ConditionPassed}
+	switch {
+	case len(missed) > 0:
+		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed
+		c.Message = fmt.Sprintf("%d of %s missed: %s.", len(missed), text.Plural(len(objectives), "objective"), strings.Join(missed, ", "))
+	case len(unknown) > 0:
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		c.Message = fmt.Sprintf("%d of %s could not be judged: %s.", len(unknown), text.Plural(len(objectives), "objective"), strings.Join(unknown, ", "))
+	default:
+		c.Status, c.Reason = metav1.ConditionTrue, v1alpha1.ReasonObjectivesMet
+		c.Message = fmt.Sprintf("%s met.", text.Plural(len(objectives), "objective"))
+	}
+	return c
+}
+
+// withResult names the objectives that ended so, with what they wanted and got.
+func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.ObjectiveResult) []string {
+	var out []string
+	for _, o := range objectives {
+		if o.Result != result {
+			continue
+		}
+		got := o.Got
+		if got == "" {
+			got = "nothing"
+		}
+		out = append(out, fmt.Sprintf("%s (wanted %s, got %s)", o.Name, o.Wanted, got))
+	}
+	return out
+}
+
+// judgeAchievedRate, as judgeThroughput, does not call a partial result missed.
+func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l spec.Load, known knownRate, s results.Summary) verdict {
+	if l.Rate == nil {
+		return notJudged("", "The load had no load.rate of which a share could be reached.")
+	}
+	limit := float64(o.MinPercent)
+	write := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of load.rate" }
+	switch got := write(s.Throughput); {
+	case s.Partial:
+		return notJudged(got, partOfPodMissing)
+	case achieved(l, known.highest, s) < limit:
+		return missed(got, "")
+	case achieved(l, known.lowest, s) < limit:
+		return notJudged(got, known.doubt(write))
+	default:
+		return met(got)
+	}
+}
+
+// achieved is the share of the schedule that succeeded in its time, in percent:
+// of all requests that were due in a window of its own length; of the rate where
+// the window lasts until as many as were wanted are done.
+func achieved(l spec.Load, throughput float64, s results.Summary) float64 {
+	if l.Requests != nil {
+		return 100 * throughput / float64(l.Rate.PerSecond)
+	}
+	completed := math.Round(s.Throughput * s.Length.Seconds())
+	return 100 * completed / float64(s.Succeeded+s.Failed+s.Censored)
+}
+
+// knownRate is what is known of a throughput. Where requests bound the run, its length
+// is from the first start to the last response, each told by its own pod's clock, and as
+// uncertain as these are apart; but no less than any pod's own window.
+type knownRate struct {
+	// lowest and highest are between which two the true rate lies, per second.
+	lowest, highest float64
+	// apart is how far the clocks are apart.
+	apart time.Duration
+}
+
+func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
+	apart := clocksApart(b.Status.Pods)
+	if b.Resolved().Load.Requests == nil || apart == 0 || s.LongestWindow == 0 {
+		return knownRate{lowest: s.Throughput, highest: s.Throughput}
+	}
+	done := s.Throughput * s.Length.Seconds()
+	return knownRate{
+		lowest:  done / (s.Length + apart).Seconds(),
+		highest: done / max(s.Length-apart, s.LongestWindow).Seconds(),
+		apart:   apart,
+	}
+}
+
+// doubt says why a limit between the two cannot be judged; write writes a rate as the
+// objective does.
+func (k knownRate) doubt(write func(perSecond float64) string) string {
+	return fmt.Sprintf("The pods' clocks are %s apart, and the length of the run is told by them: the truth lies between %s and %s. "+
+		"Synchronise the nodes' clocks, or bound the load by durationSeconds, which each pod measures by its own clock.",
+		text.Exact(k.apart), write(k.lowest), write(k.highest))
+}
+
+// shareText is rounded down to hundredths, so that a share just below a limit
+// never looks like it.
+func shareText(share float64) string {
+	return strconv.FormatFloat(math.Floor(share*100)/100, 'f', -1, 64) + " %"
+}
+
+// judgeStartSkew: when a pod started is known by its own clock alone, so that the
+// true distance of two starts is as uncertain as their clocks are apart.
+func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s results.Summary) verdict {
+	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
+	lowest, highest := max(s.StartSkew-apart, 0), s.StartSkew+apart
+	switch got := text.Exact(s.StartSkew); {
+	case lowest > limit:
+		return missed(got, "")
+	case highest > limit:
+		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and starts are told by them: the limit lies between %s and %s, where the true value can be.",
+			text.Exact(apart), text.Exact(lowest), text.Exact(highest)))
+	default:
+		return met(got)
+	}
+}
+
+// clocksApart is how far the clocks of any two of the pods are apart at least. One
+// of which that is not known is taken to be right.
+func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
+	var offsets []int64
+	for _, p := range pods {
+		if p.ClockOffsetMicroseconds == nil {
+			offsets = append(offsets, 0)
+			continue
+		}
+		offsets = append(offsets, *p.ClockOffsetMicroseconds)
+	}
+	if len(offsets) == 0 {
+		return 0
+	}
+	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
+}
+
+// judgeStddev: how far the latency of a failed or a cut-off request is from the
+// mean is not known.
+func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
+	got := text.Exact(op.Latency.Stddev)
+	switch {
+	case op.Succeeded == 0:
+		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
+	case op.Failed+op.Censored > 0:
+		return notJudged(got, fmt.Sprintf("%s failed or cut off, whose latency is not known.", text.Plural(op.Failed+op.Censored, "request")))
+	case op.Unheard > 0:
+		return notJudged(got, leftOut(op))
+	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
+		return missed(got, "")
+	default:
+		return met(got)
+	}
+}

@@ -1,0 +1,202 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// A warning that comes last is told, however many there are, and however long it
+// is; the schema of status counts characters.
+func TestAppendWarning(t *testing.T) {
+	var warnings []string
+	for i := range 2 * v1alpha1.MaxWarnings {
+		last := fmt.Sprint(i, strings.Repeat("é", v1alpha1.MaxWarningLength))
+		warnings = AppendWarning(warnings, last)
+		got := warnings[len(warnings)-1]
+		if len(warnings) != min(i+1, v1alpha1.MaxWarnings) || !strings.HasPrefix(got, fmt.Sprint(i, "é")) || utf8.RuneCountInString(got) > v1alpha1.MaxWarningLength {
+			t.Fatalf("wanted warning %d to be the last of at most %d, found %d, and as the last %q", i, v1alpha1.MaxWarnings, len(warnings), got)
+		}
+	}
+}
+
+func TestWarningsGroupDigits(t *testing.T) {
+	s := runtest.Measured(0, 100)
+	s.Watch = results.Watch{Watchers: 1, Expected: 1_234_567, Missed: 12_345, Cancelled: 1_000, Resumed: 2_000, Duplicate: 3_000}
+	wanted := map[string]bool{"12,345 of 1,234,567": false, "1,000 times": false, "2,000 times": false, "3,000 events": false}
+	for _, w := range Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})) {
+		for says := range wanted {
+			wanted[says] = wanted[says] || strings.Contains(w, says)
+		}
+	}
+	for says, found := range wanted {
+		if !found {
+			t.Errorf("no warning says %q", says)
+		}
+	}
+}
+
+// pod has a window that goes from start to end after that of others, in which it
+// succeeded n times.
+func pod(start, end time.Duration, n int) *results.Snapshot {
+	s := &results.Snapshot{
+		RunUID: "a", Transport: spec.TransportClient, Stage: results.StageDone,
+		Window: results.Window{
+			StartAt: runtest.WindowStart, Skew: start, Start: runtest.WindowStart.Add(start), End: runtest.WindowStart.Add(end),
+			LastResponse: runtest.WindowStart.Add(end), Planned: end - start,
+		},
+		Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: {CompletedInWindow: uint64(n)}},
+	}
+	for range n {
+		s.Operations[spec.OperationPut].Latency.Record(int64(time.Millisecond))
+	}
+	return s
+}
+
+// requestBound is a pod whose window ends with its last response.
+func requestBound(start, last time.Duration, n int) *results.Snapshot {
+	s := pod(start, last, n)
+	s.Window.Planned, s.Window.PlannedRequests = 0, uint64(n)
+	s.Window.End = s.Window.End.Add(time.Second)
+	return s
+}
+
+// targeted is a pod whose target, of members of these versions, tells no quota.
+func targeted(estimate int64, versions ...string) *results.Snapshot {
+	s := pod(0, 10*time.Second, 9)
+	s.Target = &results.Target{WriteEstimateBytes: estimate}
+	for i, v := range versions {
+		name := fmt.Sprint("member-", i)
+		s.Target.Members = append(s.Target.Members, results.Member{ID: name, Name: name, Endpoint: name, Version: v})
+	}
+	return s
+}
+
+func TestWarnings(t *testing.T) {
+	const s = time.Second
+	other, short, coarse, untimed := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
+	untimed.CoarsePacing = true
+	other.Transport = spec.TransportFast
+	short.Omitted = []string{"service time", strings.Repeat("x", text.MaxBytes)}
+	coarse.Operations[spec.OperationPut].Latency.Reduce(4)
+	elected := targeted(0, "3.5.1", "3.5.1")
+	elected.Target.Members[0].Window = &results.MemberWindow{Figures: map[results.Figure]float64{results.FigureLeaderChanges: 0}}
+	elected.Target.Members[1].Window = &results.MemberWindow{Figures: map[results.Figure]float64{results.FigureLeaderChanges: 1}}
+	unwatched := &results.Snapshot{Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "a", spec.GuardAlarm: "c"}}
+	tests := map[string]struct {
+		pods []*results.Snapshot
+		want []string
+	}{
+		"nothing to say": {[]*results.Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
+		"a short tail":   {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
+		"a long tail":    {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
+		"a late start":   {[]*results.Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
+		"two transports": {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
+		"two versions":   {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
+		"an election":    {[]*results.Snapshot{elected}, []string{"the leader changed"}},
+		"no quota":       {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
+		"no estimate":    {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},
+		"left out":       {[]*results.Snapshot{short}, []string{"service time"}},
+		"no exact timer": {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"up to a millisecond late"}},
+		"coarse":         {[]*results.Snapshot{coarse}, []string{"2.19%"}},
+		"rules that nobody watched": {
+			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
+			[]string{"Alarm of guard.stopOn was not watched all the time: c", "WALFsync of guard.stopOn was not watched all the time: a"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Warnings(runtest.Puts(), results.Summarize(tc.pods))
+			ok := slices.EqualFunc(tc.want, got, func(part, said string) bool {
+				return strings.Contains(said, part) && len(said) <= text.MaxBytes
+			})
+			if !ok {
+				t.Errorf("got %q, wanted %q in them", got, tc.want)
+			}
+		})
+	}
+}
+
+// The reasons reach people also where nothing is judged.
+func TestWhatWasNotSeenIsAWarning(t *testing.T) {
+	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Unseen: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
+	got := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
+	for _, says := range []string{"no majority", "Version", "no answer"} {
+		if !strings.Contains(got, says) {
+			t.Errorf("warnings %q say nothing of %q", got, says)
+		}
+	}
+}
+
+func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
+	tests := map[string]struct {
+		watch results.Watch
+		want  []string
+	}{
+		"none":      {results.Watch{Watchers: 1, Expected: 10}, nil},
+		"missed":    {results.Watch{Expected: 10, Missed: 4}, []string{"missed 4 of 10"}},
+		"duplicate": {results.Watch{Duplicate: 3}, []string{"3 events twice"}},
+		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times; they were opened anew, and lost no event by that but"}},
+		"resumed":   {results.Watch{Resumed: 7}, []string{"resumed 7 times"}},
+		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"since 2.5s after the start of the window"}},
+		"replayed":  {results.Watch{Replays: 7}, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := pod(0, time.Second, 10)
+			s.Watch = tc.watch
+			got := Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s}))
+			if len(got) != len(tc.want) {
+				t.Fatalf("got the warnings %q, wanted %d", got, len(tc.want))
+			}
+			for i := range got {
+				if !strings.Contains(got[i], tc.want[i]) {
+					t.Errorf("got %q, wanted it to say %q", got[i], tc.want[i])
+				}
+			}
+		})
+	}
+	missing := runtest.Measured(0, 100, runtest.Events(5))
+	missing.Watch = results.Watch{Watchers: 1, Expected: 100, Missed: 5}
+	if got := Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{missing})); len(got) != 1 {
+		t.Errorf("missed events gave the warnings %q, wanted one", got)
+	}
+}
+
+func TestWhatDidNotHappenIsAWarning(t *testing.T) {
+	never, always := results.Summary{Length: 2500 * time.Millisecond}, results.Summary{Disturbances: runtest.Compacted(3 * time.Second)}
+	always.Disturbances[spec.DisturbanceDefragment] = &results.Disturbance{Count: 1}
+	all := results.Summary{Disturbances: map[spec.DisturbanceType]*results.Disturbance{
+		spec.DisturbanceCompact: {Count: 1}, spec.DisturbanceDefragment: {Count: 1, Failed: 1},
+	}}
+	for name, tc := range map[string]struct {
+		summary results.Summary
+		want    []string
+	}{
+		"none":     {never, []string{"no disturbance of type Compact: the first was due 3 s after", "of type Defragment: the first was due 4 s after"}},
+		"left out": {always, []string{"of type Compact, 3 disturbances left out, because the one before still went on: one took up to 2s, and everySeconds is 3"}},
+		"all":      {all, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.summary.Merged = &results.Snapshot{}
+			got := Warnings(runtest.Puts(runtest.Disturbed), tc.summary)
+			if len(got) != len(tc.want) {
+				t.Fatalf("got the warnings %q, wanted %d", got, len(tc.want))
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("got the warning %q, wanted %q in it", got[i], want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package workload
+
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
+// choice turns operation n, and 64 random bits that belong to it, into the
+// number of a key.
+type choice interface {
+	key(n int64, random uint64) int64
+}
+
+// million is what shares are parts of.
+const million = 1_000_000
+
+// newChoice chooses among the keys with which a request can begin.
+func newChoice(k spec.Keys, firsts int64, seed uint64) choice {
+	count := uint64(max(firsts, 1))
+	switch k.Distribution {
+	case spec.Uniform:
+		return uniform{count}
+	case spec.ZipfLaw:
+		return &zipfKeys{newZipf(int64(count), k.Zipf.Exponent.Float64()), newScatter(count, seed)}
+	case spec.HotSpots:
+		return &hotSpot{
+			scatter: newScatter(count, seed),
+			hot:     max(1, count*uint64(k.HotSpot.KeysPerMillion)/million), count: count,
+			requestsPerMillion: uint64(k.HotSpot.RequestsPerMillion),
+		}
+	default:
+		return sequential{int64(count)}
+	}
+}
+
+// sequential takes one key after the other, and begins again after the last.
+type sequential struct{ count int64 }
+
+func (s sequential) key(n int64, _ uint64) int64 { return n % s.count }
+
+// shuffled takes each key once, in a random order.
+type shuffled struct{ scatter }
+
+func (s *shuffled) key(n int64, _ uint64) int64 { return s.of(uint64(n) % s.count) }
+
+// uniform takes any key with the same probability.
+type uniform struct{ count uint64 }
+
+func (u uniform) key(_ int64, random uint64) int64 { return int64(below(random, u.count)) }
+
+// zipfKeys takes keys by Zipf's law, the ranks scattered over the key space.
+type zipfKeys struct {
+	zipf
+	scatter
+}
+
+func (z *zipfKeys) key(_ int64, random uint64) int64 { return z.of(uint64(z.rank(random) - 1)) }
+
+// hotSpot sends a share of the operations to the first keys of a scattered key
+// space, and the rest to the others.
+type hotSpot struct {
+	scatter
+	hot, count         uint64
+	requestsPerMillion uint64
+}
+
+func (h *hotSpot) key(_ int64, random uint64) int64 {
+	// The bits that decide which share it is do not decide which key.
+	which := mix(random)
+	if below(random, million) < h.requestsPerMillion {
+		return h.of(below(which, h.hot))
+	}
+	return h.of(h.hot + below(which, h.count-h.hot))
+}

@@ -1,0 +1,67 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// contending is a kind whose clients contend for names, such as locks.
+type contending struct {
+	base
+	of contest
+}
+
+func (k contending) contest() *contest { return &k.of }
+
+func (k contending) operations() []spec.Operation {
+	return []spec.Operation{k.of.win, k.of.giveUp, k.of.win.HandOff()}
+}
+
+func (k contending) at(*Workload, Stream, int64) Operation {
+	return Operation{Kind: k.of.win, Subject: OnName}
+}
+
+func (contending) sessions() bool { return true }
+
+func (contending) leases(r *Run) int64 { return int64(r.Load.Clients) }
+
+// growth: each request writes a key and deletes it.
+func (contending) growth(r *Run) (preload, request float64, known bool) {
+	return 0, 2 * entryBytes(len(r.ContestKey(0))), true
+}
+
+func (k contending) checkNames(r *Run, field string) []error {
+	const maxHold = maxSeconds * time.Second
+	return []error{
+		Wanted(k.of.names >= 1 && k.of.names <= int(r.Load.Clients), field+".names", "1 to load.clients", k.of.names),
+		Wanted(k.of.hold >= 0 && k.of.hold <= maxHold, field, fmt.Sprintf("to hold for 0 to %v", maxHold), k.of.hold),
+	}
+}
+
+// After returns what a client does after an operation that has succeeded, as
+// part of the same request, and how long it waits before.
+func (w *Workload) After(op Operation) (next Operation, hold time.Duration, ok bool) {
+	c := w.contest
+	if c == nil || op.Kind != c.win {
+		return Operation{}, 0, false
+	}
+	return Operation{Kind: c.giveUp, Subject: OnName}, c.hold, true
+}
+
+// ContestName returns the name for which the client with this global number
+// contends: neighbours in number contend for different names, so that the
+// contenders of any two names differ by one at most. All names have one length.
+func (r *Run) ContestName(client int) string {
+	names := max(r.kind().contest().names, 1)
+	digits := len(strconv.Itoa(names - 1))
+	return fmt.Sprintf("%s%0*d", r.LockPrefix(), digits, client%names)
+}
+
+// ContestKey returns the key of a client that contends for a name: clientv3 puts
+// the lease after it.
+func (r *Run) ContestKey(client int) string {
+	return fmt.Sprintf("%s/%x", r.ContestName(client), r.LeaseID(LeaseOfClient, int64(client)))
+}

@@ -1,0 +1,46 @@
+package workload
+
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// deletion deletes one key, each key once.
+type deletion struct{ keyed }
+
+func newDelete(w spec.Workload) kind {
+	return deletion{keyed{space: w.Delete.Keys, stored: w.Delete.Values}}
+}
+
+func (deletion) operations() []spec.Operation { return []spec.Operation{spec.OperationDelete} }
+
+func (deletion) unary() bool { return true }
+
+func (deletion) at(w *Workload, stream Stream, n int64) Operation {
+	return Operation{Kind: spec.OperationDelete, Key: w.key(stream, n), Value: n, Needs: 1}
+}
+
+// begin takes each key once: a choice that gives any key the same probability
+// would take some twice.
+func (k deletion) begin(w *Workload) {
+	if k.keyed.begin(w); k.space.Distribution == spec.Uniform {
+		w.choice = &shuffled{newScatter(uint64(k.space.Count), w.seed)}
+	}
+}
+
+// growth: what a deletion leaves has no value.
+func (k deletion) growth(r *Run) (preload, request float64, known bool) {
+	return float64(k.space.Count) * k.entry(r), entryBytes(k.keyBytes(r)), true
+}
+
+func (k deletion) check(r *Run) []error {
+	requests := r.Load.RequestBound()
+	return append(k.keyed.check(r),
+		oneOf("workload.delete.keys.distribution", k.space.Distribution, spec.Sequential, spec.Uniform),
+		Wanted(requests >= 1 && requests <= k.space.Count, "load.requests", fmt.Sprintf("1 to %d, the number of keys to delete", k.space.Count), requests),
+		Wanted(r.Load.WarmupSeconds == 0, "load.warmupSeconds", "0 for Delete", r.Load.WarmupSeconds),
+	)
+}
+
+func (deletion) words() Words { return Words{Done: "KEYS DELETED", Rate: "WRITE QPS", Targets: true} }

@@ -1,0 +1,90 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// KeyWriter writes the keys of a run.
+type KeyWriter struct {
+	prefix       string
+	size, digits int
+}
+
+// KeyWriter returns what writes the run's keys.
+func (r *Run) KeyWriter() KeyWriter {
+	k := r.Keys()
+	return KeyWriter{prefix: r.Prefix, size: int(k.SizeBytes), digits: len(strconv.FormatInt(k.Count-1, 10))}
+}
+
+// KeyBytes is the length of every key, with the run's prefix.
+func (k *KeyWriter) KeyBytes() int { return len(k.prefix) + k.size }
+
+// AppendKey appends the key with this number: the run's prefix and keys.sizeBytes
+// decimal digits, so that keys sort by their numbers. A number of more digits is
+// written in full.
+func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
+	dst = append(dst, k.prefix...)
+	for range k.size - k.digits {
+		dst = append(dst, '0')
+	}
+	var digits [20]byte
+	number := strconv.AppendInt(digits[:0], key, 10)
+	for range k.digits - len(number) {
+		dst = append(dst, '0')
+	}
+	return append(dst, number...)
+}
+
+// The limits of the API and above: sums and products of what a plan may hold do not
+// overflow, and nothing that is done for each of them takes for ever.
+const (
+	maxKeys     = 1_000_000_000
+	maxKeyBytes = 4096
+	// maxValueBytes is that of etcd's largest request.
+	maxValueBytes = 1536 << 10
+	maxSeconds    = 7 * 24 * 60 * 60
+)
+
+// checkKeys returns everything that keeps keys and values from being used, joined.
+func checkKeys(k spec.Keys, v spec.Values) []error {
+	return []error{
+		Wanted(k.Count >= 1 && k.Count <= maxKeys, "keys.count", fmt.Sprintf("1 to %d", maxKeys), k.Count),
+		Wanted(int(k.SizeBytes) >= len(strconv.FormatInt(max(k.Count-1, 0), 10)) && k.SizeBytes <= maxKeyBytes, "keys.sizeBytes",
+			fmt.Sprintf("enough bytes to write keys.count different decimal numbers, at most %d", maxKeyBytes), k.SizeBytes),
+		checkDistribution(k),
+		checkValues(v),
+	}
+}
+
+func checkDistribution(k spec.Keys) error {
+	switch k.Distribution {
+	case spec.Sequential, spec.Uniform:
+		return nil
+	case spec.ZipfLaw:
+		exponent := deref(k.Zipf).Exponent.Float64()
+		return Wanted(exponent > 0 && exponent <= 10, "keys.zipf.exponent", "above 0, at most 10", exponent)
+	case spec.HotSpots:
+		hot := deref(k.HotSpot)
+		return errors.Join(
+			Wanted(k.Count >= 2, "keys.count", "a hot key and a cold one", k.Count),
+			Wanted(hot.KeysPerMillion >= 1 && hot.KeysPerMillion < million, "keys.hotSpot.keysPerMillion", "1 to 999999", hot.KeysPerMillion),
+			Wanted(hot.RequestsPerMillion >= 0 && hot.RequestsPerMillion <= million, "keys.hotSpot.requestsPerMillion", "0 to 1000000", hot.RequestsPerMillion))
+	}
+	return Wanted(false, "keys.distribution", "Sequential, Uniform, Zipf or HotSpot", k.Distribution)
+}
+
+func checkValues(v spec.Values) error {
+	shortest, size := v.Shortest(), int(v.SizeBytes)
+	return errors.Join(
+		oneOf("values.content", v.Content, spec.ContentRandom, spec.ContentZero, spec.ContentCompressible),
+		oneOf("values.sizeDistribution", v.SizeDistribution, spec.SizesUniform, spec.SizesLogUniform),
+		Wanted(size >= 0 && size <= maxValueBytes, "values.sizeBytes", fmt.Sprintf("0 to %d", maxValueBytes), size),
+		Wanted(v.ZeroPercent() >= 0 && v.ZeroPercent() <= 100, "values.randomPercent", "0 to 100", deref(v.RandomPercent)),
+		Wanted(shortest >= 0 && shortest <= size, "values.minSizeBytes", fmt.Sprintf("0 to %d, the length of the longest", size), shortest),
+		Wanted(v.SizeDistribution != spec.SizesLogUniform || shortest > 0, "values.minSizeBytes", "at least 1 with LogUniform: an empty value has no double", shortest),
+	)
+}

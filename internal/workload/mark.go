@@ -1,0 +1,47 @@
+package workload
+
+import (
+	"encoding/binary"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// Mark says, at the beginning of a value that is watched, who has put it: of
+// all events that a watcher sees, only those of its own pod's clock can be timed.
+type Mark struct {
+	// Stream is 0 for what was written before the load.
+	Stream Stream
+	Pod    int
+	// Sequence is the number of the operation in its stream.
+	Sequence int64
+}
+
+// AppendMarked appends the value of an operation, its first bytes replaced by
+// the mark of the pod that puts it.
+func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
+	at := len(dst)
+	value := w.Value(op.Value)
+	if op.Subject == OnObject {
+		value = value[:w.registry.size(op.Resource)]
+	}
+	dst = append(dst, value...)
+	binary.BigEndian.PutUint32(dst[at:], uint32(pod))
+	binary.BigEndian.PutUint32(dst[at+4:], uint32(op.Stream))
+	binary.BigEndian.PutUint64(dst[at+8:], uint64(op.Value))
+	return dst
+}
+
+// Marked says whether the values of the workload carry marks.
+func (w *Workload) Marked() bool { return w.marked }
+
+// MarkOf reads the mark of a value; false if it can have none.
+func MarkOf(value []byte) (Mark, bool) {
+	if len(value) < spec.MinMarkedValue {
+		return Mark{}, false
+	}
+	return Mark{
+		Pod:      int(binary.BigEndian.Uint32(value)),
+		Stream:   Stream(binary.BigEndian.Uint32(value[4:])),
+		Sequence: int64(binary.BigEndian.Uint64(value[8:])),
+	}, true
+}

@@ -1,0 +1,55 @@
+package workload
+
+import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
+
+// mixed reads or writes one key.
+type mixed struct {
+	keyed
+	settings spec.Mixed
+}
+
+func newMixed(w spec.Workload) kind {
+	return mixed{keyed{space: w.Mixed.Keys, stored: w.Mixed.Values}, *w.Mixed}
+}
+
+func (k mixed) operations() (all []spec.Operation) {
+	if k.settings.ReadPercent < 100 {
+		all = append(all, spec.OperationPut)
+	}
+	if k.settings.ReadPercent > 0 {
+		all = append(all, spec.OperationRange)
+	}
+	return all
+}
+
+// at draws reads by chance and not by n modulo 100: that would tie operations to
+// pods, which own requests by n modulo pods.
+func (k mixed) at(w *Workload, stream Stream, n int64) Operation {
+	if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(k.settings.ReadPercent) {
+		return get1(w, stream, n)
+	}
+	return Write(w.key(stream, n), n)
+}
+
+func (k mixed) growth(r *Run) (preload, request float64, known bool) {
+	entry := k.entry(r)
+	return float64(k.space.Count) * entry, float64(100-k.settings.ReadPercent) / 100 * entry, true
+}
+
+func (k mixed) consistency() spec.Consistency { return k.settings.Consistency }
+
+func (k mixed) unary() bool { return !k.settings.InTransaction }
+
+func (k mixed) check(r *Run) []error {
+	return append(k.keyed.check(r),
+		oneOf("workload.mixed.consistency", k.settings.Consistency, consistencies...),
+		Wanted(k.settings.ReadPercent >= 0 && k.settings.ReadPercent <= 100, "workload.mixed.readPercent", "0 to 100", k.settings.ReadPercent))
+}
+
+func (k mixed) words() Words {
+	words := k.base.words()
+	if k.settings.InTransaction {
+		words.Names = map[spec.Operation]string{spec.OperationPut: "TXN-MIXED-WRITE", spec.OperationRange: "TXN-MIXED-READ"}
+	}
+	return words
+}

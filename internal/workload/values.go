@@ -1,0 +1,57 @@
+package workload
+
+import (
+	"encoding/binary"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+const (
+	// valueVariants is how many different values there are of one length. A value
+	// is a window into one block of bytes, so making one costs no copy. The
+	// number is a prime, unrelated to round key counts, and so great that what is
+	// compressed together, a page or a record of a file system, hardly ever holds
+	// two values that overlap.
+	valueVariants = 4_194_301
+	// grain is the length of a run of random bytes and the run of zeros that
+	// follows it: short, so that small values have both.
+	grain = 128
+)
+
+// valueMaker makes values.
+type valueMaker struct {
+	seed    uint64
+	block   []byte
+	lengths lengths
+}
+
+func newValueMaker(of spec.Values, seed uint64) valueMaker {
+	v := valueMaker{seed: seed, lengths: newLengths(of), block: randomBlock(seed, int(of.SizeBytes)+valueVariants)}
+	zeros := grain * of.ZeroPercent() / 100
+	for end := grain; zeros > 0 && end-zeros < len(v.block); end += grain {
+		clear(v.block[end-zeros : min(end, len(v.block))])
+	}
+	return v
+}
+
+// Value returns the value with this number. It lies in a block that all values
+// share: read it, never write it.
+func (v *valueMaker) Value(number int64) []byte {
+	random := hash(v.seed, 0, uint64(number))
+	at := int(below(random, valueVariants))
+	size := v.lengths.at(float64(mix(random)>>11) / (1 << 53))
+	return v.block[at : at+size : at+size]
+}
+
+// randomBlock returns n pseudo-random bytes that depend on the seed alone.
+func randomBlock(seed uint64, n int) []byte {
+	block := make([]byte, 0, n+8)
+	for i := uint64(0); len(block) < n; i++ {
+		block = binary.LittleEndian.AppendUint64(block, hash(seed, blockSalt, i))
+	}
+	return block[:n]
+}
+
+// blockSalt keeps the bytes of values apart from the choices of operations,
+// whose salts are small.
+const blockSalt = 1 << 32

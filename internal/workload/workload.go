@@ -1,0 +1,140 @@
+package workload
+
+import (
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// Stream is a number space of operations. The streams share keys and values
+// but choose independently, so that a longer warm-up changes no measured
+// operation.
+type Stream uint64
+
+// The streams.
+const (
+	Warmup Stream = iota + 1
+	Measured
+)
+
+// Subject is what an operation is about.
+type Subject uint8
+
+// The subjects of operations.
+const (
+	// OnKey is one key, or several that follow it.
+	OnKey Subject = iota
+	// OnSeveral are the keys of AppendKeys.
+	OnSeveral
+	OnLease
+	// OnObject is an object of a Kubernetes registry, or all of a resource.
+	OnObject
+	// OnName is the name for which the client contends.
+	OnName
+)
+
+// Operation is what one request does.
+type Operation struct {
+	Kind    spec.Operation
+	Subject Subject
+	// Stream that the operation is of; 0 for one that comes before the load.
+	Stream Stream
+	// Key is the number of the key, or of the first one, from 0 on.
+	Key int64
+	// Value is the number of the value, of an operation that Writes one.
+	Value  int64
+	Writes bool
+	// Needs is how many of the keys must be there for the operation to succeed.
+	Needs int64
+	// Watched is what watchers can time that watch it, by Watcher.What; 0 where there
+	// is nothing to time.
+	Watched int64
+	// Lease is the ID of the lease of an operation on one.
+	Lease int64
+	// Resource is that of an operation on objects of a Kubernetes registry, by
+	// their number in Key. Create says that the object is not there yet, and PageSize
+	// how many objects a listing reads at once; 0 if it is none.
+	Resource Resource
+	Create   bool
+	PageSize int64
+	// keys chooses the keys of an operation on several.
+	keys draw
+}
+
+// Workload computes operations, keys and values. It is safe for concurrent
+// use, and allocates nothing per operation.
+type Workload struct {
+	KeyWriter
+	valueMaker
+	run     Run
+	kind    kind
+	contest *contest
+	keys    int64
+	width   int64
+	seed    uint64
+	choice  choice
+	// registry is set where keys are those of a Kubernetes registry.
+	registry *registry
+	marked   bool
+}
+
+// New returns the workload of a run.
+func New(r Run) *Workload {
+	seed, k := uint64(r.Load.Seed), r.kind()
+	w := &Workload{
+		KeyWriter: r.KeyWriter(), valueMaker: newValueMaker(k.values(), seed),
+		run: r, kind: k, contest: k.contest(), keys: k.keys().Count, width: k.width(), seed: seed,
+	}
+	k.begin(w)
+	if of := k.watch(); of != nil {
+		w.marked = of.marked
+	}
+	return w
+}
+
+// At returns operation n of a stream.
+func (w *Workload) At(stream Stream, n int64) Operation {
+	op := w.kind.at(w, stream, n)
+	op.Stream = stream
+	return op
+}
+
+// PreloadCount is how many operations come before the load.
+func (w *Workload) PreloadCount() int64 { return w.kind.preload(&w.run) }
+
+// Preload returns an operation that comes before the load, by its number from 0.
+func (w *Workload) Preload(number int64) Operation { return w.kind.preloaded(w, number) }
+
+func (w *Workload) key(stream Stream, n int64) int64 {
+	return w.choice.key(n, hash(w.seed, uint64(stream)<<1|1, uint64(n)))
+}
+
+// KeyBytes is the length of every key, with the run's prefix; 0 where there are
+// none. Of a registry it is that of a pod's key.
+func (w *Workload) KeyBytes() int {
+	switch {
+	case w.registry != nil:
+		return len(w.AppendObject(nil, Pods, 0))
+	case w.contest != nil:
+		return len(w.run.ContestKey(0))
+	case w.keys == 0:
+		return 0
+	}
+	return w.KeyWriter.KeyBytes()
+}
+
+// AppendEnd appends the key before which a read ends that begins with the key
+// with this number: the one that follows the last key of the read. It appends
+// nothing where reads are of one key.
+func (w *Workload) AppendEnd(dst []byte, key int64) []byte {
+	if w.width == 1 {
+		return dst
+	}
+	return append(w.AppendKey(dst, key+w.width-1), 0)
+}
+
+// CountModulo returns how many of the numbers 0 to n-1 are index modulo parts.
+func CountModulo(n int64, parts, index int) int64 {
+	if n <= int64(index) {
+		return 0
+	}
+	return (n-int64(index)-1)/int64(parts) + 1
+}
