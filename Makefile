@@ -39,7 +39,7 @@ help: ## Show this page.
 	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
-demo: build ## Start a cluster, install the operator, run a benchmark, print the result.
+demo: plugin ## Benchmark three embedded members; then start a cluster, install the operator, benchmark an etcd there.
 	go run ./hack/demo
 
 .PHONY: test
@@ -62,6 +62,10 @@ test-stores: tools-zookeeper-debian ## Test the drivers of other stores than etc
 .PHONY: build
 build: ## Build bin/manager, bin/loadgen and bin/kubectl-etcdbench.
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadgen ./cmd/kubectl-etcdbench
+
+.PHONY: plugin
+plugin:
+	$(GO_BUILD) -o bin/ ./cmd/kubectl-etcdbench
 
 .PHONY: image-binaries
 image-binaries:

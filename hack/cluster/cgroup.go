@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/moby/sys/mountinfo"
 )
 
 // All pods live below one cgroup of the cluster's own. So their processes can be told from everybody else's, also when
@@ -17,14 +19,11 @@ import (
 
 // cgroupHierarchies returns the mount points of all hierarchies: one with cgroup v2, one per controller with v1.
 func cgroupHierarchies() []string {
-	mounts, err := readMounts()
-	if err != nil {
-		return nil
-	}
+	mounts, _ := mountinfo.GetMounts(mountinfo.PrefixFilter("/sys/fs/cgroup"))
 	var points []string
 	for _, m := range mounts {
-		if strings.HasPrefix(m.fsType, "cgroup") && strings.HasPrefix(m.point, "/sys/fs/cgroup") {
-			points = append(points, m.point)
+		if strings.HasPrefix(m.FSType, "cgroup") {
+			points = append(points, m.Mountpoint)
 		}
 	}
 	return points

@@ -9,29 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseMounts(t *testing.T) {
-	const table = `22 27 0:21 / /proc rw,relatime - proc proc rw
-30 27 0:30 / /srv/with\040blank rw shared:1 master:2 - tmpfs tmpfs rw
-garbage
-`
-	want := []mount{{point: "/proc", fsType: "proc"}, {point: "/srv/with blank", fsType: "tmpfs"}}
-	if diff := cmp.Diff(want, parseMounts(table), cmp.AllowUnexported(mount{})); diff != "" {
-		t.Errorf("mounts (-want +got):\n%s", diff)
-	}
-}
-
 func TestIsBelow(t *testing.T) {
 	for path, want := range map[string]bool{"/run/x": true, "/run/x/y": true, "/run/xy": false, "/run": false} {
 		if got := isBelow(path, "/run/x"); got != want {
 			t.Errorf("isBelow(%s, /run/x) = %v, want %v", path, got, want)
 		}
-	}
-}
-
-func TestDifference(t *testing.T) {
-	got := difference([]string{"a", "b", "b", "d"}, []string{"b", "c", "d", "e"})
-	if diff := cmp.Diff([]string{"- a", "- b", "+ c", "+ e"}, got); diff != "" {
-		t.Errorf("difference (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestRenderRefusesMissingValues(t *testing.T) {
@@ -40,7 +39,7 @@ func TestCNIConfigurationIsJSONInsideThePodRange(t *testing.T) {
 
 func TestKubeconfigOpensWithTheUsersOwnCertificate(t *testing.T) {
 	l := layout{checkout: t.TempDir()}
-	if err := writeCertificates(l, time.Now()); err != nil {
+	if err := writeCertificates(l); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeKubeconfigs(l); err != nil {

@@ -9,7 +9,8 @@
 //	go run ./hack/cluster build-image -f FILE -t TAG CONTEXT
 //	go run ./hack/cluster verify-clean                  up, down, and compare the host before and after
 //
-// It may import the standard library only, so that it runs before anything else of the project builds.
+// It may import the standard library, small libraries and internal/certificates, so that it runs before the rest of the
+// project builds.
 //
 // What belongs where: logs, certificates, the kubeconfig and images lie in bin/cluster of the checkout; sockets,
 // pids and the journal of changes to the host in /run/etcdbench-cluster, because a unix socket's path is limited to 108

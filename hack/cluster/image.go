@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/mod/sumdb/dirhash"
 )
 
 // ownImage is an image that the cluster builds for itself.
@@ -161,27 +161,6 @@ func buildImageCommand(ctx context.Context, l layout, args []string) error {
 
 // digestOf identifies an image by its name and the content of what goes into it.
 func digestOf(tag string, files []string) (string, error) {
-	digest := sha256.New()
-	fmt.Fprintln(digest, tag)
-	for _, path := range files {
-		if err := addFile(digest, path); err != nil {
-			return "", err
-		}
-	}
-	return hex.EncodeToString(digest.Sum(nil)), nil
-}
-
-func addFile(digest io.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(digest, filepath.Base(path), info.Size())
-	_, err = io.Copy(digest, file)
-	return err
+	digest, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) { return os.Open(name) })
+	return tag + " " + digest, err
 }

@@ -3,64 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/moby/sys/mountinfo"
 )
-
-// mount is one line of /proc/self/mountinfo.
-type mount struct {
-	point, fsType string
-}
-
-func readMounts() ([]mount, error) {
-	content, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	return parseMounts(string(content)), nil
-}
-
-// parseMounts reads the mount point (field 5) and the type (the field after the separator "-").
-func parseMounts(mountinfo string) []mount {
-	var mounts []mount
-	for line := range strings.Lines(mountinfo) {
-		fields := strings.Fields(line)
-		separator := slices.Index(fields, "-")
-		if separator < 5 || separator+1 >= len(fields) {
-			continue
-		}
-		mounts = append(mounts, mount{point: unescape(fields[4]), fsType: fields[separator+1]})
-	}
-	return mounts
-}
-
-// unescape decodes the octal escapes (\040 is a blank) of the kernel's mount tables.
-func unescape(field string) string {
-	var decoded strings.Builder
-	for i := 0; i < len(field); i++ {
-		if field[i] == '\\' && i+3 < len(field) {
-			if code, err := strconv.ParseUint(field[i+1:i+4], 8, 8); err == nil {
-				decoded.WriteByte(byte(code))
-				i += 3
-				continue
-			}
-		}
-		decoded.WriteByte(field[i])
-	}
-	return decoded.String()
-}
 
 // mountsBelow returns the mount points at or below any of the folders, in the order in which they were mounted.
 func mountsBelow(folders ...string) ([]string, error) {
-	mounts, err := readMounts()
+	mounts, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
+		return !slices.ContainsFunc(folders, func(folder string) bool { return isBelow(m.Mountpoint, folder) }), false
+	})
 	var points []string
 	for _, m := range mounts {
-		if slices.ContainsFunc(folders, func(folder string) bool { return isBelow(m.point, folder) }) {
-			points = append(points, m.point)
-		}
+		points = append(points, m.Mountpoint)
 	}
 	return points, err
 }

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/moby/sys/mountinfo"
 )
 
 // snapshot describes the parts of the host that the cluster changes, one line per thing, sorted.
@@ -37,12 +40,12 @@ func snapshot(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	mounts, err := readMounts()
+	mounts, err := mountinfo.GetMounts(nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range mounts {
-		lines = append(lines, "mount: "+m.point+" "+m.fsType)
+		lines = append(lines, "mount: "+m.Mountpoint+" "+m.FSType)
 	}
 	lines = append(lines, kernelSettings()...)
 	lines = append(lines, folders()...)
@@ -107,8 +110,8 @@ func verifyClean(ctx context.Context, l layout, p *progress) error {
 	if err != nil {
 		return err
 	}
-	if lines := difference(before, after); len(lines) > 0 {
-		return fmt.Errorf("the host differs (- before, + after):\n%s", strings.Join(lines, "\n"))
+	if diff := cmp.Diff(before, after); diff != "" {
+		return fmt.Errorf("the host differs (- before, + after):\n%s", diff)
 	}
 	p.say("clean: %d things compared, all as before", len(after))
 	return nil
@@ -127,20 +130,4 @@ func exercise(ctx context.Context, l layout, p *progress) error {
 	}
 	p.say("pods ran")
 	return nil
-}
-
-// difference compares sorted lists and returns the lines that only one of them has, marked - (before) and + (after).
-func difference(before, after []string) []string {
-	var lines []string
-	for len(before) > 0 || len(after) > 0 {
-		switch {
-		case len(after) == 0 || len(before) > 0 && before[0] < after[0]:
-			lines, before = append(lines, "- "+before[0]), before[1:]
-		case len(before) == 0 || after[0] < before[0]:
-			lines, after = append(lines, "+ "+after[0]), after[1:]
-		default:
-			before, after = before[1:], after[1:]
-		}
-	}
-	return lines
 }

@@ -155,7 +155,7 @@ func writeConfig(l layout) error {
 	if err := os.MkdirAll(libDir, 0o711); err != nil {
 		return err
 	}
-	if err := writeCertificates(l, time.Now()); err != nil {
+	if err := writeCertificates(l); err != nil {
 		return err
 	}
 	if err := writeKubeconfigs(l); err != nil {

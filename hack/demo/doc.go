@@ -1,9 +1,7 @@
-// Command demo shows the main job from nothing: it finds or starts a cluster,
-// installs the operator, starts an etcd of three members, runs
-// config/samples/etcdbenchmark_put.yaml and prints its result. `make demo`
-// builds what it needs and calls it.
+// Command demo shows the main job from nothing: a first benchmark on three embedded members of etcd; then it finds or
+// starts a cluster, installs the operator, starts an etcd of three members there and runs
+// config/samples/etcdbenchmark_put.yaml against it. `make demo` builds the plugin and calls it.
 //
-// It imports the API, internal/benchmark and the standard library, and runs the
-// programs that a user would run. Its one invariant: it touches no cluster that
-// it did not start, unless CLUSTER=current says so.
+// It imports the standard library only, and runs the programs that a user would run. Its one invariant: it touches no
+// cluster that it did not start, unless CLUSTER=current says so.
 package main

@@ -27,12 +27,12 @@ func run(ctx context.Context) error {
 		return err
 	}
 	d := &demo{place: place, image: s.image, start: time.Now()}
-	d.say("The demo uses %s.", why)
-	for _, step := range d.steps() {
+	for _, step := range d.steps(why) {
 		d.say("%s", step.name)
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	return d.conclude(os.Stdout)
+	d.conclude(os.Stdout)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,13 +40,16 @@ type step struct {
 	do   func(context.Context) error
 }
 
-func (d *demo) steps() []step {
+// steps begins with a result that needs no cluster. why says in words why the demo takes place where it does.
+func (d *demo) steps(why string) []step {
+	local := step{"Running " + sample + " on three embedded members of etcd, without a cluster", d.runLocally}
 	if d.place == venueLocal {
-		return []step{{"Running the benchmark on three embedded members", d.runLocally}}
+		return []step{local, {"The demo ends here: " + why, func(context.Context) error { return nil }}}
 	}
 	return []step{
+		local,
 		{"Building kubectl and helm, if they are not there", d.buildTools},
-		{"Starting the cluster, or finding it", d.startCluster},
+		{"Starting or finding the cluster: " + why, d.startCluster},
 		{"Building the operator's image and giving it to the cluster", d.loadImage},
 		{"Installing the operator by its Helm chart", d.install},
 		{"Starting an etcd of three members", d.startTarget},
@@ -143,31 +147,39 @@ func (d *demo) runBenchmark(ctx context.Context) error {
 	if err := d.command(ctx, kubectl, "delete", "--namespace", namespace, "--filename", sample, "--ignore-not-found", "--timeout=150s"); err != nil {
 		return err
 	}
-	return d.keepResult(ctx, "run", "--namespace", namespace, "--filename", sample, "--output=json")
+	return d.run(ctx, "--namespace", namespace)
 }
 
 func (d *demo) runLocally(ctx context.Context) error {
-	return d.keepResult(ctx, "run", "--local", "--embedded-members=3", "--filename", sample, "--output=json")
+	return d.run(ctx, "--local", "--embedded-members=3")
 }
 
-// keepResult runs the plugin, whose progress the user sees, and keeps the
-// finished object that it prints. How the run ended is for conclude to say.
-func (d *demo) keepResult(ctx context.Context, args ...string) error {
+// run runs the sample by the plugin, which prints its table, and keeps the finished object. It fails unless the run
+// completed and met its objective.
+func (d *demo) run(ctx context.Context, args ...string) error {
 	if err := os.MkdirAll(filepath.Dir(resultFile), 0o755); err != nil {
 		return err
 	}
-	file, err := os.Create(resultFile)
-	if err != nil {
-		return err
+	cmd := d.prepare(ctx, plugin, append([]string{"run", "--filename", sample, "--output=json=" + resultFile}, args...)...)
+	cmd.Stdout = os.Stdout
+	return cmd.Run()
+}
+
+// conclude says what to look at next, and how to end what the demo started.
+func (d *demo) conclude(out io.Writer) {
+	d.say("Done.\n")
+	fmt.Fprintf(out, "The finished object is in %s.\n", resultFile)
+	if path := d.kubeconfig(); path != "" {
+		fmt.Fprintf(out, "Look around:  export KUBECONFIG=$PWD/%s; bin/tools/kubectl get eb -n %s\n", path, namespace)
 	}
-	defer file.Close()
-	cmd := d.prepare(ctx, plugin, args...)
-	cmd.Stdout = file
-	err = cmd.Run()
-	if written, statErr := file.Stat(); statErr == nil && written.Size() > 0 {
-		return nil
+	switch d.place {
+	case venueHost:
+		fmt.Fprintln(out, "End it all:   make cluster-down")
+	case venueKind:
+		fmt.Fprintln(out, "End it all:   kind delete cluster --name "+kindCluster)
+	case venueCurrent:
+		fmt.Fprintf(out, "End it all:   bin/tools/kubectl delete namespace %s; bin/tools/helm uninstall etcd-benchmark-operator -n etcdbench-system\n", namespace)
 	}
-	return err
 }
 
 // command runs a program; what it prints is part of the demo's progress.

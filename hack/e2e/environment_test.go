@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 )
 
 // environment is the cluster with the operator and the targets in it.
@@ -44,7 +45,7 @@ type environment struct {
 	// secured asks for client certificates, guarded for a password.
 	counted, side, secured, guarded *etcdCluster
 	// authority signed the certificates of secured.
-	authority *authority
+	authority *certificates.Authority
 
 	// before is everything that the API server held before the operator came.
 	before inventory

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -182,11 +183,11 @@ func fullNamespace(t *testing.T) string {
 // prepareFailures makes the Secrets that are wrong.
 func prepareFailures(t *testing.T) {
 	t.Helper()
-	other, err := newAuthority("another CA")
+	other, err := certificates.New("another CA")
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, err := suite.authority.issue("benchmark")
+	user, err := issue(suite.authority, certificates.Holder{Name: "benchmark"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +196,8 @@ func prepareFailures(t *testing.T) {
 		namespace, name string
 		data            map[string][]byte
 	}{
-		{secured, "wrong-ca", map[string][]byte{plan.CAFile: other.pem, plan.CertFile: user[plan.CertFile], plan.KeyFile: user[plan.KeyFile]}},
-		{secured, "no-certificate", map[string][]byte{plan.CAFile: suite.authority.pem}},
+		{secured, "wrong-ca", map[string][]byte{plan.CAFile: other.Certificate(), plan.CertFile: user[plan.CertFile], plan.KeyFile: user[plan.KeyFile]}},
+		{secured, "no-certificate", map[string][]byte{plan.CAFile: suite.authority.Certificate()}},
 		{guarded, "wrong-password", basicAuth("bench", wrongPassword)},
 		{guarded, "half", map[string][]byte{plan.UsernameFile: []byte("bench")}},
 	} {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -97,7 +98,7 @@ func unmountSecret(t *testing.T, v victim) {
 }
 
 func restoreSecret(t *testing.T, v victim) {
-	user, err := suite.authority.issue("benchmark")
+	user, err := issue(suite.authority, certificates.Holder{Name: "benchmark"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func outliveCertificate(b *v1alpha1.EtcdBenchmark) {
 
 // startWithShortLife starts the run with a certificate that is about to expire.
 func startWithShortLife(t *testing.T, v victim) {
-	user, err := suite.authority.issueUntil(time.Now().Add(certificateLife), "benchmark")
+	user, err := issue(suite.authority, certificates.Holder{Name: "benchmark", NotAfter: time.Now().Add(certificateLife)})
 	if err != nil {
 		t.Fatal(err)
 	}

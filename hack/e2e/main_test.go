@@ -85,6 +85,7 @@ func TestOperator(t *testing.T) {
 		{name: "workloads", check: checkWorkloads, slow: true},
 		{name: "samples", check: checkSamples, slow: true},
 		{name: "losses", check: checkLosses, slow: true},
+		{name: "times", check: checkTimes, slow: true, node: true},
 		{name: "leaks", check: checkLeaks, slow: true, node: true},
 		{name: "clocks", check: checkClocks, slow: true, node: true},
 		{name: "helm", check: checkHelm},

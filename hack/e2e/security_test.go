@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
@@ -21,7 +22,7 @@ const (
 // prepareSecured makes the certificates of the target that asks for them.
 func (e *environment) prepareSecured() error {
 	var err error
-	if e.authority, err = newAuthority("e2e etcd CA"); err != nil {
+	if e.authority, err = certificates.New("e2e etcd CA"); err != nil {
 		return err
 	}
 	return e.secure(e.secured)
@@ -39,14 +40,14 @@ func (e *environment) secure(c *etcdCluster) error {
 	for i := range c.members {
 		names = append(names, strings.TrimSuffix(c.endpoint(i), ":2379"))
 	}
-	server, err := e.authority.issue("etcd server", names...)
+	server, err := issue(e.authority, certificates.Holder{Name: "etcd server", Hosts: append(names, "127.0.0.1")})
 	if err != nil {
 		return err
 	}
 	if err := e.createSecret(c.namespace, c.secret, server); err != nil {
 		return err
 	}
-	user, err := e.authority.issue("benchmark")
+	user, err := issue(e.authority, certificates.Holder{Name: "benchmark"})
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,11 @@
-// Command perf measures the project's own promises about speed, side by side
-// with the plainest thing that could do the same:
+// Command perf compares load generators side by side: this project's, by both of its transports, with etcd's own
+// benchmark tool and with h2load, on one real etcd that keeps its data in memory.
 //
-//	go run ./hack/perf times
 //	go run ./hack/perf clients [-rows range,put]
 //	go run ./hack/perf memory
 //	go run ./hack/perf parity
 //
-// times needs a cluster with the operator in it (make cluster-up deploy) and
-// alternates, ten times, between an EtcdBenchmark and a bare Indexed Job of the
-// same image and pod count. It writes every value to out/perf-times.json and
-// prints their medians as a Markdown table. The others compare load generators,
-// without a cluster: package clients holds them.
-//
-// It may import the API and Kubernetes clients. Its invariant: all numbers of one
-// row come from one machine, so the cluster must be one node, this one.
+// It may import the contracts (plan, results), an etcd client and the standard library. Its one invariant: every side of
+// a contest is a process of its own, whose whole life is charged to it, and sides take turns, so that what else the
+// machine does meets all of them.
 package main

@@ -1,68 +1,109 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
+	"math"
 	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
-// writeRounds writes every value as JSON.
-func writeRounds(path string, rounds []round) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(rounds, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
-}
-
-// row is one line of the table.
-type row struct {
-	name  string
-	value func(round) float64
-	// bound is what is promised, in seconds; 0 is no promise.
-	bound float64
-}
-
-func rows() []row {
-	return []row{
-		{name: "`apply` → first line of a bare Indexed Job", value: func(r round) float64 { return r.FirstLine }},
-		{name: "`apply` → first request of the run", value: func(r round) float64 { return r.FirstRequest }},
-		{name: "difference of the two", value: func(r round) float64 { return r.FirstRequest - r.FirstLine }, bound: 4},
-		{name: "last response → summary in status", value: func(r round) float64 { return r.Summary }, bound: 5},
-		{name: "start skew between pods on one node", value: func(r round) float64 { return r.Skew }},
-	}
-}
-
-// writeTable prints medians and extremes as Markdown. It returns an error if a
-// promise is not kept.
-func writeTable(w io.Writer, rounds []round) error {
-	fmt.Fprintf(w, "| seconds, %d rounds, %d pods | median | least | most | promised |\n|---|---|---|---|---|\n", len(rounds), pods)
-	var broken error
-	for _, row := range rows() {
-		values := make([]float64, 0, len(rounds))
-		for _, r := range rounds {
-			values = append(values, row.value(r))
-		}
-		slices.Sort(values)
-		fmt.Fprintf(w, "| %s | %.3f | %.3f | %.3f | %s |\n", row.name, median(values), values[0], values[len(values)-1], row.promise())
-		if row.bound > 0 && median(values) > row.bound {
-			broken = fmt.Errorf("%s: promised at most %.0f s, measured %.3f s", row.name, row.bound, median(values))
+// table writes the contests as Markdown: of each figure the median of what it
+// was in the rounds, its spread, what it must reach, and whether it does.
+func table(all []contest, kept records) string {
+	var out strings.Builder
+	out.WriteString("| load (`-rows`) | figure | median | least – most | sides, median | must reach | reached |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range all {
+		for i, f := range c.figures {
+			load := ""
+			if i == 0 {
+				load = fmt.Sprintf("%s (`%s`)", c.what, c.name)
+			}
+			fmt.Fprintf(&out, "| %s | %s | %s |\n", load, f.what, strings.Join(f.cells(kept[c.name].Rounds), " | "))
 		}
 	}
-	return broken
+	out.WriteString("\n" + machines(all, kept))
+	return out.String()
 }
 
-func (r row) promise() string {
-	if r.bound == 0 {
+// cells are those of a figure behind its name.
+func (f figure) cells(rounds []round) []string {
+	if len(rounds) == 0 {
+		return []string{"not measured", "", "", f.bound.text, ""}
+	}
+	values := f.values(rounds)
+	slices.Sort(values)
+	if math.IsNaN(values[0]) {
+		return []string{"unknown in a round", "", "", f.bound.text, ""}
+	}
+	middle := median(values)
+	return []string{
+		threeDigits(middle), threeDigits(values[0]) + " – " + threeDigits(values[len(values)-1]), f.sides(rounds), f.bound.text, f.verdict(middle),
+	}
+}
+
+func (f figure) verdict(v float64) string {
+	switch {
+	case f.bound == reported():
+		return ""
+	case f.bound.holds(v):
+		return "yes"
+	}
+	return "**no**"
+}
+
+// sides are the medians of both sides of a ratio.
+func (f figure) sides(rounds []round) string {
+	if f.by == "" {
 		return ""
 	}
-	return fmt.Sprintf("≤ %.0f", r.bound)
+	of, by := figure{metric: f.metric, of: f.of}.values(rounds), figure{metric: f.metric, of: f.by}.values(rounds)
+	slices.Sort(of)
+	slices.Sort(by)
+	return threeDigits(median(of)) + " ÷ " + threeDigits(median(by)) + unitOf(f.metric)
+}
+
+func unitOf(m metric) string {
+	switch name := string(m); {
+	case strings.HasSuffix(name, "Micros"):
+		return " µs"
+	case strings.HasSuffix(name, "PerSecond"):
+		return "/s"
+	case strings.HasSuffix(name, "MB"):
+		return " MB"
+	}
+	return ""
+}
+
+// machines says where the contests were held and by which code, each place once.
+func machines(all []contest, kept records) string {
+	byMachine := map[string][]string{}
+	var order []string
+	for _, c := range all {
+		r, measured := kept[c.name]
+		if !measured {
+			continue
+		}
+		place := r.place()
+		if byMachine[place] == nil {
+			order = append(order, place)
+		}
+		byMachine[place] = append(byMachine[place], "`"+c.name+"`")
+	}
+	var out strings.Builder
+	for _, place := range order {
+		fmt.Fprintf(&out, "- %s: %s\n", strings.Join(byMachine[place], ", "), place)
+	}
+	return out.String()
+}
+
+// place leaves the commit out of what was measured before it was kept.
+func (r record) place() string {
+	if r.Commit == "" {
+		return fmt.Sprintf("%d rounds; %s", len(r.Rounds), r.Machine)
+	}
+	return fmt.Sprintf("%d rounds; commit %s; %s", len(r.Rounds), r.Commit, r.Machine)
 }
 
 // median of sorted values.
@@ -72,4 +113,29 @@ func median(sorted []float64) float64 {
 		return sorted[middle]
 	}
 	return (sorted[middle-1] + sorted[middle]) / 2
+}
+
+// threeDigits keeps three significant digits, and all before the point.
+func threeDigits(v float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if err != nil || v >= 1000 || v <= -1000 {
+		rounded = v
+		return strconv.FormatFloat(rounded, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// replaceSection puts text between the marks of a section of a document.
+func replaceSection(path, section, text string) error {
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- perf:"+section+":begin -->\n", "<!-- perf:"+section+":end -->"
+	before, rest, begins := strings.Cut(string(document), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		return fmt.Errorf("%s: wanted the lines %q and %q, between which the table goes", path, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }

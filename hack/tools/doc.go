@@ -8,7 +8,7 @@
 //
 // bin/tools therefore also serves as envtest's KUBEBUILDER_ASSETS.
 //
-// It may import the standard library only.
+// It may import the standard library and golang.org/x/mod.
 //
 // Invariant: a binary under its final name is complete and belongs to the stamp beside it; whatever was interrupted
 // is built again.

@@ -1,13 +1,15 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/sumdb/dirhash"
 )
 
 // linkerFlags returns the -ldflags of t, whose module lies in dir.
@@ -32,10 +34,13 @@ func pinnedVersion(file, module string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(content)) {
-		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
-		if len(fields) >= 2 && fields[0] == module && strings.HasPrefix(fields[1], "v") {
-			return fields[1], nil
+	parsed, err := modfile.ParseLax(file, content, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, required := range parsed.Require {
+		if required.Mod.Path == module {
+			return required.Mod.Version, nil
 		}
 	}
 	return "", fmt.Errorf("%s does not require %s: add it with `go get -tool`", file, module)
@@ -44,23 +49,14 @@ func pinnedVersion(file, module string) (string, error) {
 // inputsDigest identifies everything that decides the bytes of t: toolchain, platform, pinned modules, own sources,
 // substitutions and linker flags.
 func inputsDigest(t tool, dir, flags string) (string, error) {
-	digest := sha256.New()
-	fmt.Fprintln(digest, runtime.Version(), runtime.GOOS, runtime.GOARCH, t.pkg, flags)
-	sources, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return "", err
 	}
+	files = append(files, filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum"))
 	for _, s := range t.substitutions {
-		fmt.Fprintln(digest, s.module, s.file, s.call)
-		sources = append(sources, filepath.Join(dir, s.source))
+		files = append(files, filepath.Join(dir, s.source))
 	}
-	for _, file := range append(sources, filepath.Join(dir, "go.mod"), filepath.Join(dir, "go.sum")) {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(digest, filepath.Base(file), len(content))
-		digest.Write(content)
-	}
-	return hex.EncodeToString(digest.Sum(nil)), nil
+	contents, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) { return os.Open(name) })
+	return fmt.Sprintln(runtime.Version(), runtime.GOOS, runtime.GOARCH, t.pkg, flags, t.substitutions, contents), err
 }

@@ -1,14 +1,8 @@
 package etcdtest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,49 +11,42 @@ import (
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // Authority signs the certificates of one test's members and clients.
 type Authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	// names and addresses are what the members' certificates cover.
-	names     []string
-	addresses []net.IP
+	*certificates.Authority
+	// hosts are the names and addresses that the members' certificates cover.
+	hosts []string
 }
 
 // NewAuthority returns an authority whose server certificates cover these
 // names and, if none is given, 127.0.0.1.
 func NewAuthority(t testing.TB, names ...string) *Authority {
 	t.Helper()
-	a := &Authority{key: newKey(t), names: names}
 	if len(names) == 0 {
-		a.addresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+		names = []string{"127.0.0.1"}
 	}
-	template := template("test authority")
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign
-	der := sign(t, template, template, &a.key.PublicKey, a.key)
-	certificate, err := x509.ParseCertificate(der)
+	a, err := certificates.New("test authority")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.certificate = certificate
-	return a
+	return &Authority{Authority: a, hosts: names}
 }
 
 // SecretDir returns a folder like the mount of a Secret with the authority's
 // certificate and a client certificate.
 func (a *Authority) SecretDir(t testing.TB) string {
 	t.Helper()
-	return a.write(t, "client", func(c *x509.Certificate) {})
+	return a.write(t, certificates.Holder{Name: "client"})
 }
 
 // ExpiredSecretDir is SecretDir with a client certificate that has expired.
 func (a *Authority) ExpiredSecretDir(t testing.TB) string {
 	t.Helper()
-	return a.write(t, "client", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
+	return a.write(t, certificates.Holder{Name: "client", NotAfter: time.Now().Add(-time.Minute)})
 }
 
 // ClientTLS returns the configuration of a client that the members let in.
@@ -70,11 +57,9 @@ func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := x509.NewCertPool()
-	pool.AddCert(a.certificate)
-	config := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}
-	if len(a.names) > 0 {
-		config.ServerName = a.names[0]
+	config := &tls.Config{RootCAs: a.Pool(), Certificates: []tls.Certificate{pair}}
+	if net.ParseIP(a.hosts[0]) == nil {
+		config.ServerName = a.hosts[0]
 	}
 	return config
 }
@@ -82,7 +67,7 @@ func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 // ServerFiles writes the files of a member that wants client certificates.
 func (a *Authority) ServerFiles(t testing.TB) transport.TLSInfo {
 	t.Helper()
-	dir := a.write(t, "server", func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = a.names, a.addresses })
+	dir := a.write(t, certificates.Holder{Name: "server", Hosts: a.hosts})
 	return transport.TLSInfo{
 		CertFile:       filepath.Join(dir, plan.CertFile),
 		KeyFile:        filepath.Join(dir, plan.KeyFile),
@@ -91,54 +76,17 @@ func (a *Authority) ServerFiles(t testing.TB) transport.TLSInfo {
 	}
 }
 
-func (a *Authority) write(t testing.TB, name string, change func(*x509.Certificate)) string {
+// write issues a certificate into a folder like the mount of a Secret.
+func (a *Authority) write(t testing.TB, h certificates.Holder) string {
 	t.Helper()
-	key := newKey(t)
-	leaf := template(name)
-	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	change(leaf)
-	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	certificate, key, err := a.Issue(h)
 	dir := t.TempDir()
-	writePEM(t, filepath.Join(dir, plan.CAFile), "CERTIFICATE", a.certificate.Raw)
-	writePEM(t, filepath.Join(dir, plan.CertFile), "CERTIFICATE", sign(t, leaf, a.certificate, &key.PublicKey, a.key))
-	writePEM(t, filepath.Join(dir, plan.KeyFile), "EC PRIVATE KEY", private)
+	err = errors.Join(err,
+		os.WriteFile(filepath.Join(dir, plan.CAFile), a.Certificate(), 0o600),
+		os.WriteFile(filepath.Join(dir, plan.CertFile), certificate, 0o600),
+		os.WriteFile(filepath.Join(dir, plan.KeyFile), key, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return dir
-}
-
-func template(name string) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()),
-		Subject:      pkix.Name{CommonName: name},
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(time.Hour),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-	}
-}
-
-func newKey(t testing.TB) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func sign(t testing.TB, leaf, parent *x509.Certificate, public *ecdsa.PublicKey, key *ecdsa.PrivateKey) []byte {
-	t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, leaf, parent, public, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der
-}
-
-func writePEM(t testing.TB, path, kind string, der []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

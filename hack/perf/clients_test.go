@@ -1,4 +1,4 @@
-package clients
+package main
 
 import (
 	"crypto/tls"
@@ -110,7 +110,7 @@ func TestFilesOfTheKernel(t *testing.T) {
 // Whatever is left out on the command line, each contest has loads that can be
 // run, and figures of its own sides.
 func TestContestsFit(t *testing.T) {
-	for _, section := range Sections() {
+	for _, section := range sections {
 		for _, c := range contestsOf(section, size{}) {
 			var names []string
 			for _, s := range c.sides {
@@ -240,11 +240,11 @@ func TestChoose(t *testing.T) {
 }
 
 func TestTheDocumentHasEverySection(t *testing.T) {
-	document, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "performance.md"))
+	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "performance.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, section := range Sections() {
+	for _, section := range sections {
 		for _, mark := range []string{"begin", "end"} {
 			if want := "<!-- perf:" + section + ":" + mark + " -->\n"; !strings.Contains(string(document), want) {
 				t.Errorf("wanted the line %q in docs/performance.md", want)

@@ -1,4 +1,4 @@
-package clients
+package main
 
 import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"

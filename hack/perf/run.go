@@ -1,4 +1,4 @@
-package clients
+package main
 
 import (
 	"context"
@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// Sections are the groups of contests, each a section of the document and a
-// command of its own.
-func Sections() []string { return []string{"clients", "memory", "parity"} }
+// sections are the groups of contests, each a section of the document and a command of its own.
+var sections = []string{"clients", "memory", "parity"}
 
 // options are the command line of a section.
 type options struct {
@@ -29,9 +28,9 @@ type options struct {
 	list            bool
 }
 
-// Run holds the contests of a section as args say. A bound that is missed is no
+// run holds the contests of a section as args say. A bound that is missed is no
 // error, a contest that could not be held is.
-func Run(ctx context.Context, section string, args []string, stdout, progress io.Writer) error {
+func run(ctx context.Context, section string, args []string, stdout, progress io.Writer) error {
 	o, err := parse(section, args, progress)
 	if err != nil {
 		return err

@@ -1,0 +1,134 @@
+package certificates
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"time"
+)
+
+// validity is how long an authority, and what it issues, is valid: longer than any test or development cluster lives.
+const validity = 365 * 24 * time.Hour
+
+// Authority signs certificates.
+type Authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// Holder is what a certificate says about the one who holds it.
+type Holder struct {
+	// Name is the common name, which is also the user's name to etcd and to kube-apiserver.
+	Name string
+	// Group is the organization, which is a group to kube-apiserver; it may be empty.
+	Group string
+	// Hosts are the DNS names and IP addresses of a server. Without one the certificate is a client's only; a server's
+	// serves as a client's too, because etcd and kube-apiserver call themselves.
+	Hosts []string
+	// NotAfter is when the certificate expires; zero is a year from now.
+	NotAfter time.Time
+}
+
+// New makes an authority that signed itself.
+func New(name string) (*Authority, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	template := newTemplate(Holder{Name: name})
+	template.IsCA, template.BasicConstraintsValid = true, true
+	template.KeyUsage |= x509.KeyUsageCertSign
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := x509.ParseCertificate(der)
+	return &Authority{certificate: certificate, key: key}, err
+}
+
+// Certificate returns the authority's own certificate in PEM.
+func (a *Authority) Certificate() []byte { return encode("CERTIFICATE", a.certificate.Raw) }
+
+// Key returns the authority's key in PEM, for a program that signs in its name.
+func (a *Authority) Key() ([]byte, error) { return encodeKey(a.key) }
+
+// Pool returns the certificates that trust what the authority signs.
+func (a *Authority) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
+}
+
+// Issue returns a certificate and its key in PEM.
+func (a *Authority) Issue(h Holder) (certificate, key []byte, err error) {
+	private, err := newKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	template := newTemplate(h)
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	if len(h.Hosts) > 0 {
+		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, private.Public(), a.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err = encodeKey(private)
+	return encode("CERTIFICATE", der), key, err
+}
+
+// NewKeyPair returns a private key and its public key in PEM.
+func NewKeyPair() (private, public []byte, err error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	if private, err = encodeKey(key); err != nil {
+		return nil, nil, err
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	return private, encode("PUBLIC KEY", der), err
+}
+
+func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+
+// newTemplate is valid from an hour before now, for clocks that differ a little.
+func newTemplate(h Holder) *x509.Certificate {
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()),
+		Subject:      pkix.Name{CommonName: h.Name},
+		NotBefore:    now.Add(-time.Hour),
+		NotAfter:     h.NotAfter,
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+	}
+	if h.Group != "" {
+		template.Subject.Organization = []string{h.Group}
+	}
+	if h.NotAfter.IsZero() {
+		template.NotAfter = now.Add(validity)
+	}
+	for _, host := range h.Hosts {
+		if address := net.ParseIP(host); address != nil {
+			template.IPAddresses = append(template.IPAddresses, address)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	return template
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalECPrivateKey(key)
+	return encode("EC PRIVATE KEY", der), err
+}
