@@ -1,26 +1,28 @@
-# `make` and `make help` list the targets. Programs that development needs are built from pinned modules into bin/tools.
+# `make` and `make help` list the targets. Tools for development are built from pinned modules into bin/tools.
 
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# IMG is the operator's image. The default exists nowhere but where `make image` or `make demo` put it.
+# IMG is the operator's image. The default exists only where `make image` or `make demo` put it.
 IMG ?= etcdbench.dev/etcd-benchmark-operator:dev
-# VERSION is what the binaries say of themselves.
+# VERSION is the version that the binaries report.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-# CLUSTER=current makes `demo` and `deploy` use the cluster of the current kubectl context. They touch no other
-# cluster that somebody already uses.
+# CLUSTER=current makes `demo` and `deploy` use the cluster of the current kubectl context. Without it, they touch no
+# cluster that you already use.
 CLUSTER ?=
-# LEVEL of `make e2e`: quick, which must pass within 15 minutes, or all.
+# LEVEL of `make e2e`: quick (must pass within 15 minutes) or all.
 LEVEL ?= quick
-# FUZZTIME is how long `make fuzz` runs each fuzz test, FUZZ a pattern of their names.
+# FUZZTIME is how long `make fuzz` runs each fuzz test. FUZZ is a pattern for their names.
 FUZZTIME ?= 1m
 FUZZ ?=
 
 TOOLS := bin/tools
-# TIMED is the package whose tests judge how long things take: it has the machine to itself.
+# TIMED is the package with tests that measure time. It runs alone, after the others.
 TIMED := cmd/kubectl-etcdbench/internal/faults
+# BESIDE is how many packages are tested side by side: most of their tests wait for servers.
+BESIDE := 4
 CHART := charts/etcd-benchmark-operator
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
@@ -39,21 +41,22 @@ help: ## Show this page.
 	@echo; echo "Variables: IMG=image  VERSION=version  CLUSTER=current  LEVEL=quick|all (make e2e)  FUZZTIME=10m FUZZ=pattern (make fuzz)"
 
 .PHONY: demo
-demo: plugin ## Benchmark three embedded members; then start a cluster, install the operator, benchmark an etcd there.
+demo: plugin ## Benchmark three embedded etcd members; then start a cluster, install the operator, benchmark an etcd there.
 	go run ./hack/demo
 
 .PHONY: test
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
-	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -count=1 -timeout 20m $$(go list ./... | grep -vx '.*$(TIMED)')
+	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -p $(BESIDE) -count=1 -timeout 20m $$(go list ./... | grep -vx '.*$(TIMED)')
 	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -count=1 -timeout 20m ./$(TIMED)
 
 .PHONY: test-versions
-test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12), and CRD and policies on Kubernetes 1.30.
+test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12); API and controllers on Kubernetes 1.30.
 	go test -tags=versions -count=1 -timeout 20m ./hack/verify/transports
-	TEST_ASSET_KUBE_APISERVER=$(CURDIR)/$(TOOLS)/kube-apiserver-1.30 go test -count=1 -timeout 20m ./api/... ./hack/verify/install
+	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) TEST_ASSET_KUBE_APISERVER=$(CURDIR)/$(TOOLS)/kube-apiserver-1.30 \
+	  go test -count=1 -timeout 20m ./api/... ./controllers/... ./hack/verify/install
 
 .PHONY: test-stores
-test-stores: tools-zookeeper-debian ## Test the drivers of other stores than etcd on real servers: Debian's ZooKeeper.
+test-stores: tools-zookeeper-debian ## Test the drivers of other stores on real servers: Debian's ZooKeeper.
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	go test -tags=stores -count=1 -timeout 10m -run ZooKeeper ./cmd/kubectl-etcdbench
 
@@ -78,29 +81,29 @@ image: image-binaries ## Build the image IMG with docker, or with buildah into b
 ##@ Cluster
 
 .PHONY: cluster-up
-cluster-up: ## Start a real Kubernetes on this Debian host (root); print its kubeconfig's path.
+cluster-up: ## Start a real Kubernetes on this Debian host (as root); print the path of its kubeconfig.
 	go run ./hack/cluster up
 
 .PHONY: cluster-down
-cluster-down: ## End that cluster and put the host back as it was.
+cluster-down: ## Remove that cluster and restore the host.
 	go run ./hack/cluster down
 
 .PHONY: deploy
-deploy: tools-helm ## Install or upgrade the operator IMG by Helm in that cluster, or in CLUSTER=current.
+deploy: tools-helm ## Install or upgrade the operator IMG with Helm in that cluster, or in CLUSTER=current.
 	hack/deploy.sh
 
 .PHONY: e2e
-e2e: build tools-helm ## Test on a real cluster, end to end, as root; LEVEL=all runs everything and writes docs/reliability.md.
+e2e: build tools-helm ## Run the end-to-end tests on a real cluster, as root; LEVEL=all runs all and writes docs/reliability.md.
 	go test -tags=e2e -count=1 -v -timeout $(if $(filter all,$(LEVEL)),90m,15m) ./hack/e2e -args -level=$(LEVEL)
 
 ##@ Develop
 
 .PHONY: generate
-generate: tools-controller-gen ## Write the deep copies of the API.
+generate: tools-controller-gen ## Write the deep copy functions of the API.
 	$(TOOLS)/controller-gen object paths=./api/...
 
 .PHONY: manifests
-manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers into config, and these and the policies into the chart.
+manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers into config; copy them and the policies into the chart.
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
 	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies
@@ -126,7 +129,7 @@ perf-parity: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Compare thr
 	go run ./hack/perf parity
 
 .PHONY: fuzz
-fuzz: ## Fuzz what reads untrusted input, FUZZTIME each; FUZZ narrows it to matching names.
+fuzz: ## Fuzz the code that reads untrusted input, FUZZTIME for each test; FUZZ selects tests by name.
 	hack/fuzz.sh '$(FUZZTIME)' '$(FUZZ)'
 
 .PHONY: lint
@@ -141,7 +144,7 @@ vulnerabilities: tools-govulncheck
 	go run ./hack/verify/vulnerabilities
 
 .PHONY: verify
-verify: generate manifests reference lint vulnerabilities ## Fail if anything generated is out of date, a rule of the house is broken, or a known vulnerability is called.
+verify: generate manifests reference lint vulnerabilities ## Fail if a generated file is out of date, a repository rule is broken, or a known vulnerability is called.
 	go mod tidy -diff
 	go test -count=1 ./hack/verify/house
 	@changes=$$(git status --porcelain); [[ -z "$$changes" ]] || { \
@@ -155,5 +158,5 @@ tools-%:
 	@go run ./hack/tools $*
 
 .PHONY: clean
-clean: ## Remove what was built; the tools and a running cluster stay.
+clean: ## Remove build outputs; tools and a running cluster stay.
 	rm -rf bin/manager bin/loadgen bin/kubectl-etcdbench bin/image bin/image.tar out

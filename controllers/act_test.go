@@ -19,8 +19,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// refusing is a reconciler whose API server refuses to change what is named so. A
-// real one, asked by one client, refuses all pods of a kind or none.
+// refusing is a reconciler whose API server refuses to change objects with these names. A real API server would refuse
+// all pods of the client, or none.
 func refusing(t *testing.T, name string, objects ...client.Object) (*EtcdBenchmarkReconciler, *events.FakeRecorder) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -40,13 +40,13 @@ func refusing(t *testing.T, name string, objects ...client.Object) (*EtcdBenchma
 	}, recorder
 }
 
-func TestAPodThatCanNotBeToldKeepsNoOtherFromHearing(t *testing.T) {
+func TestAFailedAnnotationDoesNotStopTheOthers(t *testing.T) {
 	names := []string{"first", "second", "third"}
 	var pods []client.Object
 	var decision lifecycle.Decision
 	for _, name := range names {
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
-		decision.Actions = append(decision.Actions, lifecycle.Action{Act: lifecycle.Annotate, Pod: name, Annotations: map[string]string{"heard": "yes"}})
+		decision.Actions = append(decision.Actions, lifecycle.Action{Act: lifecycle.Annotate, Pod: name, Annotations: map[string]string{"mark": "yes"}})
 	}
 	r, _ := refusing(t, "first", pods...)
 	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "run"}}
@@ -57,19 +57,19 @@ func TestAPodThatCanNotBeToldKeepsNoOtherFromHearing(t *testing.T) {
 	if err := r.Client.List(t.Context(), &list); err != nil {
 		t.Fatal(err)
 	}
-	var heard []string
+	var annotated []string
 	for _, pod := range list.Items {
-		if pod.Annotations["heard"] != "" {
-			heard = append(heard, pod.Name)
+		if pod.Annotations["mark"] != "" {
+			annotated = append(annotated, pod.Name)
 		}
 	}
-	if !slices.Equal(heard, names[1:]) {
-		t.Errorf("%v heard, wanted %v", heard, names[1:])
+	if !slices.Equal(annotated, names[1:]) {
+		t.Errorf("%v have the annotation, wanted %v", annotated, names[1:])
 	}
 }
 
-// The operator may end, or the status may be refused, once the finalizer is gone.
-func TestWhatIsLeftIsSaidBeforeTheObjectIsLetGo(t *testing.T) {
+// The operator may end, or the write of status may be refused, after the finalizer is removed.
+func TestNotesAreRecordedBeforeTheObjectIsReleased(t *testing.T) {
 	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "run", Finalizers: []string{v1alpha1.Finalizer}}}
 	r, recorder := refusing(t, "run", run)
 	_, err := r.act(t.Context(), lifecycle.Observed{Run: run}, lifecycle.Decision{

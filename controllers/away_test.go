@@ -9,10 +9,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// TestAwayUntilTheTimeIsOver: an operator that comes back after the run's time asks
-// the pods before it judges them.
+// TestAwayUntilTheTimeIsOver: an operator that returns after the run's timeout scrapes the pods before it judges them.
 func TestAwayUntilTheTimeIsOver(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
@@ -24,13 +23,12 @@ func TestAwayUntilTheTimeIsOver(t *testing.T) {
 	s.checkResult(v1alpha1.RoadScrape)
 }
 
-// TestStopWhileAway: the stop is the first that an operator sees which comes back,
-// and the pods had done their whole load before. Whether they still wait to be asked
-// or have ended, the run has completed.
+// TestStopWhileAway: the stop came while the operator was away, after the pods had done their whole load. The run is
+// Completed, both if the pods still wait to be scraped and if they have ended.
 func TestStopWhileAway(t *testing.T) {
-	for name, ends := range map[string]bool{"they wait": false, "they wait, and end when they are told": true} {
+	for name, ends := range map[string]bool{"they wait": false, "they wait, and end when asked": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			s.playPreparing()
 			s.playReady()
 			s.playRunning()
@@ -40,10 +38,10 @@ func TestStopWhileAway(t *testing.T) {
 				s.playDone()
 			}
 			s.restart()
-			s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+			s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 			for _, a := range s.pods {
 				if ends {
-					a.exits(0, a.says(results.StageDone, measured, withKeysDeleted))
+					a.exits(0, a.reports(results.StageDone, measured, withKeysDeleted))
 				}
 			}
 			s.awaitFinished(v1alpha1.ReasonCompleted)
@@ -54,17 +52,16 @@ func TestStopWhileAway(t *testing.T) {
 	}
 }
 
-// TestPodsEndByTheirOwnTimers while nobody is there to end the run: nobody has
-// evicted them.
+// TestPodsEndByTheirOwnTimers: pods that end by their own timers without an operator are not treated as evicted.
 func TestPodsEndByTheirOwnTimers(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.end()
 	s.clock.move(601 * time.Second)
 	for _, a := range s.pods {
-		a.exits(1, a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) {
+		a.exits(1, a.reports(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) {
 			s.Stopped, s.Failure = true, &results.Failure{Reason: results.FailureTimedOut, Message: "600 s passed"}
 		}))
 	}
@@ -77,13 +74,13 @@ func TestPodsEndByTheirOwnTimers(t *testing.T) {
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonKeysDeleted)
 }
 
-// TestRestartWhileKeysAreWritten for longer than the pods may take to be scheduled:
-// that they are at it is in status, and a new operator that cannot hear them knows it.
+// TestRestartWhileKeysAreWritten: writing the keys takes longer than the scheduling timeout. The stage is in status, so
+// a restarted operator knows it without a scrape.
 func TestRestartWhileKeysAreWritten(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	for _, a := range s.pods {
-		a.says(results.StagePreloading)
+		a.reports(results.StagePreloading)
 	}
 	s.await("the stage in status", func() bool {
 		pods := s.status().Pods
@@ -92,8 +89,8 @@ func TestRestartWhileKeysAreWritten(t *testing.T) {
 	s.clock.move(301 * time.Second)
 	speak := s.silence()
 	s.restart()
-	s.await("the new operator to say what status knows", func() bool {
-		return contains(s.message(), "writes the keys") && !contains(s.message(), "until now")
+	s.await("the new operator to report the stage in status", func() bool {
+		return contains(s.message(), "is writing the keys") && !contains(s.message(), "so far")
 	})
 	s.later(time.Minute)
 	speak()
@@ -103,8 +100,8 @@ func TestRestartWhileKeysAreWritten(t *testing.T) {
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 }
 
-// silence has no pod answer, until the returned function is called.
-func (s *stage) silence() (speak func()) {
+// silence makes the pods not answer until the returned function is called.
+func (s *harness) silence() (speak func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	servers := s.servers

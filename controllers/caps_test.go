@@ -10,21 +10,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// TestCapsOfTheOperator: a run beyond them finishes, and nothing is made for it.
+// TestCapsOfTheOperator: a run beyond the limits finishes, and no object is created for it.
 func TestCapsOfTheOperator(t *testing.T) {
 	allowed, err := ParseHostPattern("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t)
+	s := newHarness(t)
 	s.loadJob()
 	s.restart(func(r *EtcdBenchmarkReconciler) {
 		r.Caps = Caps{Endpoints: []HostPattern{allowed}, PodsPerRun: 2, RunsPerNamespace: 2}
 	})
 	tests := map[string]struct {
-		change func(*v1alpha1.EtcdBenchmark)
-		reason string
-		says   string
+		change  func(*v1alpha1.EtcdBenchmark)
+		reason  string
+		reports string
 	}{
 		"address": {targets(v1alpha1.Target{Endpoints: []string{"192.0.2.1:2379"}}), v1alpha1.ReasonEndpointNotAllowed, "192.0.2.1:2379"},
 		"pods": {func(run *v1alpha1.EtcdBenchmark) {
@@ -34,7 +34,7 @@ func TestCapsOfTheOperator(t *testing.T) {
 	for name, tc := range tests {
 		refused := s.join("beyond-"+name, tc.change)
 		refused.awaitFinished(tc.reason)
-		refused.checkMessage(tc.says)
+		refused.checkMessage(tc.reports)
 		if jobs := refused.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 {
 			t.Errorf("%s: %d Jobs were made", name, len(jobs))
 		}
@@ -45,21 +45,21 @@ func TestCapsOfTheOperator(t *testing.T) {
 	third.checkMessage("--max-runs-per-namespace")
 }
 
-// TestTheOperatorKnowsItsControlPlane: a run on it that does not say so makes
-// nothing; one that does goes on.
+// TestTheOperatorKnowsItsControlPlane: for a run on the control plane, no object is created unless the run acknowledges
+// the risk.
 func TestTheOperatorKnowsItsControlPlane(t *testing.T) {
 	at, err := ParseEndpointPattern("192.0.2.0/28:2379")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t)
+	s := newHarness(t)
 	s.loadJob()
 	s.restart(func(r *EtcdBenchmarkReconciler) { r.Caps = Caps{ControlPlane: []EndpointPattern{at}} })
 	target := targets(v1alpha1.Target{Endpoints: []string{"https://192.0.2.1:2379"}, TLS: &v1alpha1.TargetTLS{SecretName: "tls"}})
 	refused := s.join("refused", target)
 	refused.awaitFinished(v1alpha1.ReasonControlPlaneTarget)
-	for _, says := range []string{"192.0.2.1:2379", "--control-plane-endpoints", "spec.guard.acknowledgeControlPlane"} {
-		refused.checkMessage(says)
+	for _, reports := range []string{"192.0.2.1:2379", "--control-plane-endpoints", "spec.guard.acknowledgeControlPlane"} {
+		refused.checkMessage(reports)
 	}
 	if jobs := refused.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 {
 		t.Errorf("%d Jobs were made on a control plane", len(jobs))
@@ -69,8 +69,8 @@ func TestTheOperatorKnowsItsControlPlane(t *testing.T) {
 	}).loadJob()
 }
 
-// resolver leads names to addresses, leaves one that hangs unanswered, and holds up
-// one that is held, whatever the limit, until it is let go.
+// resolver resolves names to fixed addresses. It never answers for one name, and blocks another one, beyond the limit,
+// until it is released.
 type resolver struct {
 	names       map[string]string
 	hangs, held string
@@ -91,9 +91,8 @@ func (r resolver) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// TestTheOperatorLooksNamesUp: a target is known by what its names lead to, in
-// its own namespace too; one of which nobody knows that keeps no other waiting,
-// and goes on.
+// TestTheOperatorLooksNamesUp: the target's names are resolved, also in the run's namespace. A name that cannot be
+// resolved delays no other run, and its run continues.
 func TestTheOperatorLooksNamesUp(t *testing.T) {
 	at, err := ParseEndpointPattern("192.0.2.0/28:2379")
 	if err != nil {
@@ -103,7 +102,7 @@ func TestTheOperatorLooksNamesUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, letGo := newStage(t), make(chan struct{})
+	s, letGo := newHarness(t), make(chan struct{})
 	s.loadJob()
 	s.restart(func(r *EtcdBenchmarkReconciler) {
 		r.Caps = Caps{ControlPlane: []EndpointPattern{at, named}}
@@ -115,14 +114,14 @@ func TestTheOperatorLooksNamesUp(t *testing.T) {
 		return targets(v1alpha1.Target{Endpoints: []string{endpoint}})
 	}
 	hangs, held := s.join("hangs", target("hangs.example.org:2379")), s.join("held", target("held.example.org:2379"))
-	for name, tc := range map[string]struct{ endpoint, says string }{
+	for name, tc := range map[string]struct{ endpoint, reports string }{
 		"name":       {"etcd.example.org:2379", "192.0.2.1"},
 		"service":    {"etcd:2379", "192.0.2.2"},
 		"configured": {"198.51.100.1:2379", "configured.example"},
 	} {
 		refused := s.join(name, target(tc.endpoint))
 		refused.awaitFinished(v1alpha1.ReasonControlPlaneTarget)
-		refused.checkMessage(tc.says)
+		refused.checkMessage(tc.reports)
 		if jobs := refused.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 {
 			t.Errorf("%s: %d Jobs were made on a control plane", name, len(jobs))
 		}

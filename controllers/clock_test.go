@@ -9,17 +9,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// TestAPodWhoseClockIsOff keeps the run from passing, and a new operator knows
-// it from status.
+// TestAPodWhoseClockIsOff: the run cannot pass, and a restarted operator knows the offset from status.
 func TestAPodWhoseClockIsOff(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Objectives = []v1alpha1.Objective{{Name: "errors", Type: v1alpha1.ObjectiveErrorRatio, ErrorRatio: &v1alpha1.ErrorRatioObjective{}}}
 	})
 	off := func(s *results.Snapshot) { s.Clock = time.Now().Add(-10 * time.Minute) }
 	right := func(s *results.Snapshot) { s.Clock = time.Now() }
 	s.playPreparing()
-	s.pods[0].says(results.StageConnecting, right)
-	s.pods[1].says(results.StageConnecting, off)
+	s.pods[0].reports(results.StageConnecting, right)
+	s.pods[1].reports(results.StageConnecting, off)
 	s.await("the offset in status", func() bool {
 		pods := s.status().Pods
 		return len(pods) == 2 && pods[1].ClockOffsetMicroseconds != nil && *pods[1].ClockOffsetMicroseconds < -599_000_000
@@ -34,7 +33,7 @@ func TestAPodWhoseClockIsOff(t *testing.T) {
 	}
 }
 
-// What was known of a pod's node and clock is not so of the pod that came in its place.
+// A replacement of a pod does not inherit the node and the clock offset.
 func TestAPodHasNodeAndClockOfItsOwn(t *testing.T) {
 	before := v1alpha1.PodStatus{Name: "a", Node: "node-a", ClockOffsetMicroseconds: new(int64(5))}
 	for name, known := range map[string]bool{"a": true, "b": false} {

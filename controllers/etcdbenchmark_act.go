@@ -18,10 +18,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// fieldOwner owns what the operator applies.
+// fieldOwner is the field manager for everything that the operator applies.
 const fieldOwner = client.FieldOwner("etcd-benchmark-operator")
 
-// refusal is an answer of the API server that no second try would change.
+// refusal is an answer of the API server that a retry would not change.
 type refusal struct {
 	problem lifecycle.Problem
 	cause   error
@@ -38,14 +38,13 @@ func refusalOf(err error) *lifecycle.Problem {
 	return nil
 }
 
-// act takes the decision's actions in order, and stops at the first that fails,
-// but for what is told to single pods: one that cannot be told keeps no other from
-// hearing. It returns the load Job if that was created, or found to have been.
+// act executes the decision's actions in order and stops at the first error. An error of an action on a single pod does
+// not stop it: the other pods get their annotations. It returns the load Job if the Job was created or already existed.
 func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
 	var job *v1alpha1.JobReference
-	var untold error
+	var failed error
 	confirmed := false
-	// The object may vanish with its finalizer, and nobody would come back to say it.
+	// The notes come first: the object may be gone with its finalizer, and no later reconcile would record them.
 	r.note(ctx, o.Run, d.Notes)
 	for _, a := range d.Actions {
 		if !confirmed && (a.Act == lifecycle.CreateJob || a.Act == lifecycle.Start) {
@@ -63,16 +62,16 @@ func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed,
 		switch {
 		case err == nil:
 		case a.Pod != "":
-			untold = errors.Join(untold, fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err))
+			failed = errors.Join(failed, fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err))
 		default:
-			return job, errors.Join(untold, fmt.Errorf("%s: %w", a.Act, err))
+			return job, errors.Join(failed, fmt.Errorf("%s: %w", a.Act, err))
 		}
 	}
-	return job, untold
+	return job, failed
 }
 
-// confirm makes sure that what is done once follows from the newest state: a
-// cache that is behind may not know that it was done already.
+// confirm checks that the run in the cache is up to date. Actions that must happen only once must not follow from an
+// old state.
 func (r *EtcdBenchmarkReconciler) confirm(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
 	live := &v1alpha1.EtcdBenchmark{}
 	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(run), live); err != nil {
@@ -87,7 +86,7 @@ func (r *EtcdBenchmarkReconciler) confirm(ctx context.Context, run *v1alpha1.Etc
 func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed, a lifecycle.Action) error {
 	switch a.Act {
 	case lifecycle.AddFinalizer:
-		return r.changeFinalizer(ctx, o.Run, takeUp)
+		return r.changeFinalizer(ctx, o.Run, addFinalizer)
 	case lifecycle.RemoveFinalizer:
 		return client.IgnoreNotFound(r.changeFinalizer(ctx, o.Run, controllerutil.RemoveFinalizer))
 	case lifecycle.ApplyPlan:
@@ -106,8 +105,8 @@ func (r *EtcdBenchmarkReconciler) take(ctx context.Context, o lifecycle.Observed
 	return fmt.Errorf("wanted a known action, found %q", a.Act)
 }
 
-// takeUp adds the finalizer, and the label by which runs of a workload are selected.
-func takeUp(o client.Object, finalizer string) bool {
+// addFinalizer adds the finalizer and the label that selects runs by workload.
+func addFinalizer(o client.Object, finalizer string) bool {
 	labels := o.GetLabels()
 	if labels == nil {
 		labels = map[string]string{}
@@ -137,8 +136,7 @@ func invalidPlan(err error) error {
 	return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonInvalidPlan, Message: err.Error()}, err}
 }
 
-// createLoadJob takes over a Job that an operator created and did not live to
-// record.
+// createLoadJob adopts a Job that the operator created but did not record before a restart.
 func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) (*v1alpha1.JobReference, error) {
 	job, err := resources.LoadJob(run, r.ClientImage)
 	if err != nil {
@@ -147,7 +145,7 @@ func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alph
 	err = r.Client.Create(ctx, job, fieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		if err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(job), job); err == nil && !metav1.IsControlledBy(job, run) {
-			err = fmt.Errorf("a Job %s exists that is not of this run", job.Name)
+			err = fmt.Errorf("a Job %s exists that does not belong to this run", job.Name)
 			return nil, &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: err.Error() + ": delete it, and create the run again."}, err}
 		}
 	}
@@ -157,8 +155,8 @@ func (r *EtcdBenchmarkReconciler) createLoadJob(ctx context.Context, run *v1alph
 	return &v1alpha1.JobReference{Name: job.Name, UID: job.UID}, nil
 }
 
-// refused tells answers that stay the same from faults that pass. A namespace
-// that is being deleted takes the run with it.
+// refused separates permanent refusals from temporary errors. A namespace that is being deleted is temporary here: the
+// run is deleted with it.
 func refused(what string, err error) error {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return err
@@ -174,7 +172,7 @@ func refusedForGood(what string, err error) error {
 	return &refusal{lifecycle.Problem{Reason: v1alpha1.ReasonPodsForbidden, Message: message}, err}
 }
 
-// annotatePod ignores pods that are gone: the next reconcile sees that.
+// annotatePod ignores pods that are gone; the next reconcile handles them.
 func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace string, a lifecycle.Action) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.Pod}}
 	before := pod.DeepCopy()
@@ -182,9 +180,8 @@ func (r *EtcdBenchmarkReconciler) annotatePod(ctx context.Context, namespace str
 	return client.IgnoreNotFound(r.Client.Patch(ctx, pod, client.MergeFrom(before), fieldOwner))
 }
 
-// createCleanupJob is refused for good by a namespace that is being deleted:
-// nothing that could delete keys will ever run there, and to wait for it would
-// only hold the namespace.
+// createCleanupJob treats a namespace that is being deleted as a permanent refusal: no pod can be created there any
+// more, and waiting would only block the deletion of the namespace.
 func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1alpha1.EtcdBenchmark) error {
 	job, err := resources.CleanupJob(run, r.ClientImage)
 	if err != nil {
@@ -196,8 +193,7 @@ func (r *EtcdBenchmarkReconciler) createCleanupJob(ctx context.Context, run *v1a
 	return nil
 }
 
-// deleteJob takes the pods with it, which batch/v1 by itself would leave. With
-// a UID it deletes that very Job only.
+// deleteJob also deletes the Job's pods, which batch/v1 keeps by default. With a UID it deletes only that Job.
 func (r *EtcdBenchmarkReconciler) deleteJob(ctx context.Context, namespace, name string, uid types.UID) error {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationBackground)}

@@ -17,14 +17,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// eventAction is what the operator does, in the words of the events API.
+// eventAction is the action of all events.
 const eventAction = "Run"
 
-// maxNote is the longest note that the events API takes.
+// maxNote is the longest note that the events API accepts.
 const maxNote = 1024
 
-// announce tells what has changed by a write of status that succeeded: one
-// event for each stage, for the end, the verdict and the keys.
+// announce records an event for each condition that the last write of status changed: the stage, the end, the verdict
+// and the keys.
 func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
 		old := meta.FindStatusCondition(before.Conditions, kind)
@@ -32,7 +32,7 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 		if now == nil || before.StartTime != nil && old != nil && old.Status == now.Status && old.Reason == now.Reason {
 			continue
 		}
-		r.tell(run, isBad(run, now), now.Reason, now.Message)
+		r.recordEvent(run, isBad(run, now), now.Reason, now.Message)
 		log.FromContext(ctx).Info("Condition changed", "condition", kind, "status", now.Status, "reason", now.Reason, "message", now.Message)
 	}
 	if isFinished(run) && before.CompletionTime == nil {
@@ -40,16 +40,16 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 	}
 }
 
-// note says what no condition will: of an object that is about to be gone.
+// note records events that no condition reports, before the object may be gone.
 func (r *EtcdBenchmarkReconciler) note(ctx context.Context, run *v1alpha1.EtcdBenchmark, notes []lifecycle.Note) {
 	for _, n := range notes {
-		r.tell(run, true, n.Reason, n.Message)
-		// A namespace that is being deleted takes no event, and keeps none.
+		r.recordEvent(run, true, n.Reason, n.Message)
+		// A namespace that is being deleted accepts no event, so the log has the note too.
 		log.FromContext(ctx).Info("Note", "reason", n.Reason, "message", n.Message)
 	}
 }
 
-func (r *EtcdBenchmarkReconciler) tell(run *v1alpha1.EtcdBenchmark, bad bool, reason, note string) {
+func (r *EtcdBenchmarkReconciler) recordEvent(run *v1alpha1.EtcdBenchmark, bad bool, reason, note string) {
 	kind := corev1.EventTypeNormal
 	if bad {
 		kind = corev1.EventTypeWarning
@@ -64,7 +64,7 @@ func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
 	return c.Status != metav1.ConditionTrue
 }
 
-// collect has the pods scraped that run, and those of a finished run no longer.
+// collect has the running pods scraped, and ends the scraping of a finished run.
 func (r *EtcdBenchmarkReconciler) collect(o lifecycle.Observed, status *v1alpha1.EtcdBenchmarkStatus) {
 	key := client.ObjectKeyFromObject(o.Run)
 	if status.CompletionTime != nil {

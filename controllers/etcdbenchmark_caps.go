@@ -9,14 +9,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// Caps are what the operator lets any run do; the zero value is anything.
+// Caps are the operator's limits for every run; the zero value has no limits.
 type Caps = lifecycle.Caps
 
 // HostPattern is one of Caps.Endpoints.
 type HostPattern = lifecycle.HostPattern
 
-// ParseHostPattern reads a CIDR, an address, or a name in which * stands for
-// anything.
+// ParseHostPattern reads a CIDR, an address, or a name in which * matches any text.
 func ParseHostPattern(text string) (HostPattern, error) {
 	return lifecycle.ParseHostPattern(text)
 }
@@ -24,13 +23,13 @@ func ParseHostPattern(text string) (HostPattern, error) {
 // EndpointPattern is one of Caps.ControlPlane.
 type EndpointPattern = lifecycle.EndpointPattern
 
-// ParseEndpointPattern reads a HostPattern, with a port or without.
+// ParseEndpointPattern reads a HostPattern with or without a port.
 func ParseEndpointPattern(text string) (EndpointPattern, error) {
 	return lifecycle.ParseEndpointPattern(text)
 }
 
-// observeCaps counts runs from the cache: it has each run that this one's author
-// has seen finish.
+// observeCaps counts runs in the cache. That is exact enough: the cache has every finish that this run's author can
+// have seen.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {
 	o.Caps = r.Caps
 	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsCaps(o.Run) {

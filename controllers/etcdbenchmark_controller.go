@@ -30,34 +30,33 @@ import (
 // +kubebuilder:rbac:groups="",resources=events,verbs=list;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// EtcdBenchmarkReconciler takes EtcdBenchmarks through their life.
+// EtcdBenchmarkReconciler reconciles EtcdBenchmarks.
 type EtcdBenchmarkReconciler struct {
-	// Client reads pods and Jobs of runs from its cache, and writes.
+	// Client reads pods and Jobs of runs from its cache; it also writes.
 	Client client.Client
-	// APIReader reads past the cache: the target's objects, and what must not
-	// be out of date.
+	// APIReader reads from the API server: the target's objects, and everything that must be up to date.
 	APIReader client.Reader
 	Recorder  events.EventRecorder
 	Collector *collector.Collector
 	Clock     clock.PassiveClock
 	// ClientImage is the image of the client pods.
 	ClientImage string
-	// Namespaces that the operator works in; none means all.
+	// Namespaces that the operator watches; empty means all.
 	Namespaces []string
-	// Caps are what any run may do.
+	// Caps are the limits for every run.
 	Caps Caps
-	// Resolver looks up names that may lead to a control plane.
+	// Resolver resolves names that may lead to a control plane.
 	Resolver Resolver
 
-	// turn is held while a run asks whether it is its turn, until the answer is
-	// in status: of two that ask, the second sees what became of the first.
-	turn sync.Mutex
-	// reports are those that could not be written yet.
-	reports overdue
+	// queueLock is locked while a run checks its place in the queue, until the result is in status. So the next run
+	// that checks sees the result of this one.
+	queueLock sync.Mutex
+	// reports are the reports that could not be written yet.
+	reports reportRetries
 }
 
-// NewEtcdBenchmarkReconciler returns a reconciler that works with what the
-// manager has, and starts client pods from this image.
+// NewEtcdBenchmarkReconciler returns a reconciler that uses the manager's clients and starts client pods from this
+// image.
 func NewEtcdBenchmarkReconciler(m ctrl.Manager, clientImage string) *EtcdBenchmarkReconciler {
 	return &EtcdBenchmarkReconciler{
 		Client:      m.GetClient(),
@@ -70,14 +69,14 @@ func NewEtcdBenchmarkReconciler(m ctrl.Manager, clientImage string) *EtcdBenchma
 	}
 }
 
-// conflictPause lets the cache catch up with what it was found to be behind of.
+// conflictPause gives the cache time to catch up after a conflict.
 const conflictPause = 50 * time.Millisecond
 
-// errStale says that what was read is out of date; the next reconcile sees more.
+// errStale means that the cache was out of date; the next reconcile reads a newer state.
 var errStale = errors.New("the cache is behind the API server")
 
-// Reconcile takes one run one step further, or two where a start was chosen: it
-// would pass while other runs have their turn, and had to be chosen anew.
+// Reconcile takes one run one step further. After choosing a start it takes a second step at once: otherwise the start
+// could pass while other runs are reconciled, and would have to be chosen again.
 func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := r.Client.Get(ctx, request.NamespacedName, run); err != nil {
@@ -88,8 +87,8 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if lifecycle.AwaitsTurn(run) {
-		r.turn.Lock()
-		defer r.turn.Unlock()
+		r.queueLock.Lock()
+		defer r.queueLock.Unlock()
 	}
 	decision, err := r.step(ctx, run)
 	if err == nil && decision.StartAt != nil {
@@ -98,7 +97,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	return conclude(decision, err)
 }
 
-// step returns what it has decided and done; run is then as it was written.
+// step decides and acts once; after it, run is the object as written.
 func (r *EtcdBenchmarkReconciler) step(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Decision, error) {
 	observed, err := r.observe(ctx, run)
 	if err != nil {
@@ -109,7 +108,7 @@ func (r *EtcdBenchmarkReconciler) step(ctx context.Context, run *v1alpha1.EtcdBe
 	return decision, r.proceed(ctx, observed, decision, now)
 }
 
-// proceed acts, writes status once, also when an action failed, and announces.
+// proceed acts, writes status once (also after a failed action), and announces the changes.
 func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, now time.Time) error {
 	before := o.Run.Status.DeepCopy()
 	job, actErr := r.act(ctx, o, d)
@@ -132,8 +131,7 @@ func (r *EtcdBenchmarkReconciler) proceed(ctx context.Context, o lifecycle.Obser
 	return actErr
 }
 
-// conclude: a conflict is no error. It says that the object has changed, and
-// the change comes as an event.
+// conclude does not treat a conflict as an error: the object has changed, and the change triggers another reconcile.
 func conclude(d lifecycle.Decision, err error) (ctrl.Result, error) {
 	if errors.Is(err, errStale) || apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictPause}, nil

@@ -14,19 +14,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// Resolver looks names up; *net.Resolver is one.
+// Resolver resolves host names; *net.Resolver implements it.
 type Resolver interface {
-	// LookupNetIP returns what a name leads to; network is "ip".
+	// LookupNetIP returns the addresses of a name; network is "ip".
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// lookUpLimit bounds how long a run's names are looked up, all at once. It holds
-// up this run alone: no lock is held meanwhile.
+// lookUpLimit bounds the lookup of all names of a run. It delays only this run: no lock is held.
 const lookUpLimit = 3 * time.Second
 
-// observeNames looks up what is to be compared with the addresses of a control
-// plane, once in a run. What cannot be looked up is said in the log, and goes on:
-// client pods cannot reach it either, or look for the control plane's keys there.
+// observeNames resolves the names that are compared with the control plane's addresses, once per run. A name that
+// cannot be resolved is logged, and the run continues: client pods cannot reach the name either, or they check for the
+// control plane's keys themselves.
 func (r *EtcdBenchmarkReconciler) observeNames(ctx context.Context, o *lifecycle.Observed) error {
 	ofTarget, configured := lifecycle.NamesToLookUp(o.Run, o.Target, r.Caps)
 	wanted := map[string][]string{}
@@ -40,9 +39,9 @@ func (r *EtcdBenchmarkReconciler) observeNames(ctx context.Context, o *lifecycle
 	return nil
 }
 
-// namesInPod are the names by which a client pod of the namespace may find a host:
-// its resolver tries its own namespace first for what is no more than a Service,
-// or a pod of one. All else the operator's resolver finds as the pod's does.
+// namesInPod returns the names under which a client pod of the namespace may find a host. For the short name of a
+// Service, or of a pod of a Service, the pod's resolver tries its own namespace first. All other names resolve as they
+// do for the operator.
 func namesInPod(host, namespace string) []string {
 	if strings.HasSuffix(host, ".") || strings.Count(host, ".") > 1 {
 		return []string{host}
@@ -50,7 +49,7 @@ func namesInPod(host, namespace string) []string {
 	return []string{host + "." + namespace + ".svc", host}
 }
 
-// lookUpAll looks up what each key stands for.
+// lookUpAll resolves the names of each key.
 func (r *EtcdBenchmarkReconciler) lookUpAll(ctx context.Context, wanted map[string][]string) lifecycle.Names {
 	ctx, cancel := context.WithTimeout(ctx, lookUpLimit)
 	defer cancel()
@@ -61,7 +60,7 @@ func (r *EtcdBenchmarkReconciler) lookUpAll(ctx context.Context, wanted map[stri
 		lookUps.Go(func() {
 			addresses, err := r.lookUp(ctx, names)
 			if len(addresses) == 0 {
-				log.FromContext(ctx).Info("A name could not be looked up: whether it leads to a control plane is not known", "name", key, "within", lookUpLimit.String(), "problem", cmp.Or(err, errNoAddress).Error())
+				log.FromContext(ctx).Info("Could not look up a name, so it is not compared with the control plane's addresses", "name", key, "within", lookUpLimit.String(), "problem", cmp.Or(err, errNoAddress).Error())
 				return
 			}
 			mu.Lock()
@@ -73,10 +72,9 @@ func (r *EtcdBenchmarkReconciler) lookUpAll(ctx context.Context, wanted map[stri
 	return found
 }
 
-var errNoAddress = errors.New("it has no address")
+var errNoAddress = errors.New("the name has no address")
 
-// lookUp returns all addresses to which any of the names leads, and the last
-// problem.
+// lookUp returns the addresses of all names, and the last error.
 func (r *EtcdBenchmarkReconciler) lookUp(ctx context.Context, names []string) (all []netip.Addr, problem error) {
 	for _, name := range names {
 		addresses, err := r.Resolver.LookupNetIP(ctx, "ip", name)

@@ -19,8 +19,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// observe does all reads of one reconcile. They are from the cache, except of
-// the target, of events, and where the cache may be behind what status says.
+// observe does all reads of one reconcile. It reads from the cache, except for the target, events, and cases in which
+// the cache may be older than status.
 func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Observed, error) {
 	o := lifecycle.Observed{Run: run}
 	for _, read := range []func(context.Context, *lifecycle.Observed) error{
@@ -33,8 +33,8 @@ func (r *EtcdBenchmarkReconciler) observe(ctx context.Context, run *v1alpha1.Etc
 	return o, nil
 }
 
-// observeJob believes that the Job is gone only if the API server says so. A
-// Job that is being deleted is gone: it makes no pod any more.
+// observeJob treats the Job as gone only if the API server confirms it. A Job that is being deleted also counts as
+// gone, because it creates no pods.
 func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.Observed) error {
 	job := &batchv1.Job{}
 	key := client.ObjectKey{Namespace: o.Run.Namespace, Name: o.Run.LoadJobName()}
@@ -48,8 +48,8 @@ func (r *EtcdBenchmarkReconciler) observeJob(ctx context.Context, o *lifecycle.O
 	return client.IgnoreNotFound(err)
 }
 
-// observeLoss: a pod that was ended may be the first that is heard of the
-// deletion of its Job, which is then the thing to tell.
+// observeLoss checks the Job again if a pod was ended. The deletion of the Job may be the cause, and that is the better
+// message.
 func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.Observed) error {
 	if !o.Job.Exists || o.Run.Status.CompletionTime != nil || !slices.ContainsFunc(o.Pods, lifecycle.Pod.WasCutOff) {
 		return nil
@@ -62,8 +62,8 @@ func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.
 	return client.IgnoreNotFound(err)
 }
 
-// observePods reads past the cache where it lacks a pod that status knows, or
-// where a start might be given anew.
+// observePods reads from the API server if the cache lacks a pod that status knows, or if the start might be chosen
+// again.
 func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.Observed) error {
 	if err := r.assignPods(ctx, r.Client, o); err != nil {
 		return err
@@ -76,15 +76,15 @@ func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.
 }
 
 func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
-	told := false
+	started := false
 	for _, p := range o.Pods {
 		if p.State == lifecycle.PodGone {
 			return true
 		}
-		told = told || p.StartAt != ""
+		started = started || p.StartAt != ""
 	}
 	at := o.Run.Status.StartAt
-	return at != nil && !told && !r.Clock.Now().Before(at.Time)
+	return at != nil && !started && !r.Clock.Now().Before(at.Time)
 }
 
 func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Reader, o *lifecycle.Observed) error {
@@ -104,22 +104,21 @@ func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Re
 			objects[p.Name] = p
 		}
 	}
-	o.Pods, o.Strangers = lifecycle.AssignPods(o.Run, found)
-	told := testimony{run: o.Run, objects: objects, scraped: r.Collector.Results(o.Run.UID)}
+	o.Pods, o.ExtraPods = lifecycle.AssignPods(o.Run, found)
+	known := podResults{run: o.Run, objects: objects, scraped: r.Collector.Results(o.Run.UID)}
 	now := r.Clock.Now()
 	for i := range o.Pods {
-		told.conclude(&o.Pods[i], now)
+		known.conclude(&o.Pods[i], now)
 	}
-	for i := range o.Strangers {
-		told.conclude(&o.Strangers[i], now)
-		// Nobody adds up a stranger's numbers, and nothing bounds how many there are.
-		o.Strangers[i].Final = withoutNumbers(o.Strangers[i].Final)
+	for i := range o.ExtraPods {
+		known.conclude(&o.ExtraPods[i], now)
+		// The numbers of these pods are not used, and there may be any number of such pods.
+		o.ExtraPods[i].Final = withoutNumbers(o.ExtraPods[i].Final)
 	}
 	return nil
 }
 
-// loadJobUID is the one that status holds, even if the Job is gone: its pods
-// may still live.
+// loadJobUID prefers the UID in status: the Job may be gone while its pods are still alive.
 func loadJobUID(o *lifecycle.Observed) types.UID {
 	if o.Run.Status.Job != nil {
 		return o.Run.Status.Job.UID
@@ -132,8 +131,7 @@ func isOf(p *corev1.Pod, job types.UID) bool {
 	return owner != nil && job != "" && owner.UID == job
 }
 
-// observeRefusal looks for pods that the Job controller could not create: they
-// exist only as an event on the Job.
+// observeRefusal looks for pods that the Job controller could not create. They exist only as an event on the Job.
 func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecycle.Observed) error {
 	if !o.Job.Exists || o.Run.Status.StartAt != nil || o.Run.Status.CompletionTime != nil || !lacksPods(o.Pods) {
 		return nil
@@ -148,7 +146,7 @@ func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecyc
 		}
 	}
 	if apierrors.IsForbidden(err) {
-		// Without the right to list events only the reason is lost.
+		// Without the right to list events, only the reason is missing.
 		return nil
 	}
 	return err
@@ -158,7 +156,7 @@ func lacksPods(pods []lifecycle.Pod) bool {
 	return slices.ContainsFunc(pods, func(p lifecycle.Pod) bool { return p.State == lifecycle.PodMissing })
 }
 
-// firstSeen: which of the times is set depends on which events API wrote it.
+// firstSeen: the events API that wrote the event determines which time is set.
 func firstSeen(e corev1.Event) time.Time {
 	for _, t := range []time.Time{e.FirstTimestamp.Time, e.EventTime.Time} {
 		if !t.IsZero() {
@@ -190,12 +188,12 @@ func (r *EtcdBenchmarkReconciler) observeCleanup(ctx context.Context, o *lifecyc
 	return nil
 }
 
-// maxCleanupWords leaves room, in an event, for the command that deletes the keys.
-const maxCleanupWords = 500
+// maxCleanupMessage leaves room in an event for the command that deletes the keys.
+const maxCleanupMessage = 500
 
-// explainCleanup adds, to what a failed cleanup Job says of itself, why its last
-// pod says it failed, if that can be read: nothing waits for it. The cache may
-// know of the Job's end before the pod's.
+// explainCleanup adds the termination message of the last pod to the failure of a cleanup Job. It is best effort: the
+// run does not wait for the message. It reads from the API server, because the cache may see the Job's end before the
+// pod's end.
 func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batchv1.Job, failure string) string {
 	list := &corev1.PodList{}
 	if err := r.APIReader.List(ctx, list, client.InNamespace(job.Namespace), client.MatchingLabels(job.Spec.Template.Labels)); err != nil {
@@ -205,15 +203,15 @@ func (r *EtcdBenchmarkReconciler) explainCleanup(ctx context.Context, job *batch
 	var last *corev1.Pod
 	for i := range list.Items {
 		p := &list.Items[i]
-		said := isOf(p, job.UID) && lifecycle.TerminationMessage(p) != nil
-		if said && (last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp)) {
+		hasMessage := isOf(p, job.UID) && lifecycle.TerminationMessage(p) != nil
+		if hasMessage && (last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp)) {
 			last = p
 		}
 	}
 	if last != nil {
 		failure += "; " + string(lifecycle.TerminationMessage(last))
 	}
-	return text.Shorten(failure, maxCleanupWords)
+	return text.Shorten(failure, maxCleanupMessage)
 }
 
 func failureOf(job *batchv1.Job) string {

@@ -12,8 +12,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// observePlace looks for the runs in front. What the cache says is enough to go
-// on waiting; that nobody is in front is believed of the API server alone.
+// observePlace looks for runs in front. If the cache shows one, the run keeps waiting. That no run is in front is read
+// from the API server, not from the cache.
 func (r *EtcdBenchmarkReconciler) observePlace(ctx context.Context, o *lifecycle.Observed) error {
 	if !lifecycle.AwaitsTurn(o.Run) {
 		return nil
@@ -30,7 +30,7 @@ func (r *EtcdBenchmarkReconciler) observePlace(ctx context.Context, o *lifecycle
 	return nil
 }
 
-// allRuns are those of the namespaces that the operator works in.
+// allRuns returns the runs in the operator's namespaces.
 func (r *EtcdBenchmarkReconciler) allRuns(ctx context.Context, from client.Reader) ([]v1alpha1.EtcdBenchmark, error) {
 	namespaces := r.Namespaces
 	if len(namespaces) == 0 {
@@ -47,8 +47,7 @@ func (r *EtcdBenchmarkReconciler) allRuns(ctx context.Context, from client.Reade
 	return all, nil
 }
 
-// runsBehind wakes those that wait once a run no longer goes on, so that the
-// next one need not find out by itself.
+// runsBehind triggers the waiting runs when a run has finished, so that the next one starts at once.
 func (r *EtcdBenchmarkReconciler) runsBehind(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.EtcdBenchmark)
 	if !ok || !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
@@ -56,7 +55,7 @@ func (r *EtcdBenchmarkReconciler) runsBehind(ctx context.Context, o client.Objec
 	}
 	all, err := r.allRuns(ctx, r.Client)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Runs that wait could not be listed; they look for themselves")
+		log.FromContext(ctx).Error(err, "Could not list the waiting runs; each of them checks by itself")
 		return nil
 	}
 	var behind []reconcile.Request

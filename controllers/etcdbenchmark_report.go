@@ -19,17 +19,15 @@ import (
 )
 
 const (
-	// reportPatience is for how long a report that cannot be written is tried
-	// again before its run finishes without it: a webhook or an API server that
-	// restarts is back by then.
-	reportPatience = 20 * time.Second
-	// reportTimeout bounds one try; a webhook may take half a minute to fail.
+	// reportMaxWait is how long the operator tries to write a report before the run finishes without it. A webhook or
+	// an API server that restarts is available again by then.
+	reportMaxWait = 20 * time.Second
+	// reportTimeout bounds one attempt; a webhook may take half a minute to fail.
 	reportTimeout = 8 * time.Second
 )
 
-// keepReport writes the ConfigMap with the merged histograms. If that is
-// refused, by a quota for example, if they fit into none, or if it goes wrong
-// for too long, the run finishes without one and says so.
+// keepReport writes the ConfigMap with the merged histograms. The run finishes without a report, and with a warning, if
+// the API server refuses it (for example because of a quota), if it is too large, or if writing fails for too long.
 func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, now time.Time) error {
 	if run.Status.Summary == nil {
 		return nil
@@ -46,7 +44,7 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 	switch {
 	case err == nil:
 		run.Status.ReportName = run.ReportConfigMapName()
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), isTooLarge(err), r.reports.isHopeless(run, now), !now.Before(lifecycle.ReportBy(o)):
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), isTooLarge(err), r.reports.hasFailedTooLong(run, now), !now.Before(lifecycle.ReportBy(o)):
 		warnOfReport(run, err)
 	default:
 		return err
@@ -59,17 +57,17 @@ func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {
 	s.Warnings = verdict.AppendWarning(s.Warnings, "The report could not be written: "+err.Error())
 }
 
-// isTooLarge knows the refusal of the API server, and those of its etcd and of
-// its client, which it passes on as faults of its own.
+// isTooLarge recognizes the refusal of the API server, and those of its etcd and of its etcd client, which the API
+// server returns as internal errors.
 func isTooLarge(err error) bool {
 	return err != nil && (apierrors.IsRequestEntityTooLargeError(err) ||
 		strings.Contains(err.Error(), "etcdserver: request is too large") ||
 		strings.Contains(err.Error(), "trying to send message larger than max"))
 }
 
-// overdue knows since when the reports of runs cannot be written. An operator
-// that starts anew begins anew. The zero value is ready.
-type overdue struct {
+// reportRetries records since when each report could not be written. The record is lost when the operator restarts. The
+// zero value is ready.
+type reportRetries struct {
 	mutex sync.Mutex
 	since map[types.NamespacedName]failing
 }
@@ -79,9 +77,8 @@ type failing struct {
 	at  time.Time
 }
 
-// isHopeless notes that a report could not be written now, and says whether that
-// has been so for long enough.
-func (p *overdue) isHopeless(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
+// hasFailedTooLong records a failed attempt and reports whether the attempts have failed for too long.
+func (p *reportRetries) hasFailedTooLong(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	key := client.ObjectKeyFromObject(run)
@@ -93,11 +90,11 @@ func (p *overdue) isHopeless(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 		first = failing{run.UID, now}
 		p.since[key] = first
 	}
-	return now.Sub(first.at) >= reportPatience
+	return now.Sub(first.at) >= reportMaxWait
 }
 
-// forget a run that has finished, or is gone.
-func (p *overdue) forget(key types.NamespacedName) {
+// forget removes a run that has finished or is gone.
+func (p *reportRetries) forget(key types.NamespacedName) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	delete(p.since, key)

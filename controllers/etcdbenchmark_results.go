@@ -15,8 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// keepResults brings what the pods have told into status. What a new operator
-// has not yet scraped again stays as it is.
+// keepResults copies the pods' results into status. Results that a restarted operator has not scraped again stay
+// unchanged.
 func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *lifecycle.Problem, now time.Time) {
 	final := finish != nil
 	s := &run.Status
@@ -38,7 +38,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		summary = new(results.Summarize(snapshots))
 		newer := benchmark.Summary(run, *summary)
 		if s.Summary = fuller(s.Summary, newer); s.Summary != newer {
-			// Nothing may be judged by less than status shows.
+			// Status shows more than these snapshots have, so they must not be judged.
 			summary = nil
 		}
 	}
@@ -53,17 +53,17 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	setPassed(run, summary, *finish, now)
 }
 
-// toldBefore is a warning.
-const toldBefore = "A client pod that was lost had told more to an operator that is gone: the summary is what was known then, and the report, if there is one, lacks the rest."
+// warningLostDetail is the warning on a summary that was saved before a restart.
+const warningLostDetail = "The operator restarted after a client pod was lost. The summary was saved before the restart; the report, if there is one, lacks that pod's detail."
 
-// fuller is the newer summary, unless it has lost requests that the old one had.
+// fuller returns the newer summary, unless it has fewer requests than the old one.
 func fuller(old, newer *v1alpha1.Summary) *v1alpha1.Summary {
 	if old == nil || old.MeasuredRequests <= newer.MeasuredRequests {
 		return newer
 	}
 	old.Partial = true
-	if !slices.Contains(old.Warnings, toldBefore) {
-		old.Warnings = verdict.AppendWarning(old.Warnings, toldBefore)
+	if !slices.Contains(old.Warnings, warningLostDetail) {
+		old.Warnings = verdict.AppendWarning(old.Warnings, warningLostDetail)
 	}
 	return old
 }
@@ -94,8 +94,8 @@ func hasAny(snapshots []*results.Snapshot) bool {
 	return slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil })
 }
 
-// haveMeasured: what is left of the run, the deletion of its keys, changes no
-// measured number, so the summary need not wait for it.
+// haveMeasured reports whether all measured numbers are final. Deleting keys changes none of them, so the summary need
+// not wait for it.
 func haveMeasured(pods []lifecycle.Pod) bool {
 	return !slices.ContainsFunc(pods, func(p lifecycle.Pod) bool {
 		s := p.Newest()
@@ -103,7 +103,7 @@ func haveMeasured(pods []lifecycle.Pod) bool {
 	})
 }
 
-// hasMeasurement says whether a pod has begun to measure.
+// hasMeasurement reports whether a pod has started its measured window.
 func hasMeasurement(snapshots []*results.Snapshot) bool {
 	return slices.ContainsFunc(snapshots, func(s *results.Snapshot) bool { return s != nil && !s.Window.Start.IsZero() })
 }
@@ -143,7 +143,7 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	}
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
 	out.LastResult, out.Road = "", ""
-	if !final && p.CanNotBeAsked() {
+	if !final && p.IsUnreachable() {
 		out.LastResult, out.Road = lastResult(before, out, p), p.Road
 	}
 	if final {
@@ -155,18 +155,17 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	return out
 }
 
-// lastResult packs what a pod has told anew only if that has changed, for that
-// takes some milliseconds.
+// lastResult encodes the pod's result again only if it has changed, because encoding takes some milliseconds.
 func lastResult(before, now v1alpha1.PodStatus, p lifecycle.Pod) string {
-	told := p.Newest()
+	newest := p.Newest()
 	same := before.Stage == now.Stage && before.MeasuredRequests == now.MeasuredRequests && before.Message == now.Message
 	switch {
-	case before.Name == now.Name && before.LastResult != "" && (same || told == nil):
+	case before.Name == now.Name && before.LastResult != "" && (same || newest == nil):
 		return before.LastResult
-	case told == nil:
+	case newest == nil:
 		return ""
 	}
-	return string(wire.TerminationMessage(told))
+	return string(wire.TerminationMessage(newest))
 }
 
 func whyPartial(p lifecycle.Pod) string {

@@ -18,9 +18,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// nextStatus returns the whole status that follows from the decision. A run
-// that finishes has its report written first, so that status never names one
-// that is not there.
+// nextStatus returns the complete status after the decision. The report of a finishing run is written first, so that
+// status never names a missing report.
 func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) (*v1alpha1.EtcdBenchmarkStatus, error) {
 	run := o.Run.DeepCopy()
 	keepDecision(run, d, job, now)
@@ -43,13 +42,13 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	return &run.Status, nil
 }
 
-// keepDecision keeps what the decision wants kept.
+// keepDecision copies the decision's values into status.
 func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alpha1.JobReference, now time.Time) {
 	s := &run.Status
 	s.ObservedGeneration = run.Generation
 	if s.StartTime == nil {
 		s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
-		// The CRD's defaults say that nobody has seen the run, in 1970.
+		// The CRD's default conditions mean that the run has not been seen; their time is 1970.
 		s.Conditions = nil
 	}
 	run.KeepResolved()
@@ -99,8 +98,7 @@ func setCleaned(run *v1alpha1.EtcdBenchmark, c *lifecycle.Cleaned, now time.Time
 	}
 }
 
-// maxConditionMessage is a quarter of what the API takes; what is longer nobody
-// reads.
+// maxConditionMessage is a quarter of the API's limit, for readability.
 const maxConditionMessage = 8 << 10
 
 func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
@@ -110,8 +108,8 @@ func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.Condit
 	})
 }
 
-// writeStatus writes only a change, and only onto the state that it follows
-// from: a start must never replace one that this reconcile has not seen.
+// writeStatus writes only changes, and only if the object is unchanged since it was read: a start must never replace
+// one that this reconcile has not seen.
 func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1.EtcdBenchmark, status *v1alpha1.EtcdBenchmarkStatus) error {
 	if equality.Semantic.DeepEqual(run.Status, *status) {
 		return nil
@@ -121,7 +119,7 @@ func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1
 		dropResults(status, err)
 		err = r.patchStatus(ctx, run, status)
 	}
-	// The object may have gone with its finalizer.
+	// The object may be gone with its finalizer.
 	return client.IgnoreNotFound(err)
 }
 
@@ -136,8 +134,8 @@ func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1
 	return nil
 }
 
-// dropResults keeps a run from hanging on numbers that its status cannot hold,
-// which no client pod of this version sends.
+// dropResults removes results that status cannot hold, so that the run can finish. Client pods of this version do not
+// send such results.
 func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
 	if s.Target != nil {

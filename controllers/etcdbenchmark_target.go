@@ -20,10 +20,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// maxEndpoints bounds what status holds; no etcd cluster has more members.
+// maxEndpoints bounds the list in status; no etcd cluster has more members.
 const maxEndpoints = 64
 
-// observeTarget looks for the target's addresses until status holds them.
+// observeTarget resolves the target's addresses until status holds them.
 func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycle.Observed) error {
 	if o.Run.Status.CompletionTime != nil || o.Run.Status.Target != nil && len(o.Run.Status.Target.Endpoints) > 0 {
 		return nil
@@ -35,20 +35,12 @@ func (r *EtcdBenchmarkReconciler) observeTarget(ctx context.Context, o *lifecycl
 	case t.Pods != nil:
 		o.Target, err = r.resolvePods(ctx, o.Run)
 	default:
-		o.Target.Endpoints = bareEndpoints(t.Endpoints)
+		o.Target.Endpoints = v1alpha1.HostPorts(t.Endpoints)
 	}
 	if apierrors.IsForbidden(err) {
-		o.Target, err = missing("The operator may not look for the target: %v.", err), nil
+		o.Target, err = missing("The operator has no right to read the target's objects: %v.", err), nil
 	}
 	return err
-}
-
-func bareEndpoints(endpoints []string) []string {
-	out := slices.Clone(endpoints)
-	for i, e := range out {
-		out[i] = strings.TrimPrefix(strings.TrimPrefix(e, "https://"), "http://")
-	}
-	return out
 }
 
 func missing(format string, args ...any) lifecycle.Target {
@@ -59,15 +51,15 @@ func found(endpoints, nodes []string) lifecycle.Target {
 	return lifecycle.Target{Endpoints: distinct(endpoints), Nodes: distinct(nodes)}
 }
 
-// distinct sorts, and leaves out what is there twice, empty, or too much.
+// distinct sorts, removes duplicates and empty strings, and keeps at most maxEndpoints.
 func distinct(all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(slices.DeleteFunc(all, func(s string) bool { return s == "" }))
 	return all[:min(len(all), maxEndpoints)]
 }
 
-// resolveService returns the members behind a Service one by one: a connection
-// to the Service's own address would reach any of them.
+// resolveService returns each member behind a Service: a connection to the Service's own address would reach a random
+// member.
 func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Target, error) {
 	want := run.Spec.Target.Service
 	service := &corev1.Service{}
@@ -102,7 +94,7 @@ func servicePort(service *corev1.Service, want intstr.IntOrString) *corev1.Servi
 func portNames(service *corev1.Service) string {
 	var names []string
 	for _, p := range service.Spec.Ports {
-		names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(p.Name, "without a name"), p.Port))
+		names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(p.Name, "unnamed"), p.Port))
 	}
 	if len(names) == 0 {
 		return "none"
@@ -129,7 +121,7 @@ func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alph
 		}
 	}
 	if len(endpoints) == 0 {
-		return missing("Service %s has no ready endpoint: are the etcd pods that it selects ready?", run.Spec.Target.Service.Name), nil
+		return missing("Service %s has no ready endpoint. Check that the etcd pods that it selects are ready.", run.Spec.Target.Service.Name), nil
 	}
 	return found(endpoints, nodes), nil
 }
@@ -143,7 +135,7 @@ func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
 	return 0
 }
 
-// hostOfEndpoint prefers, behind TLS, the name that the member's pod gives it.
+// hostOfEndpoint prefers the DNS name of the member's pod if the target uses TLS.
 func (r *EtcdBenchmarkReconciler) hostOfEndpoint(ctx context.Context, run *v1alpha1.EtcdBenchmark, e discoveryv1.Endpoint) (string, error) {
 	if !needsNames(run) || e.TargetRef == nil || e.TargetRef.Kind != "Pod" {
 		return e.Addresses[0], nil
@@ -156,12 +148,12 @@ func (r *EtcdBenchmarkReconciler) hostOfEndpoint(ctx context.Context, run *v1alp
 	return cmp.Or(podHost(pod), e.Addresses[0]), err
 }
 
-// resolvePods takes pods that are ready.
+// resolvePods returns the ready pods.
 func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Target, error) {
 	want := run.Spec.Target.Pods
 	selector, err := metav1.LabelSelectorAsSelector(&want.Selector)
 	if err != nil {
-		return missing("spec.target.pods.selector cannot be used: %v.", err), nil
+		return missing("spec.target.pods.selector is invalid: %v.", err), nil
 	}
 	pods := &corev1.PodList{}
 	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
@@ -175,7 +167,7 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 		}
 	}
 	if len(endpoints) == 0 {
-		return missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d pods match that are not ready.", run.Namespace, selector, len(pods.Items)), nil
+		return missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d matching pods are not ready.", run.Namespace, selector, len(pods.Items)), nil
 	}
 	return found(endpoints, nodes), nil
 }
@@ -200,15 +192,14 @@ func isReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// needsNames: behind TLS an address must be a name that the certificate
-// covers, unless the run says which name to check.
+// needsNames reports whether the address must be a name that the certificate covers. This is so with TLS, unless the
+// run sets the name to check.
 func needsNames(run *v1alpha1.EtcdBenchmark) bool {
 	tls := run.Spec.Target.TLS
 	return tls != nil && tls.ServerName == ""
 }
 
-// podHost returns the name that cluster DNS gives a pod of a StatefulSet, ""
-// for a pod without one.
+// podHost returns the DNS name of a pod of a StatefulSet, "" for other pods.
 func podHost(pod *corev1.Pod) string {
 	if pod.Spec.Hostname == "" || pod.Spec.Subdomain == "" {
 		return ""

@@ -25,14 +25,14 @@ import (
 const (
 	// parallelReconciles is how many runs are reconciled at a time.
 	parallelReconciles = 4
-	// firstRetry and lastRetry bound the pause after an error. The last is far
-	// below a minute, for that is how soon a failure must be told.
+	// firstRetry and lastRetry bound the pause after an error. lastRetry is far below a minute, because a failure must
+	// be reported within a minute.
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = 15 * time.Second
 )
 
-// CacheOptions restricts the cache to the objects of runs: without it an
-// operator would hold every pod of the cluster. No namespaces means all.
+// CacheOptions restricts the cache to the objects of runs; otherwise the operator would hold every pod of the cluster.
+// No namespaces means all.
 func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
 	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
@@ -48,7 +48,7 @@ func CacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// SetupWithManager registers the reconciler, and its collector, with the manager.
+// SetupWithManager registers the reconciler and its collector with the manager.
 func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options controller.Options) error {
 	if err := m.Add(r.Collector); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 		Complete(r)
 }
 
-// runOf goes by label, since the cleanup Job has no owner.
+// runOf uses the label, because the cleanup Job has no owner.
 func runOf(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetLabels()[v1alpha1.LabelRunName]
 	if name == "" {
@@ -75,26 +75,25 @@ func runOf(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// runOfPod also keeps the last words of a pod: it may be gone before the run is
-// reconciled.
+// runOfPod also saves the pod's termination message: the pod may be gone before the run is reconciled.
 func (r *EtcdBenchmarkReconciler) runOfPod(ctx context.Context, o client.Object) []reconcile.Request {
 	requests := runOf(ctx, o)
 	if pod, ok := o.(*corev1.Pod); ok {
 		for _, request := range requests {
-			r.keepLastWords(ctx, request.NamespacedName, pod)
+			r.keepTermination(ctx, request.NamespacedName, pod)
 		}
 	}
 	return requests
 }
 
-// keepLastWords hears a pod only if it takes part in the run. Anybody may put the
-// run's labels on a pod of theirs, in any namespace, and let it say anything.
-func (r *EtcdBenchmarkReconciler) keepLastWords(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) {
+// keepTermination accepts only pods that take part in the run. Other users can create pods with the run's labels and
+// arbitrary messages, in any namespace.
+func (r *EtcdBenchmarkReconciler) keepTermination(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) {
 	if lifecycle.TerminationMessage(pod) == nil {
 		return
 	}
 	run := &v1alpha1.EtcdBenchmark{}
-	// What cannot be read now, the reconcile reads from the pod.
+	// If the run cannot be read now, the reconcile reads the message from the pod.
 	if err := r.Client.Get(ctx, key, run); err != nil || !takesPart(run, pod) {
 		return
 	}
@@ -103,7 +102,7 @@ func (r *EtcdBenchmarkReconciler) keepLastWords(ctx context.Context, key types.N
 	}
 }
 
-// takesPart says whether the run's load Job made the pod, and status holds it.
+// takesPart reports whether the run's load Job created the pod and status lists it.
 func takesPart(run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) bool {
 	index := lifecycle.NewPod(pod).Index
 	holds := func(p v1alpha1.PodStatus) bool { return p.Name == pod.Name && int(p.Index) == index }

@@ -10,10 +10,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// TestGuardStops: a pod whose guard fires ends the run, which keeps its numbers
-// and says what happened; also a new operator does.
+// TestGuardStops: a pod whose guard fires ends the run. The run keeps its numbers and reports the cause, also after a
+// restart of the operator.
 func TestGuardStops(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Guard = &spec.Guard{StopOn: &spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1000}}}
 	})
 	s.playPreparing()
@@ -21,12 +21,12 @@ func TestGuardStops(t *testing.T) {
 	s.playRunning()
 	at := time.Now().Truncate(time.Microsecond)
 	stopped := func(s *results.Snapshot) { s.Stopped = true }
-	s.pods[0].says(results.StageDone, measured, withKeysDeleted, stopped, func(s *results.Snapshot) {
+	s.pods[0].reports(results.StageDone, measured, withKeysDeleted, stopped, func(s *results.Snapshot) {
 		s.Fired = &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-1", Got: 1024, Limit: 1000, At: at}
 	})
-	s.await("the other pod to be told to stop", func() bool { return s.pods[1].seen().Annotations[plan.AnnotationStop] == "true" })
+	s.await("the other pod to be asked to stop", func() bool { return s.pods[1].seen().Annotations[plan.AnnotationStop] == "true" })
 	s.restart()
-	s.pods[1].says(results.StageDone, measured, withKeysDeleted, stopped)
+	s.pods[1].reports(results.StageDone, measured, withKeysDeleted, stopped)
 	s.awaitFinished(v1alpha1.ReasonGuardStopped)
 	s.checkMessage("etcd-1")
 	status := s.status()

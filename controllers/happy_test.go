@@ -16,7 +16,7 @@ import (
 )
 
 func TestRunCompletes(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
 	})
 	s.playPreparing()
@@ -34,7 +34,7 @@ func TestRunCompletes(t *testing.T) {
 	s.await("the finalizer to go", func() bool { return !s.hasFinalizer() })
 }
 
-func (s *stage) checkPlan() {
+func (s *harness) checkPlan() {
 	s.t.Helper()
 	configMap := &corev1.ConfigMap{}
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.PlanName()}, configMap))
@@ -51,13 +51,13 @@ func (s *stage) checkPlan() {
 	}
 }
 
-func (s *stage) hasFinalizer() bool {
+func (s *harness) hasFinalizer() bool {
 	run := &v1alpha1.EtcdBenchmark{}
 	s.must(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run))
 	return slices.Contains(run.Finalizers, v1alpha1.Finalizer)
 }
 
-func (s *stage) checkStart() {
+func (s *harness) checkStart() {
 	s.t.Helper()
 	want := lifecycle.FormatStart(*s.status().StartAt)
 	for _, a := range s.pods {
@@ -67,7 +67,7 @@ func (s *stage) checkStart() {
 	}
 }
 
-func (s *stage) checkResult(road v1alpha1.ResultRoad) {
+func (s *harness) checkResult(via v1alpha1.ResultRoad) {
 	s.t.Helper()
 	status := s.status()
 	completed := s.condition(v1alpha1.ConditionFinished) == "True/"+v1alpha1.ReasonCompleted
@@ -75,15 +75,15 @@ func (s *stage) checkResult(road v1alpha1.ResultRoad) {
 		s.t.Fatalf("wanted a summary of 100 requests, partial unless completed, found %+v", status.Summary)
 	}
 	for _, p := range status.Pods {
-		if p.Road != road || p.Partial || p.MeasuredRequests != 50 || !p.KeysDeleted {
-			s.t.Errorf("wanted the final result of 50 requests by %s, found %+v", road, p)
+		if p.Road != via || p.Partial || p.MeasuredRequests != 50 || !p.KeysDeleted {
+			s.t.Errorf("wanted the final result of 50 requests by %s, found %+v", via, p)
 		}
 	}
 	if got := s.condition(v1alpha1.ConditionCleaned); got != "True/"+v1alpha1.ReasonKeysDeleted {
 		s.t.Errorf("wanted Cleaned in the same write as Finished, found %q", got)
 	}
 	if s.condition(v1alpha1.ConditionReconciling)+s.condition(v1alpha1.ConditionStalled) != "" || status.Progress != nil {
-		s.t.Errorf("wanted nothing of a run that goes on, found %+v", status)
+		s.t.Errorf("wanted no trace of the active run, found %+v", status)
 	}
 	if n := len(s.jobs(v1alpha1.ComponentLoad)); n != 1 || len(status.Pods) != 2 || status.CompletionTime == nil {
 		s.t.Errorf("wanted one load Job and two pods, found %d and %+v", n, status.Pods)
@@ -91,7 +91,7 @@ func (s *stage) checkResult(road v1alpha1.ResultRoad) {
 	s.checkReport(status.ReportName)
 }
 
-func (s *stage) checkReport(name string) {
+func (s *harness) checkReport(name string) {
 	s.t.Helper()
 	report := &corev1.ConfigMap{}
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: name}, report))
@@ -100,8 +100,8 @@ func (s *stage) checkReport(name string) {
 	}
 }
 
-// checkEvents: kubectl describe tells the story.
-func (s *stage) checkEvents() {
+// checkEvents: kubectl describe shows the course of the run.
+func (s *harness) checkEvents() {
 	s.t.Helper()
 	want := []string{
 		v1alpha1.StagePending, v1alpha1.StagePreparing, v1alpha1.StageArmed, v1alpha1.StageRunning, v1alpha1.StageCollecting,
@@ -118,7 +118,7 @@ func (s *stage) checkEvents() {
 	}
 }
 
-func (s *stage) eventReasons() []string {
+func (s *harness) eventReasons() []string {
 	s.t.Helper()
 	list := &corev1.EventList{}
 	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace), client.MatchingFields{"involvedObject.uid": string(s.run.UID)}))
@@ -130,9 +130,9 @@ func (s *stage) eventReasons() []string {
 	return reasons
 }
 
-// TestTerminationMessageRoad: nothing listens on the pods' port.
-func TestTerminationMessageRoad(t *testing.T) {
-	s := newStage(t)
+// TestResultsByTerminationMessage: nothing listens on the pods' port.
+func TestResultsByTerminationMessage(t *testing.T) {
+	s := newHarness(t)
 	s.makePods()
 	for _, a := range s.pods {
 		a.runs()
@@ -140,29 +140,29 @@ func TestTerminationMessageRoad(t *testing.T) {
 	}
 	s.await("a start on every pod", func() bool { return s.allHave(plan.AnnotationStartAt) })
 	s.awaitStage(v1alpha1.StageRunning)
-	s.await("pods to be told not to wait for a scrape", func() bool { return s.allHave(plan.AnnotationCollected) })
+	s.await("pods to be released without a scrape", func() bool { return s.allHave(plan.AnnotationCollected) })
 	for _, a := range s.pods {
-		a.exits(0, a.says("Done", measured, withKeysDeleted))
+		a.exits(0, a.reports("Done", measured, withKeysDeleted))
 	}
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	s.checkResult(v1alpha1.RoadTerminationMessage)
 }
 
-// TestLastWordsOutliveThePod: the watch has seen the last words of a pod
-// whose object is gone when the run is reconciled.
-func TestLastWordsOutliveThePod(t *testing.T) {
-	s := newStage(t)
+// TestTheTerminationMessageOutlivesThePod: the watch has saved the termination message of a pod whose object is gone
+// when the run is reconciled.
+func TestTheTerminationMessageOutlivesThePod(t *testing.T) {
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
-	s.pods[0].says("Done", measured, withKeysDeleted)
-	s.pods[1].exits(0, s.pods[1].says("Done", measured, withKeysDeleted))
+	s.pods[0].reports("Done", measured, withKeysDeleted)
+	s.pods[1].exits(0, s.pods[1].reports("Done", measured, withKeysDeleted))
 	s.pods[1].vanishes()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 }
 
 func TestTimeToLive(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TTLSecondsAfterFinished = new(int32(3600)) })
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TTLSecondsAfterFinished = new(int32(3600)) })
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
@@ -173,12 +173,12 @@ func TestTimeToLive(t *testing.T) {
 	s.awaitGone()
 }
 
-func (s *stage) awaitGone() {
+func (s *harness) awaitGone() {
 	s.t.Helper()
 	s.await("the object to be gone", s.isGone)
 }
 
-func (s *stage) isGone() bool {
+func (s *harness) isGone() bool {
 	list := &v1alpha1.EtcdBenchmarkList{}
 	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace)))
 	return len(list.Items) == 0

@@ -9,34 +9,33 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// playCleanupPods lets pods of the cleanup Job end, one after the other, with
-// these last words.
-func (s *stage) playCleanupPods(words ...string) {
+// playCleanupPods ends pods of the cleanup Job, one after the other, with these termination messages.
+func (s *harness) playCleanupPods(words ...string) {
 	s.t.Helper()
 	s.await("a cleanup Job", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 1 })
-	for i, said := range words {
+	for i, reported := range words {
 		a := s.makePod(&s.jobs(v1alpha1.ComponentCleanup)[0], i)
 		a.kubelet(func(status *corev1.PodStatus) {
 			status.Phase = corev1.PodFailed
 			status.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: said, StartedAt: metav1.Now()},
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: reported, StartedAt: metav1.Now()},
 			}}}
 		})
 		s.awaitNextSecond()
 	}
 }
 
-// awaitNextSecond: the API server dates objects by whole seconds.
-func (s *stage) awaitNextSecond() {
+// awaitNextSecond: the API server's times are whole seconds.
+func (s *harness) awaitNextSecond() {
 	s.t.Helper()
 	begun := metav1.Now().Unix()
 	s.await("the next second", func() bool { return metav1.Now().Unix() > begun })
 }
 
-// TestKeysLeftInADyingNamespace: no cleanup Job can be created in it, so the
-// object, which holds the namespace, is let go at once.
+// TestKeysLeftInADyingNamespace: no cleanup Job can be created in the namespace, so the object, which blocks its
+// deletion, is released at once.
 func TestKeysLeftInADyingNamespace(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()

@@ -13,10 +13,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// TestARunGoesOnWithoutAPod: the pod that lives does its part and reports, and
-// the run says what it is without.
+// TestARunGoesOnWithoutAPod: the live pod completes its load and reports, and the run reports the loss.
 func TestARunGoesOnWithoutAPod(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.OnPodLost = v1alpha1.PodLossContinue
 		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
 	})
@@ -25,15 +24,15 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	s.playRunning()
 	s.await("a scrape of every pod", func() bool { return s.measuredByAll() })
 	s.pods[1].exits(137, nil)
-	s.await("the loss to be told", func() bool { return contains(s.message(), "spec.onPodLost") })
+	s.await("the loss to be reported", func() bool { return contains(s.message(), "spec.onPodLost") })
 	s.restart()
 	if s.pods[0].seen().Annotations[plan.AnnotationStop] != "" {
-		t.Error("the pod that lives was told to stop")
+		t.Error("the pod that lives was asked to stop")
 	}
-	// Once it has measured, it waits for nothing but the pod that is dead.
-	s.pods[0].says(results.StageCleaning, measured)
-	s.await("the pod that lives to be told to wait no longer", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] != "" })
-	s.pods[0].says(results.StageDone, measured, withKeysDeleted)
+	// After its measurement, it only waits for the dead pod.
+	s.pods[0].reports(results.StageCleaning, measured)
+	s.await("the pod that lives to be asked to stop waiting", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] != "" })
+	s.pods[0].reports(results.StageDone, measured, withKeysDeleted)
 	s.awaitFinished(v1alpha1.ReasonPartlyCompleted)
 	s.checkMessage("client pod 1")
 	status := s.status()
@@ -48,27 +47,27 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	}
 }
 
-// measuredByAll says whether status has heard of every pod what it measured.
-func (s *stage) measuredByAll() bool {
+// measuredByAll reports whether status has the measured numbers of every pod.
+func (s *harness) measuredByAll() bool {
 	pods := s.status().Pods
 	return len(pods) == len(s.pods) && !slices.ContainsFunc(pods, func(p v1alpha1.PodStatus) bool { return p.MeasuredRequests == 0 })
 }
 
-// TestARestartLosesNothingOfAPodThatIsGone: what it has told is in the API server
-// with the news that it is gone, and no longer once the summary has it.
+// TestARestartLosesNothingOfAPodThatIsGone: the write that reports the loss also saves the pod's results, until they
+// are in the summary.
 func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 	tests := map[string]struct {
-		goes                    func(*actor)
+		goes                    func(*fakePod)
 		reason                  string
 		wantPartial, hasDeleted bool
 	}{
 		"killed, and its object deleted": {
-			goes:   func(a *actor) { a.exits(137, nil); a.vanishes() },
+			goes:   func(a *fakePod) { a.exits(137, nil); a.vanishes() },
 			reason: v1alpha1.ReasonPartlyCompleted, wantPartial: true,
 		},
 		"done, and its object deleted": {
-			goes: func(a *actor) {
-				a.exits(0, a.says(results.StageDone, measured, withKeysDeleted))
+			goes: func(a *fakePod) {
+				a.exits(0, a.reports(results.StageDone, measured, withKeysDeleted))
 				a.vanishes()
 			},
 			reason: v1alpha1.ReasonCompleted, hasDeleted: true,
@@ -76,7 +75,7 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.OnPodLost = v1alpha1.PodLossContinue })
+			s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.OnPodLost = v1alpha1.PodLossContinue })
 			s.playPreparing()
 			s.playReady()
 			s.playRunning()
@@ -87,7 +86,7 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 				return p.LastResult != "" && p.KeysDeleted == tc.hasDeleted
 			})
 			s.restart()
-			s.pods[0].says(results.StageDone, measured, withKeysDeleted)
+			s.pods[0].reports(results.StageDone, measured, withKeysDeleted)
 			s.awaitFinished(tc.reason)
 			status := s.status()
 			pod := status.Pods[1]
@@ -95,7 +94,7 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 				t.Errorf("wanted a summary of 100 requests, partial: %v, found %+v", tc.wantPartial, status.Summary)
 			}
 			if pod.Partial != tc.wantPartial || pod.MeasuredRequests != 50 || pod.KeysDeleted != tc.hasDeleted || (pod.Road == v1alpha1.RoadNone) != tc.wantPartial {
-				t.Errorf("wanted what the pod had told, found %+v", pod)
+				t.Errorf("wanted the pod's results, found %+v", pod)
 			}
 			if pod.LastResult != "" {
 				t.Error("wanted no packed result beside the summary that has it")
@@ -104,16 +103,16 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 	}
 }
 
-// tell has a run of one pod hear this, write its status, and returns what a new
-// operator, to whom the pod has told nothing yet, makes of that.
-func tell(t *testing.T, p lifecycle.Pod, said *results.Snapshot) (v1alpha1.PodStatus, lifecycle.Pod) {
+// recordEvent gives a run of one pod this result, writes its status, and returns the pod as a restarted operator sees
+// it, without a scrape.
+func recordEvent(t *testing.T, p lifecycle.Pod, reported *results.Snapshot) (v1alpha1.PodStatus, lifecycle.Pod) {
 	t.Helper()
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
-	said.RunUID, said.Index, said.Transport, said.Cleaning = string(run.UID), p.Index, spec.TransportClient, results.CleaningKeysLeft
-	p.Conclude(said, nil)
+	reported.RunUID, reported.Index, reported.Transport, reported.Cleaning = string(run.UID), p.Index, spec.TransportClient, results.CleaningKeysLeft
+	p.Conclude(reported, nil)
 	keepResults(run, lifecycle.Observed{Run: run, Pods: []lifecycle.Pod{p}}, nil, time.Now())
 	next := lifecycle.Pod{Index: p.Index, Name: p.Name, State: p.State, Unreachable: p.Unreachable}
-	testimony{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())
+	podResults{run: run, scraped: map[string]collector.Result{p.Name: {Unreachable: p.Unreachable}}}.conclude(&next, time.Now())
 	return run.Status.Pods[0], next
 }
 
@@ -129,10 +128,10 @@ func TestWhatIsKeptOfAPod(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			said := &results.Snapshot{Stage: results.StageMeasuring}
-			measured(said)
+			reported := &results.Snapshot{Stage: results.StageMeasuring}
+			measured(reported)
 			tc.pod.Name = "pod"
-			status, next := tell(t, tc.pod, said)
+			status, next := recordEvent(t, tc.pod, reported)
 			known := next.Newest() != nil && next.Newest().Operations[spec.OperationPut].Latency.Count() == 50
 			if known != tc.wantKept || (status.LastResult != "") != tc.wantKept {
 				t.Errorf("wanted it to be kept: %v, found %+v, and %+v", tc.wantKept, status, next.Newest())
@@ -141,22 +140,21 @@ func TestWhatIsKeptOfAPod(t *testing.T) {
 	}
 }
 
-// TestASummaryLosesNoRequest: whatever becomes of the pods' numbers once they were
-// in the summary, they stay in it.
+// TestASummaryLosesNoRequest: results that were in the summary stay in it.
 func TestASummaryLosesNoRequest(t *testing.T) {
 	run := newRun("ns", "run", func(run *v1alpha1.EtcdBenchmark) { run.UID = "0123456789ab" })
 	var pods []lifecycle.Pod
 	for i := range 2 {
-		said := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageCleaning}
-		measured(said)
-		pods = append(pods, lifecycle.Pod{Index: i, Name: string(rune('a' + i)), State: lifecycle.PodRunning, Live: said})
+		reported := &results.Snapshot{RunUID: string(run.UID), Index: i, Transport: spec.TransportClient, Stage: results.StageCleaning}
+		measured(reported)
+		pods = append(pods, lifecycle.Pod{Index: i, Name: string(rune('a' + i)), State: lifecycle.PodRunning, Live: reported})
 	}
 	keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, nil, time.Now())
 	pods[1].Live, pods[1].State = nil, lifecycle.PodGone
 	for range 2 {
 		keepResults(run, lifecycle.Observed{Run: run, Pods: pods}, &lifecycle.Problem{Reason: v1alpha1.ReasonPodFailed}, time.Now())
 	}
-	if got := run.Status.Summary; got.MeasuredRequests != 100 || !got.Partial || !slices.Equal(got.Warnings[len(got.Warnings)-1:], []string{toldBefore}) {
-		t.Errorf("wanted the 100 requests that status had told of, as a part, and why, found %+v", got)
+	if got := run.Status.Summary; got.MeasuredRequests != 100 || !got.Partial || !slices.Equal(got.Warnings[len(got.Warnings)-1:], []string{warningLostDetail}) {
+		t.Errorf("wanted the 100 requests from status, marked partial, with a warning, found %+v", got)
 	}
 }

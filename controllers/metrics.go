@@ -5,7 +5,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// runsFinished counts by reason, which is one of a fixed list.
+// runsFinished counts by reason; the set of reasons is fixed.
 var runsFinished = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "etcdbench_runs_finished_total",
 	Help: "EtcdBenchmarks that this operator saw finish, by the reason of their condition Finished.",

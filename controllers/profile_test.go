@@ -12,7 +12,7 @@ import (
 )
 
 func TestAProfileBecomesAPlan(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Workload, run.Spec.Load, run.Spec.Profile = spec.Workload{}, spec.Load{}, v1alpha1.ProfileSmall
 	})
 	configMap := &corev1.ConfigMap{}

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func (s *stage) awaitQueued(position int32, behind *stage) {
+func (s *harness) awaitQueued(position int32, behind *harness) {
 	s.t.Helper()
 	want := behind.run.Namespace + "/" + behind.run.Name
 	s.await("a place in the queue", func() bool {
@@ -25,8 +25,8 @@ func (s *stage) awaitQueued(position int32, behind *stage) {
 	})
 }
 
-// playAll takes a run that has its turn to its end.
-func (s *stage) playAll() {
+// playAll plays an admitted run to its end.
+func (s *harness) playAll() {
 	s.t.Helper()
 	s.playPreparing()
 	s.playReady()
@@ -35,17 +35,17 @@ func (s *stage) playAll() {
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 }
 
-// TestQueue: runs on one address go one after the other, as they were created,
-// also if the operator is another one by then, and no time-out counts the wait.
+// TestQueue: runs at one address run one after the other, in the order of their creation, also after a restart of the
+// operator. No timeout counts the wait.
 func TestQueue(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"127.0.0.1:2379", "127.0.0.9:2379"}}))
 	second.awaitQueued(1, s)
 	third := s.join("third", targets(v1alpha1.Target{Endpoints: []string{"127.0.0.9:2379"}}))
 	third.awaitQueued(2, second)
 	s.restart()
-	for _, waiting := range []*stage{second, third} {
+	for _, waiting := range []*harness{second, third} {
 		if jobs := waiting.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 || waiting.status().Admission != nil {
 			t.Errorf("%s has %d Jobs while it waits", waiting.run.Name, len(jobs))
 		}
@@ -55,7 +55,7 @@ func TestQueue(t *testing.T) {
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	if status := second.status(); status.Queue != nil && status.Admission != nil {
-		t.Errorf("it is in the queue and was let in: %+v", status)
+		t.Errorf("it is in the queue although it was admitted: %+v", status)
 	}
 	second.loadJob()
 	third.awaitQueued(1, second)
@@ -63,7 +63,7 @@ func TestQueue(t *testing.T) {
 	third.playAll()
 }
 
-// slowReader holds back its first list of runs, once it is read, until it may go.
+// slowReader blocks after its first list of runs until it is released.
 type slowReader struct {
 	client.Reader
 	first        *sync.Once
@@ -81,11 +81,10 @@ func (r slowReader) List(ctx context.Context, list client.ObjectList, options ..
 	return err
 }
 
-// TestRunsAskOneAfterTheOther: a run that is told that nobody is in front has its
-// turn before anybody else asks, even one that was created before and comes to
-// its addresses just then.
-func TestRunsAskOneAfterTheOther(t *testing.T) {
-	older := newStage(t, targets(byService(intstr.FromString("client"))))
+// TestRunsCheckOneAfterTheOther: a run that finds no run in front is admitted before any other run checks, even before
+// an older run that gets the same addresses at that moment.
+func TestRunsCheckOneAfterTheOther(t *testing.T) {
+	older := newHarness(t, targets(byService(intstr.FromString("client"))))
 	older.awaitSeen()
 	reader := slowReader{first: &sync.Once{}, listed: make(chan struct{}), goes: make(chan struct{})}
 	older.restart(func(r *EtcdBenchmarkReconciler) {
@@ -96,10 +95,10 @@ func TestRunsAskOneAfterTheOther(t *testing.T) {
 	<-reader.listed
 	older.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
 	older.awaitEndpoints("198.18.9.1:12379")
-	// Were it let in now, that would take less than this.
+	// If it were admitted now, that would take less than this.
 	letIn := func(context.Context) (bool, error) { return older.status().Admission != nil, nil }
 	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Second, true, letIn); err == nil {
-		t.Error("the older run was let in while the younger one asked")
+		t.Error("the older run was admitted while the younger one checked")
 	}
 	close(reader.goes)
 	younger.loadJob()
@@ -107,11 +106,11 @@ func TestRunsAskOneAfterTheOther(t *testing.T) {
 }
 
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 86400 })
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 86400 })
 	s.playPreparing()
 	s.playReady()
 	second := s.join("second", func(run *v1alpha1.EtcdBenchmark) {
-		// That counts from the Job, which the API server dates by its own clock.
+		// The timeout counts from the Job's creation, which the API server dates by its own clock.
 		run.Spec.SchedulingTimeoutSeconds = 86400
 	})
 	second.awaitQueued(1, s)
@@ -124,7 +123,7 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 }
 
 func TestAllowedRunsDoNotQueue(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.loadJob()
 	second := s.join("second", func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow
@@ -135,35 +134,35 @@ func TestAllowedRunsDoNotQueue(t *testing.T) {
 	}
 }
 
-// TestNobodyElsewhereWaitsForPodsThatNeverCome: of a run that allows others, too,
-// nobody knows the cluster until a pod of it runs. Then others wait to hear it.
-func TestNobodyElsewhereWaitsForPodsThatNeverCome(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow })
+// TestPodsThatNeverStartBlockNoOtherAddress: the cluster of a run is unknown until one of its pods is running, also for
+// a run that allows others. After that, other runs wait until its cluster is known.
+func TestPodsThatNeverStartBlockNoOtherAddress(t *testing.T) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow })
 	s.loadJob()
-	elsewhere := func(name, address string) *stage {
+	elsewhere := func(name, address string) *harness {
 		other := s.join(name, targets(v1alpha1.Target{Endpoints: []string{address}}))
 		other.makePods()
 		for _, a := range other.pods {
 			a.serve()
 			a.runs()
-			a.says(results.StageWaiting, inCluster(name))
+			a.reports(results.StageWaiting, inCluster(name))
 		}
 		return other
 	}
 	second := elsewhere("second", "etcd.example:2379")
-	second.await("the pods to hear of their turn", func() bool { return second.allHave(plan.AnnotationTurn) })
+	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
 	s.makePods()
 	s.pods[1].runs()
 	s.await("its pods to count", func() bool { return s.status().Admission.ConfirmedAt != nil })
 	third := elsewhere("third", "etcd.example:12379")
 	third.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(third.message(), "/"+s.run.Name) })
 	if third.allHave(plan.AnnotationTurn) {
-		t.Error("a pod was told to write beside pods of a cluster that is not known")
+		t.Error("a pod got permission to write while another cluster is unknown")
 	}
 }
 
 func TestAStopEndsTheWaitInTheQueue(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.loadJob()
 	second := s.join("second")
 	second.awaitQueued(1, s)
@@ -178,21 +177,20 @@ func inCluster(id string) func(*results.Snapshot) {
 	return func(s *results.Snapshot) { s.Target = &results.Target{ClusterID: id} }
 }
 
-// TestOneClusterUnderTwoAddresses: the pods of a run that starts beside another
-// one write nothing until it is known that the clusters differ; if they do not,
-// the run queues.
+// TestOneClusterUnderTwoAddresses: the pods of a run write nothing until the clusters of this run and of the active run
+// are known to differ. If they are the same, the run queues.
 func TestOneClusterUnderTwoAddresses(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"etcd.example:2379"}}))
 	second.makePods()
 	for _, a := range second.pods {
 		a.serve()
 		a.runs()
-		a.says(results.StageWaiting, inCluster("c1"))
+		a.reports(results.StageWaiting, inCluster("c1"))
 	}
-	second.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(second.message(), "not known yet") })
-	s.pods[0].says(results.StageConnecting, inCluster("c1"))
+	second.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(second.message(), "does not know yet") })
+	s.pods[0].reports(results.StageConnecting, inCluster("c1"))
 	second.awaitQueued(1, s)
 	if q := second.status().Queue; !q.SameCluster {
 		t.Errorf("status.queue is %+v, wanted it to say that the cluster is the same", q)
@@ -200,13 +198,13 @@ func TestOneClusterUnderTwoAddresses(t *testing.T) {
 	s.restart()
 	second.awaitQueued(1, s)
 	if second.allHave(plan.AnnotationTurn) {
-		t.Error("a pod was told to write before its turn")
+		t.Error("a pod got permission to write before its turn")
 	}
 	s.playReady()
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	second.await("the pods to hear of their turn", func() bool { return second.allHave(plan.AnnotationTurn) })
+	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
 	second.playReady()
 	second.playRunning()
 	second.playDone()
@@ -214,17 +212,17 @@ func TestOneClusterUnderTwoAddresses(t *testing.T) {
 }
 
 func TestAnotherClusterIsNotWaitedFor(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
-	s.pods[0].says(results.StageConnecting, inCluster("c1"))
+	s.pods[0].reports(results.StageConnecting, inCluster("c1"))
 	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"etcd.example:2379"}}))
 	second.makePods()
 	for _, a := range second.pods {
 		a.serve()
 		a.runs()
-		a.says(results.StageWaiting, inCluster("c2"))
+		a.reports(results.StageWaiting, inCluster("c2"))
 	}
-	second.await("the pods to hear of their turn", func() bool { return second.allHave(plan.AnnotationTurn) })
+	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
 	if second.status().Queue != nil {
 		t.Errorf("it is in the queue: %+v", second.status().Queue)
 	}

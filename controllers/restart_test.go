@@ -13,23 +13,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// TestRestart ends the operator after each act of a run and starts another: the
-// run must complete as if nothing had been.
+// TestRestart restarts the operator after each act of a run. The run must complete as without restarts.
 func TestRestart(t *testing.T) {
 	acts := []struct {
 		name string
-		play func(*stage)
+		play func(*harness)
 	}{
-		{"Pending", func(s *stage) { s.loadJob() }},
-		{"Preparing", (*stage).playPreparing},
-		{"Ready", (*stage).playReady},
-		{"Running", (*stage).playRunning},
-		{"Cleaning", (*stage).playCleaning},
-		{"Done", (*stage).playDone},
+		{"Pending", func(s *harness) { s.loadJob() }},
+		{"Preparing", (*harness).playPreparing},
+		{"Ready", (*harness).playReady},
+		{"Running", (*harness).playRunning},
+		{"Cleaning", (*harness).playCleaning},
+		{"Done", (*harness).playDone},
 	}
 	for i, after := range acts {
 		t.Run(after.name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			for j, act := range acts {
 				act.play(s)
 				if i == j {
@@ -42,7 +41,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// patchFault lets some pods be told this, and then no more.
+// patchFault allows this change on some pods and then fails.
 func patchFault(annotation string, allowed int32, refused *atomic.Int32) func(*EtcdBenchmarkReconciler) {
 	var seen atomic.Int32
 	return func(r *EtcdBenchmarkReconciler) {
@@ -51,30 +50,29 @@ func patchFault(annotation string, allowed int32, refused *atomic.Int32) func(*E
 				return nil
 			}
 			refused.Add(1)
-			return errors.New("the line went dead")
+			return errors.New("connection lost")
 		}}
 	}
 }
 
-// TestRestartWhileArmed ends the operator between the write of the start and
-// the last pod that is told it.
+// TestRestartWhileArmed restarts the operator between the write of the start to status and to the last pod.
 func TestRestartWhileArmed(t *testing.T) {
 	tests := map[string]struct {
-		// told is how many pods hear the start before the operator is gone.
-		told        int32
+		// found is how many pods get the start before the restart.
+		found       int32
 		wantNewTime bool
 	}{
-		"nobody knows the start": {0, true},
-		"one pod knows it":       {1, false},
+		"no pod has the start": {0, true},
+		"one pod has it":       {1, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			s.playPreparing()
 			var refused atomic.Int32
-			s.restart(patchFault(plan.AnnotationStartAt, tc.told, &refused))
+			s.restart(patchFault(plan.AnnotationStartAt, tc.found, &refused))
 			s.playReady()
-			s.await("a start that cannot be told", func() bool { return refused.Load() > 0 })
+			s.await("a start that cannot be set", func() bool { return refused.Load() > 0 })
 			s.end()
 			before := *s.status().StartAt
 			s.clock.move(time.Until(before.Time) + 5*time.Second)
@@ -91,10 +89,10 @@ func TestRestartWhileArmed(t *testing.T) {
 	}
 }
 
-// TestRestartBeforeJobIsRecorded: an operator that created the Job and did not
-// live to write that down is followed by one that finds it.
+// TestRestartBeforeJobIsRecorded: the operator ends after creating the Job and before recording it. The next one adopts
+// the Job.
 func TestRestartBeforeJobIsRecorded(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	first := s.loadJob()
 	s.end()
 	run := &v1alpha1.EtcdBenchmark{}
@@ -104,7 +102,7 @@ func TestRestartBeforeJobIsRecorded(t *testing.T) {
 	s.must(s.api.Status().Patch(t.Context(), run, client.MergeFrom(before)))
 	s.restart()
 	if found := s.loadJob(); found.UID != first.UID || s.status().Job.UID != first.UID {
-		t.Errorf("wanted the first Job %s to be taken over, found %s", first.UID, found.UID)
+		t.Errorf("wanted the first Job %s to be adopted, found %s", first.UID, found.UID)
 	}
 	s.playPreparing()
 	s.playReady()
@@ -114,10 +112,10 @@ func TestRestartBeforeJobIsRecorded(t *testing.T) {
 	s.checkResult(v1alpha1.RoadScrape)
 }
 
-// TestRestartAfterTheEnd: the results are in status before the pods are let
-// go, so that an operator that knows nothing of them changes nothing.
+// TestRestartAfterTheEnd: the results are in status before the pods are released, so a restarted operator changes
+// nothing.
 func TestRestartAfterTheEnd(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	var refused atomic.Int32
 	s.playReady()
@@ -125,11 +123,11 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	s.restart(patchFault(plan.AnnotationCollected, 0, &refused))
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.await("pods that cannot be let go", func() bool { return refused.Load() > 0 })
+	s.await("pods that cannot be released", func() bool { return refused.Load() > 0 })
 	s.end()
 	want := s.status()
 	s.restart()
-	s.await("the pods to be let go", func() bool { return s.allHave(plan.AnnotationCollected) })
+	s.await("the pods to be released", func() bool { return s.allHave(plan.AnnotationCollected) })
 	if got := s.status(); !got.CompletionTime.Equal(want.CompletionTime) || got.Summary.MeasuredRequests != want.Summary.MeasuredRequests {
 		t.Errorf("wanted the status to stay, found %+v", got)
 	}

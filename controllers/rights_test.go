@@ -26,17 +26,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// decided is why a field that users may set of client pods gives them no right
-// that they had not.
+// decided is why a field that users can set on client pods gives them no additional right.
 type decided struct {
-	// hostile is a value, in YAML, that would be of use to somebody.
+	// hostile is a YAML value that an attacker might use.
 	hostile string
-	// reaches is the only field of the pod's spec that may change by it.
+	// reaches is the only field of the pod's spec that it may change.
 	reaches []string
 	why     string
 }
 
-// podSettings has a decision for each field of v1alpha1.PodSettings.
+// podSettings has an entry for each field of v1alpha1.PodSettings.
 var podSettings = map[string]decided{
 	"resources": {`{limits: {cpu: "64", example.org/device: "8"}, requests: {memory: 1Ti}}`, []string{"spec", "containers", "0", "resources"},
 		"quotas and limit ranges judge the pod"},
@@ -45,7 +44,7 @@ var podSettings = map[string]decided{
 	"tolerations": {`[{operator: Exists}]`, []string{"spec", "tolerations"},
 		"the pod has no right on its node; PodTolerationRestriction narrows them"},
 	"affinity": {`{podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, namespaceSelector: {}}]}}`, []string{"spec", "affinity"},
-		"the policy on placement keeps other namespaces to who may create pods"},
+		"the policy on placement requires the right to create pods for other namespaces"},
 	"topologySpreadConstraints": {`[{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]`, []string{"spec", "topologySpreadConstraints"},
 		"it counts pods of its own namespace"},
 	"imagePullSecrets": {`[{name: registry}]`, []string{"spec", "imagePullSecrets"},
@@ -59,7 +58,7 @@ func TestEveryPodSettingIsDecided(t *testing.T) {
 	}
 }
 
-// jsonFields are the names that a struct's fields have in manifests.
+// jsonFields are the JSON names of a struct's fields.
 func jsonFields(of reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range of.NumField() {
@@ -70,10 +69,10 @@ func jsonFields(of reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// TestPodSettingsReachOnlyTheirFields: whatever a setting holds, the pod differs
-// from one without it in that field and in no other; metadata reaches none.
+// TestPodSettingsReachOnlyTheirFields: a setting changes only its own field of the pod, for any value. Metadata of the
+// run changes nothing.
 func TestPodSettingsReachOnlyTheirFields(t *testing.T) {
-	bare := newStage(t, alone("bare.example.org:1"))
+	bare := newHarness(t, alone("bare.example.org:1"))
 	baseline := bare.template()
 	for name, setting := range podSettings {
 		run := bare.join("set-"+strings.ToLower(name), alone(strings.ToLower(name)+".example.org:1"), func(run *v1alpha1.EtcdBenchmark) {
@@ -100,16 +99,15 @@ func TestPodSettingsReachOnlyTheirFields(t *testing.T) {
 	}
 }
 
-// alone has a run wait for no other.
+// alone makes a run not wait for other runs.
 func alone(endpoint string) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Target = v1alpha1.Target{Endpoints: []string{endpoint}, ConcurrentRuns: v1alpha1.ConcurrentRunsAllow}
 	}
 }
 
-// template is that of the run's pods, with the names, the UIDs and the plan's digest
-// that differ from run to run replaced.
-func (s *stage) template() map[string]any {
+// template is the run's pod template, without the names, UIDs and the plan's digest that differ between runs.
+func (s *harness) template() map[string]any {
 	s.t.Helper()
 	job, configMap := s.loadJob(), &corev1.ConfigMap{}
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: s.run.PlanName()}, configMap))
@@ -121,7 +119,7 @@ func (s *stage) template() map[string]any {
 	return out
 }
 
-// without removes a field; a number is a place in a list.
+// without removes a field; a number in the path is an index of a list.
 func without(in map[string]any, path []string) {
 	switch next := in[path[0]].(type) {
 	case map[string]any:
@@ -138,8 +136,8 @@ func without(in map[string]any, path []string) {
 	delete(in, path[0])
 }
 
-// TestNoOtherFieldOfAPodCanBeSet tries each field of a pod and of its container
-// that is not among the settings: it is refused or dropped.
+// TestNoOtherFieldOfAPodCanBeSet tries each field of a pod and of its container that is not a setting: it must be
+// refused or dropped.
 func TestNoOtherFieldOfAPodCanBeSet(t *testing.T) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "rights-"}}
 	if err := cluster.api.Create(t.Context(), ns); err != nil {
@@ -184,16 +182,16 @@ func tryField(t *testing.T, namespace string, path []string) {
 	}
 }
 
-// TestReferencesStayInTheNamespace: what a run names is looked for in its own
-// namespace, and nothing in a name leads out of it.
+// TestReferencesStayInTheNamespace: objects that a run names are read from its own namespace, and no name can refer to
+// another one.
 func TestReferencesStayInTheNamespace(t *testing.T) {
-	other := newStage(t, targets(byService(intstr.FromString("client"))))
+	other := newHarness(t, targets(byService(intstr.FromString("client"))))
 	other.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
 	other.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
 	other.awaitEndpoints("198.18.9.1:12379")
 	for name, target := range map[string]v1alpha1.Target{"service": byService(intstr.FromString("client")), "pods": byPods()} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, targets(target))
+			s := newHarness(t, targets(target))
 			s.awaitSeen()
 			s.later(31 * time.Second)
 			s.awaitFinished(v1alpha1.ReasonTargetNotFound)
@@ -219,8 +217,8 @@ func TestReferencesStayInTheNamespace(t *testing.T) {
 	}
 }
 
-// TestPodsAreAdmittedWhereRestrictedIsEnforced creates the pods of both Jobs, with
-// all settings, in a namespace whose Pod Security is enforced.
+// TestPodsAreAdmittedWhereRestrictedIsEnforced creates the pods of both Jobs, with all settings, in a namespace that
+// enforces the restricted Pod Security Standard.
 func TestPodsAreAdmittedWhereRestrictedIsEnforced(t *testing.T) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "restricted-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},

@@ -11,7 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// slowClient takes its time, by the operator's clock, to look at pods.
+// slowClient advances the operator's clock whenever it lists pods.
 type slowClient struct {
 	client.Client
 	clock *movedClock
@@ -25,10 +25,9 @@ func (c slowClient) List(ctx context.Context, list client.ObjectList, options ..
 	return c.Client.List(ctx, list, options...)
 }
 
-// TestSlowOperatorStartsItsRun: a start that has passed whenever it comes to
-// telling the pods must not be chosen anew for ever.
+// TestSlowOperatorStartsItsRun: a start that has always passed before the pods get it must not be chosen again forever.
 func TestSlowOperatorStartsItsRun(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.restart(func(r *EtcdBenchmarkReconciler) {
 		r.Client = slowClient{Client: r.Client, clock: s.clock, takes: 3 * time.Second}

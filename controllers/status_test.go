@@ -12,10 +12,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// TestStartReplacesOnlyOneThatWasSeen: of two operators that both choose a
-// start, as may be while the lease changes hands, one must lose.
+// TestStartReplacesOnlyOneThatWasSeen: if two operators choose a start, for example while the lease changes, one of
+// them must fail.
 func TestStartReplacesOnlyOneThatWasSeen(t *testing.T) {
-	s := newStage(t, targets(byService(intstr.FromString("client"))))
+	s := newHarness(t, targets(byService(intstr.FromString("client"))))
 	s.awaitSeen()
 	s.end()
 	r := &EtcdBenchmarkReconciler{Client: s.api}

@@ -24,8 +24,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
-// cluster is a real API server without a kubelet or a Job controller: the tests
-// play their parts. api reads past any cache.
+// cluster is a real API server without a kubelet or a Job controller; the tests play these. api reads from the API
+// server.
 var cluster struct {
 	config *rest.Config
 	scheme *runtime.Scheme
@@ -51,8 +51,7 @@ func runWithAPIServer(m *testing.M) int {
 	})
 }
 
-// movedClock is the real time, moved ahead at will: what takes minutes in a
-// cluster takes none in a test.
+// movedClock is the real time plus an offset, so that tests need not wait for minutes.
 type movedClock struct {
 	clock.RealClock
 	ahead atomic.Int64
@@ -62,7 +61,7 @@ func (c *movedClock) Now() time.Time                  { return time.Now().Add(ti
 func (c *movedClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 func (c *movedClock) move(d time.Duration)            { c.ahead.Add(int64(d)) }
 
-// faultyClient asks before each patch of an object whether it may be made.
+// faultyClient asks a function before each patch whether it may succeed.
 type faultyClient struct {
 	client.Client
 	mayPatch func(client.Object) error
@@ -75,8 +74,7 @@ func (c faultyClient) Patch(ctx context.Context, o client.Object, p client.Patch
 	return c.Client.Patch(ctx, o, p, options...)
 }
 
-// startOperator runs an operator for one namespace, until the returned function
-// is called or the test ends.
+// startOperator runs an operator for one namespace until the returned function is called or the test ends.
 func startOperator(t *testing.T, namespace string, clock clock.PassiveClock, transport http.RoundTripper, changes ...func(*EtcdBenchmarkReconciler)) (stop func()) {
 	t.Helper()
 	m, err := ctrl.NewManager(cluster.config, ctrl.Options{

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,15 +38,15 @@ func slice(service string, addresses ...string) *discoveryv1.EndpointSlice {
 	return s
 }
 
-func (s *stage) makeService(service *corev1.Service, slice *discoveryv1.EndpointSlice) {
+func (s *harness) makeService(service *corev1.Service, slice *discoveryv1.EndpointSlice) {
 	s.t.Helper()
 	service.Namespace, slice.Namespace = s.run.Namespace, s.run.Namespace
 	s.must(s.api.Create(s.t.Context(), slice))
 	s.must(s.api.Create(s.t.Context(), service))
 }
 
-// makeMember creates an etcd pod as a StatefulSet names it.
-func (s *stage) makeMember(name, ip string, ready corev1.ConditionStatus) {
+// makeMember creates an etcd pod with the names of a StatefulSet.
+func (s *harness) makeMember(name, ip string, ready corev1.ConditionStatus) {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, Name: name, Labels: map[string]string{"app": "etcd"}},
@@ -60,7 +59,7 @@ func (s *stage) makeMember(name, ip string, ready corev1.ConditionStatus) {
 	s.must(s.api.Status().Patch(s.t.Context(), pod, client.MergeFrom(before)))
 }
 
-func (s *stage) awaitEndpoints(want ...string) {
+func (s *harness) awaitEndpoints(want ...string) {
 	s.t.Helper()
 	s.await("addresses", func() bool { return s.status().Target != nil })
 	if diff := cmp.Diff(want, s.status().Target.Endpoints); diff != "" {
@@ -80,12 +79,11 @@ func byPods() v1alpha1.Target {
 	return v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "etcd"}}}}
 }
 
-// TestServiceTarget: the members behind a Service are addressed one by one, on
-// the port that they themselves listen on, once they are ready.
+// TestServiceTarget: each ready member behind a Service is addressed directly, on its own port.
 func TestServiceTarget(t *testing.T) {
 	for name, port := range map[string]intstr.IntOrString{"by name": intstr.FromString("client"), "by number": intstr.FromInt32(2379)} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, targets(byService(port)))
+			s := newHarness(t, targets(byService(port)))
 			s.awaitSeen()
 			members := slice("etcd", "198.18.9.2", "198.18.9.1", "198.18.9.3")
 			members.Endpoints[2].Conditions.Ready = new(false)
@@ -101,12 +99,11 @@ func TestServiceTarget(t *testing.T) {
 	}
 }
 
-// TestServiceTargetByTLS: a certificate covers names, and the names are those
-// of the members' pods.
+// TestServiceTargetByTLS: the addresses are the names of the members' pods, because a certificate covers names.
 func TestServiceTargetByTLS(t *testing.T) {
 	target := byService(intstr.FromString("client"))
 	target.TLS = &v1alpha1.TargetTLS{SecretName: "certs"}
-	s := newStage(t, targets(target))
+	s := newHarness(t, targets(target))
 	s.awaitSeen()
 	s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
 	members := slice("etcd", "198.18.9.1", "198.18.9.2")
@@ -129,7 +126,7 @@ func TestPodsTarget(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, targets(tc.target))
+			s := newHarness(t, targets(tc.target))
 			s.awaitSeen()
 			s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionFalse)
 			s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
@@ -152,12 +149,12 @@ func TestTargetNotFound(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, targets(tc.target))
+			s := newHarness(t, targets(tc.target))
 			s.awaitSeen()
 			if tc.slice != nil {
 				s.makeService(service("etcd"), tc.slice.DeepCopy())
 			}
-			s.await("the run to say what is not there", func() bool { return contains(s.message(), tc.want) })
+			s.await("the run to report the missing object", func() bool { return contains(s.message(), tc.want) })
 			s.later(31 * time.Second)
 			s.awaitFinished(v1alpha1.ReasonTargetNotFound)
 			s.checkMessage(tc.want)
@@ -165,12 +162,5 @@ func TestTargetNotFound(t *testing.T) {
 				t.Error("wanted nothing to be made for a target that is not there")
 			}
 		})
-	}
-}
-
-func TestBareEndpoints(t *testing.T) {
-	given := []string{"http://a:1", "https://b:2", "c:3"}
-	if got := bareEndpoints(given); !slices.Equal(got, []string{"a:1", "b:2", "c:3"}) || given[0] != "http://a:1" {
-		t.Errorf("found %v, and %v was given", got, given)
 	}
 }

@@ -21,13 +21,13 @@ import (
 )
 
 func TestJobDeleted(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.must(s.api.Delete(t.Context(), s.loadJob(), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
 	for _, a := range s.pods {
-		a.exits(0, a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true }))
+		a.exits(0, a.reports(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true }))
 	}
 	s.awaitFinished(v1alpha1.ReasonJobDeleted)
 	s.later(time.Minute)
@@ -39,10 +39,9 @@ func TestJobDeleted(t *testing.T) {
 	}
 }
 
-// TestPodsForbidden: pods that the API server refuses exist only as an event on
-// the Job.
+// TestPodsForbidden: pods that the API server refuses exist only as an event on the Job.
 func TestPodsForbidden(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	job := s.loadJob()
 	s.must(s.api.Create(t.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: job.Namespace, GenerateName: "e-"},
@@ -52,40 +51,39 @@ func TestPodsForbidden(t *testing.T) {
 	s.later(16 * time.Second)
 	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
 	s.checkMessage("exceeded quota: compute")
-	s.await("the Job to be deleted, so that nobody tries on", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
+	s.await("the Job to be deleted, so that no pod is created", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonNothingWritten)
 }
 
-// checkMessage wants the words of the cause, which people can act on.
-func (s *stage) checkMessage(want string) {
+// checkMessage wants the cause in the message.
+func (s *harness) checkMessage(want string) {
 	s.t.Helper()
 	if got := s.message(); !contains(got, want) {
 		s.t.Errorf("wanted a message that says %q, found %q", want, got)
 	}
 }
 
-func (s *stage) message() string {
+func (s *harness) message() string {
 	s.t.Helper()
 	return meta.FindStatusCondition(s.status().Conditions, v1alpha1.ConditionFinished).Message
 }
 
-// TestJobRefused: what admission cannot check of pod settings, the API server
-// checks of the Job.
+// TestJobRefused: the API server checks pod settings in the Job that admission of the run cannot check.
 func TestJobRefused(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"not a label!": "x"}}
 	})
 	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
 	s.checkMessage("not a label!")
-	s.await("nothing to hold the object", func() bool { return !s.hasFinalizer() })
+	s.await("the finalizer to go", func() bool { return !s.hasFinalizer() })
 }
 
 func TestPodsThatCannotStart(t *testing.T) {
 	tests := map[string]struct {
-		status corev1.PodStatus
-		after  time.Duration
-		reason string
-		says   string
+		status  corev1.PodStatus
+		after   time.Duration
+		reason  string
+		reports string
 	}{
 		"no image": {
 			corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "example.org/loadgen:v1 not found"}}}}},
@@ -99,51 +97,51 @@ func TestPodsThatCannotStart(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			s.makePods()
 			s.pods[0].runs()
 			s.pods[0].ready()
 			s.pods[1].kubelet(func(status *corev1.PodStatus) { *status = tc.status })
-			s.await("status to say what the run waits for", func() bool { return contains(s.message(), tc.says) })
+			s.await("status to say what the run waits for", func() bool { return contains(s.message(), tc.reports) })
 			s.later(tc.after)
-			s.await("the pod that lives to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
-			s.pods[0].exits(0, s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true }))
+			s.await("the pod that lives to be asked to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
+			s.pods[0].exits(0, s.pods[0].reports(results.StageDone, func(s *results.Snapshot) { s.Stopped = true }))
 			s.awaitFinished(tc.reason)
-			s.checkMessage(tc.says)
+			s.checkMessage(tc.reports)
 			s.await("the Job to be deleted, so that no pod starts late", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
 		})
 	}
 }
 
 func TestPodReportsFailure(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
-	s.pods[1].says(results.StageDone, func(s *results.Snapshot) {
+	s.pods[1].reports(results.StageDone, func(s *results.Snapshot) {
 		s.Failure = &results.Failure{Reason: results.FailureAuthenticationFailed, Message: "user bench: wrong password"}
 		s.Requests = map[spec.RPC]map[results.Phase]uint64{spec.RPCPut: {results.PhasePreload: 7}}
 	})
-	s.await("the other pod to be told to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
-	s.pods[0].says(results.StageDone, func(s *results.Snapshot) { s.Stopped = true })
+	s.await("the other pod to be asked to stop", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] == "true" })
+	s.pods[0].reports(results.StageDone, func(s *results.Snapshot) { s.Stopped = true })
 	s.awaitFinished(v1alpha1.ReasonAuthenticationFailed)
 	s.checkMessage("user bench: wrong password")
-	// Nothing was measured, and what was sent is told.
+	// There is no measurement, but the sent requests are reported.
 	want := []v1alpha1.RequestCount{{RPC: "Put", Preload: 7}}
 	if status := s.status(); status.Summary != nil || !slices.Equal(status.RequestCounts, want) {
 		t.Errorf("got the summary %+v and sent %+v, wanted none and %+v", status.Summary, status.RequestCounts, want)
 	}
 }
 
-// TestPodLost: what the others measured is kept, the run cannot pass, and the
-// keys that the lost pod may have left are deleted.
+// TestPodLost: the results of the other pods are kept, the run cannot pass, and keys that the lost pod may have left
+// are deleted.
 func TestPodLost(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1}}}
 	})
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.pods[1].exits(137, nil)
-	s.pods[0].says(results.StageDone, measured)
+	s.pods[0].reports(results.StageDone, measured)
 	s.awaitFinished(v1alpha1.ReasonPodFailed)
 	status := s.status()
 	if status.Summary == nil || !status.Summary.Partial || !status.Pods[1].Partial || status.Pods[1].Road != v1alpha1.RoadNone {
@@ -152,14 +150,14 @@ func TestPodLost(t *testing.T) {
 	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonNotJudged {
 		t.Errorf("wanted a run that lost a pod not to pass, found %s", got)
 	}
-	s.pods[0].exits(0, s.pods[0].says(results.StageDone, measured))
+	s.pods[0].exits(0, s.pods[0].reports(results.StageDone, measured))
 	s.playCleanup(batchv1.JobStatus{Succeeded: 1})
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonKeysDeleted)
 	s.await("the cleanup Job to be removed", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 0 })
 }
 
 // playCleanup waits for the cleanup Job and ends it.
-func (s *stage) playCleanup(status batchv1.JobStatus) {
+func (s *harness) playCleanup(status batchv1.JobStatus) {
 	s.t.Helper()
 	s.await("a cleanup Job", func() bool { return len(s.jobs(v1alpha1.ComponentCleanup)) == 1 })
 	job := s.jobs(v1alpha1.ComponentCleanup)[0]
@@ -179,10 +177,10 @@ var failedCleanup = batchv1.JobStatus{
 	},
 }
 
-// TestKeysLeft: the object says what is left and how to delete it; deleting the
-// object tries once more, and then lets go in any case.
+// TestKeysLeft: the object reports the remaining keys and the command to delete them. Deleting the object tries once
+// more and then releases it in any case.
 func TestKeysLeft(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
@@ -208,7 +206,7 @@ func TestKeysLeft(t *testing.T) {
 	s.await("an event with what is left", func() bool { return len(s.eventReasons()) > 0 && s.hasEvent(v1alpha1.ReasonKeysLeft) })
 }
 
-func (s *stage) hasEvent(reason string) bool {
+func (s *harness) hasEvent(reason string) bool {
 	for _, r := range s.eventReasons() {
 		if r == reason {
 			return true
@@ -218,27 +216,27 @@ func (s *stage) hasEvent(reason string) bool {
 }
 
 func TestStop(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
-	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 	for _, a := range s.pods {
-		a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
+		a.reports(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
 	}
 	s.awaitFinished(v1alpha1.ReasonStopped)
 	s.checkResult(v1alpha1.RoadScrape)
 }
 
 func TestTimedOut(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.await("progress", func() bool { return s.status().Progress != nil && s.status().Progress.Requests == 100 })
 	s.later(601 * time.Second)
-	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 	s.later(91 * time.Second)
 	s.awaitFinished(v1alpha1.ReasonTimedOut)
 	if status := s.status(); status.Summary == nil || !status.Summary.Partial {
@@ -247,18 +245,18 @@ func TestTimedOut(t *testing.T) {
 }
 
 func TestDeleteAmidTheRun(t *testing.T) {
-	s := newStage(t)
+	s := newHarness(t)
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
 	s.must(s.api.Delete(t.Context(), s.run))
-	s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+	s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 	s.playDone()
 	s.awaitGone()
 }
 
 func TestDeleteBeforeThereIsAJob(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "absent"}}
 	})
 	s.awaitSeen()
@@ -266,9 +264,9 @@ func TestDeleteBeforeThereIsAJob(t *testing.T) {
 	s.awaitGone()
 }
 
-// TestForeignJob: a Job that has the name of ours and is not ours is left alone.
+// TestForeignJob: a Job with the name of the load Job but another owner is not changed.
 func TestForeignJob(t *testing.T) {
-	s := newStage(t, func(run *v1alpha1.EtcdBenchmark) {
+	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceTarget{Name: "etcd"}}
 	})
 	s.awaitSeen()
@@ -280,29 +278,28 @@ func TestForeignJob(t *testing.T) {
 	}))
 	s.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
 	s.awaitFinished(v1alpha1.ReasonPodsForbidden)
-	s.checkMessage("is not of this run")
+	s.checkMessage("does not belong to this run")
 }
 
-// TestResultsThatStatusCannotHold: what a pod sends must not be able to keep
-// its run from finishing, nor count as a success.
+// TestResultsThatStatusCannotHold: a pod's results must not prevent its run from finishing, nor count as a success.
 func TestResultsThatStatusCannotHold(t *testing.T) {
 	message := func(s *v1alpha1.EtcdBenchmarkStatus) {
 		s.Pods = []v1alpha1.PodStatus{{Name: "p", Message: strings.Repeat("x", v1alpha1.MaxPodMessageLength+1)}}
 	}
-	guard := func(s *v1alpha1.EtcdBenchmarkStatus) { s.Guard = &v1alpha1.GuardStatus{Rule: "Unheard"} }
+	guard := func(s *v1alpha1.EtcdBenchmarkStatus) { s.Guard = &v1alpha1.GuardStatus{Rule: "Unknown"} }
 	tests := map[string]struct {
 		ended  string
 		result func(*v1alpha1.EtcdBenchmarkStatus)
 		want   string
 		about  string
 	}{
-		"of all":          {v1alpha1.ReasonCompleted, message, v1alpha1.ReasonInvalidPlan, "status.pods[0].message"},
-		"of some":         {v1alpha1.ReasonPartlyCompleted, message, v1alpha1.ReasonInvalidPlan, "status.pods[0].message"},
+		"of all":          {v1alpha1.ReasonCompleted, message, v1alpha1.ReasonInvalidPlan, "pods[0].message"},
+		"of some":         {v1alpha1.ReasonPartlyCompleted, message, v1alpha1.ReasonInvalidPlan, "pods[0].message"},
 		"an unknown rule": {v1alpha1.ReasonGuardStopped, guard, v1alpha1.ReasonGuardStopped, "what a guard saw"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, targets(byService(intstr.FromString("client"))))
+			s := newHarness(t, targets(byService(intstr.FromString("client"))))
 			s.awaitSeen()
 			s.end()
 			run := &v1alpha1.EtcdBenchmark{}

@@ -18,8 +18,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// unwritableClient does not write reports, as behind a webhook that is down, nor
-// a status with a summary, where errors for these are set.
+// unwritableClient fails to write reports, as with a broken webhook, or a status with a summary, if errors for these
+// are set.
 type unwritableClient struct {
 	client.Client
 	report, status error
@@ -51,8 +51,8 @@ func (w unwritableStatus) Patch(ctx context.Context, o client.Object, p client.P
 	return w.SubResourceWriter.Patch(ctx, o, p, options...)
 }
 
-// playUnwritable plays until the pods run, with an operator that cannot write all.
-func (s *stage) playUnwritable(report, status error) (refused *atomic.Int32) {
+// playUnwritable plays until the pods run, with an operator that fails some writes.
+func (s *harness) playUnwritable(report, status error) (refused *atomic.Int32) {
 	s.t.Helper()
 	s.playPreparing()
 	refused = &atomic.Int32{}
@@ -66,34 +66,33 @@ func (s *stage) playUnwritable(report, status error) (refused *atomic.Int32) {
 
 var errWebhook = apierrors.NewInternalError(errors.New("failed calling webhook: connection refused"))
 
-// TestAReportThatCanNotBeWritten keeps no run from its end: not for long, and not
-// beyond its time-out.
+// TestAReportThatCanNotBeWritten delays the end of a run only for a limited time, and not beyond its timeout.
 func TestAReportThatCanNotBeWritten(t *testing.T) {
 	t.Run("for a while", func(t *testing.T) {
-		s := newStage(t)
+		s := newHarness(t)
 		refused := s.playUnwritable(errWebhook, nil)
 		s.playDone()
 		s.await("a report that is refused twice", func() bool { return refused.Load() > 1 })
 		if isFinished(&v1alpha1.EtcdBenchmark{Status: s.status()}) {
-			t.Error("the run gave up at once: what passes in a moment must not take its report away")
+			t.Error("the run gave up at once; a short fault must not cost the report")
 		}
-		s.later(reportPatience)
+		s.later(reportMaxWait)
 		s.awaitFinished(v1alpha1.ReasonCompleted)
 		s.checkWithoutReport()
 	})
 	t.Run("beyond the time-out", func(t *testing.T) {
-		s := newStage(t)
+		s := newHarness(t)
 		s.playUnwritable(errWebhook, nil)
 		s.later(time.Duration(s.run.Spec.TimeoutSeconds)*time.Second + time.Minute)
-		s.await("the pods to be told to stop", func() bool { return s.allHave(plan.AnnotationStop) })
+		s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 		for _, a := range s.pods {
-			a.says(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
+			a.reports(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
 		}
 		s.awaitFinished(v1alpha1.ReasonTimedOut)
 		s.checkWithoutReport()
 	})
 	t.Run("and then can", func(t *testing.T) {
-		s := newStage(t)
+		s := newHarness(t)
 		refused := s.playUnwritable(errWebhook, nil)
 		s.playDone()
 		s.await("a report that is refused", func() bool { return refused.Load() > 0 })
@@ -105,19 +104,19 @@ func TestAReportThatCanNotBeWritten(t *testing.T) {
 	})
 }
 
-// checkWithoutReport wants the numbers, and to hear why there is no report.
-func (s *stage) checkWithoutReport() {
+// checkWithoutReport wants the numbers, and a warning with the reason for the missing report.
+func (s *harness) checkWithoutReport() {
 	s.t.Helper()
 	status := s.status()
 	if status.ReportName != "" || status.Summary == nil {
 		s.t.Fatalf("report %q and summary %+v, wanted no report, and the numbers", status.ReportName, status.Summary)
 	}
 	if got := strings.Join(status.Summary.Warnings, " "); !strings.Contains(got, "failed calling webhook") {
-		s.t.Errorf("warnings %q say nothing of the webhook", got)
+		s.t.Errorf("warnings %q do not mention the webhook", got)
 	}
 }
 
-// TestAStatusThatIsTooLarge: whoever says so, the run ends without its numbers.
+// TestAStatusThatIsTooLarge: the run ends without its numbers, for each source of the refusal.
 func TestAStatusThatIsTooLarge(t *testing.T) {
 	for name, err := range map[string]error{
 		"for the API server": apierrors.NewRequestEntityTooLargeError("limit is 3145728"),
@@ -125,7 +124,7 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 		"for its client":     apierrors.NewInternalError(errors.New("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t)
+			s := newHarness(t)
 			refused := s.playUnwritable(nil, err)
 			s.playDone()
 			s.awaitFinished(v1alpha1.ReasonInvalidPlan)

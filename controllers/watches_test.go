@@ -20,15 +20,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// heard is a run that goes on, with one pod in its status, and a pod that has the
-// labels of the run's pods and says that it is done.
-func heard() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
+// runAndPod is an active run with one pod in its status, and a pod with the labels of the run's pods and a final
+// result.
+func runAndPod() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
 	run := newRun("ns", "run")
 	run.UID = "0123456789ab"
 	run.Status.Job = &v1alpha1.JobReference{Name: "job", UID: "job-uid"}
 	run.Status.Pods = []v1alpha1.PodStatus{{Index: 1, Name: "pod"}}
-	said := &results.Snapshot{RunUID: string(run.UID), Index: 1, Transport: spec.TransportClient, Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
-	measured(said)
+	reported := &results.Snapshot{RunUID: string(run.UID), Index: 1, Transport: spec.TransportClient, Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}
+	measured(reported)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "pod",
 		Labels:          map[string]string{v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelRunName: run.Name},
@@ -36,14 +36,14 @@ func heard() (*v1alpha1.EtcdBenchmark, *corev1.Pod) {
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "job", UID: "job-uid", Controller: new(true)}},
 	}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{Message: string(wire.TerminationMessage(said))},
+		Terminated: &corev1.ContainerStateTerminated{Message: string(wire.TerminationMessage(reported))},
 	}}}
 	return run, pod
 }
 
-// TestOnlyTheRunsPodsAreHeard: who may create pods somewhere must not be able to
-// speak for a client pod, nor to fill the operator's memory.
-func TestOnlyTheRunsPodsAreHeard(t *testing.T) {
+// TestOnlyTheRunsPodsAreAccepted: other users can create pods, but these must not be able to report for a client pod or
+// to fill the operator's memory.
+func TestOnlyTheRunsPodsAreAccepted(t *testing.T) {
 	tests := map[string]struct {
 		change func(*corev1.Pod)
 		want   bool
@@ -59,18 +59,18 @@ func TestOnlyTheRunsPodsAreHeard(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			run, pod := heard()
+			run, pod := runAndPod()
 			tc.change(pod)
-			got := hear(t, run, pod)
+			got := observePod(t, run, pod)
 			if (got[pod.Name].Left != nil) != tc.want || !tc.want && len(got) > 0 {
-				t.Errorf("wanted the pod to be heard: %v, found %+v", tc.want, got)
+				t.Errorf("wanted the pod to be accepted: %v, found %+v", tc.want, got)
 			}
 		})
 	}
 }
 
-// hear has an operator that watches the run see the pod.
-func hear(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[string]collector.Result {
+// observePod passes the pod to an operator that watches the run.
+func observePod(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[string]collector.Result {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {

@@ -2,7 +2,7 @@
 # Installs or upgrades the operator with Helm, and waits until it is ready. Environment:
 #   IMG         the operator's image: repository:tag or repository@sha256:…
 #   CLUSTER     empty: the cluster that `make cluster-up` started; current: the one of the current kubectl context;
-#               else the path of a kubeconfig
+#               any other value: the path of a kubeconfig
 #   HELM_FLAGS  more flags for Helm, for example: --set replicas=2
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ case "${CLUSTER:-}" in
   *) export KUBECONFIG=$CLUSTER ;;
 esac
 if [[ -n "${KUBECONFIG:-}" && "${CLUSTER:-}" != current && ! -f "$KUBECONFIG" ]]; then
-  echo "wanted the kubeconfig $KUBECONFIG, found none: run make cluster-up first, or say CLUSTER=current to use the cluster of the current kubectl context" >&2
+  echo "wanted the kubeconfig $KUBECONFIG, found none: run make cluster-up first, or set CLUSTER=current to use the cluster of the current kubectl context" >&2
   exit 1
 fi
 
@@ -28,12 +28,12 @@ else
 fi
 more=()
 if [[ "${CLUSTER:-}" != current ]]; then
-  # A tag that was built again must replace the running operator, so what is in the image becomes part of the pod.
+  # An image that was rebuilt with the same tag must replace the running operator, so its digest becomes a pod annotation.
   if [[ -f bin/image/manager ]]; then
     content=$(cat bin/image/manager bin/image/loadgen | sha256sum | cut -c1-16)
     more+=(--set-string "podAnnotations.etcdbench\.dev/image-content=$content")
   fi
-  # In a development cluster a CRD that was applied by hand becomes the release's.
+  # In a development cluster, the release takes over a CRD that was applied by hand.
   more+=(--take-ownership --force-conflicts)
 fi
 
@@ -44,7 +44,7 @@ if history=$(bin/tools/helm history "${release[@]}" 2>&1); then
     bin/tools/helm uninstall "${release[@]}" --no-hooks --ignore-not-found
   fi
 elif [[ "$history" != *"not found"* ]]; then
-  echo "wanted to know whether the operator is installed already, found: $history" >&2
+  echo "could not find out whether the operator is already installed: $history" >&2
   exit 1
 fi
 exec bin/tools/helm upgrade --install "${release[@]}" charts/etcd-benchmark-operator \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes every decoder of what others say, one after the other, for so long each: hack/fuzz.sh 10m [PATTERN].
-# PATTERN narrows it to matching names of fuzz tests or folders. What is found stays in testdata/fuzz of the package: mend
-# it, and commit the input under a name that says what it was.
+# Fuzzes every decoder of external input, one after the other, each for the given time: hack/fuzz.sh 10m [PATTERN].
+# PATTERN selects fuzz tests or folders by name. Failing inputs stay in testdata/fuzz of the package: fix the bug, and
+# commit the input under a name that describes it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ while IFS=: read -r file declaration; do
   [[ "$package/$name" =~ $pattern ]] || continue
   fuzzed=$((fuzzed + 1))
   echo "==> $package $name for $fuzztime"
-  # One worker, and no minutes spent on making each input small, leave the time to the decoders.
+  # One worker and little minimizing leave most of the time for the decoders.
   go test -run='^$' -fuzz="^$name\$" -fuzztime="$fuzztime" -fuzzminimizetime=20x -parallel=1 "$package" || failed+=("$package $name")
 done < <(grep -rE --include='*_test.go' '^func Fuzz[A-Za-z]+\(f \*testing\.F\)' internal | sort)
 

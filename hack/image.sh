@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Builds the image $1 from the Dockerfile and bin/image: with docker where its engine answers, else with buildah into
-# the archive bin/image.tar.
+# Builds the image $1 from the Dockerfile and bin/image: with docker if its engine is running, otherwise with
+# buildah into the archive bin/image.tar.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image=$1
 
 if docker info >/dev/null 2>&1; then
   docker build --quiet --tag "$image" .
-  echo "built $image; docker has it"
+  echo "built $image in docker"
   exit
 fi
 command -v buildah >/dev/null || {
-  echo "wanted a docker engine that answers, or buildah, to build $image; found neither: install one of them" >&2
+  echo "wanted a running docker engine or buildah to build $image, found neither: install one of them" >&2
   exit 1
 }
 
-# A store of its own, gone afterwards: the archive is the product. vfs and chroot need nothing of the kernel.
+# A temporary store: only the archive remains. vfs and chroot need no kernel features.
 store=$(mktemp -d)
 trap 'rm -rf "$store"' EXIT
 buildah() { command buildah --root="$store/root" --runroot="$store/run" --storage-driver=vfs "$@"; }

@@ -13,54 +13,59 @@ const (
 	DisturbanceCompact DisturbanceType = "Compact"
 	// DisturbanceDefragment defragments the databases of the members.
 	DisturbanceDefragment DisturbanceType = "Defragment"
-	// DisturbanceLeaseExpiry lets many leases expire at once.
+	// DisturbanceLeaseExpiry lets many leases expire at the same time.
 	DisturbanceLeaseExpiry DisturbanceType = "LeaseExpiry"
 )
 
-// DisturbanceTypes are all types.
+// DisturbanceTypes returns all types.
 func DisturbanceTypes() []DisturbanceType {
 	return []DisturbanceType{DisturbanceCompact, DisturbanceDefragment, DisturbanceLeaseExpiry}
 }
 
-// Disturbance happens in intervals beside the load of the measured window. One
-// client pod makes it, and no more of them once the window has ended.
+// Disturbance happens at intervals beside the load of the measured window.
+// Client pod 0 makes it. None starts after the window has ended.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="compact can only be set where type is Compact: remove it"
-// +kubebuilder:validation:XValidation:rule="has(self.leaseExpiry) == (self.type == 'LeaseExpiry')",message="leaseExpiry must be set if, and only if, type is LeaseExpiry"
+// +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="must be absent unless type is Compact: remove it",fieldPath=".compact"
+// +kubebuilder:validation:XValidation:rule="has(self.leaseExpiry) == (self.type == 'LeaseExpiry')",messageExpression="self.type == 'LeaseExpiry' ? 'must be set for type LeaseExpiry: {} takes all defaults' : 'must be absent unless type is LeaseExpiry: remove it'",fieldPath=".leaseExpiry"
 type Disturbance struct {
-	// type is Compact (the history of all keys of the store is compacted, but
-	// for the newest revisions), Defragment (the members' databases are
-	// defragmented one after the other, the leader's last; meanwhile a member
-	// answers nothing) or LeaseExpiry (many leases with keys of the run are
-	// granted, and expire together). The first two concern the whole store, not
-	// only the keys of the run, and need guard.allowStoreWide.
+	// type is one of:
+	// - Compact: the history of all keys of the store is compacted, except for
+	//   the newest revisions.
+	// - Defragment: the databases of the members are defragmented one after the
+	//   other, the leader's last. A member answers no request during its
+	//   defragmentation.
+	// - LeaseExpiry: many leases with keys of the run are granted, and expire
+	//   together.
+	//
+	// Compact and Defragment affect the whole store, not only the keys of the run.
+	// They need guard.allowStoreWide.
 	//
 	// +required
 	Type DisturbanceType `json:"type"`
 
-	// everySeconds is the time in seconds from the start of the measured window
-	// to the first one, and from the start of one to that of the next. One of
-	// LeaseExpiry starts with the grant of its leases. One that is due while another
-	// of its type lasts is left out, and counted.
+	// everySeconds is the interval in seconds: from the start of the measured
+	// window to the first disturbance, and from the start of one to the start of
+	// the next. A LeaseExpiry starts with the grant of its leases. A disturbance
+	// that is due while another of its type still runs is skipped and counted.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	EverySeconds int32 `json:"everySeconds"`
 
-	// compact are the settings of type Compact.
+	// compact has the settings of type Compact. Default: 1,000 revisions are kept.
 	//
 	// +optional
 	Compact *CompactSettings `json:"compact,omitempty"`
 
-	// leaseExpiry are the settings of type LeaseExpiry, for which this field must be
-	// set: {} takes all defaults.
+	// leaseExpiry has the settings of type LeaseExpiry, which requires this field.
+	// {} takes all defaults.
 	//
 	// +optional
 	LeaseExpiry *LeaseExpirySettings `json:"leaseExpiry,omitempty"`
 }
 
-// CompactSettings say what a compaction leaves.
+// CompactSettings say what a compaction keeps.
 type CompactSettings struct {
 	// keepRevisions is how many of the newest revisions keep their history.
 	// Default 1,000.
@@ -74,9 +79,9 @@ type CompactSettings struct {
 
 // LeaseExpirySettings say how many leases expire together.
 //
-// +kubebuilder:validation:XValidation:rule="self.leases * self.keysPerLease <= 1000000",message="leases times keysPerLease must be at most 1000000: lower one of them"
+// +kubebuilder:validation:XValidation:rule="self.leases * self.keysPerLease <= 1000000",messageExpression="'leases' + (self.leases == 1000 ? ' (1000, the default)' : \"\") + ' times keysPerLease' + (self.keysPerLease == 1 ? ' (1, the default)' : \"\") + ' must be at most 1000000: lower one of them'"
 type LeaseExpirySettings struct {
-	// leases that are granted and expire each time. Default 1,000.
+	// leases is how many leases are granted and expire each time. Default 1,000.
 	//
 	// +optional
 	// +kubebuilder:default=1000
@@ -84,7 +89,8 @@ type LeaseExpirySettings struct {
 	// +kubebuilder:validation:Maximum=100000
 	Leases int64 `json:"leases,omitempty"`
 
-	// keysPerLease is how many keys each of them has, which go with it. Default 1.
+	// keysPerLease is how many keys are attached to each lease. They are deleted
+	// when it expires. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -92,9 +98,9 @@ type LeaseExpirySettings struct {
 	// +kubebuilder:validation:Maximum=10000
 	KeysPerLease int64 `json:"keysPerLease,omitempty"`
 
-	// ttlSeconds is the time to live of the leases, in seconds. etcd raises one
-	// that is shorter than one and a half times its election timeout: 2 unless
-	// that was changed. Default 5.
+	// ttlSeconds is the time to live of the leases, in seconds. etcd raises a time
+	// that is shorter than one and a half times its election timeout; with the
+	// default election timeout the minimum is 2. Default 5.
 	//
 	// +optional
 	// +kubebuilder:default=5
@@ -103,10 +109,10 @@ type LeaseExpirySettings struct {
 	TTLSeconds int64 `json:"ttlSeconds,omitempty"`
 }
 
-// defaultKeepRevisions is that of CompactSettings.
+// defaultKeepRevisions is the default of CompactSettings.KeepRevisions.
 const defaultKeepRevisions = 1000
 
-// KeepRevisions is how many of the newest revisions a compaction leaves.
+// KeepRevisions is how many of the newest revisions a compaction keeps.
 func (d Disturbance) KeepRevisions() int64 {
 	if d.Compact == nil {
 		return defaultKeepRevisions
@@ -114,10 +120,10 @@ func (d Disturbance) KeepRevisions() int64 {
 	return d.Compact.KeepRevisions
 }
 
-// Every is the time from the start of one disturbance to that of the next.
+// Every is the time from the start of one disturbance to the start of the next.
 func (d Disturbance) Every() time.Duration { return time.Duration(d.EverySeconds) * time.Second }
 
-// StoreWide says whether it concerns more than the keys of the run.
+// StoreWide reports whether the disturbance affects more than the keys of the run.
 func (d Disturbance) StoreWide() bool {
 	return d.Type == DisturbanceCompact || d.Type == DisturbanceDefragment
 }

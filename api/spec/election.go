@@ -1,12 +1,12 @@
 package spec
 
 // Election campaigns, leads for a while and resigns with each request, by the
-// election of etcd's client library. Each client has a session, a lease that its
-// candidacy is attached to, and stands in one election all the time.
+// election of etcd's client library. Each client has a session, which is a
+// lease that its candidacy is attached to, and always takes part in the same
+// election.
 type Election struct {
-	// names is how many elections there are, at most load.clients. The clients are
-	// dealt out to them evenly: load.clients divided by names stand in each.
-	// Default 1.
+	// names is the number of elections, at most load.clients. The clients are
+	// spread evenly: load.clients divided by names take part in each. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1

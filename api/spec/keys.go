@@ -11,20 +11,20 @@ const (
 	Sequential Distribution = "Sequential"
 	// Uniform takes any key with the same probability.
 	Uniform Distribution = "Uniform"
-	// ZipfLaw takes the key of rank r with a probability proportional to r to the
-	// power of minus an exponent.
+	// ZipfLaw takes the key of rank r with a probability proportional to 1 /
+	// r^exponent.
 	ZipfLaw Distribution = "Zipf"
 	// HotSpots sends one share of the requests to one share of the keys.
 	HotSpots Distribution = "HotSpot"
 )
 
-// Keys are the keys that a run touches, and how its requests choose among them.
-// A key is the run's prefix and a decimal number with zeros before it.
+// Keys are the keys that a run uses, and how its requests choose among them. A
+// key is the run's prefix and a decimal number with leading zeros.
 //
-// +kubebuilder:validation:XValidation:rule="string(self.count - 1).size() <= self.sizeBytes",message="keys.sizeBytes is too small to write keys.count different keys as decimal numbers: raise sizeBytes or lower count"
-// +kubebuilder:validation:XValidation:rule="has(self.zipf) == (self.distribution == 'Zipf')",message="keys.zipf must be set if, and only if, keys.distribution is Zipf, for example {exponent: \"0.99\"}"
-// +kubebuilder:validation:XValidation:rule="has(self.hotSpot) == (self.distribution == 'HotSpot')",message="keys.hotSpot must be set if, and only if, keys.distribution is HotSpot, for example {keysPerMillion: 200000, requestsPerMillion: 800000}"
-// +kubebuilder:validation:XValidation:rule="self.distribution != 'HotSpot' || self.count >= 2",message="keys.distribution HotSpot needs a keys.count of at least 2, a hot key and a cold one: raise it, or set distribution Sequential for one key"
+// +kubebuilder:validation:XValidation:rule="string(self.count - 1).size() <= self.sizeBytes",messageExpression="'must be long enough for the decimal number count - 1' + (self.sizeBytes == 8 ? ', found 8 (the default)' : \"\") + ': raise sizeBytes or lower count'",fieldPath=".sizeBytes"
+// +kubebuilder:validation:XValidation:rule="has(self.zipf) == (self.distribution == 'Zipf')",messageExpression="self.distribution == 'Zipf' ? 'must be set for distribution Zipf, for example {exponent: \"0.99\"}' : 'must be absent unless distribution is Zipf: remove it'",fieldPath=".zipf"
+// +kubebuilder:validation:XValidation:rule="has(self.hotSpot) == (self.distribution == 'HotSpot')",messageExpression="self.distribution == 'HotSpot' ? 'must be set for distribution HotSpot, for example {keysPerMillion: 200000, requestsPerMillion: 800000}' : 'must be absent unless distribution is HotSpot: remove it'",fieldPath=".hotSpot"
+// +kubebuilder:validation:XValidation:rule="self.distribution != 'HotSpot' || self.count >= 2",message="must be at least 2 for distribution HotSpot, which needs a hot key and a cold one: raise it, or set distribution Sequential",fieldPath=".count"
 type Keys struct {
 	// count is the number of different keys.
 	//
@@ -33,8 +33,8 @@ type Keys struct {
 	// +kubebuilder:validation:Maximum=1000000000
 	Count int64 `json:"count"`
 
-	// sizeBytes is the length of a key in bytes, not counting the run's prefix.
-	// Default 8.
+	// sizeBytes is the length of a key in bytes, without the run's prefix. Default
+	// 8.
 	//
 	// +optional
 	// +kubebuilder:default=8
@@ -42,53 +42,58 @@ type Keys struct {
 	// +kubebuilder:validation:Maximum=4096
 	SizeBytes int32 `json:"sizeBytes,omitempty"`
 
-	// distribution is Sequential (request n takes key n mod count), Uniform (any
-	// key, with the same probability), Zipf (a few keys get most requests, as zipf
-	// says) or HotSpot (a share of the requests goes to a share of the keys, as
-	// hotSpot says). Default Sequential.
+	// distribution is how requests choose keys:
+	// - Sequential: request n takes key n mod count.
+	// - Uniform: each key has the same probability.
+	// - Zipf: a few keys get most requests; see zipf.
+	// - HotSpot: one share of the keys gets one share of the requests; see
+	//   hotSpot.
+	//
+	// Default Sequential.
 	//
 	// +optional
 	// +kubebuilder:default=Sequential
 	Distribution Distribution `json:"distribution,omitempty"`
 
-	// zipf is how uneven the distribution Zipf is.
+	// zipf sets how uneven distribution Zipf is, which requires it.
 	//
 	// +optional
 	Zipf *Zipf `json:"zipf,omitempty"`
 
-	// hotSpot is how uneven the distribution HotSpot is.
+	// hotSpot sets how uneven distribution HotSpot is, which requires it.
 	//
 	// +optional
 	HotSpot *HotSpot `json:"hotSpot,omitempty"`
 }
 
-// Zipf is Zipf's law: the key of rank r is taken with a probability proportional
-// to r to the power of minus the exponent. The seed decides which key has which
-// rank: ranks are scattered over the keys.
+// Zipf is Zipf's law: the key of rank r is taken with a probability
+// proportional to 1 / r^exponent. The seed decides which key has which rank.
+// Ranks are scattered over the keys.
 type Zipf struct {
-	// exponent is a decimal, 0.001 to 10: near 0 all keys are alike, at 1 the
-	// second key is taken half as often as the first. Default "0.99".
+	// exponent is a decimal from 0.001 to 10. Near 0 all keys are equally likely.
+	// At 1 the second key is taken half as often as the first. Default "0.99".
 	//
 	// +optional
 	// +kubebuilder:default="0.99"
 	// +kubebuilder:validation:MaxLength=6
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(0|[1-9]|10)([.][0-9]{1,3})?$') && double(self) >= 0.001 && double(self) <= 10.0",message="wanted a decimal from 0.001 to 10 with at most three digits after the point, in quotes, for example \"0.99\""
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(0|[1-9]|10)([.][0-9]{1,3})?$') && double(self) >= 0.001 && double(self) <= 10.0",message="must be a decimal from 0.001 to 10 with at most three digits after the point, in quotes, for example \"0.99\""
 	Exponent Decimal `json:"exponent,omitempty"`
 }
 
-// HotSpot sends one share of the requests to one share of the keys, in each share
-// with the same probability. The seed decides which keys are hot: they are
-// scattered over the keys.
+// HotSpot sends one share of the requests to one share of the keys. Within
+// each share all keys are equally likely. The seed decides which keys are hot;
+// they are scattered over the keys.
 type HotSpot struct {
-	// keysPerMillion is how many of a million keys are hot. At least one key is.
+	// keysPerMillion is the share of keys that are hot, per million. At least one
+	// key is hot.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=999999
 	KeysPerMillion int32 `json:"keysPerMillion"`
 
-	// requestsPerMillion is how many of a million requests, on average, take a
-	// hot key. The others take a cold one.
+	// requestsPerMillion is the mean share of requests that take a hot key, per
+	// million. The others take a cold key.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0

@@ -15,10 +15,11 @@ const (
 	LeaseRevoke LeaseOperation = "Revoke"
 )
 
-// MaxLeases bounds the leases that a run grants on purpose.
+// MaxLeases bounds the leases that the requests of a run grant, renew or
+// revoke.
 const MaxLeases = 1_000_000
 
-// KeepAliveMode is how renewals travel.
+// KeepAliveMode is how renewals are sent.
 //
 // +kubebuilder:validation:Enum=Once;Stream
 type KeepAliveMode string
@@ -28,27 +29,29 @@ const (
 	// KeepAliveOnce opens a stream for each renewal, as etcd's own benchmark does.
 	KeepAliveOnce KeepAliveMode = "Once"
 	// KeepAliveStream sends the renewals of a client over one stream that stays
-	// open, as clients that keep leases do.
+	// open, as applications do.
 	KeepAliveStream KeepAliveMode = "Stream"
 )
 
-// Lease grants, renews or revokes a lease with each request. No keys are attached
-// to the leases.
+// Lease grants, renews or revokes a lease with each request. The leases have
+// no keys.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.keepAlive) == (self.operation == 'KeepAlive')",message="lease.keepAlive must be set if, and only if, lease.operation is KeepAlive"
+// +kubebuilder:validation:XValidation:rule="has(self.keepAlive) == (self.operation == 'KeepAlive')",messageExpression="self.operation == 'KeepAlive' ? 'must be set for operation KeepAlive: {} takes all defaults' : 'must be absent unless operation is KeepAlive: remove it'",fieldPath=".keepAlive"
 type Lease struct {
-	// operation is Grant (each request grants a new lease, which stays until the
-	// run ends), KeepAlive (each request renews one of a number of leases, in
-	// turn) or Revoke (each request revokes a lease of its own, which was granted
-	// before the load). Grant and Revoke need load.requests, at most 1,000,000.
-	// Grants of a warm-up, which needs load.rate.perSecond, are among these.
+	// operation is what each request does:
+	// - Grant: grants a new lease, which stays until the run ends.
+	// - KeepAlive: renews one of a number of leases, in turn.
+	// - Revoke: revokes a lease that was granted before the load.
+	//
+	// Grant and Revoke need load.requests, at most 1,000,000. A warm-up with Grant
+	// needs load.rate.perSecond, and its grants count toward this limit.
 	//
 	// +required
 	Operation LeaseOperation `json:"operation"`
 
 	// ttlSeconds is the time to live of every lease, in seconds. Leases are
-	// revoked when the run ends; this is how long they stay if that fails, and
-	// how long those that were granted before the load may wait for its start.
+	// revoked when the run ends; if that fails, they expire after this time.
+	// Leases that are granted before the load must not expire before it starts.
 	// Default 3600.
 	//
 	// +optional
@@ -57,7 +60,8 @@ type Lease struct {
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSeconds int64 `json:"ttlSeconds,omitempty"`
 
-	// keepAlive says how KeepAlive renews.
+	// keepAlive has the settings of operation KeepAlive, which requires it. {}
+	// takes all defaults.
 	//
 	// +optional
 	KeepAlive *KeepAlive `json:"keepAlive,omitempty"`

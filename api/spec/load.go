@@ -2,21 +2,24 @@ package spec
 
 import "time"
 
-// Load says how many requests are sent, by how many clients, how fast. All
-// numbers are totals over all pods.
+// Load says how many requests are sent, by how many clients, and how fast. All
+// numbers are totals over all client pods.
 //
-// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",message="load.pods must not be greater than load.connections: each pod needs a connection"
-// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",message="load.connections must not be greater than load.clients: a connection without a client would send nothing"
-// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds) || has(self.rate) && has(self.rate.stages)",message="exactly one of load.requests and load.durationSeconds must be set, or neither with load.rate.stages"
-// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.stages) || !has(self.requests) && !has(self.durationSeconds)",message="load.requests and load.durationSeconds must be absent with load.rate.stages: the seconds of the stages add up to the duration"
-// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.ramp) || has(self.durationSeconds)",message="load.rate.ramp needs load.durationSeconds, over which the rate changes, instead of load.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",message="load.requests must not be smaller than load.pods: each pod needs a request"
+// +kubebuilder:validation:XValidation:rule="self.connections < 1 || self.pods <= self.connections",messageExpression="'must be at least load.pods' + (self.connections == 1 ? ', found 1 (the default)' : \"\") + ': each pod needs a connection'",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.clients < 1 || self.connections <= self.clients",messageExpression="'must be at least load.connections' + (self.clients == 1 ? ', found 1 (the default)' : \"\") + ': a connection without a client would send nothing'",fieldPath=".clients"
+// +kubebuilder:validation:XValidation:rule="has(self.requests) != has(self.durationSeconds) || has(self.rate) && has(self.rate.stages)",messageExpression="'exactly one of load.requests and load.durationSeconds must be set, or neither with load.rate.stages: found ' + (has(self.requests) ? 'both' : 'neither')"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.stages) || !has(self.requests) && !has(self.durationSeconds)",message="cannot be combined with load.requests or load.durationSeconds: the seconds of the stages add up to the duration; remove these",fieldPath=".rate.stages"
+// +kubebuilder:validation:XValidation:rule="!has(self.rate) || !has(self.rate.ramp) || has(self.durationSeconds)",message="needs load.durationSeconds instead of load.requests: the rate changes over that time",fieldPath=".rate.ramp"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || self.requests < 1 || self.requests >= self.pods",message="must be at least load.pods: each pod needs a request",fieldPath=".requests"
 type Load struct {
-	// transport is Client (the store's usual Go library, as applications use it; for
-	// etcd that is clientv3) or Fast (this project's own client, which spends a small
-	// part of the processor time, so that a small client machine is not what is
-	// measured). Fast carries workloads whose requests are each answered once; others
-	// are refused. Every result names the transport. Default Client.
+	// transport is one of:
+	// - Client: the store's usual Go library, as applications use it. For etcd
+	//   that is clientv3.
+	// - Fast: this project's own client. It needs much less processor time, so a
+	//   small client machine is less likely to limit the result. It carries only
+	//   workloads whose requests have one response each; others are refused.
+	//
+	// Every result names the transport. Default Client.
 	//
 	// +optional
 	// +kubebuilder:default=Client
@@ -30,8 +33,8 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=100
 	Pods int32 `json:"pods,omitempty"`
 
-	// connections is the number of TCP connections that carry the load;
-	// connection j goes to member j mod members. Default 1.
+	// connections is the number of TCP connections that carry the load. Connection
+	// j goes to member j mod members. At least one per pod is needed. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -39,8 +42,9 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=100000
 	Connections int32 `json:"connections,omitempty"`
 
-	// clients is the number of clients, each with at most one request in
-	// flight; client i uses connection i mod connections. Default 1.
+	// clients is the number of simulated clients. Each has at most one request in
+	// flight. Client i uses connection i mod connections. At least one per
+	// connection is needed. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -49,15 +53,16 @@ type Load struct {
 	Clients int32 `json:"clients,omitempty"`
 
 	// requests is how many requests are measured. Warm-up and preload are not
-	// counted. Excludes durationSeconds, rate.ramp and rate.stages.
+	// counted. Set either requests or durationSeconds, or rate.stages. Not
+	// possible with rate.ramp.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000000
 	Requests *int64 `json:"requests,omitempty"`
 
-	// durationSeconds is the length of the measured window in seconds.
-	// Excludes requests and rate.stages.
+	// durationSeconds is the length of the measured window in seconds. Set either
+	// durationSeconds or requests, or rate.stages.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -73,8 +78,8 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=3600
 	WarmupSeconds int32 `json:"warmupSeconds"`
 
-	// requestTimeoutSeconds is how long, in seconds, a request may take
-	// before it counts as failed with code DeadlineExceeded. Default 10.
+	// requestTimeoutSeconds is how long, in seconds, a request may take. After
+	// that it has failed with code DeadlineExceeded. Default 10.
 	//
 	// +optional
 	// +kubebuilder:default=10
@@ -82,17 +87,17 @@ type Load struct {
 	// +kubebuilder:validation:Maximum=600
 	RequestTimeoutSeconds int32 `json:"requestTimeoutSeconds,omitempty"`
 
-	// rate makes the load open loop: requests start on a schedule, whatever
-	// the target does, and a request that has to wait for a free client
-	// counts that wait as latency. Absent: closed loop, each client sends its
-	// next request when the last one was answered.
+	// rate makes the load an open loop: requests start on a schedule, however slow
+	// the target is. A request that waits for a free client counts the wait as
+	// latency. Absent: closed loop, in which each client sends its next request
+	// when the last one was answered.
 	//
 	// +optional
 	Rate *Rate `json:"rate,omitempty"`
 
-	// seed of the pseudo-random choices. The same seed and spec give the same
-	// set of operations, whatever the number of pods; of workload.type Kubernetes
-	// the pods are a part of the set. Default 1.
+	// seed sets the pseudo-random choices. The same seed and spec give the same
+	// set of operations for any number of pods. For workload.type Kubernetes the
+	// set also depends on the number of pods. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -100,8 +105,7 @@ type Load struct {
 	Seed int64 `json:"seed"`
 }
 
-// RequestBound is how many requests bound the measured window, 0 if its duration
-// does.
+// RequestBound is how many requests bound the measured window. It is 0 if a duration bounds it.
 func (l Load) RequestBound() int64 {
 	if l.Requests == nil {
 		return 0
@@ -109,7 +113,7 @@ func (l Load) RequestBound() int64 {
 	return *l.Requests
 }
 
-// Duration is the length of the measured window, 0 if requests bound it.
+// Duration is the length of the measured window. It is 0 if requests bound it.
 func (l Load) Duration() time.Duration {
 	seconds := int64(0)
 	if l.DurationSeconds != nil {
@@ -126,10 +130,10 @@ func (l Load) Duration() time.Duration {
 // Warmup is the length of the warm-up.
 func (l Load) Warmup() time.Duration { return time.Duration(l.WarmupSeconds) * time.Second }
 
-// RequestTimeout is when a request counts as failed.
+// RequestTimeout is how long a request may take.
 func (l Load) RequestTimeout() time.Duration {
 	return time.Duration(l.RequestTimeoutSeconds) * time.Second
 }
 
-// OpenLoop says whether requests start on a schedule.
+// OpenLoop reports whether requests start on a schedule.
 func (l Load) OpenLoop() bool { return l.Rate != nil }

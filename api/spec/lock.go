@@ -1,12 +1,12 @@
 package spec
 
-// Lock acquires a lock, holds it for a while and releases it with each request,
-// by the mutex of etcd's client library. Each client has a session, a lease that
-// its locks are attached to, and contends for one name all the time.
+// Lock acquires a lock, holds it for a while and releases it with each
+// request, by the mutex of etcd's client library. Each client has a session,
+// which is a lease that its locks are attached to, and always uses the same
+// lock.
 type Lock struct {
-	// names is how many locks there are, at most load.clients. The clients are
-	// dealt out to them evenly: load.clients divided by names contend for each.
-	// Default 1.
+	// names is the number of locks, at most load.clients. The clients are spread
+	// evenly: load.clients divided by names contend for each lock. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -14,7 +14,7 @@ type Lock struct {
 	// +kubebuilder:validation:Maximum=1000000
 	Names int32 `json:"names,omitempty"`
 
-	// holdMilliseconds is how long a client keeps a lock before it releases it, in
+	// holdMilliseconds is how long a client holds a lock before it releases it, in
 	// milliseconds. Default 0.
 	//
 	// +optional

@@ -3,35 +3,36 @@ package spec
 // Mixed reads or writes one key with each request. The keys are written before
 // the run starts.
 type Mixed struct {
-	// readPercent is how many of a hundred requests are reads.
+	// readPercent is the share of requests that are reads, in percent. The others
+	// are writes.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	ReadPercent int32 `json:"readPercent"`
 
-	// inTransaction sends each read, and each write, as the one operation of a
+	// inTransaction sends each read and each write as the only operation of a
 	// transaction without comparisons, as txn-mixed of etcd's benchmark tool does.
 	// It needs load.transport Client. Default false.
 	//
 	// +optional
 	InTransaction bool `json:"inTransaction,omitempty"`
 
-	// consistency of the reads: Linearizable or Serializable. Default
+	// consistency of the reads is Linearizable (a quorum is asked) or Serializable
+	// (the contacted member answers alone, perhaps with an old value). Default
 	// Linearizable.
 	//
 	// +optional
 	// +kubebuilder:default=Linearizable
 	Consistency Consistency `json:"consistency,omitempty"`
 
-	// keys are the keys that are read and written. Default 10,000 keys, each with
-	// the same probability.
+	// keys are the keys to read and write. Default: 10,000 keys, Uniform.
 	//
 	// +optional
 	// +kubebuilder:default={count:10000,sizeBytes:8,distribution:Uniform}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what is written.
+	// values are what is written. Default: 256 random bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}

@@ -7,12 +7,12 @@ type Delivery string
 
 // The deliveries of reads.
 const (
-	// DeliveryWhole has all keys in one response.
+	// DeliveryWhole returns all keys in one response.
 	DeliveryWhole Delivery = "Whole"
-	// DeliveryPages asks for page after page, all at the revision of the first.
+	// DeliveryPages requests page after page, all at the revision of the first.
 	DeliveryPages Delivery = "Pages"
-	// DeliveryStream has one request answered by a stream of responses
-	// (RangeStream).
+	// DeliveryStream sends one request (RangeStream) that is answered by a stream
+	// of responses.
 	DeliveryStream Delivery = "Stream"
 )
 
@@ -25,21 +25,21 @@ type Consistency string
 const (
 	// Linearizable reads what a quorum has agreed on.
 	Linearizable Consistency = "Linearizable"
-	// Serializable reads what the contacted member has; it may be stale.
+	// Serializable reads what the contacted member has. It may be stale.
 	Serializable Consistency = "Serializable"
 )
 
-// Range reads one key, or some that follow each other, with each request. The
+// Range reads one key, or several consecutive keys, with each request. The
 // keys are written before the run starts.
 //
-// +kubebuilder:validation:XValidation:rule="self.keysPerRequest <= self.keys.count",message="range.keysPerRequest must not be greater than range.keys.count: there are no more keys to read; lower it or raise keys.count"
-// +kubebuilder:validation:XValidation:rule="self.keys.distribution != 'HotSpot' || self.keysPerRequest < self.keys.count",message="range.keys.distribution HotSpot needs a range.keysPerRequest below range.keys.count: requests that read all keys leave nothing to choose"
-// +kubebuilder:validation:XValidation:rule="!has(self.limit) || self.limit < self.keysPerRequest",message="range.limit must be smaller than range.keysPerRequest, or it limits nothing: lower it or remove it"
-// +kubebuilder:validation:XValidation:rule="!self.countOnly || !self.keysOnly && !has(self.limit)",message="range.countOnly excludes range.keysOnly and range.limit: a count comes without keys; remove one of them"
-// +kubebuilder:validation:XValidation:rule="self.countOnly || self.delivery == 'Stream' || (has(self.keysPerPage) ? self.keysPerPage : has(self.limit) ? self.limit : self.keysPerRequest) * ((self.keysOnly ? 0 : self.values.sizeBytes) + self.keys.sizeBytes + 320) <= 50331648",message="one response of range would have more than 48 MiB: lower keysPerRequest or values.sizeBytes, or set limit, keysOnly, countOnly, or a delivery of Pages or Stream"
-// +kubebuilder:validation:XValidation:rule="has(self.keysPerPage) == (self.delivery == 'Pages')",message="range.keysPerPage must be set if, and only if, range.delivery is Pages"
-// +kubebuilder:validation:XValidation:rule="!has(self.keysPerPage) || self.keysPerPage < self.keysPerRequest",message="range.keysPerPage must be smaller than range.keysPerRequest, or there is only one page: lower it or raise keysPerRequest"
-// +kubebuilder:validation:XValidation:rule="self.delivery == 'Whole' || !self.countOnly && !has(self.limit)",message="range.countOnly and range.limit exclude a range.delivery of Pages or Stream, which reads all keys that a request covers: remove them or the delivery"
+// +kubebuilder:validation:XValidation:rule="self.keysPerRequest <= self.keys.count",messageExpression="'must be at most range.keys.count' + (self.keys.count == 1 ? ' (1, the default)' : \"\") + ': a request cannot read more keys; lower it or raise keys.count'",fieldPath=".keysPerRequest"
+// +kubebuilder:validation:XValidation:rule="self.keys.distribution != 'HotSpot' || self.keysPerRequest < self.keys.count",message="must be less than range.keys.count with keys.distribution HotSpot: requests that read all keys cannot choose among them",fieldPath=".keysPerRequest"
+// +kubebuilder:validation:XValidation:rule="!has(self.limit) || self.limit < self.keysPerRequest",messageExpression="'must be less than keysPerRequest' + (self.keysPerRequest == 1 ? ' (1, the default)' : \"\") + ', or it limits nothing: lower or remove it'",fieldPath=".limit"
+// +kubebuilder:validation:XValidation:rule="!self.countOnly || !self.keysOnly && !has(self.limit)",message="cannot be combined with keysOnly or limit: a count comes without keys; remove one of them",fieldPath=".countOnly"
+// +kubebuilder:validation:XValidation:rule="self.countOnly || self.delivery == 'Stream' || (has(self.keysPerPage) ? self.keysPerPage : has(self.limit) ? self.limit : self.keysPerRequest) * ((self.keysOnly ? 0 : self.values.sizeBytes) + self.keys.sizeBytes + 320) <= 50331648",message="one response would have more than 48 MiB: lower keysPerRequest, keysPerPage or values.sizeBytes; or set limit, keysOnly, countOnly, or delivery Pages or Stream"
+// +kubebuilder:validation:XValidation:rule="has(self.keysPerPage) == (self.delivery == 'Pages')",messageExpression="self.delivery == 'Pages' ? 'must be set for delivery Pages, for example 500' : 'must be absent unless delivery is Pages: remove it'",fieldPath=".keysPerPage"
+// +kubebuilder:validation:XValidation:rule="!has(self.keysPerPage) || self.keysPerPage < self.keysPerRequest",messageExpression="'must be less than keysPerRequest' + (self.keysPerRequest == 1 ? ' (1, the default)' : \"\") + ', or there is only one page: lower it or raise keysPerRequest'",fieldPath=".keysPerPage"
+// +kubebuilder:validation:XValidation:rule="self.delivery == 'Whole' || !self.countOnly && !has(self.limit)",message="must be Whole with countOnly or limit: Pages and Stream read all keys that a request covers; remove them, or set delivery Whole",fieldPath=".delivery"
 type Range struct {
 	// consistency is Linearizable (a quorum is asked) or Serializable (the
 	// contacted member answers alone, perhaps with an old value). Default
@@ -49,10 +49,10 @@ type Range struct {
 	// +kubebuilder:default=Linearizable
 	Consistency Consistency `json:"consistency,omitempty"`
 
-	// keysPerRequest is how many keys that follow each other one request covers:
-	// 1 reads one key, more is a range from a key on, and keys.count reads all,
-	// as with a prefix. keys.distribution chooses the first one, which is never so
-	// near to the last key that there would be fewer. Default 1.
+	// keysPerRequest is how many consecutive keys one request covers. 1 reads one
+	// key. A greater number reads a range, and keys.count reads all keys, as with
+	// a prefix. keys.distribution chooses the first key so that the range never
+	// runs past the last one. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -60,26 +60,30 @@ type Range struct {
 	// +kubebuilder:validation:Maximum=1000000
 	KeysPerRequest int64 `json:"keysPerRequest,omitempty"`
 
-	// limit is how many of the keys that a request covers are returned, at most.
-	// etcd counts the others. Default: all of them.
+	// limit is how many of the covered keys are returned at most. etcd only counts
+	// the others. Absent: all covered keys are returned.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Limit *int64 `json:"limit,omitempty"`
 
-	// delivery is Whole (one response has all keys), Pages (one request is a
-	// whole listing: page after page of keysPerPage keys, each from where the one
-	// before ended and at the revision of the first) or Stream (one RangeStream,
-	// which etcd 3.7 and newer serve: etcd answers with a stream of responses of its
-	// own choice, all at one revision). The latency is that of all pages or
-	// responses together. Default Whole.
+	// delivery is how the keys of one request arrive:
+	// - Whole: one response has all keys.
+	// - Pages: one request is a listing of several pages of keysPerPage keys.
+	//   Each page starts where the one before ended, at the revision of the
+	//   first.
+	// - Stream: one RangeStream, which needs etcd 3.7 or newer. etcd splits the
+	//   keys into a stream of responses, all at one revision.
+	//
+	// The latency is that of all pages or responses together. Default Whole.
 	//
 	// +optional
 	// +kubebuilder:default=Whole
 	Delivery Delivery `json:"delivery,omitempty"`
 
-	// keysPerPage is how many keys a page has, at most.
+	// keysPerPage is how many keys a page has at most. Delivery Pages requires it;
+	// other deliveries exclude it.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -92,20 +96,19 @@ type Range struct {
 	// +kubebuilder:default=false
 	KeysOnly bool `json:"keysOnly"`
 
-	// countOnly returns the number of keys, and neither keys nor values.
-	// Default false.
+	// countOnly returns only the number of keys. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false
 	CountOnly bool `json:"countOnly"`
 
-	// keys are the keys that are read. Default one key.
+	// keys are the keys to read. Default: one key.
 	//
 	// +optional
 	// +kubebuilder:default={count:1,sizeBytes:8,distribution:Sequential}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what the keys hold.
+	// values are what the keys hold. Default: 256 random bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}

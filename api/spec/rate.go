@@ -7,47 +7,46 @@ type Arrival string
 
 // The ways in which requests are spread.
 const (
-	// ArrivalConstant starts requests at equal distances.
+	// ArrivalConstant starts requests at equal intervals.
 	ArrivalConstant Arrival = "Constant"
 	// ArrivalPoisson starts requests at random, independently of each other, as
-	// many users do that know nothing of each other. The rate is the average.
+	// many independent users do. The rate is the average.
 	ArrivalPoisson Arrival = "Poisson"
 )
 
-// Rate is the schedule of an open-loop load: a union of perSecond, ramp and
-// stages.
+// Rate is the schedule of an open loop. It is a union of perSecond, ramp and
+// stages: exactly one must be set.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.perSecond), has(self.ramp), has(self.stages)].exists_one(set, set)",message="exactly one of rate.perSecond, rate.ramp and rate.stages must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.perSecond), has(self.ramp), has(self.stages)].exists_one(set, set)",message="exactly one of perSecond, ramp and stages must be set"
 type Rate struct {
-	// perSecond is the number of requests started in a second, over all pods,
-	// from the start to the end.
+	// perSecond is a constant rate: the number of requests started per second,
+	// over all pods.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000
 	PerSecond int64 `json:"perSecond,omitempty"`
 
-	// ramp changes the rate linearly over the measured window, which
-	// load.durationSeconds must bound. The warm-up keeps the rate at which the
-	// ramp begins.
+	// ramp changes the rate linearly over the measured window. It needs
+	// load.durationSeconds. The warm-up uses the rate at which the ramp begins.
 	//
 	// +optional
 	Ramp *Ramp `json:"ramp,omitempty"`
 
-	// stages are rates, one after the other. Their seconds add up to the length
-	// of the measured window: load.durationSeconds and load.requests must be
-	// absent. The warm-up keeps the rate of the first stage.
+	// stages are rates that follow each other. Their seconds add up to the length
+	// of the measured window, so load.durationSeconds and load.requests must be
+	// absent. The warm-up uses the rate of the first stage.
 	//
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
-	// +kubebuilder:validation:XValidation:rule="self[size(self) - 1].perSecond > 0",message="the last of rate.stages must have perSecond above 0: a run ends with its last request, so a final pause has no effect; remove that stage"
+	// +kubebuilder:validation:XValidation:rule="self[size(self) - 1].perSecond > 0",message="the last stage must have perSecond above 0: a run ends with its last request, so a final pause has no effect; remove that stage"
 	Stages []RateStage `json:"stages,omitempty"`
 
-	// arrival is Constant (requests start at the distances that the rate gives)
-	// or Poisson (requests start at random, independently of each other, and the
-	// rate is the average). Default Constant.
+	// arrival is Constant (requests start at equal intervals) or Poisson (requests
+	// start at random, independently of each other, and the rate is the average).
+	// Default Constant.
 	//
 	// +optional
 	// +kubebuilder:default=Constant
@@ -56,18 +55,18 @@ type Rate struct {
 
 // Ramp is a rate that changes linearly over the measured window.
 //
-// +kubebuilder:validation:XValidation:rule="self.fromPerSecond != self.toPerSecond",message="rate.ramp must go from one rate to another: for a rate that stays the same, set rate.perSecond instead"
+// +kubebuilder:validation:XValidation:rule="self.fromPerSecond != self.toPerSecond",message="fromPerSecond and toPerSecond must differ: for a constant rate, set rate.perSecond instead"
 type Ramp struct {
-	// fromPerSecond is the number of requests started in a second, over all
-	// pods, at the start of the measured window.
+	// fromPerSecond is the rate at the start of the measured window: the number of
+	// requests started per second, over all pods.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000000
 	FromPerSecond int64 `json:"fromPerSecond"`
 
-	// toPerSecond is the number of requests started in a second, over all pods,
-	// at the end of the measured window.
+	// toPerSecond is the rate at the end of the measured window: the number of
+	// requests started per second, over all pods.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0
@@ -77,8 +76,8 @@ type Ramp struct {
 
 // RateStage is a rate and how long it lasts.
 type RateStage struct {
-	// perSecond is the number of requests started in a second, over all pods;
-	// 0 is a pause.
+	// perSecond is the number of requests started per second, over all pods. 0 is
+	// a pause.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=0
@@ -93,15 +92,14 @@ type RateStage struct {
 	Seconds int32 `json:"seconds"`
 }
 
-// Stretch is a part of a schedule in which the rate goes linearly from one number
-// of requests a second to another.
+// Stretch is a part of a schedule in which the rate changes linearly from one
+// number of requests per second to another.
 type Stretch struct {
 	From, To int64
 	Seconds  int64
 }
 
-// Stretches are the parts of the measured window of an open-loop load; none where
-// one rate lasts from the start to the end.
+// Stretches are the parts of the measured window of an open loop. There are none for a rate with perSecond.
 func (l Load) Stretches() []Stretch {
 	switch {
 	case l.Rate == nil:
@@ -116,8 +114,8 @@ func (l Load) Stretches() []Stretch {
 	return out
 }
 
-// WarmupPerSecond is the rate of the warm-up of an open-loop load: the one with
-// which the measured window begins. It is 0 in a closed loop.
+// WarmupPerSecond is the rate of the warm-up of an open loop: the rate at the start of the measured window. It is 0 in
+// a closed loop.
 func (l Load) WarmupPerSecond() int64 {
 	if stretches := l.Stretches(); len(stretches) > 0 {
 		return stretches[0].From

@@ -1,17 +1,17 @@
 package spec
 
-// Isolation is which conflicts keep a software transaction from committing, in
-// the terms of etcd's client library.
+// Isolation says which conflicts prevent the commit of a software transaction,
+// in the terms of etcd's client library.
 //
 // +kubebuilder:validation:Enum=SerializableSnapshot;Serializable;RepeatableReads;ReadCommitted
 type Isolation string
 
 // The isolation levels, strictest first.
 const (
-	// IsolationSerializableSnapshot is IsolationSerializable, and also wants the keys
-	// that are written to be unchanged since the first read.
+	// IsolationSerializableSnapshot is IsolationSerializable, and the written keys
+	// must also be unchanged since the first read.
 	IsolationSerializableSnapshot Isolation = "SerializableSnapshot"
-	// IsolationSerializable reads all keys as they were at the first read, and
+	// IsolationSerializable reads all keys at the revision of the first read, and
 	// commits if they are unchanged.
 	IsolationSerializable Isolation = "Serializable"
 	// IsolationRepeatableReads reads each key as the contacted member has it, and
@@ -22,14 +22,15 @@ const (
 	IsolationReadCommitted Isolation = "ReadCommitted"
 )
 
-// Locker is what keeps software transactions apart.
+// Locker is the lock that separates software transactions.
 //
 // +kubebuilder:validation:Enum=None;LockClient;LockRPC
 type Locker string
 
 // The lockers.
 const (
-	// LockerNone takes no lock: a transaction that meets another is tried again.
+	// LockerNone takes no lock: a transaction that conflicts with another is tried
+	// again.
 	LockerNone Locker = "None"
 	// LockerClient holds a mutex of etcd's client library around each transaction.
 	LockerClient Locker = "LockClient"
@@ -37,28 +38,32 @@ const (
 	LockerRPC Locker = "LockRPC"
 )
 
-// STM runs a transaction of software transactional memory with each request, as
-// etcd's client library offers it: it reads keys, writes some of them, and is
-// tried until it commits. The keys are written before the run starts.
+// STM runs a transaction of software transactional memory with each request,
+// by etcd's client library. The transaction reads keys, writes some of them,
+// and is tried again until it commits. The keys are written before the run
+// starts.
 //
-// +kubebuilder:validation:XValidation:rule="self.keysPerTransaction <= self.keys.count",message="stm.keysPerTransaction must not be greater than stm.keys.count: a transaction takes a key only once"
-// +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 128",message="stm.keysPerTransaction and the share of them that stm.writePercent writes must be at most 128 together with stm.isolation SerializableSnapshot, whose commits compare both: etcd refuses transactions of more comparisons unless its --max-txn-ops is raised"
-// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes > 1568000 || self.keysPerTransaction * (4 * (self.keys.sizeBytes + 128) + self.values.sizeBytes) <= 1568000",message="stm.keysPerTransaction keys and values of stm.keys.sizeBytes and stm.values.sizeBytes do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), and a commit can name each key four times, with its prefix; lower one of them"
+// +kubebuilder:validation:XValidation:rule="self.keysPerTransaction <= self.keys.count",message="must be at most stm.keys.count: a transaction uses a key only once",fieldPath=".keysPerTransaction"
+// +kubebuilder:validation:XValidation:rule="self.isolation != 'SerializableSnapshot' || self.keysPerTransaction + (self.keysPerTransaction * self.writePercent + 99) / 100 <= 128",messageExpression="'must be at most 128 together with the share of them that writePercent' + (self.writePercent == 50 ? ' (50, the default)' : \"\") + ' writes, for isolation SerializableSnapshot (the default), which compares both: etcd refuses transactions with more comparisons unless its --max-txn-ops is raised'",fieldPath=".keysPerTransaction"
+// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes > 1568000 || self.keysPerTransaction * (4 * (self.keys.sizeBytes + 128) + self.values.sizeBytes) <= 1568000",messageExpression="'this many keys of keys.sizeBytes' + (self.keys.sizeBytes == 8 ? ' (8, the default)' : \"\") + ' and values of values.sizeBytes' + (self.values.sizeBytes == 256 ? ' (256, the default)' : \"\") + ' do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), and a commit can name each key four times, with its prefix; lower one of them'",fieldPath=".keysPerTransaction"
 type STM struct {
-	// isolation is SerializableSnapshot (all reads are of one revision; commits if
-	// what was read is unchanged and what is written has not changed since),
-	// Serializable (the same, but keys that are written without having been read are
-	// not compared), RepeatableReads (each key is read as the contacted member has
-	// it; commits if all are unchanged) or ReadCommitted (always commits).
+	// isolation is one of:
+	// - SerializableSnapshot: all reads are at one revision. The transaction
+	//   commits if the keys that it read or writes are unchanged since then.
+	// - Serializable: the same, but keys that are written without having been
+	//   read are not compared.
+	// - RepeatableReads: each key is read as the contacted member has it. The
+	//   transaction commits if all are unchanged.
+	// - ReadCommitted: the transaction always commits.
+	//
 	// Default SerializableSnapshot, as in etcd's client library.
 	//
 	// +optional
 	// +kubebuilder:default=SerializableSnapshot
 	Isolation Isolation `json:"isolation,omitempty"`
 
-	// keysPerTransaction is the number of different keys that a transaction
-	// reads, one after the other, at most 128, which is etcd's default limit.
-	// Default 1.
+	// keysPerTransaction is the number of different keys that a transaction reads,
+	// one after the other. At most 128, which is etcd's default limit. Default 1.
 	//
 	// +optional
 	// +kubebuilder:default=1
@@ -66,9 +71,9 @@ type STM struct {
 	// +kubebuilder:validation:Maximum=128
 	KeysPerTransaction int32 `json:"keysPerTransaction,omitempty"`
 
-	// writePercent is how many of a hundred keys that were read are then written.
-	// Where that is no whole number of keys of a transaction, chance decides
-	// about the last of them. Default 50.
+	// writePercent is the share of the read keys that are then written, in
+	// percent. If this is not a whole number of keys, the last key is written at
+	// random, in proportion. Default 50.
 	//
 	// +optional
 	// +kubebuilder:default=50
@@ -76,28 +81,31 @@ type STM struct {
 	// +kubebuilder:validation:Maximum=100
 	WritePercent int32 `json:"writePercent"`
 
-	// locker is what keeps transactions apart: None, LockClient (each client holds
-	// one mutex of etcd's client library around its transaction, the same for
-	// all) or LockRPC (a lock of etcd's lock service, likewise). The time to get
-	// it and to give it back counts. Default None.
+	// locker is the lock that separates transactions:
+	// - None: no lock.
+	// - LockClient: each client holds a mutex of etcd's client library around
+	//   its transaction. All clients use the same mutex.
+	// - LockRPC: the same with a lock of etcd's lock service.
+	//
+	// The time to acquire and to release the lock counts. Default None.
 	//
 	// +optional
 	// +kubebuilder:default=None
 	Locker Locker `json:"locker,omitempty"`
 
-	// keys are the keys of the transactions: the fewer, the more transactions meet.
-	// Default 10,000 keys, each with the same probability.
+	// keys are the keys of the transactions. Fewer keys mean more conflicts.
+	// Default: 10,000 keys, Uniform.
 	//
 	// +optional
 	// +kubebuilder:default={count:10000,sizeBytes:8,distribution:Uniform}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what is written.
+	// values are what is written. Default: 256 random bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}
 	Values Values `json:"values,omitzero"`
 }
 
-// Locks says whether each transaction holds a lock.
+// Locks reports whether each transaction holds a lock.
 func (s *STM) Locks() bool { return s.Locker != LockerNone }

@@ -21,7 +21,7 @@ const (
 // DefaultDatastore is the store of a target that does not name one.
 const DefaultDatastore = Etcd
 
-// Transport is how requests travel to the store.
+// Transport is the client that sends requests to the store.
 //
 // +kubebuilder:validation:Enum=Client;Fast
 type Transport string
@@ -30,8 +30,8 @@ type Transport string
 const (
 	// TransportClient is the store's usual Go library, as applications use it.
 	TransportClient Transport = "Client"
-	// TransportFast is this project's own client. It spends a small part of the
-	// processor time, so that the client is not what is measured.
+	// TransportFast is this project's own client. It needs much less processor
+	// time, so the client is less likely to limit the result.
 	TransportFast Transport = "Fast"
 )
 
@@ -44,17 +44,20 @@ type MemberSelection string
 const (
 	// MembersAll spreads connections evenly over all members.
 	MembersAll MemberSelection = "All"
-	// MembersLeader sends every request to the leader and follows it when it moves.
+	// MembersLeader sends every request to the leader, and follows it when it
+	// changes.
 	MembersLeader MemberSelection = "Leader"
-	// MembersFollowers spreads connections over the members that do not lead.
+	// MembersFollowers spreads connections over the members that are not the
+	// leader.
 	MembersFollowers MemberSelection = "Followers"
 )
 
-// RPC is the name of a request of a store's protocol, as the store itself counts it.
-// Of etcd it is that of a call of its gRPC services, as in the label grpc_method of
-// its counters. Of a call with a stream of requests, each message that is sent
-// counts: grpc_server_msg_received_total less grpc_server_handled_total, for etcd
-// counts the end of a stream as a message.
+// RPC is the name of a request of a store's protocol, as the store itself
+// counts it. For etcd it is a call of its gRPC services, as in the label
+// grpc_method of its counters. For a call with a stream of requests, each
+// message counts: grpc_server_msg_received_total minus
+// grpc_server_handled_total, because etcd counts the end of a stream as a
+// message.
 type RPC string
 
 // The requests to etcd.
@@ -98,29 +101,29 @@ const (
 	RPCServer RPC = "srvr"
 )
 
-// Carries is what a transport can carry.
+// Carries says which workloads a transport can carry.
 type Carries string
 
-// What transports carry.
+// The values of Carries.
 const (
-	// Everything is every workload of the store.
+	// Everything means every workload of the store.
 	Everything Carries = "every workload"
-	// Unary is every workload whose requests have one response each.
+	// Unary means every workload whose requests have one response each.
 	Unary Carries = "workloads whose requests have one response each"
 )
 
-// Store has what a store can do.
+// Store describes what a store can do.
 type Store struct {
-	// Name is what people call it.
+	// Name is the store's name in messages.
 	Name string
-	// RPCs are those that a run may send.
+	// RPCs are the requests that a run may send.
 	RPCs       []RPC
 	Transports map[Transport]Carries
 	// TLSAndAuth: the driver supports TLS and users.
 	TLSAndAuth bool
 	// SelectsMembers: the load can go to the leader alone, or to the followers.
 	SelectsMembers bool
-	// Disturbances that a run may make.
+	// Disturbances are those that a run may make.
 	Disturbances []DisturbanceType
 }
 
@@ -144,16 +147,16 @@ var stores = map[Datastore]Store{
 	},
 }
 
-// Store returns what the store can do, and false for an unknown store.
+// Store returns what the store can do. ok is false for an unknown store.
 func (d Datastore) Store() (s Store, ok bool) {
 	s, ok = stores[d]
 	return s, ok
 }
 
-// Datastores are all stores, by their names.
+// Datastores returns all stores, sorted by name.
 func Datastores() []Datastore { return slices.Sorted(maps.Keys(stores)) }
 
-// MostRPCs is how many different RPCs a run may send at most.
+// MostRPCs is the highest number of different RPCs that a run may send.
 var MostRPCs = func() (most int) {
 	for _, s := range stores {
 		most = max(most, len(s.RPCs))

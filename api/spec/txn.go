@@ -9,8 +9,8 @@ type TxnMode string
 const (
 	// TxnPuts writes several keys in one transaction.
 	TxnPuts TxnMode = "Puts"
-	// TxnCompareAndSwap reads one key and writes it in a transaction, if its
-	// mod revision is still the one that was read.
+	// TxnCompareAndSwap reads one key, and writes it in a transaction if its mod
+	// revision is still the one that was read.
 	TxnCompareAndSwap TxnMode = "CompareAndSwap"
 )
 
@@ -20,43 +20,48 @@ const MaxTxnOperations = 128
 
 // Txn commits a transaction with each request.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.putsPerTransaction) == (self.mode == 'Puts')",message="txn.putsPerTransaction must be set if, and only if, txn.mode is Puts"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 128",message="txn.putsPerTransaction must be at most 128: etcd refuses transactions of more operations unless its --max-txn-ops is raised"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",message="txn.putsPerTransaction must not be greater than txn.keys.count: a transaction can write a key only once"
-// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 1568000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 1568000",message="txn.putsPerTransaction keys and values of txn.keys.sizeBytes and txn.values.sizeBytes do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), of which each key's prefix and framing need some 128; lower one of them"
+// +kubebuilder:validation:XValidation:rule="has(self.putsPerTransaction) == (self.mode == 'Puts')",messageExpression="self.mode == 'Puts' ? 'must be set for mode Puts (the default), for example 10' : 'must be absent unless mode is Puts: remove it'",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= 128",message="must be at most 128: etcd refuses transactions with more operations unless its --max-txn-ops is raised",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.putsPerTransaction <= self.keys.count",message="must be at most txn.keys.count: a transaction can write a key only once",fieldPath=".putsPerTransaction"
+// +kubebuilder:validation:XValidation:rule="!has(self.putsPerTransaction) || self.values.sizeBytes > 1568000 || self.putsPerTransaction * (self.keys.sizeBytes + self.values.sizeBytes + 128) <= 1568000",messageExpression="'this many keys of keys.sizeBytes' + (self.keys.sizeBytes == 8 ? ' (8, the default)' : \"\") + ' and values of values.sizeBytes' + (self.values.sizeBytes == 256 ? ' (256, the default)' : \"\") + ' do not fit into one request: etcd refuses more than 1.5 MiB (1572864 bytes), of which the prefix and framing of each key need about 128; lower one of them'",fieldPath=".putsPerTransaction"
 type Txn struct {
-	// mode is Puts (each request writes putsPerTransaction different keys in one
-	// transaction) or CompareAndSwap (each request reads one preloaded key, and
-	// writes it in a transaction if its mod revision is still the one that was read;
-	// if it is not, the request counts as lost, not as failed). Default Puts.
+	// mode is what each request does:
+	// - Puts: writes putsPerTransaction different keys in one transaction.
+	// - CompareAndSwap: reads one key, and writes it in a transaction if its mod
+	//   revision is still the one that was read. If it is not, the request
+	//   counts as lost, not as failed. The keys are written before the run
+	//   starts.
+	//
+	// Default Puts.
 	//
 	// +optional
 	// +kubebuilder:default=Puts
 	Mode TxnMode `json:"mode,omitempty"`
 
 	// putsPerTransaction is the number of different keys that a transaction of
-	// mode Puts writes, at most 128, which is etcd's default limit.
+	// mode Puts writes. At most 128, which is etcd's default limit. Mode Puts
+	// requires it.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	PutsPerTransaction *int32 `json:"putsPerTransaction,omitempty"`
 
-	// keys are the keys that are written. In sequential order, transaction n writes
-	// the keys from n times putsPerTransaction on. Default 10,000 keys, each with
-	// the same probability.
+	// keys are the keys to write. With distribution Sequential, transaction n
+	// writes the keys from n times putsPerTransaction on. Default: 10,000 keys,
+	// Uniform.
 	//
 	// +optional
 	// +kubebuilder:default={count:10000,sizeBytes:8,distribution:Uniform}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what is written.
+	// values are what is written. Default: 256 random bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}
 	Values Values `json:"values,omitzero"`
 }
 
-// Puts is how many different keys a transaction writes; 0 is a compare-and-swap.
+// Puts is how many different keys a transaction writes. It is 0 for a compare-and-swap.
 func (t *Txn) Puts() int {
 	if t.PutsPerTransaction == nil {
 		return 0

@@ -11,7 +11,7 @@ const (
 	ContentRandom Content = "Random"
 	// ContentZero is zero bytes.
 	ContentZero Content = "Zero"
-	// ContentCompressible is random bytes and runs of zero bytes in turn.
+	// ContentCompressible alternates random bytes and runs of zero bytes.
 	ContentCompressible Content = "Compressible"
 )
 
@@ -25,21 +25,22 @@ const (
 	// SizesUniform gives each length the same probability.
 	SizesUniform SizeDistribution = "Uniform"
 	// SizesLogUniform gives each doubling of the length the same probability: many
-	// values are short, and a few are long.
+	// values are short, and a few are long. From 64 to 65,536 bytes, a tenth of
+	// the values has 64 to 127 bytes and a tenth 32,768 to 65,535.
 	SizesLogUniform SizeDistribution = "LogUniform"
 )
 
-// Values are what a run writes: how long the values are, and of what bytes. The
+// Values are what a run writes: the length and the bytes of the values. The
 // seed and the number of a request decide what it writes.
 //
-// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 1568000",message="values.sizeBytes must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), of which the key and framing need a part",fieldPath=".sizeBytes"
-// +kubebuilder:validation:XValidation:rule="has(self.randomPercent) == (self.content == 'Compressible')",message="values.randomPercent must be set if, and only if, values.content is Compressible, for example 50"
-// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",message="values.minSizeBytes must not be greater than values.sizeBytes, the length of the longest value: lower it or raise sizeBytes"
-// +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="values.minSizeBytes, the length of the shortest value, must be set to at least 1 for values.sizeDistribution LogUniform, which counts doublings of it: for example 64"
+// +kubebuilder:validation:XValidation:rule="self.sizeBytes <= 1568000",message="must be at most 1568000: etcd refuses requests of more than 1.5 MiB (1572864 bytes), which include key and framing",fieldPath=".sizeBytes"
+// +kubebuilder:validation:XValidation:rule="has(self.randomPercent) == (self.content == 'Compressible')",messageExpression="self.content == 'Compressible' ? 'must be set for content Compressible, for example 50' : 'must be absent unless content is Compressible: remove it'",fieldPath=".randomPercent"
+// +kubebuilder:validation:XValidation:rule="!has(self.minSizeBytes) || self.minSizeBytes <= self.sizeBytes",messageExpression="'must be at most sizeBytes' + (self.sizeBytes == 256 ? ' (256, the default)' : \"\") + ', the length of the longest value: lower it or raise sizeBytes'",fieldPath=".minSizeBytes"
+// +kubebuilder:validation:XValidation:rule="self.sizeDistribution != 'LogUniform' || has(self.minSizeBytes) && self.minSizeBytes >= 1",message="must be set to at least 1 for sizeDistribution LogUniform, which counts doublings of it: for example 64",fieldPath=".minSizeBytes"
 type Values struct {
-	// sizeBytes is the length of a value in bytes, at most 1,568,000: etcd's default
-	// limit of a request is 1.5 MiB, of which the key and framing need a part. It is
-	// the length of the longest value where minSizeBytes is set. Default 256.
+	// sizeBytes is the length of a value in bytes, or of the longest value if
+	// minSizeBytes is set. At most 1,568,000, because etcd limits a request to 1.5
+	// MiB. Default 256.
 	//
 	// +optional
 	// +kubebuilder:default=256
@@ -47,32 +48,32 @@ type Values struct {
 	SizeBytes int32 `json:"sizeBytes"`
 
 	// content is Random (bytes that cannot be compressed), Zero (zero bytes) or
-	// Compressible (random bytes and runs of zero bytes in turn). Default Random.
+	// Compressible (random bytes and runs of zero bytes alternate). Default
+	// Random.
 	//
 	// +optional
 	// +kubebuilder:default=Random
 	Content Content `json:"content,omitempty"`
 
-	// randomPercent is how many of a hundred bytes are random in content
-	// Compressible; a good compression leaves about as much.
+	// randomPercent is the share of random bytes in content Compressible, in
+	// percent. Compression leaves about this share. Compressible requires it.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
 	RandomPercent *int32 `json:"randomPercent,omitempty"`
 
-	// minSizeBytes makes lengths differ: each value has from minSizeBytes to
-	// sizeBytes bytes, as sizeDistribution says. Default: all values have sizeBytes
-	// bytes.
+	// minSizeBytes makes lengths differ: each value has minSizeBytes to sizeBytes
+	// bytes. Absent: all values have sizeBytes bytes.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinSizeBytes *int32 `json:"minSizeBytes,omitempty"`
 
 	// sizeDistribution is how lengths are distributed from minSizeBytes to
-	// sizeBytes: Uniform (each has the same probability) or LogUniform (each doubling
-	// of the length has the same probability: with 64 and 65,536 bytes, a tenth of
-	// the values has 64 to 127 and a tenth 32,768 to 65,535). Default Uniform.
+	// sizeBytes: Uniform (each has the same probability) or LogUniform (each
+	// doubling has the same probability, so many values are short and a few are
+	// long). Default Uniform.
 	//
 	// +optional
 	// +kubebuilder:default=Uniform
@@ -87,7 +88,7 @@ func (v Values) Shortest() int {
 	return int(v.SizeBytes)
 }
 
-// ZeroPercent is how many of a hundred bytes are zero.
+// ZeroPercent is the share of zero bytes, in percent.
 func (v Values) ZeroPercent() int {
 	switch {
 	case v.Content == ContentZero:

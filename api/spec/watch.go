@@ -13,22 +13,22 @@ const (
 	WatchScopeAllKeys WatchScope = "AllKeys"
 )
 
-// MaxWatchers bounds the watchers of a run over all pods.
+// MaxWatchers bounds the watchers of a run, over all pods.
 const MaxWatchers = 100_000
 
-// MinMarkedValue is the length in bytes of the shortest value that can say which
-// pod put it, by which request.
+// MinMarkedValue is the shortest value of a watched key, in bytes. The first
+// bytes identify the pod and the request that put it.
 const MinMarkedValue = 16
 
-// Watch writes one key with each request, while watchers watch. The keys are
+// Watch writes one key with each request while watchers watch. The keys are
 // written before the run starts, and the watchers are opened before the load.
 //
-// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watch.streams times watch.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",message="watch.connections must not be greater than watch.streams: a connection without a stream is of no use; lower it or raise streams",fieldPath=".connections"
-// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes >= 16 && (!has(self.values.minSizeBytes) || self.values.minSizeBytes >= 16)",message="watch.values.sizeBytes and minSizeBytes must be at least 16: a value begins with 16 bytes that say which pod has put it, by which request",fieldPath=".values"
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ' times watchersPerStream' + (self.watchersPerStream == 10 ? ' (10, the default)' : \"\") + ' must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watch.streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ': a connection without a stream would carry nothing; lower it or raise streams'",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.values.sizeBytes >= 16 && (!has(self.values.minSizeBytes) || self.values.minSizeBytes >= 16)",message="sizeBytes and minSizeBytes must be at least 16: the first 16 bytes of a value identify the pod and the request that put it",fieldPath=".values"
 type Watch struct {
-	// streams is the number of gRPC streams that carry watchers, a total over all
-	// pods, at least one for each. Default 10.
+	// streams is the number of gRPC streams that carry watchers, over all pods. At
+	// least one per pod is needed. Default 10.
 	//
 	// +optional
 	// +kubebuilder:default=10
@@ -44,10 +44,10 @@ type Watch struct {
 	// +kubebuilder:validation:Maximum=100000
 	WatchersPerStream int32 `json:"watchersPerStream,omitempty"`
 
-	// connections is the number of connections that carry the streams and nothing
-	// else, a total over all pods beside load.connections: at least one for each
-	// pod, at most one for each stream. Like those, connection j goes to member j
-	// mod members. 0 lets the streams share the connections of the load. Default 0.
+	// connections is the number of connections that carry only the streams, over
+	// all pods and in addition to load.connections. At least one per pod is
+	// needed, at most one per stream. Connection j goes to member j mod members. 0
+	// lets the streams share the connections of the load. Default 0.
 	//
 	// +optional
 	// +kubebuilder:default=0
@@ -56,27 +56,29 @@ type Watch struct {
 	Connections int32 `json:"connections"`
 
 	// scope is what each watcher watches: Key (watcher w watches key w mod
-	// keys.count) or AllKeys (each watches all keys, as with a prefix). Default Key.
+	// keys.count) or AllKeys (each watches all keys, as with a prefix). Default
+	// Key.
 	//
 	// +optional
 	// +kubebuilder:default=Key
 	Scope WatchScope `json:"scope,omitempty"`
 
-	// prevKV asks for the previous value of the key with each event. Default
+	// prevKV requests the previous value of the key with each event. Default
 	// false.
 	//
 	// +optional
 	// +kubebuilder:default=false
 	PrevKV bool `json:"prevKV"`
 
-	// keys are the keys that are written. Default one key.
+	// keys are the keys to write. Default: one key.
 	//
 	// +optional
 	// +kubebuilder:default={count:1,sizeBytes:8,distribution:Sequential}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what is written, at least 16 bytes each: the first 16 say which pod
-	// has put the value, by which request.
+	// values are what is written, at least 16 bytes each. The first 16 bytes
+	// identify the pod and the request that put the value. Default: 256 random
+	// bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}

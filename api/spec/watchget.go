@@ -1,15 +1,15 @@
 package spec
 
 // WatchGet reads one key with each request, as the contacted member has it
-// (serializable), while watchers read the past: each begins at the first event
-// of a history that was written before the load, reads it to its end, and begins
-// again. The keys are written before the run starts, too.
+// (serializable), while watchers read the past. Each watcher begins at the
+// first event of a history that was written before the load, reads it to its
+// end, and begins again. The keys are also written before the run starts.
 //
-// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",message="watchGet.streams times watchGet.watchersPerStream must be at most 100000: each watcher takes two goroutines and some 10 KiB of a client pod; lower one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",message="watchGet.connections must not be greater than watchGet.streams: a connection without a stream is of no use; lower it or raise streams",fieldPath=".connections"
+// +kubebuilder:validation:XValidation:rule="self.streams * self.watchersPerStream <= 100000",messageExpression="'streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ' times watchersPerStream' + (self.watchersPerStream == 100 ? ' (100, the default)' : \"\") + ' must be at most 100000: each watcher takes two goroutines and about 10 KiB of a client pod; lower one of them'"
+// +kubebuilder:validation:XValidation:rule="!has(self.connections) || self.connections <= self.streams",messageExpression="'must be at most watchGet.streams' + (self.streams == 10 ? ' (10, the default)' : \"\") + ': a connection without a stream would carry nothing; lower it or raise streams'",fieldPath=".connections"
 type WatchGet struct {
-	// streams is the number of gRPC streams that carry watchers, a total over all
-	// pods, at least one for each. Default 10.
+	// streams is the number of gRPC streams that carry watchers, over all pods. At
+	// least one per pod is needed. Default 10.
 	//
 	// +optional
 	// +kubebuilder:default=10
@@ -25,10 +25,10 @@ type WatchGet struct {
 	// +kubebuilder:validation:Maximum=100000
 	WatchersPerStream int32 `json:"watchersPerStream,omitempty"`
 
-	// connections is the number of connections that carry the streams and nothing
-	// else, a total over all pods beside load.connections: at least one for each
-	// pod, at most one for each stream. Like those, connection j goes to member j
-	// mod members. 0 lets the streams share the connections of the load. Default 0.
+	// connections is the number of connections that carry only the streams, over
+	// all pods and in addition to load.connections. At least one per pod is
+	// needed, at most one per stream. Connection j goes to member j mod members. 0
+	// lets the streams share the connections of the load. Default 0.
 	//
 	// +optional
 	// +kubebuilder:default=0
@@ -44,14 +44,15 @@ type WatchGet struct {
 	// +kubebuilder:validation:Maximum=10000
 	Events int32 `json:"events,omitempty"`
 
-	// keys are the keys that are read. The first ones, one for each pod, have the
-	// histories. Default 1,000 keys, each with the same probability.
+	// keys are the keys to read. The first ones, one per pod, have the histories.
+	// Default: 1,000 keys, Uniform.
 	//
 	// +optional
 	// +kubebuilder:default={count:1000,sizeBytes:8,distribution:Uniform}
 	Keys Keys `json:"keys,omitzero"`
 
-	// values are what the keys and the events of the history hold.
+	// values are what the keys and the events of the history hold. Default: 256
+	// random bytes each.
 	//
 	// +optional
 	// +kubebuilder:default={sizeBytes:256,content:Random,sizeDistribution:Uniform}

@@ -35,80 +35,83 @@ const (
 
 // Workload is a union: type, and the field of that name.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes')",messageExpression="'workload.type ' + self.type + ' needs the field of that name beside it (workload.' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ') and no other: set it and remove the others'"
+// +kubebuilder:validation:XValidation:rule="has(self.put) == (self.type == 'Put') && has(self.range) == (self.type == 'Range') && has(self.mixed) == (self.type == 'Mixed') && has(self.delete) == (self.type == 'Delete') && has(self.txn) == (self.type == 'Txn') && has(self.stm) == (self.type == 'STM') && has(self.lock) == (self.type == 'Lock') && has(self.election) == (self.type == 'Election') && has(self.lease) == (self.type == 'Lease') && has(self.watch) == (self.type == 'Watch') && has(self.watchGet) == (self.type == 'WatchGet') && has(self.kubernetes) == (self.type == 'Kubernetes')",messageExpression="'type ' + self.type + ' needs the field ' + (self.type == 'STM' ? 'stm' : self.type == 'WatchGet' ? 'watchGet' : self.type.lowerAscii()) + ' and no other: set it, and remove the fields of other types'"
 // +union
 type Workload struct {
-	// type is Put (each request writes one key), Range (each request reads
-	// keys of a preloaded key space), Mixed (each request reads or writes one
-	// key of a preloaded key space), Delete (each request deletes one key of a
-	// preloaded key space), Txn (each request commits a transaction), STM (each
-	// request runs a software transaction until it commits), Lock (each request
-	// acquires a lock, holds it and releases it), Election (each request campaigns,
-	// leads and resigns), Lease (each request grants, renews or revokes a lease),
-	// Watch (each request writes one key that is watched), WatchGet (each request
-	// reads one key while watchers read the past) or Kubernetes (each request is
-	// one of an API server).
+	// type is what each request does:
+	// - Put: writes one key.
+	// - Range: reads one key or a range of keys.
+	// - Mixed: reads or writes one key.
+	// - Delete: deletes one key.
+	// - Txn: commits a transaction.
+	// - STM: runs a software transaction until it commits.
+	// - Lock: acquires a lock, holds it and releases it.
+	// - Election: campaigns, leads and resigns.
+	// - Lease: grants, renews or revokes a lease.
+	// - Watch: writes one key that is watched.
+	// - WatchGet: reads one key while watchers read the past.
+	// - Kubernetes: sends one request of an API server.
 	//
 	// +required
 	// +unionDiscriminator
 	Type WorkloadType `json:"type"`
 
-	// put is the workload of type Put.
+	// put has the settings of type Put.
 	//
 	// +optional
 	Put *Put `json:"put,omitempty"`
 
-	// range is the workload of type Range.
+	// range has the settings of type Range.
 	//
 	// +optional
 	Range *Range `json:"range,omitempty"`
 
-	// mixed is the workload of type Mixed.
+	// mixed has the settings of type Mixed.
 	//
 	// +optional
 	Mixed *Mixed `json:"mixed,omitempty"`
 
-	// delete is the workload of type Delete.
+	// delete has the settings of type Delete.
 	//
 	// +optional
 	Delete *Delete `json:"delete,omitempty"`
 
-	// txn is the workload of type Txn.
+	// txn has the settings of type Txn.
 	//
 	// +optional
 	Txn *Txn `json:"txn,omitempty"`
 
-	// stm is the workload of type STM.
+	// stm has the settings of type STM.
 	//
 	// +optional
 	STM *STM `json:"stm,omitempty"`
 
-	// lock is the workload of type Lock.
+	// lock has the settings of type Lock.
 	//
 	// +optional
 	Lock *Lock `json:"lock,omitempty"`
 
-	// election is the workload of type Election.
+	// election has the settings of type Election.
 	//
 	// +optional
 	Election *Election `json:"election,omitempty"`
 
-	// lease is the workload of type Lease.
+	// lease has the settings of type Lease.
 	//
 	// +optional
 	Lease *Lease `json:"lease,omitempty"`
 
-	// watch is the workload of type Watch.
+	// watch has the settings of type Watch.
 	//
 	// +optional
 	Watch *Watch `json:"watch,omitempty"`
 
-	// watchGet is the workload of type WatchGet.
+	// watchGet has the settings of type WatchGet.
 	//
 	// +optional
 	WatchGet *WatchGet `json:"watchGet,omitempty"`
 
-	// kubernetes is the workload of type Kubernetes.
+	// kubernetes has the settings of type Kubernetes.
 	//
 	// +optional
 	Kubernetes *Kubernetes `json:"kubernetes,omitempty"`
@@ -124,31 +127,32 @@ type Operation string
 const (
 	// OperationPut writes one key.
 	OperationPut Operation = "Put"
-	// OperationRange reads one key, or several that follow each other.
+	// OperationRange reads one key, or several consecutive keys.
 	OperationRange Operation = "Range"
 	// OperationDelete deletes one key.
 	OperationDelete Operation = "Delete"
 	// OperationTxn is a transaction that writes several keys.
 	OperationTxn Operation = "Txn"
 	// OperationCompareAndSwap reads a key, and writes it in a transaction if it is
-	// unchanged since then.
+	// unchanged.
 	OperationCompareAndSwap Operation = "CompareAndSwap"
 	// OperationSTM is a software transaction, with its lock and all its attempts.
 	OperationSTM Operation = "STM"
-	// OperationLockAcquire begins when a client wants a lock and ends when it has it.
+	// OperationLockAcquire begins when a client requests a lock and ends when it
+	// has it.
 	OperationLockAcquire Operation = "LockAcquire"
-	// OperationLockRelease gives a lock back.
+	// OperationLockRelease releases a lock.
 	OperationLockRelease Operation = "LockRelease"
 	// OperationLockHandOff begins with the answer to a release and ends when the
-	// next client has the lock. Both are clients of one pod.
+	// next client has the lock. Both clients belong to one pod.
 	OperationLockHandOff Operation = "LockHandOff"
-	// OperationElectionCampaign begins when a client stands in an election and ends
+	// OperationElectionCampaign begins when a client becomes a candidate and ends
 	// when it leads.
 	OperationElectionCampaign Operation = "ElectionCampaign"
 	// OperationElectionResign ends a client's leadership.
 	OperationElectionResign Operation = "ElectionResign"
-	// OperationElectionHandOff begins with the answer to a resignation and ends when
-	// the next client leads. Both are clients of one pod.
+	// OperationElectionHandOff begins with the answer to a resignation and ends
+	// when the next client leads. Both clients belong to one pod.
 	OperationElectionHandOff Operation = "ElectionHandOff"
 	// OperationLeaseGrant grants a lease.
 	OperationLeaseGrant Operation = "LeaseGrant"
@@ -174,23 +178,23 @@ const (
 	OperationListBy10000 Operation = "ListBy10000"
 )
 
-// trait is what sets an operation apart from a read that is a whole request.
+// trait is how an operation differs from a read that is a whole request.
 type trait uint8
 
 const (
 	// agreed: each is one request that the members agree on.
 	agreed trait = 1 << iota
-	// event: it follows from requests and is none itself.
+	// event: it follows from requests and is not a request itself.
 	event
-	// part: it is the second half of a request, whose success the first half counts.
+	// part: it is the second half of a request. The first half counts the success.
 	part
 )
 
-// operations has every operation once. The order is that of Index.
+// operations has every operation once, in the order of Index.
 var operations = [...]struct {
 	operation Operation
 	traits    trait
-	// handOff measures how what the operation wins goes to the next client.
+	// handOff measures the hand-off of a won lock or election to the next client.
 	handOff Operation
 }{
 	{operation: OperationPut, traits: agreed},
@@ -216,7 +220,7 @@ var operations = [...]struct {
 	{operation: OperationListBy10000},
 }
 
-// Operations is how many operations there are.
+// Operations is the number of operations.
 const Operations = len(operations)
 
 // AllOperations returns every operation once, in the order of Index.
@@ -228,8 +232,7 @@ func AllOperations() []Operation {
 	return all
 }
 
-// Index returns the operation's place among all of them, from 0, and -1 for one
-// that does not exist.
+// Index returns the operation's place among all of them, from 0, or -1 for an unknown operation.
 func (o Operation) Index() int {
 	for i := range operations {
 		if operations[i].operation == o {
@@ -244,19 +247,19 @@ func (o Operation) has(t trait) bool {
 	return i >= 0 && operations[i].traits&t != 0
 }
 
-// IsEvent says whether the operation follows from requests and is none itself:
-// totals over requests leave it out.
+// IsEvent reports whether the operation follows from requests and is not a request itself. Totals over requests exclude
+// it.
 func (o Operation) IsEvent() bool { return o.has(event) }
 
-// IsPart says that the operation is the second half of a request, whose success
-// the first half counts. Its failures are its own.
+// IsPart reports whether the operation is the second half of a request. The first half counts the success; its own
+// failures are its own.
 func (o Operation) IsPart() bool { return o.has(part) }
 
-// IsAgreed says that each is one request that the members agree on, such as a put.
+// IsAgreed reports whether each is one request that the members agree on, such as a put.
 func (o Operation) IsAgreed() bool { return o.has(agreed) }
 
-// HandOff returns the operation that measures how what this one wins goes from
-// one client to the next; it is empty if this one wins nothing.
+// HandOff returns the operation that measures the hand-off to the next client of what this one wins, or "" if it wins
+// nothing.
 func (o Operation) HandOff() Operation {
 	if i := o.Index(); i >= 0 {
 		return operations[i].handOff

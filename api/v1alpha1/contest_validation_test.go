@@ -4,15 +4,15 @@ import "testing"
 
 func TestAdmissionAcceptsContests(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, load string }{
-		"a lock for all":                 {`{type: Lock, lock: {}}`, `{requests: 1}`},
-		"a lock for each":                {`{type: Lock, lock: {names: 20, holdMilliseconds: 9999}}`, `{requests: 1, clients: 20}`},
-		"a lock for each, for long":      {`{type: Lock, lock: {names: 10, holdMilliseconds: 60000}}`, `{requests: 1, clients: 10}`},
-		"a long queue":                   {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 100}`},
-		"a queue that the rate shapes":   {`{type: Lock, lock: {holdMilliseconds: 60000}}`, `{requests: 1, clients: 100, rate: {perSecond: 1}}`},
-		"an election for all":            {`{type: Election, election: {}}`, `{durationSeconds: 1}`},
-		"elections":                      {`{type: Election, election: {names: 5, leadMilliseconds: 100}}`, `{requests: 1, clients: 20}`},
-		"one that nobody else stands in": {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 1}`},
-		"as long as the time-out lets":   {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 2, requestTimeoutSeconds: 61}`},
+		"a lock for all":               {`{type: Lock, lock: {}}`, `{requests: 1}`},
+		"a lock for each":              {`{type: Lock, lock: {names: 20, holdMilliseconds: 9999}}`, `{requests: 1, clients: 20}`},
+		"a lock for each, for long":    {`{type: Lock, lock: {names: 10, holdMilliseconds: 60000}}`, `{requests: 1, clients: 10}`},
+		"a long queue":                 {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 100}`},
+		"a queue that the rate shapes": {`{type: Lock, lock: {holdMilliseconds: 60000}}`, `{requests: 1, clients: 100, rate: {perSecond: 1}}`},
+		"an election for all":          {`{type: Election, election: {}}`, `{durationSeconds: 1}`},
+		"elections":                    {`{type: Election, election: {names: 5, leadMilliseconds: 100}}`, `{requests: 1, clients: 20}`},
+		"an election with one client":  {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 1}`},
+		"as long as the time-out lets": {`{type: Election, election: {leadMilliseconds: 60000}}`, `{requests: 1, clients: 2, requestTimeoutSeconds: 61}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantTaken(t, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})
@@ -28,20 +28,20 @@ func TestAdmissionAcceptsContests(t *testing.T) {
 
 func TestAdmissionRejectsContests(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, load, want string }{
-		"no lock":                 {`{type: Lock}`, `{requests: 1}`, "(workload.lock) and no other"},
-		"no election":             {`{type: Election}`, `{requests: 1}`, "(workload.election) and no other"},
-		"another's lock":          {`{type: Put, put: {}, lock: {}}`, `{requests: 1}`, "(workload.put) and no other"},
-		"another's election":      {`{type: Put, put: {}, election: {}}`, `{requests: 1}`, "(workload.put) and no other"},
+		"no lock":                 {`{type: Lock}`, `{requests: 1}`, "needs the field lock and no other"},
+		"no election":             {`{type: Election}`, `{requests: 1}`, "needs the field election and no other"},
+		"a lock beside put":       {`{type: Put, put: {}, lock: {}}`, `{requests: 1}`, "needs the field put and no other"},
+		"an election beside put":  {`{type: Put, put: {}, election: {}}`, `{requests: 1}`, "needs the field put and no other"},
 		"no name":                 {`{type: Lock, lock: {names: 0}}`, `{requests: 1}`, "greater than or equal to 1"},
 		"too long a hold":         {`{type: Lock, lock: {holdMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
 		"too long a lead":         {`{type: Election, election: {leadMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
-		"locks for nobody":        {`{type: Lock, lock: {names: 21}}`, `{requests: 1, clients: 20}`, "lock.names must not be greater than load.clients"},
-		"elections for nobody":    {`{type: Election, election: {names: 21}}`, `{requests: 1, clients: 20}`, "election.names must not be greater than load.clients"},
+		"locks without clients":   {`{type: Lock, lock: {names: 21}}`, `{requests: 1, clients: 20}`, "spec.workload.lock.names: Invalid value: must be at most load.clients: each client"},
+		"elections without any":   {`{type: Election, election: {names: 21}}`, `{requests: 1, clients: 20}`, "spec.workload.election.names: Invalid value: must be at most load.clients: each client"},
 		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
 		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
 		"one too many for it":     {`{type: Lock, lock: {names: 10, holdMilliseconds: 10000}}`, `{requests: 1, clients: 11}`, "requests would time out in the queue"},
-		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "write Client"},
-		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "write Client"},
+		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "spec.load.transport: Invalid value: must be Client"},
+		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "spec.load.transport: Invalid value: must be Client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})

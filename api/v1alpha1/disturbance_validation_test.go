@@ -26,19 +26,19 @@ func TestAdmissionAcceptsDisturbances(t *testing.T) {
 
 func TestAdmissionRejectsDisturbances(t *testing.T) {
 	for name, tc := range map[string]struct{ disturbances, guard, want string }{
-		"without a guard":           {compacts, "", "spec.guard.allowStoreWide"},
-		"without permission":        {compacts, `{acceptWrites: true}`, "spec.guard.allowStoreWide"},
-		"defragments":               {`[{type: Defragment, everySeconds: 5}]`, `{allowStoreWide: false}`, "spec.guard.allowStoreWide"},
-		"after the window":          {`[{type: Compact, everySeconds: 10}]`, allowed, "or there would be no disturbance"},
-		"without a pause":           {`[{type: Compact, everySeconds: 0}]`, allowed, "greater than or equal to 1"},
-		"twice":                     {`[{type: Compact, everySeconds: 1}, {type: Compact, everySeconds: 2}]`, allowed, "Duplicate value"},
-		"an unknown type":           {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment", "LeaseExpiry"`},
-		"a storm of nothing":        {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry must be set if, and only if"},
-		"a storm of another type":   {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry must be set if, and only if"},
-		"too great a storm":         {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease"},
-		"a storm that comes late":   {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "leaseExpiry.ttlSeconds where there is one, must be smaller than the measured window"},
-		"settings of another type":  {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact can only be set"},
-		"less than nothing is kept": {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
+		"without a guard":          {compacts, "", "spec.guard.allowStoreWide"},
+		"without permission":       {compacts, `{acceptWrites: true}`, "spec.guard.allowStoreWide"},
+		"defragments":              {`[{type: Defragment, everySeconds: 5}]`, `{allowStoreWide: false}`, "spec.guard.allowStoreWide"},
+		"after the window":         {`[{type: Compact, everySeconds: 10}]`, allowed, "or no disturbance would happen"},
+		"without a pause":          {`[{type: Compact, everySeconds: 0}]`, allowed, "greater than or equal to 1"},
+		"twice":                    {`[{type: Compact, everySeconds: 1}, {type: Compact, everySeconds: 2}]`, allowed, "Duplicate value"},
+		"an unknown type":          {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment", "LeaseExpiry"`},
+		"a storm, no settings":     {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry: Invalid value: must be set for type LeaseExpiry"},
+		"a storm of another type":  {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry: Invalid value: must be absent unless type is LeaseExpiry"},
+		"too great a storm":        {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease must be at most 1000000"},
+		"a storm that comes late":  {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "plus leaseExpiry.ttlSeconds (default 5) for type LeaseExpiry, must be less than the measured window"},
+		"settings of another type": {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact: Invalid value: must be absent unless type is Compact"},
+		"negative revisions":       {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.disturbances", tc.disturbances}, edit{"spec.guard", tc.guard}, edit{"spec.load", `{durationSeconds: 10}`})
@@ -69,7 +69,7 @@ func TestDisturbancesBesideStagesComeInTime(t *testing.T) {
 	}
 }
 
-// wantDisturbed wants disturbances to be taken, or refused in these words.
+// wantDisturbed wants the API server to accept the disturbances if wanted is empty, and else to refuse them with this text.
 func wantDisturbed(t *testing.T, disturbances, wanted string, edits ...edit) {
 	t.Helper()
 	edits = append(edits, edit{"spec.disturbances", disturbances}, edit{"spec.guard", allowed})
@@ -82,7 +82,7 @@ func wantDisturbed(t *testing.T, disturbances, wanted string, edits ...edit) {
 
 func TestWatchersOfThePastBesideDisturbances(t *testing.T) {
 	reads, load := edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load", `{durationSeconds: 10}`}
-	wantRefused(t, "which the watchers of WatchGet read", reads, load, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
+	wantRefused(t, "history that the watchers of WatchGet read", reads, load, edit{"spec.disturbances", compacts}, edit{"spec.guard", allowed})
 	wantTaken(t, reads, load, edit{"spec.disturbances", `[{type: Defragment, everySeconds: 5}]`}, edit{"spec.guard", allowed})
 }
 
@@ -92,7 +92,7 @@ func TestDisturbancesAreImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, o, edit{"spec.disturbances", `[{type: Compact, everySeconds: 6}]`})
-	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.disturbances is immutable") {
+	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.disturbances: Invalid value: field is immutable") {
 		t.Errorf("wanted a rejection that says that spec.disturbances is immutable, found: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
-// api talks to a real API server that has the generated CRD.
+// api is a client of a real API server with the generated CRD.
 var api client.Client
 
 func TestMain(m *testing.M) { os.Exit(runWithAPIServer(m)) }
@@ -35,7 +35,7 @@ func runWithAPIServer(m *testing.M) int {
 	})
 }
 
-// wantTaken creates an object from edits of the good one.
+// wantTaken wants the API server to accept the good object with these edits.
 func wantTaken(t *testing.T, edits ...edit) {
 	t.Helper()
 	if err := create(t, object(t, edits...)); err != nil {
@@ -43,10 +43,10 @@ func wantTaken(t *testing.T, edits ...edit) {
 	}
 }
 
-// unnamed is a rule's refusal of the whole spec, alone or among others.
+// unnamed matches a refusal that names only the spec and no field of it.
 var unnamed = regexp.MustCompile(`[ \[]spec: Invalid value`)
 
-// wantRefused wants a part of the message that tells what to write instead.
+// wantRefused wants a refusal that contains want and names a field.
 func wantRefused(t *testing.T, want string, edits ...edit) {
 	t.Helper()
 	err := create(t, object(t, edits...))
@@ -55,6 +55,6 @@ func wantRefused(t *testing.T, want string, edits ...edit) {
 		return
 	}
 	if unnamed.MatchString(err.Error()) {
-		t.Errorf("wanted the field to be named at which to look, found: %v", err)
+		t.Errorf("wanted a message that names the field, found: %v", err)
 	}
 }

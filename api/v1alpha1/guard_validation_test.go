@@ -11,7 +11,7 @@ func TestAdmissionOfGuards(t *testing.T) {
 		// want is a part of the rejection; empty if the guard is good.
 		want string
 	}{
-		"nothing":             {`{}`, ""},
+		"empty":               {`{}`, ""},
 		"a share":             {`{maxFreeQuotaPercent: 100}`, ""},
 		"all of it":           {`{maxFreeQuotaPercent: 1, acceptWrites: true, acknowledgeControlPlane: true}`, ""},
 		"more than the whole": {`{maxFreeQuotaPercent: 101}`, "less than or equal to 100"},
@@ -25,7 +25,7 @@ func TestAdmissionOfGuards(t *testing.T) {
 		"a ratio of no time":    {`{stopOn: {errorRatio: {maxPerMillion: 1, forSeconds: 0}}}`, "greater than or equal to 1"},
 		"flushes without limit": {`{stopOn: {walFsync: {forSeconds: 5}}}`, "maxMeanMicroseconds: Required"},
 		"flushes in no time":    {`{stopOn: {walFsync: {maxMeanMicroseconds: 0}}}`, "greater than or equal to 1"},
-		"a share of nothing":    {`{maxFreeQuotaPercent: 0}`, "greater than or equal to 1"},
+		"a share of 0":          {`{maxFreeQuotaPercent: 0}`, "greater than or equal to 1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestGuardsAreImmutable(t *testing.T) {
 				t.Fatal(err)
 			}
 			apply(t, o, tc.change)
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.guard is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.guard: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.guard is immutable, found: %v", err)
 			}
 		})

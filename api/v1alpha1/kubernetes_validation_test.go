@@ -31,15 +31,15 @@ func TestAdmissionRejectsKubernetes(t *testing.T) {
 		want  string
 		edits []edit
 	}{
-		"no field":           {"(workload.kubernetes) and no other", []edit{{"spec.workload", `{type: Kubernetes}`}}},
-		"another's field":    {"(workload.put) and no other", []edit{{"spec.workload", `{type: Put, put: {}, kubernetes: {profile: Small}}`}}},
+		"no field":           {"needs the field kubernetes and no other", []edit{{"spec.workload", `{type: Kubernetes}`}}},
+		"a second field":     {"needs the field put and no other", []edit{{"spec.workload", `{type: Put, put: {}, kubernetes: {profile: Small}}`}}},
 		"no profile":         {"profile", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {}}`}}},
 		"an unknown profile": {`supported values: "Small", "Medium", "Large"`, []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: XLarge}}`}}},
-		"a warm-up":          {"load.warmupSeconds must be 0", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `1`}}},
-		"too many pods":      {"load.pods must be at most 25", []edit{{"spec.workload", small}, {"spec.load", `{pods: 26, connections: 26, clients: 26, requests: 100}`}}},
-		"too many clients":   {"load.clients must be at most the number of nodes", []edit{{"spec.workload", small}, {"spec.load", `{clients: 51, requests: 10000}`}}},
-		"too many of Large":  {"load.clients must be at most the number of nodes", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: Large}}`}, {"spec.load", `{clients: 1001, requests: 10000}`}}},
-		"over Fast":          {"write Client", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `0`}, {"spec.load.transport", `Fast`}}},
+		"a warm-up":          {"load.warmupSeconds: Invalid value: must be 0 for workload.type Kubernetes", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `1`}}},
+		"too many pods":      {"load.pods: Invalid value: must be at most 25", []edit{{"spec.workload", small}, {"spec.load", `{pods: 26, connections: 26, clients: 26, requests: 100}`}}},
+		"too many clients":   {"load.clients: Invalid value: must be at most the number of nodes of workload.kubernetes.profile Small (50)", []edit{{"spec.workload", small}, {"spec.load", `{clients: 51, requests: 10000}`}}},
+		"too many of Large":  {"load.clients: Invalid value: must be at most the number of nodes of workload.kubernetes.profile Large (1000)", []edit{{"spec.workload", `{type: Kubernetes, kubernetes: {profile: Large}}`}, {"spec.load", `{clients: 1001, requests: 10000}`}}},
+		"over Fast":          {"spec.load.transport: Invalid value: must be Client", []edit{{"spec.workload", small}, {"spec.load.warmupSeconds", `0`}, {"spec.load.transport", `Fast`}}},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, tc.edits...) })
 	}

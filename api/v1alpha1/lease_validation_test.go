@@ -23,23 +23,23 @@ func TestAdmissionAcceptsLeases(t *testing.T) {
 func TestAdmissionRejectsLeases(t *testing.T) {
 	const grant, revoke = `{type: Lease, lease: {operation: Grant}}`, `{type: Lease, lease: {operation: Revoke}}`
 	for name, tc := range map[string]struct{ workload, load, want string }{
-		"no field":                     {`{type: Lease}`, `{requests: 1}`, "(workload.lease) and no other"},
-		"another's field":              {`{type: Put, put: {}, lease: {operation: Grant}}`, `{requests: 1}`, "(workload.put) and no other"},
+		"no field":                     {`{type: Lease}`, `{requests: 1}`, "needs the field lease and no other"},
+		"a second field":               {`{type: Put, put: {}, lease: {operation: Grant}}`, `{requests: 1}`, "needs the field put and no other"},
 		"no operation":                 {`{type: Lease, lease: {}}`, `{requests: 1}`, "Required value"},
 		"an unknown operation":         {`{type: Lease, lease: {operation: List}}`, `{requests: 1}`, `supported values: "Grant", "KeepAlive", "Revoke"`},
-		"renewals without settings":    {`{type: Lease, lease: {operation: KeepAlive}}`, `{requests: 1}`, "lease.keepAlive must be set"},
-		"settings of a grant":          {`{type: Lease, lease: {operation: Grant, keepAlive: {}}}`, `{requests: 1}`, "lease.keepAlive must be set"},
+		"renewals without settings":    {`{type: Lease, lease: {operation: KeepAlive}}`, `{requests: 1}`, "lease.keepAlive: Invalid value: must be set for operation KeepAlive"},
+		"settings of a grant":          {`{type: Lease, lease: {operation: Grant, keepAlive: {}}}`, `{requests: 1}`, "lease.keepAlive: Invalid value: must be absent unless operation is KeepAlive"},
 		"an unknown mode":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {mode: Often}}}`, `{requests: 1}`, `supported values: "Once", "Stream"`},
 		"too many leases":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 1000001}}}`, `{requests: 1}`, "less than or equal to 1000000"},
 		"no leases":                    {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 0}}}`, `{requests: 1}`, "greater than or equal to 1"},
 		"no time to live":              {`{type: Lease, lease: {operation: Grant, ttlSeconds: 0}}`, `{requests: 1}`, "greater than or equal to 1"},
-		"grants for a time":            {grant, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
-		"revocations for a time":       {revoke, `{durationSeconds: 10}`, "write it instead of load.durationSeconds"},
-		"too many grants":              {grant, `{requests: 1000001}`, "at most 1000000"},
+		"grants for a time":            {grant, `{durationSeconds: 10}`, "must be set for lease.operation Grant, to at most 1000000, instead of load.durationSeconds"},
+		"revocations for a time":       {revoke, `{durationSeconds: 10}`, "must be set for lease.operation Revoke, to at most 1000000, instead of load.durationSeconds"},
+		"too many grants":              {grant, `{requests: 1000001}`, "load.requests: Invalid value: must be set for lease.operation Grant, to at most 1000000"},
 		"a warm-up before revocations": {revoke, `{requests: 1, warmupSeconds: 1}`, "would use up the leases"},
 		"grants before any rate":       {grant, `{requests: 1, warmupSeconds: 1}`, "load.warmupSeconds to 0"},
-		"too many with the warm-up":    {grant, `{requests: 900001, warmupSeconds: 10, rate: {perSecond: 10000}}`, "at most 1000000"},
-		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "write Client"},
+		"too many with the warm-up":    {grant, `{requests: 900001, warmupSeconds: 10, rate: {perSecond: 10000}}`, "may grant at most 1000000 leases"},
+		"renewals over Fast":           {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {}}}`, `{requests: 1, transport: Fast}`, "spec.load.transport: Invalid value: must be Client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, tc.want, edit{"spec.workload", tc.workload}, edit{"spec.load", tc.load})

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// What the schema of status admits at most, of lists and of the characters of texts.
+// Limits of the schema of status: items of a list, and characters of a text.
 const (
 	MaxOperations    = 16
 	MaxRequestCounts = 32
@@ -8,8 +8,7 @@ const (
 	MaxWarnings      = 16
 
 	MaxWarningLength = 512
-	// MaxMessageLength is of the message of a member, an objective's, and a piece of
-	// evidence.
+	// MaxMessageLength applies to the messages of a member, of an objective and of a piece of evidence.
 	MaxMessageLength    = 512
 	MaxGuardTextLength  = 256
 	MaxMarkMemberLength = 64

@@ -12,9 +12,9 @@ func TestAdmissionOfPodLossPolicies(t *testing.T) {
 		edits []edit
 		want  string
 	}{
-		"nothing said": {nil, "Fail"},
-		"fail":         {[]edit{{"spec.onPodLost", `Fail`}}, "Fail"},
-		"continue":     {[]edit{{"spec.onPodLost", `Continue`}}, "Continue"},
+		"default":  {nil, "Fail"},
+		"fail":     {[]edit{{"spec.onPodLost", `Fail`}}, "Fail"},
+		"continue": {[]edit{{"spec.onPodLost", `Continue`}}, "Continue"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAdmissionOfPodLossPolicies(t *testing.T) {
 				t.Errorf("spec.onPodLost is %q, wanted %q", got, tc.want)
 			}
 			apply(t, o, edit{"spec.onPodLost", map[string]string{"Fail": "Continue", "Continue": "Fail"}[tc.want]})
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.onPodLost is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.onPodLost: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.onPodLost is immutable, found: %v", err)
 			}
 		})

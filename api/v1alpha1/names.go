@@ -8,7 +8,7 @@ const (
 	LabelRunUID = "etcdbench.dev/run-uid"
 	// LabelRunName carries the name of the EtcdBenchmark.
 	LabelRunName = "etcdbench.dev/run-name"
-	// LabelWorkload carries the type of the workload, on the run too.
+	// LabelWorkload carries the type of the workload. The EtcdBenchmark has it, too.
 	LabelWorkload = "etcdbench.dev/workload"
 	// LabelComponent says what an object is for: load, cleanup, plan or report.
 	LabelComponent = "etcdbench.dev/component"
@@ -17,7 +17,7 @@ const (
 	// ManagedBy is the value of LabelManagedBy on every object of a run.
 	ManagedBy = "etcd-benchmark-operator"
 
-	// Finalizer is held from the first pod until the keys are deleted.
+	// Finalizer is on the object from its first pod until the keys are deleted.
 	Finalizer = "etcdbench.dev/keys"
 
 	// MaxNameLength is the greatest length of an EtcdBenchmark's name.
@@ -34,8 +34,8 @@ const (
 	ComponentReport  = "report"
 )
 
-// UID8 returns the first eight characters of the run's UID, which make the
-// names of its children and its key prefix unique.
+// UID8 returns the first eight characters of the run's UID. They make the names of its children and its key prefix
+// unique.
 func (b *EtcdBenchmark) UID8() string {
 	uid := string(b.UID)
 	if len(uid) > 8 {
@@ -55,7 +55,7 @@ func (b *EtcdBenchmark) KeyPrefix() string {
 // LoadJobName returns the name of the run's load Job.
 func (b *EtcdBenchmark) LoadJobName() string { return b.childName("") }
 
-// CleanupJobName returns the name of the Job that deletes keys left behind.
+// CleanupJobName returns the name of the Job that deletes the remaining keys.
 func (b *EtcdBenchmark) CleanupJobName() string { return b.childName("-cleanup") }
 
 // PlanName returns the name of the ConfigMap with the plan.
@@ -64,8 +64,7 @@ func (b *EtcdBenchmark) PlanName() string { return b.childName("-plan") }
 // ReportConfigMapName returns the name of the ConfigMap with the merged histograms.
 func (b *EtcdBenchmark) ReportConfigMapName() string { return b.childName("-report") }
 
-// childName is at most 57 characters long, so that "-99" and a suffix still
-// fit into a pod's host name of 63.
+// childName is at most 57 characters long, so that "-99" and a suffix still fit into a pod's host name of 63.
 func (b *EtcdBenchmark) childName(suffix string) string {
 	base := strings.ReplaceAll(b.Name, ".", "-")
 	if len(base) > maxChildBase {

@@ -1,22 +1,23 @@
 package v1alpha1
 
-// ResultRoad is the way by which a pod's final result came.
+// ResultRoad is how a pod's final result arrived.
 //
 // +kubebuilder:validation:Enum=None;Scrape;TerminationMessage
 type ResultRoad string
 
 const (
-	// RoadNone means that no final result came.
+	// RoadNone means that no final result arrived.
 	RoadNone ResultRoad = "None"
 	// RoadScrape means that the final result was read from the pod's metrics.
 	RoadScrape ResultRoad = "Scrape"
-	// RoadTerminationMessage means that it was read from the pod's termination message.
+	// RoadTerminationMessage means that the final result was read from the pod's
+	// termination message.
 	RoadTerminationMessage ResultRoad = "TerminationMessage"
 )
 
 // PodStatus is one client pod.
 type PodStatus struct {
-	// index of the pod in the Job.
+	// index is the number of the pod in the Job, from 0.
 	//
 	// +required
 	Index int32 `json:"index"`
@@ -26,28 +27,28 @@ type PodStatus struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// node that the pod ran on.
+	// node is where the pod ran.
 	//
 	// +optional
 	Node string `json:"node,omitempty"`
 
-	// stage that the pod last reported.
+	// stage is the last stage that the pod reported.
 	//
 	// +optional
 	Stage string `json:"stage,omitempty"`
 
-	// road by which the pod's final result came: Scrape, TerminationMessage
-	// or None.
+	// road is how the pod's final result arrived: Scrape, TerminationMessage or
+	// None.
 	//
 	// +optional
 	Road ResultRoad `json:"road,omitempty"`
 
-	// partial is true if what is counted of this pod is not its final result.
+	// partial is true if the numbers of this pod are not its final result.
 	//
 	// +optional
 	Partial bool `json:"partial,omitempty"`
 
-	// measuredRequests of this pod.
+	// measuredRequests is how many requests of the measured window are this pod's.
 	//
 	// +optional
 	MeasuredRequests int64 `json:"measuredRequests"`
@@ -57,21 +58,20 @@ type PodStatus struct {
 	// +optional
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds,omitempty"`
 
-	// clockOffsetMicroseconds is how far the pod's wall clock is at least ahead
-	// of the operator's, or, if it is less than 0, behind it. Absent: the pod
-	// could not be scraped.
+	// clockOffsetMicroseconds is how far the pod's wall clock is at least ahead of
+	// the operator's. Below 0: behind it. Absent: the pod could not be scraped.
 	//
 	// +optional
 	ClockOffsetMicroseconds *int64 `json:"clockOffsetMicroseconds,omitempty"`
 
-	// keysDeleted is true once the pod reported that its keys are gone.
+	// keysDeleted is true when the pod has reported that its keys are deleted.
 	//
 	// +optional
 	KeysDeleted bool `json:"keysDeleted,omitempty"`
 
-	// lastResult is the last result that the operator scraped from a pod that is
-	// gone, encoded as a termination message. It survives a restart of the
-	// operator, and is removed when the run has finished and summary includes it.
+	// lastResult is the last result that the operator scraped from a lost pod,
+	// encoded as a termination message. It survives a restart of the operator. It
+	// is removed when the run has finished and summary includes it.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=3000

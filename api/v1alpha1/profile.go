@@ -2,11 +2,11 @@ package v1alpha1
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// profileSeconds is for how long a profile loads its target.
+// profileSeconds is how long a profile loads its target.
 const profileSeconds = 60
 
-// profiles have, in puts a second and in clients, each on a connection of its
-// own, what etcdctl check perf has.
+// profiles have the puts per second and the clients of etcdctl check perf.
+// Each client has its own connection.
 var profiles = map[Profile]struct {
 	perSecond int64
 	clients   int32
@@ -17,9 +17,9 @@ var profiles = map[Profile]struct {
 	ProfileXLarge: {15_000, 1_000},
 }
 
-// Resolved returns what the run does and what its result must reach: what its
-// spec says, or what its profile stands for. What status has kept of a profile
-// holds, even if another version of the operator makes something else of its name.
+// Resolved returns what the run does and what its result must reach: the fields of its spec, or those that its profile
+// sets. A profile that is already resolved in status stays, even if another version of the operator defines its name
+// differently.
 func (b *EtcdBenchmark) Resolved() Resolved {
 	switch {
 	case b.Spec.Profile == "":
@@ -30,7 +30,7 @@ func (b *EtcdBenchmark) Resolved() Resolved {
 	return b.Spec.Profile.resolve()
 }
 
-// KeepResolved writes into status what the run does. Once written it stays.
+// KeepResolved writes into status what the run does. Later calls change nothing.
 func (b *EtcdBenchmark) KeepResolved() {
 	if b.Status.Resolved == nil {
 		r := b.Resolved()

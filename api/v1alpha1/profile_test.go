@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// The loads of etcdctl check perf, whose keys are new with every put.
+// In etcdctl check perf every put writes a new key.
 func TestProfilesHaveTheLoadsOfCheckPerf(t *testing.T) {
 	tests := map[Profile]struct {
 		perSecond int64
@@ -31,7 +31,7 @@ func TestProfilesHaveTheLoadsOfCheckPerf(t *testing.T) {
 	}
 }
 
-// A newer operator may give a name another meaning: a run goes on as it began.
+// A newer operator may define a profile differently. A run keeps the definition with which it started.
 func TestWhatStatusKeptOfAProfileHolds(t *testing.T) {
 	b := &EtcdBenchmark{Spec: EtcdBenchmarkSpec{Profile: ProfileSmall}}
 	b.KeepResolved()

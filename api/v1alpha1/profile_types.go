@@ -2,7 +2,7 @@ package v1alpha1
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// Profile is a load and its limits by one word.
+// Profile is the name of a load and its limits.
 //
 // +kubebuilder:validation:Enum=Small;Medium;Large;XLarge
 type Profile string
@@ -10,13 +10,13 @@ type Profile string
 // The profiles of etcdctl check perf. Each puts keys and values of 256 and 1,024
 // bytes for a minute.
 const (
-	// ProfileSmall is 150 puts a second by 50 clients.
+	// ProfileSmall is 150 puts per second by 50 clients.
 	ProfileSmall Profile = "Small"
-	// ProfileMedium is 1,000 puts a second by 200 clients.
+	// ProfileMedium is 1,000 puts per second by 200 clients.
 	ProfileMedium Profile = "Medium"
-	// ProfileLarge is 8,000 puts a second by 500 clients.
+	// ProfileLarge is 8,000 puts per second by 500 clients.
 	ProfileLarge Profile = "Large"
-	// ProfileXLarge is 15,000 puts a second by 1,000 clients.
+	// ProfileXLarge is 15,000 puts per second by 1,000 clients.
 	ProfileXLarge Profile = "XLarge"
 )
 
@@ -27,7 +27,7 @@ type Resolved struct {
 	// +required
 	Workload spec.Workload `json:"workload"`
 
-	// load is how many requests are sent, by how many clients, how fast.
+	// load is how many requests are sent, by how many clients, and how fast.
 	//
 	// +required
 	Load spec.Load `json:"load"`

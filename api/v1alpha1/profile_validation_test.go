@@ -10,28 +10,32 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// withProfile is an object whose profile stands for all that it replaces.
+// withProfile are the edits that replace workload and load by a profile.
 func withProfile(profile string, more ...edit) []edit {
 	return append([]edit{{"spec.workload", ""}, {"spec.load", ""}, {"spec.profile", profile}}, more...)
 }
 
 func TestAdmissionOfProfiles(t *testing.T) {
-	const both = "spec.workload and spec.load must both be set, or spec.profile"
+	const (
+		alone    = "spec.profile: Invalid value: cannot be combined with workload, load or objectives"
+		workload = "spec.workload: Required value: set workload and load, or set only profile"
+		load     = "spec.load: Required value: set workload and load, or set only profile"
+	)
 	tests := map[string]struct {
 		edits []edit
 		// want is a part of the rejection; empty if the object is good.
 		want string
 	}{
 		"a profile alone":           {withProfile("Small"), ""},
-		"a profile with an ending":  {withProfile("XLarge", edit{"spec.timeoutSeconds", "61"}), ""},
-		"no such profile":           {withProfile("Huge"), `supported values: "Small", "Medium", "Large", "XLarge"`},
-		"a profile and a workload":  {[]edit{{"spec.load", ""}, {"spec.profile", "Small"}}, both},
-		"a profile and a load":      {[]edit{{"spec.workload", ""}, {"spec.profile", "Small"}}, both},
-		"a profile and objectives":  {withProfile("Small", edit{"spec.objectives", objectives}), both},
-		"a workload without a load": {[]edit{{"spec.load", ""}}, both},
-		"a load without a workload": {[]edit{{"spec.workload", ""}}, both},
-		"neither":                   {[]edit{{"spec.workload", ""}, {"spec.load", ""}}, both},
-		"a profile cut short":       {withProfile("Small", edit{"spec.timeoutSeconds", "60"}), "spec.timeoutSeconds must be greater than 60"},
+		"the shortest timeout":      {withProfile("XLarge", edit{"spec.timeoutSeconds", "61"}), ""},
+		"an unknown profile":        {withProfile("Huge"), `supported values: "Small", "Medium", "Large", "XLarge"`},
+		"a profile and a workload":  {[]edit{{"spec.load", ""}, {"spec.profile", "Small"}}, alone},
+		"a profile and a load":      {[]edit{{"spec.workload", ""}, {"spec.profile", "Small"}}, alone},
+		"a profile and objectives":  {withProfile("Small", edit{"spec.objectives", objectives}), alone},
+		"a workload without a load": {[]edit{{"spec.load", ""}}, load},
+		"a load without a workload": {[]edit{{"spec.workload", ""}}, workload},
+		"neither":                   {[]edit{{"spec.workload", ""}, {"spec.load", ""}}, load},
+		"too short a timeout":       {withProfile("Small", edit{"spec.timeoutSeconds", "60"}), "spec.timeoutSeconds: Invalid value: must be greater than 60"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -58,15 +62,14 @@ func TestProfilesAreImmutable(t *testing.T) {
 				t.Fatal(err)
 			}
 			apply(t, o, tc.changes...)
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.profile is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.profile: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.profile is immutable, found: %v", err)
 			}
 		})
 	}
 }
 
-// What a profile stands for is a spec that anybody could write, with every
-// default in its place.
+// The resolved spec of a profile is a valid spec, with all defaults set.
 func TestProfilesStandForASpecOfTheirOwn(t *testing.T) {
 	for _, profile := range []v1alpha1.Profile{v1alpha1.ProfileSmall, v1alpha1.ProfileMedium, v1alpha1.ProfileLarge, v1alpha1.ProfileXLarge} {
 		t.Run(string(profile), func(t *testing.T) {
@@ -83,7 +86,7 @@ func TestProfilesStandForASpecOfTheirOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, long.Resolved()); diff != "" {
-				t.Errorf("the API server makes something else of the profile (-profile +admitted):\n%s", diff)
+				t.Errorf("the API server changed the spec of the profile (-profile +admitted):\n%s", diff)
 			}
 		})
 	}

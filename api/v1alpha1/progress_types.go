@@ -2,20 +2,21 @@ package v1alpha1
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// Progress of the run while it goes on.
+// Progress is how far the run is while it goes on.
 type Progress struct {
-	// percent of the measured requests or of the measured time that is done.
+	// percent is the completed share of the measured requests or of the measured
+	// time.
 	//
 	// +optional
 	Percent int32 `json:"percent"`
 
-	// requests measured so far.
+	// requests is how many requests were measured so far.
 	//
 	// +optional
 	Requests int64 `json:"requests"`
 
 	// startedRequests is how many requests of the measured window were sent so
-	// far. What is above requests is in flight.
+	// far. The difference to requests is in flight.
 	//
 	// +optional
 	StartedRequests int64 `json:"startedRequests,omitempty"`
@@ -25,15 +26,15 @@ type Progress struct {
 	// +optional
 	FailedRequests int64 `json:"failedRequests,omitempty"`
 
-	// throughputPerSecond is the mean rate of successful requests so far, a decimal:
-	// from 100 on whole requests, below that with up to six digits after the point,
-	// rounded down.
+	// throughputPerSecond is the mean rate of successful requests so far, a
+	// decimal. From 100 on it is a whole number, below that it has up to six
+	// digits after the point, rounded down.
 	//
 	// +optional
 	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
-	// operation whose latency follows: the kind of request with the highest 99th
-	// percentile. Events are no requests.
+	// operation is the kind of request whose latency follows: the one with the
+	// highest 99th percentile. Events are not requests.
 	//
 	// +optional
 	Operation spec.Operation `json:"operation,omitempty"`
@@ -63,8 +64,8 @@ type Progress struct {
 	// +optional
 	MaxMicroseconds int64 `json:"maxMicroseconds,omitempty"`
 
-	// atLeast names the statistics above that reach requests that were cut off:
-	// their true value is at least the number given.
+	// atLeast names the statistics above that include unanswered requests: their
+	// true value is at least the number given.
 	//
 	// +optional
 	// +listType=set

@@ -12,9 +12,9 @@ func TestAdmissionOfConcurrentRuns(t *testing.T) {
 		edits []edit
 		want  string
 	}{
-		"nothing said": {nil, "Queue"},
-		"queue":        {[]edit{{"spec.target.concurrentRuns", `Queue`}}, "Queue"},
-		"allow":        {[]edit{{"spec.target.concurrentRuns", `Allow`}}, "Allow"},
+		"default": {nil, "Queue"},
+		"queue":   {[]edit{{"spec.target.concurrentRuns", `Queue`}}, "Queue"},
+		"allow":   {[]edit{{"spec.target.concurrentRuns", `Allow`}}, "Allow"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAdmissionOfConcurrentRuns(t *testing.T) {
 				t.Errorf("spec.target.concurrentRuns is %q, wanted %q", got, tc.want)
 			}
 			apply(t, o, edit{"spec.target.concurrentRuns", map[string]string{"Queue": "Allow", "Allow": "Queue"}[tc.want]})
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.target is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.target: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.target is immutable, found: %v", err)
 			}
 		})

@@ -17,31 +17,31 @@ func TestReadsAreAccepted(t *testing.T) {
 
 func TestReadsAreRejected(t *testing.T) {
 	wantRejected(t, map[string]rejection{
-		"more keys than there are":   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 11, keys: {count: 10}}}`}, "range.keysPerRequest must not be greater than range.keys.count"},
-		"a limit of nothing":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 10, keys: {count: 10}}}`}, "or it limits nothing"},
+		"more keys than there are":   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 11, keys: {count: 10}}}`}, "range.keysPerRequest: Invalid value: must be at most range.keys.count: a request cannot read more keys"},
+		"a limit of all keys":        {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, limit: 10, keys: {count: 10}}}`}, "or it limits nothing"},
 		"a limit on one key":         {edit{"spec.workload", `{type: Range, range: {limit: 1, keys: {count: 10}}}`}, "or it limits nothing"},
 		"a count with keys":          {edit{"spec.workload", `{type: Range, range: {keysOnly: true, countOnly: true}}`}, "a count comes without keys"},
 		"a count with a limit":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 1, countOnly: true, keys: {count: 2}}}`}, "a count comes without keys"},
 		"a response too great":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
-		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, distribution: HotSpot, hotSpot: {keysPerMillion: 1000, requestsPerMillion: 1000}}}}`}, "leave nothing to choose"},
-		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
-		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
-		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage must be set if, and only if"},
+		"a hot spot of all keys":     {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keys: {count: 10, distribution: HotSpot, hotSpot: {keysPerMillion: 1000, requestsPerMillion: 1000}}}}`}, "requests that read all keys cannot choose among them"},
+		"pages of no size":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: must be set for delivery Pages"},
+		"a size without pages":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: must be absent unless delivery is Pages"},
+		"a stream in pages":          {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Stream, keysPerPage: 5, keys: {count: 10}}}`}, "range.keysPerPage: Invalid value: must be absent unless delivery is Pages"},
 		"one page":                   {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 10, keys: {count: 10}}}`}, "there is only one page"},
-		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 5, limit: 5, keys: {count: 10}}}`}, "remove them or the delivery"},
-		"a stream of a count":        {edit{"spec.workload", `{type: Range, range: {countOnly: true, delivery: Stream}}`}, "remove them or the delivery"},
+		"a limit on pages":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, delivery: Pages, keysPerPage: 5, limit: 5, keys: {count: 10}}}`}, "must be Whole with countOnly or limit"},
+		"a stream of a count":        {edit{"spec.workload", `{type: Range, range: {countOnly: true, delivery: Stream}}`}, "must be Whole with countOnly or limit"},
 		"a page too great":           {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 90000, delivery: Pages, keysPerPage: 86185, keys: {count: 100000}}}`}, "more than 48 MiB"},
 		"an unknown delivery":        {edit{"spec.workload", `{type: Range, range: {delivery: Mail}}`}, `"Whole", "Pages", "Stream"`},
 		"a request of no keys":       {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 0}}`}, "greater than or equal to 1"},
 		"a limit of no keys":         {edit{"spec.workload", `{type: Range, range: {keysPerRequest: 2, limit: 0, keys: {count: 2}}}`}, "greater than or equal to 1"},
-		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "keys.sizeBytes is too small"},
+		"keys that do not fit in it": {edit{"spec.workload", `{type: Range, range: {keys: {count: 11, sizeBytes: 1}}}`}, "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1: raise"},
 	})
 }
 
 func TestListingsNeedClient(t *testing.T) {
 	for _, delivery := range []string{"delivery: Pages, keysPerPage: 5", "delivery: Stream"} {
 		workload := edit{"spec.workload", `{type: Range, range: {keysPerRequest: 10, ` + delivery + `, keys: {count: 10}}}`}
-		wantRefused(t, "load.transport Fast carries no range.delivery", workload, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "load.transport: Invalid value: must be Client for range.delivery Pages or Stream", workload, edit{"spec.load.transport", `Fast`})
 	}
 }
 
@@ -60,14 +60,14 @@ func TestDeletionsAreAccepted(t *testing.T) {
 
 func TestDeletionsAreRejected(t *testing.T) {
 	wantRejected(t, map[string]rejection{
-		"more than keys":       {deletion(`{keys: {count: 10}}`, `{requests: 11}`), "must not be greater than delete.keys.count"},
-		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests must be set for workload.type Delete"},
-		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests must be set for workload.type Delete"},
-		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds must be 0"},
+		"more than keys":       {deletion(`{keys: {count: 10}}`, `{requests: 11}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count: each request deletes another key"},
+		"for a time":           {deletion(`{}`, `{durationSeconds: 1}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, the default)"},
+		"in stages":            {deletion(`{}`, `{rate: {stages: [{perSecond: 1, seconds: 1}]}}`), "load.requests: Invalid value: must be set for workload.type Delete, to at most delete.keys.count (100000, the default)"},
+		"after a warm-up":      {deletion(`{}`, `{requests: 10, warmupSeconds: 1}`), "load.warmupSeconds: Invalid value: must be 0 for workload.type Delete"},
 		"by Zipf's law":        {deletion(`{keys: {count: 10, distribution: Zipf, zipf: {}}}`, `{requests: 10}`), "each key can be deleted only once"},
-		"a value too great":    {deletion(`{values: {sizeBytes: 1568001}}`, `{requests: 10}`), "values.sizeBytes must be at most 1568000"},
-		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes is too small"},
-		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "(workload.delete) and no other"},
-		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "(workload.put) and no other"},
+		"a value too great":    {deletion(`{values: {sizeBytes: 1568001}}`, `{requests: 10}`), "values.sizeBytes: Invalid value: must be at most 1568000"},
+		"keys that do not fit": {deletion(`{keys: {count: 11, sizeBytes: 1}}`, `{requests: 10}`), "keys.sizeBytes: Invalid value: must be long enough for the decimal number count - 1: raise"},
+		"without its field":    {edit{"spec.workload", `{type: Delete}`}, "needs the field delete and no other"},
+		"of another type":      {edit{"spec.workload", `{type: Put, put: {}, delete: {}}`}, "needs the field put and no other"},
 	})
 }

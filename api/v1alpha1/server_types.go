@@ -2,10 +2,10 @@ package v1alpha1
 
 // The objectives beside Latency, Throughput and ErrorRatio.
 const (
-	// ObjectiveAchievedRate limits the share of the offered rate that succeeded
-	// from below.
+	// ObjectiveAchievedRate sets the lowest share of the offered rate that must
+	// succeed.
 	ObjectiveAchievedRate ObjectiveType = "AchievedRate"
-	// ObjectiveStartSkew limits the distance between the pods' starts.
+	// ObjectiveStartSkew limits the time between the pods' starts.
 	ObjectiveStartSkew ObjectiveType = "StartSkew"
 	// ObjectiveWALFsync limits flushes of the members' logs.
 	ObjectiveWALFsync ObjectiveType = "WALFsync"
@@ -27,10 +27,11 @@ const (
 	ObjectiveDatabaseGrowth ObjectiveType = "DatabaseGrowth"
 )
 
-// AchievedRateObjective limits the share of the offered rate that succeeded.
+// AchievedRateObjective sets the lowest share of the offered rate that must
+// succeed.
 type AchievedRateObjective struct {
-	// minPercent is the lowest share of load.rate, in percent, that must have
-	// succeeded within the window.
+	// minPercent is the lowest share of load.rate, in percent, that must succeed
+	// within the window.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -40,8 +41,8 @@ type AchievedRateObjective struct {
 
 // StartSkewObjective limits the start skew of the client pods.
 type StartSkewObjective struct {
-	// maxMicroseconds is the longest time between the first and the last pod's
-	// start that meets the objective, in microseconds.
+	// maxMicroseconds is the longest time between the start of the first and of
+	// the last pod that meets the objective, in microseconds.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -49,7 +50,7 @@ type StartSkewObjective struct {
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
 }
 
-// MemberStatistic is one number of what a member's own histogram shows.
+// MemberStatistic is a statistic of a member's own histogram.
 //
 // +kubebuilder:validation:Enum=Mean;P99
 type MemberStatistic string
@@ -57,15 +58,17 @@ type MemberStatistic string
 const (
 	// MemberStatisticMean is exact.
 	MemberStatisticMean MemberStatistic = "Mean"
-	// MemberStatisticP99 is known as the bounds of the member's own bucket, each
-	// twice as wide as the one before: a limit within the bucket is Unknown.
+	// MemberStatisticP99 is known only as the bounds of the member's own bucket,
+	// each twice as wide as the one before. With a limit inside the bucket the
+	// objective is Unknown.
 	MemberStatisticP99 MemberStatistic = "P99"
 )
 
 // MemberDurationObjective limits how long something took each member. With
 // fewer than 30 observations in the window it is Unknown.
 type MemberDurationObjective struct {
-	// statistic is Mean or P99. Default Mean.
+	// statistic is Mean (exact) or P99 (known as the bounds of a histogram
+	// bucket). Default Mean.
 	//
 	// +optional
 	// +kubebuilder:default=Mean
@@ -102,8 +105,8 @@ type MemberBytesObjective struct {
 
 // MemberCPUObjective limits the processor time of each member.
 type MemberCPUObjective struct {
-	// maxMillicores is the highest mean use of processors, in thousandths of
-	// one, that meets the objective.
+	// maxMillicores is the highest mean use of processors that meets the
+	// objective, in thousandths of a processor.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1
@@ -111,9 +114,9 @@ type MemberCPUObjective struct {
 	MaxMillicores int64 `json:"maxMillicores"`
 }
 
-// MemberSummary is what one member's own metrics say of the measured window:
-// what they rose by from its start to its end. What a member does not serve is
-// absent.
+// MemberSummary is what one member's own metrics show of the measured window:
+// their increase from its start to its end. Metrics that the member does not
+// serve are absent.
 type MemberSummary struct {
 	// id of the member, in hexadecimal.
 	//
@@ -125,7 +128,7 @@ type MemberSummary struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// unknown is why there are no figures of this member.
+	// unknown says why this member has no figures.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -137,119 +140,121 @@ type MemberSummary struct {
 	// +optional
 	SampledMicroseconds int64 `json:"sampledMicroseconds,omitempty"`
 
-	// walFsync is how the write-ahead log was flushed to disk. One flush serves
-	// many writes.
+	// walFsync is how long flushes of the write-ahead log to disk took. One flush
+	// serves many writes.
 	//
 	// +optional
 	WALFsync *MemberDuration `json:"walFsync,omitempty"`
 
-	// backendCommit is how the database was committed to disk, which no write
-	// waits for.
+	// backendCommit is how long commits of the database to disk took. Writes do
+	// not wait for them.
 	//
 	// +optional
 	BackendCommit *MemberDuration `json:"backendCommit,omitempty"`
 
-	// peerRoundTrip to the other members: moving averages, of which a member
-	// observes two for each peer in 30 s.
+	// peerRoundTrip is the round trip to the other members. It is a moving
+	// average: a member observes two for each peer in 30 s.
 	//
 	// +optional
 	PeerRoundTrip *MemberDuration `json:"peerRoundTrip,omitempty"`
 
-	// apply is how agreed requests were applied to the store. Only the mean is
-	// told.
+	// apply is how long it took to apply agreed requests to the store. Only the
+	// mean is given.
 	//
 	// +optional
 	Apply *MemberDuration `json:"apply,omitempty"`
 
-	// leaderChanges that the member saw.
+	// leaderChanges is how many changes of the leader the member saw.
 	//
 	// +optional
 	LeaderChanges *int64 `json:"leaderChanges,omitempty"`
 
-	// slowApplies are requests, reads among them, that took longer to apply
-	// than the member's own limit.
+	// slowApplies is how many requests, reads included, took longer to apply than
+	// the member's own limit.
 	//
 	// +optional
 	SlowApplies *int64 `json:"slowApplies,omitempty"`
 
-	// slowReadIndexes are linearizable reads that waited long for a quorum.
+	// slowReadIndexes is how many linearizable reads waited long for a quorum.
 	//
 	// +optional
 	SlowReadIndexes *int64 `json:"slowReadIndexes,omitempty"`
 
-	// failedProposals of the member.
+	// failedProposals is how many proposals of the member failed.
 	//
 	// +optional
 	FailedProposals *int64 `json:"failedProposals,omitempty"`
 
-	// pendingProposals is the highest number in any sample.
+	// pendingProposals is the highest number of waiting proposals in any sample.
 	//
 	// +optional
 	PendingProposals *int64 `json:"pendingProposals,omitempty"`
 
-	// cpuMillicores is the mean use of processors, in thousandths of one.
+	// cpuMillicores is the mean use of processors, in thousandths of a processor.
 	//
 	// +optional
 	CPUMillicores *int64 `json:"cpuMillicores,omitempty"`
 
-	// processors that the member may use at a time (its GOMAXPROCS).
+	// processors is how many processors the member may use at a time (its
+	// GOMAXPROCS).
 	//
 	// +optional
 	Processors *int64 `json:"processors,omitempty"`
 
-	// memoryBytes is the greatest resident memory in any sample, mapped pages
-	// of the database included.
+	// memoryBytes is the largest resident memory in any sample, including mapped
+	// pages of the database.
 	//
 	// +optional
 	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
 
-	// databaseGrowthBytes is how much the database grew; below 0 it shrank.
+	// databaseGrowthBytes is how much the database grew. Below 0 it shrank.
 	//
 	// +optional
 	DatabaseGrowthBytes *int64 `json:"databaseGrowthBytes,omitempty"`
 
-	// clientReceivedBytes over gRPC.
+	// clientReceivedBytes is how many bytes the member received from clients over
+	// gRPC.
 	//
 	// +optional
 	ClientReceivedBytes *int64 `json:"clientReceivedBytes,omitempty"`
 
-	// clientSentBytes over gRPC.
+	// clientSentBytes is how many bytes the member sent to clients over gRPC.
 	//
 	// +optional
 	ClientSentBytes *int64 `json:"clientSentBytes,omitempty"`
 
-	// peerReceivedBytes from the other members.
+	// peerReceivedBytes is how many bytes the member received from other members.
 	//
 	// +optional
 	PeerReceivedBytes *int64 `json:"peerReceivedBytes,omitempty"`
 
-	// peerSentBytes to the other members.
+	// peerSentBytes is how many bytes the member sent to other members.
 	//
 	// +optional
 	PeerSentBytes *int64 `json:"peerSentBytes,omitempty"`
 }
 
 // MemberDuration is how often a member did something in the window, and how
-// long that took.
+// long it took.
 type MemberDuration struct {
-	// count of observations.
+	// count is how many observations were made.
 	//
 	// +optional
 	Count int64 `json:"count"`
 
-	// meanNanoseconds is exact.
+	// meanNanoseconds is the exact mean.
 	//
 	// +optional
 	MeanNanoseconds int64 `json:"meanNanoseconds"`
 
-	// p99AboveMicroseconds is the lower bound of the member's own bucket in
-	// which the 99th percentile lies.
+	// p99AboveMicroseconds is the lower bound of the bucket with the 99th
+	// percentile, in the member's own histogram.
 	//
 	// +optional
 	P99AboveMicroseconds *int64 `json:"p99AboveMicroseconds,omitempty"`
 
-	// p99AtMostMicroseconds is the upper bound of that bucket. Absent: it has
-	// none.
+	// p99AtMostMicroseconds is the upper bound of that bucket. Absent: the bucket
+	// has none.
 	//
 	// +optional
 	P99AtMostMicroseconds *int64 `json:"p99AtMostMicroseconds,omitempty"`
@@ -266,11 +271,11 @@ const (
 	ResourceNetwork Resource = "Network"
 	ResourceCPU     Resource = "CPU"
 	ResourceApply   Resource = "Apply"
-	// ResourceUnexplained is what the others do not account for.
+	// ResourceUnexplained is what the other resources do not account for.
 	ResourceUnexplained Resource = "Unexplained"
 )
 
-// Evidence is what numbers show of one resource.
+// Evidence is what the numbers show about one resource.
 type Evidence struct {
 	// resource is Disk, Network, CPU, Apply or Unexplained.
 	//

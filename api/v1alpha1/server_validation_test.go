@@ -32,8 +32,8 @@ func TestAdmissionOfServerObjectives(t *testing.T) {
 			}
 			name, _, _ := strings.Cut(field, ":")
 			refused := map[string]string{
-				fmt.Sprintf(`[{name: a, type: %s}]`, kind):                                             fmt.Sprintf("objective of type %s needs the field %s and no other", kind, name),
-				fmt.Sprintf(`[{name: a, type: Throughput, throughput: {minPerSecond: 1}, %s}]`, field): "objective of type Throughput needs the field throughput and no other",
+				fmt.Sprintf(`[{name: a, type: %s}]`, kind):                                             fmt.Sprintf("type %s needs the field %s and no other", kind, name),
+				fmt.Sprintf(`[{name: a, type: Throughput, throughput: {minPerSecond: 1}, %s}]`, field): "type Throughput needs the field throughput and no other",
 			}
 			for bad, want := range refused {
 				err := create(t, object(t, edit{"spec.load", openLoop}, edit{"spec.objectives", bad}))

@@ -7,17 +7,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// EtcdBenchmarkStatus is a run's story and its result. Durations are integers
-// with their unit in the name.
+// EtcdBenchmarkStatus is the progress and the result of a run. Durations are
+// integers with their unit in the name.
 type EtcdBenchmarkStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Finished (False with the stage as reason, True with the
-	// ending), Passed (absent without objectives), Cleaned, and, only while
-	// True, Reconciling and Stalled.
+	// conditions of the run:
+	// - Finished: False, with the stage as reason, then True, with how the run
+	//   ended.
+	// - Passed: whether all objectives were met. Absent without objectives.
+	// - Cleaned: whether the keys of the run are deleted.
+	// - Reconciling, Stalled: present only while True.
 	//
 	// +optional
 	// +listType=map
@@ -25,38 +28,38 @@ type EtcdBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startTime is when the operator took up the run.
+	// startTime is when the operator first handled the run.
 	//
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// queue is the run's place among those that wait for its target; absent
-	// while it waits for none.
+	// queue is the run's place in the queue for its target. Absent: the run does
+	// not wait.
 	//
 	// +optional
 	Queue *QueueStatus `json:"queue,omitempty"`
 
-	// admission is when the run left that queue. It is written before anything
-	// is created for the run.
+	// admission is when the run left the queue. It is written before anything is
+	// created for the run.
 	//
 	// +optional
 	Admission *Admission `json:"admission,omitempty"`
 
-	// startAt is the moment that was given to all client pods to start
-	// together. It is written here before any pod sees it.
+	// startAt is when all client pods start. It is written here before any pod
+	// receives it.
 	//
 	// +optional
 	StartAt *metav1.MicroTime `json:"startAt,omitempty"`
 
-	// ending is why and since when the run is being ended before it has
-	// completed. Once set it does not change: it becomes the reason of Finished,
-	// but for a stop that came when the load was over.
+	// ending is why, and since when, the operator ends the run before it has
+	// completed. Once set it does not change. It becomes the reason of Finished.
+	// The exception is a stop that came when the load was over.
 	//
 	// +optional
 	Ending *Ending `json:"ending,omitempty"`
 
-	// guard is the rule of spec.guard.stopOn that has ended the run; absent if
-	// none did.
+	// guard is the rule of spec.guard.stopOn that ended the run. Absent: no rule
+	// did.
 	//
 	// +optional
 	Guard *GuardStatus `json:"guard,omitempty"`
@@ -66,20 +69,21 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// job is the load Job. It is created once; if it is gone later the run
+	// job is the load Job. It is created once. If it is deleted later, the run
 	// ends as JobDeleted.
 	//
 	// +optional
 	Job *JobReference `json:"job,omitempty"`
 
-	// target is what the target was resolved to, and what it said of itself.
+	// target has the resolved addresses, and what the target reported about
+	// itself.
 	//
 	// +optional
 	Target *TargetStatus `json:"target,omitempty"`
 
-	// resolved is what the run does and what its result must reach: what spec says,
-	// or what spec.profile stands for. It has the form of spec.workload, spec.load and
-	// spec.objectives.
+	// resolved is what the run does and what its result must reach: the fields of
+	// spec, or those that spec.profile sets. It has the form of spec.workload,
+	// spec.load and spec.objectives.
 	//
 	// +optional
 	// +kubebuilder:validation:Type=object
@@ -87,7 +91,7 @@ type EtcdBenchmarkStatus struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Resolved *Resolved `json:"resolved,omitempty"`
 
-	// progress of the run while it goes on.
+	// progress is how far the run is while it goes on.
 	//
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
@@ -97,9 +101,9 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	Summary *Summary `json:"summary,omitempty"`
 
-	// requestCounts are all requests that a run sent which ended before it
-	// measured, and so has no summary, by RPC and phase. Those of other runs are
-	// in summary.
+	// requestCounts are all requests that the run sent, by RPC and phase, if it
+	// ended before it measured and so has no summary. Otherwise they are in
+	// summary.
 	//
 	// +optional
 	// +listType=map
@@ -128,20 +132,20 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	ReportName string `json:"reportName,omitempty"`
 
-	// display holds short strings for kubectl get; programs read summary.
+	// display holds short texts for kubectl get. Programs read summary.
 	//
 	// +optional
 	Display *Display `json:"display,omitempty"`
 }
 
-// GuardStatus is the rule of spec.guard.stopOn that has ended the run.
+// GuardStatus is the rule of spec.guard.stopOn that ended the run.
 type GuardStatus struct {
-	// rule that fired: Alarm, LeaderChange, DatabaseSize, ErrorRatio or WALFsync.
+	// rule is Alarm, LeaderChange, DatabaseSize, ErrorRatio or WALFsync.
 	//
 	// +required
 	Rule spec.GuardRule `json:"rule"`
 
-	// subject is the member or the client pod that was over the limit.
+	// subject is the member or the client pod that exceeded the limit.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
@@ -153,13 +157,14 @@ type GuardStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	Wanted string `json:"wanted,omitempty"`
 
-	// got is what was found instead, with its unit.
+	// got is the value that was found, with its unit.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Got string `json:"got,omitempty"`
 
-	// firedAt is when that was, by the clock of the client pod that saw it.
+	// firedAt is when the rule fired, by the clock of the client pod that reported
+	// it.
 	//
 	// +required
 	FiredAt metav1.MicroTime `json:"firedAt"`
@@ -178,27 +183,29 @@ type JobReference struct {
 	UID types.UID `json:"uid"`
 }
 
-// Ending is why and since when a run is being ended before it has completed.
+// Ending is why, and since when, the operator ends a run before it has
+// completed.
 type Ending struct {
-	// reason that the condition Finished will have.
+	// reason of the condition Finished when the run has ended.
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 
-	// message that the condition Finished will have.
+	// message of the condition Finished when the run has ended.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 
-	// since is when that was found out.
+	// since is when the operator found the reason.
 	//
 	// +required
 	Since metav1.Time `json:"since"`
 }
 
-// TargetStatus is what the target was resolved to, and what it said of itself.
+// TargetStatus has the resolved addresses, and what the target reported about
+// itself.
 type TargetStatus struct {
 	// endpoints are the addresses that the client pods use, as host:port.
 	//
@@ -207,14 +214,14 @@ type TargetStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Endpoints []string `json:"endpoints,omitempty"`
 
-	// nodes that the members were on, where a Service or the pods led to them.
+	// nodes are where the members ran, if the target is a Service or pods.
 	//
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	Nodes []string `json:"nodes,omitempty"`
 
-	// keyPrefix under which every key of the run lies.
+	// keyPrefix is the prefix of every key of the run.
 	//
 	// +optional
 	KeyPrefix string `json:"keyPrefix,omitempty"`
@@ -229,12 +236,12 @@ type TargetStatus struct {
 	// +optional
 	Leader string `json:"leader,omitempty"`
 
-	// version of the etcd server that led when the run started.
+	// version of the leader's etcd when the run started.
 	//
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// members of the etcd cluster as client pod 0 saw them.
+	// members of the etcd cluster, as client pod 0 found them.
 	//
 	// +optional
 	// +listType=map
@@ -255,7 +262,7 @@ type MemberStatus struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// endpoint through which the run reached the member.
+	// endpoint is the address of the member that the run used.
 	//
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
@@ -275,15 +282,15 @@ type MemberStatus struct {
 	// +optional
 	DatabaseBytes int64 `json:"databaseBytes,omitempty"`
 
-	// residentMemoryBytes is the mean of the member's resident memory over
-	// the samples of the measured window, mapped database pages included.
+	// residentMemoryBytes is the mean of the member's resident memory over the
+	// samples of the measured window, including mapped pages of the database.
 	// Absent: the member's metrics could not be read.
 	//
 	// +optional
 	ResidentMemoryBytes *int64 `json:"residentMemoryBytes,omitempty"`
 }
 
-// ObjectiveResult is how an objective ended.
+// ObjectiveResult is the result of an objective.
 //
 // +kubebuilder:validation:Enum=Met;Missed;Unknown
 type ObjectiveResult string
@@ -293,7 +300,7 @@ const (
 	ObjectiveMet ObjectiveResult = "Met"
 	// ObjectiveMissed means that the limit was not kept.
 	ObjectiveMissed ObjectiveResult = "Missed"
-	// ObjectiveUnknown means that the numbers do not allow a judgement.
+	// ObjectiveUnknown means that the numbers do not allow a verdict.
 	ObjectiveUnknown ObjectiveResult = "Unknown"
 )
 
@@ -319,31 +326,31 @@ type ObjectiveStatus struct {
 	// +optional
 	Got string `json:"got,omitempty"`
 
-	// message says why, where the result alone does not.
+	// message says why, if the result alone does not show it.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 }
 
-// Display holds short strings for kubectl get.
+// Display holds short texts for kubectl get.
 type Display struct {
 	// target is where the load goes, for example service etcd-client.
 	//
 	// +optional
 	Target string `json:"target,omitempty"`
 
-	// throughput, for example 48,123/s.
+	// throughput is the successful requests per second, for example 48,123/s.
 	//
 	// +optional
 	Throughput string `json:"throughput,omitempty"`
 
-	// p50 of latency, for example 4.1ms.
+	// p50 is the median latency, for example 4.1ms.
 	//
 	// +optional
 	P50 string `json:"p50,omitempty"`
 
-	// p99 of latency, for example 25.1ms.
+	// p99 is the 99th percentile of latency, for example 25.1ms.
 	//
 	// +optional
 	P99 string `json:"p99,omitempty"`
@@ -353,24 +360,23 @@ type Display struct {
 	// +optional
 	Errors string `json:"errors,omitempty"`
 
-	// pods that reported, of those wanted, for example 3/3.
+	// pods is how many client pods reported, of all, for example 3/3.
 	//
 	// +optional
 	Pods string `json:"pods,omitempty"`
 
-	// load is connections and clients over all pods, for example 10×100: ten
-	// connections and a hundred clients.
+	// load is connections × clients over all pods, for example 10×100.
 	//
 	// +optional
 	Load string `json:"load,omitempty"`
 
-	// rate that is offered, for example 2,000/s, or closed loop.
+	// rate is the offered rate, for example 2,000/s, or closed loop.
 	//
 	// +optional
 	Rate string `json:"rate,omitempty"`
 
-	// members of the target, and which of them receive the load, for example 3 (leader
-	// only).
+	// members is the number of members, and which of them receive the load, for
+	// example 3 (leader only).
 	//
 	// +optional
 	Members string `json:"members,omitempty"`

@@ -4,7 +4,7 @@ import "testing"
 
 func TestAdmissionAcceptsSTM(t *testing.T) {
 	for name, workload := range map[string]string{
-		"the least that can be said": `{type: STM, stm: {}}`,
+		"the defaults":               `{type: STM, stm: {}}`,
 		"all of it":                  `{type: STM, stm: {isolation: ReadCommitted, keysPerTransaction: 3, writePercent: 0, locker: LockRPC, keys: {count: 3, sizeBytes: 4}, values: {sizeBytes: 0}}}`,
 		"a mutex":                    `{type: STM, stm: {isolation: RepeatableReads, locker: LockClient}}`,
 		"as many keys as can":        `{type: STM, stm: {isolation: Serializable, keysPerTransaction: 128, writePercent: 100}}`,
@@ -21,21 +21,21 @@ func TestAdmissionAcceptsSTM(t *testing.T) {
 
 func TestAdmissionRejectsSTM(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":              {`{type: STM}`, "(workload.stm) and no other"},
-		"another's field":       {`{type: Put, put: {}, stm: {}}`, "(workload.put) and no other"},
+		"no field":              {`{type: STM}`, "needs the field stm and no other"},
+		"a second field":        {`{type: Put, put: {}, stm: {}}`, "needs the field put and no other"},
 		"an unknown isolation":  {`{type: STM, stm: {isolation: Snapshot}}`, `supported values: "SerializableSnapshot", "Serializable", "RepeatableReads", "ReadCommitted"`},
 		"an unknown locker":     {`{type: STM, stm: {locker: stm}}`, `supported values: "None", "LockClient", "LockRPC"`},
 		"no keys":               {`{type: STM, stm: {keysPerTransaction: 0}}`, "greater than or equal to 1"},
 		"too many keys":         {`{type: STM, stm: {isolation: Serializable, keysPerTransaction: 129}}`, "less than or equal to 128"},
-		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "must be at most 128 together"},
+		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: must be at most 128 together with the share of them that writePercent writes"},
 		"more than all written": {`{type: STM, stm: {writePercent: 101}}`, "less than or equal to 100"},
-		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must not be greater than stm.keys.count"},
+		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must be at most stm.keys.count: a transaction uses a key only once"},
 		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request"},
 		"keys that are long":    {`{type: STM, stm: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
 	t.Run("over Fast", func(t *testing.T) {
-		wantRefused(t, "write Client", edit{"spec.workload", `{type: STM, stm: {}}`}, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "spec.load.transport: Invalid value: must be Client", edit{"spec.workload", `{type: STM, stm: {}}`}, edit{"spec.load.transport", `Fast`})
 	})
 }

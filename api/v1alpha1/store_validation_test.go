@@ -9,7 +9,7 @@ const (
 
 func TestAdmissionAcceptsZooKeeper(t *testing.T) {
 	for name, edits := range map[string][]edit{
-		"each node once":  {},
+		"each znode once": {},
 		"a prefix":        {{"spec.target.keyPrefix", `/bench/a.b/`}},
 		"a rate":          {{"spec.load", `{requests: 1000, rate: {perSecond: 100}}`}},
 		"a limit":         {{"spec.objectives", `[{name: a, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}}, {name: b, type: LeaderChanges, leaderChanges: {max: 0}}]`}},
@@ -22,27 +22,27 @@ func TestAdmissionAcceptsZooKeeper(t *testing.T) {
 	}
 }
 
-// What ZooKeeper cannot be asked for is refused by its name.
+// Settings that ZooKeeper does not support are refused, and the message names the field.
 func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 	for name, tc := range map[string]struct{ field, value, want string }{
-		"another workload":         {"spec.workload", `{type: Range, range: {}}`, "workload.type Put and put.keys.distribution Sequential"},
-		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "workload.type Put and put.keys.distribution Sequential"},
-		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "sizeBytes of 4 or more"},
-		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "count up to 10000000"},
-		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes up to 1000000"},
+		"another workload":         {"spec.workload", `{type: Range, range: {}}`, "spec.workload: Invalid value: must be type Put with put.keys.distribution Sequential for target.datastore ZooKeeper"},
+		"keys written again":       {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Uniform}}}`, "spec.workload: Invalid value: must be type Put with put.keys.distribution Sequential for target.datastore ZooKeeper"},
+		"short names":              {"spec.workload", `{type: Put, put: {keys: {count: 1000, sizeBytes: 3, distribution: Sequential}}}`, "keys.sizeBytes must be at least 4"},
+		"too many nodes":           {"spec.workload", `{type: Put, put: {keys: {count: 10000001, sizeBytes: 8, distribution: Sequential}}}`, "keys.count at most 10000000"},
+		"too large a value":        {"spec.workload", `{type: Put, put: {keys: {count: 1000, distribution: Sequential}, values: {sizeBytes: 1000001}}}`, "values.sizeBytes at most 1000000"},
 		"more requests than nodes": {"spec.load", `{requests: 1001}`, "a znode can be created only once"},
-		"a duration":               {"spec.load", `{durationSeconds: 10}`, "needs load.requests"},
-		"a warm-up":                {"spec.load", `{requests: 10, warmupSeconds: 1}`, "load.warmupSeconds 0"},
-		"Fast":                     {"spec.load", `{requests: 10, transport: Fast}`, "must be Client for target.datastore ZooKeeper"},
-		"TLS":                      {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], tls: {secretName: a}}`, "target.tls and target.auth must not be set"},
-		"a user":                   {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], auth: {secretName: a}}`, "target.tls and target.auth must not be set"},
-		"the leader alone":         {"spec.target.members", `Leader`, "target.members must be All for target.datastore ZooKeeper"},
-		"a strange prefix":         {"spec.target.keyPrefix", `a//b/`, "target.keyPrefix must, for target.datastore ZooKeeper"},
-		"its own prefix":           {"spec.target.keyPrefix", `/zookeeper/quota/`, "must not lie below zookeeper/"},
-		"dots":                     {"spec.target.keyPrefix", `../a/`, "target.keyPrefix must, for target.datastore ZooKeeper"},
-		"disturbances":             {"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {}}]`, "cannot be made in target.datastore ZooKeeper"},
-		"a rule about databases":   {"spec.guard", `{stopOn: {databaseSize: {maxBytes: 1000000}}}`, "would never fire with target.datastore ZooKeeper"},
-		"a limit of members":       {"spec.objectives", `[{name: a, type: WALFsync, walFsync: {statistic: P99, maxMicroseconds: 1}}]`, "objectives for target.datastore ZooKeeper"},
+		"a duration":               {"spec.load", `{durationSeconds: 10}`, "load.requests: Invalid value: must be set for target.datastore ZooKeeper"},
+		"a warm-up":                {"spec.load", `{requests: 10, warmupSeconds: 1}`, "with load.warmupSeconds 0"},
+		"Fast":                     {"spec.load", `{requests: 10, transport: Fast}`, "load.transport: Invalid value: must be Client for target.datastore ZooKeeper"},
+		"TLS":                      {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], tls: {secretName: a}}`, "tls and auth must be absent for datastore ZooKeeper"},
+		"a user":                   {"spec.target", `{datastore: ZooKeeper, endpoints: ["a:2181"], auth: {secretName: a}}`, "tls and auth must be absent for datastore ZooKeeper"},
+		"the leader alone":         {"spec.target.members", `Leader`, "target.members: Invalid value: must be All for target.datastore ZooKeeper"},
+		"an empty name":            {"spec.target.keyPrefix", `a//b/`, "target.keyPrefix: Invalid value: must, for target.datastore ZooKeeper"},
+		"its own prefix":           {"spec.target.keyPrefix", `/zookeeper/quota/`, "must not be below zookeeper/"},
+		"dots":                     {"spec.target.keyPrefix", `../a/`, "target.keyPrefix: Invalid value: must, for target.datastore ZooKeeper"},
+		"disturbances":             {"spec.disturbances", `[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {}}]`, "disturbances: Invalid value: must be absent for target.datastore ZooKeeper"},
+		"a rule about databases":   {"spec.guard", `{stopOn: {databaseSize: {maxBytes: 1000000}}}`, "databaseSize and walFsync would never fire for target.datastore ZooKeeper"},
+		"a limit of members":       {"spec.objectives", `[{name: a, type: WALFsync, walFsync: {statistic: P99, maxMicroseconds: 1}}]`, "objectives: Invalid value: must be of type Latency"},
 		"another store":            {"spec.target.datastore", `Lake`, `supported values: "Etcd", "ZooKeeper"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +52,6 @@ func TestAdmissionRejectsForZooKeeper(t *testing.T) {
 }
 
 func TestAdmissionRejectsAProfileForZooKeeper(t *testing.T) {
-	wantRefused(t, "spec.profile is a load for etcd",
+	wantRefused(t, "spec.profile: Invalid value: is a load for etcd",
 		edit{"spec.target", zooKeeper}, edit{"spec.profile", `Small`}, edit{"spec.workload", ""}, edit{"spec.load", ""}, edit{"spec.objectives", ""})
 }

@@ -8,66 +8,66 @@ import (
 
 // Summary is the merged result of all client pods.
 type Summary struct {
-	// transport that carried the requests. Results of different transports
-	// are not comparable.
+	// transport that carried the requests. Results of different transports cannot
+	// be compared.
 	//
 	// +required
 	Transport spec.Transport `json:"transport"`
 
-	// partial is true if the part of at least one client pod is missing or
-	// incomplete, or if the run ended before its work was done: for every
-	// reason of Finished other than Completed.
+	// partial is true if numbers of at least one client pod are missing or
+	// incomplete, or if the run ended before its work was done. It is true for
+	// every reason of Finished other than Completed.
 	//
 	// +optional
 	Partial bool `json:"partial,omitempty"`
 
 	// measuredRequests is the number of requests of the measured window:
-	// successful, failed and censored ones.
+	// successful, failed and unanswered.
 	//
 	// +optional
 	MeasuredRequests int64 `json:"measuredRequests"`
 
-	// startedRequests is how many requests of the measured window were sent. An
-	// open loop that sent fewer than it measured owed the others at its end.
+	// startedRequests is how many requests of the measured window were sent. In an
+	// open loop, the difference to measuredRequests was due but unsent at the end.
 	//
 	// +optional
 	StartedRequests int64 `json:"startedRequests,omitempty"`
 
-	// lateRequests is how many requests of an open loop, however they ended, were
-	// sent so late that it harms: more than 250 µs after they were due, and more
-	// than a tenth of the 99th percentile of their operation's latency. It is absent
-	// in a closed loop, and where it is not known.
+	// lateRequests is how many requests of an open loop were sent late enough to
+	// distort the latency: more than 250 µs after they were due, and more than a
+	// tenth of the 99th percentile of their operation's latency. Successful and
+	// failed requests count. Absent: closed loop, or not known.
 	//
 	// +optional
 	LateRequests *int64 `json:"lateRequests,omitempty"`
 
-	// failedRequests of the measured window.
+	// failedRequests is how many requests of the measured window failed.
 	//
 	// +optional
 	FailedRequests int64 `json:"failedRequests"`
 
-	// censoredRequests are requests of the measured window that were
-	// unanswered, or still owed by the schedule, when the run ended.
+	// censoredRequests is how many requests of the measured window were
+	// unanswered, or due but unsent, when the run ended.
 	//
 	// +optional
 	CensoredRequests int64 `json:"censoredRequests"`
 
-	// throughputPerSecond is the rate of successful requests over all operations, a
-	// decimal: from 100 on whole requests, below that with up to six digits after the
-	// point, rounded down.
+	// throughputPerSecond is the rate of successful requests over all operations,
+	// a decimal. From 100 on it is a whole number, below that it has up to six
+	// digits after the point, rounded down.
 	//
 	// +optional
 	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
-	// steadyThroughputPerSecond is the rate while all pods sent requests: from
-	// the start until the first pod received its last response. It is set for runs
-	// that load.requests bounds.
+	// steadyThroughputPerSecond is the rate while all pods sent requests: from the
+	// start until the first pod received its last response. It is set only for
+	// runs with load.requests.
 	//
 	// +optional
 	SteadyThroughputPerSecond spec.Decimal `json:"steadyThroughputPerSecond,omitempty"`
 
-	// tailMicroseconds is, for a run bound by requests, the time from the
-	// first pod's last response to the last pod's.
+	// tailMicroseconds is the time from the first pod's last response to the last
+	// pod's. It is set only for runs with load.requests.
 	//
 	// +optional
 	TailMicroseconds int64 `json:"tailMicroseconds,omitempty"`
@@ -82,14 +82,14 @@ type Summary struct {
 	// +optional
 	WindowEnd *metav1.MicroTime `json:"windowEnd,omitempty"`
 
-	// durationMicroseconds is the length of the measured window that
-	// throughput is computed with.
+	// durationMicroseconds is the length of the measured window from which
+	// throughput is computed.
 	//
 	// +optional
 	DurationMicroseconds int64 `json:"durationMicroseconds"`
 
-	// startSkewMicroseconds is the distance between the first and the last
-	// pod's start.
+	// startSkewMicroseconds is the time between the start of the first and of the
+	// last pod.
 	//
 	// +optional
 	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
@@ -102,7 +102,7 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=16
 	Operations []OperationSummary `json:"operations,omitempty"`
 
-	// disturbances are what was done beside the load, by type.
+	// disturbances are the results of spec.disturbances, by type.
 	//
 	// +optional
 	// +listType=map
@@ -110,13 +110,13 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=8
 	Disturbances []DisturbanceSummary `json:"disturbances,omitempty"`
 
-	// watch is what became of the watchers, of a workload that has some.
+	// watch is the result of the watchers. Absent: the workload has none.
 	//
 	// +optional
 	Watch *WatchSummary `json:"watch,omitempty"`
 
-	// requestCounts are all requests that the run sent, by RPC and phase, so
-	// that they can be compared with the server's own counters.
+	// requestCounts are all requests that the run sent, by RPC and phase, for a
+	// comparison with the server's own counters.
 	//
 	// +optional
 	// +listType=map
@@ -124,7 +124,7 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=32
 	RequestCounts []RequestCount `json:"requestCounts,omitempty"`
 
-	// members are what the members' own metrics say of the measured window.
+	// members are what the members' own metrics show of the measured window.
 	//
 	// +optional
 	// +listType=map
@@ -132,8 +132,8 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=64
 	Members []MemberSummary `json:"members,omitempty"`
 
-	// evidence is what the numbers show of where the time went, by resource.
-	// It is silent where they show nothing.
+	// evidence is what the numbers show about where the time went, by resource. A
+	// resource without evidence is absent.
 	//
 	// +optional
 	// +listType=map
@@ -141,7 +141,7 @@ type Summary struct {
 	// +kubebuilder:validation:MaxItems=8
 	Evidence []Evidence `json:"evidence,omitempty"`
 
-	// validity says whether the numbers are of the target or of the clients.
+	// validity says whether the client limited the result.
 	//
 	// +optional
 	Validity *Validity `json:"validity,omitempty"`
@@ -151,7 +151,7 @@ type Summary struct {
 	// +optional
 	KeyBytesOnWire int32 `json:"keyBytesOnWire,omitempty"`
 
-	// warnings say what makes the numbers weaker than they look.
+	// warnings are reasons to trust the numbers less.
 	//
 	// +optional
 	// +listType=atomic
@@ -162,27 +162,29 @@ type Summary struct {
 
 // OperationSummary is the result of one kind of request in the measured window.
 type OperationSummary struct {
-	// operation that was measured.
+	// operation is the kind of request.
 	//
 	// +required
 	Operation spec.Operation `json:"operation"`
 
-	// succeeded requests.
+	// succeeded is how many requests succeeded.
 	//
 	// +optional
 	Succeeded int64 `json:"succeeded"`
 
-	// failed requests.
+	// failed is how many requests failed.
 	//
 	// +optional
 	Failed int64 `json:"failed"`
 
-	// censored requests.
+	// censored is how many requests were unanswered, or due but unsent, when the
+	// run ended.
 	//
 	// +optional
 	Censored int64 `json:"censored"`
 
-	// late requests of an open loop: see lateRequests of the summary.
+	// late is how many requests of an open loop were sent late: see lateRequests
+	// of the summary.
 	//
 	// +optional
 	Late *int64 `json:"late,omitempty"`
@@ -195,46 +197,46 @@ type OperationSummary struct {
 	// +kubebuilder:validation:MaxItems=32
 	Errors []ErrorCount `json:"errors,omitempty"`
 
-	// lost counts, of the succeeded requests, those that changed nothing: a
-	// compare-and-swap, or a write of an object, that found its key changed or
-	// deleted by somebody else.
+	// lost is how many succeeded requests changed nothing: a compare-and-swap, or
+	// a write of an object, found that its key had been changed or deleted by
+	// another client.
 	//
 	// +optional
 	Lost int64 `json:"lost,omitempty"`
 
-	// attempts counts how often the succeeded requests tried to commit, of an
-	// operation that tries until it does.
+	// attempts is how often the succeeded requests tried to commit. It is set for
+	// an operation that tries again until it commits.
 	//
 	// +optional
 	Attempts int64 `json:"attempts,omitempty"`
 
-	// attemptsPerCommit is attempts divided by succeeded, a decimal: "1" means that
-	// none was tried twice.
+	// attemptsPerCommit is attempts divided by succeeded, a decimal. "1" means
+	// that no request had to try twice.
 	//
 	// +optional
 	AttemptsPerCommit spec.Decimal `json:"attemptsPerCommit,omitempty"`
 
-	// throughputPerSecond is the rate of successful requests, a decimal as that of the
-	// summary.
+	// throughputPerSecond is the rate of successful requests, a decimal like that
+	// of the summary.
 	//
 	// +optional
 	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
-	// latency from when a request was due (open loop) or could be sent
-	// (closed loop) to the end of its response. This is what is judged.
+	// latency is the time from when a request was due (open loop) or could be sent
+	// (closed loop) to the end of its response. Objectives judge this value.
 	//
 	// +optional
 	Latency *LatencySummary `json:"latency,omitempty"`
 
-	// serviceTime from when a request was sent to the end of its response.
+	// serviceTime is the time from when a request was sent to the end of its
+	// response.
 	//
 	// +optional
 	ServiceTime *LatencySummary `json:"serviceTime,omitempty"`
 
-	// lateness from when a request was due to when it was sent: the load
-	// generator's own delay, and the wait for a free client. It is that of all
-	// requests of an open loop that were sent, those that failed or were cut off
-	// among them.
+	// lateness is the time from when a request was due to when it was sent: the
+	// load generator's own delay, and the wait for a free client. It covers all
+	// sent requests of an open loop, failed and unanswered ones included.
 	//
 	// +optional
 	Lateness *LatencySummary `json:"lateness,omitempty"`
@@ -242,28 +244,28 @@ type OperationSummary struct {
 
 // ErrorCount is how often requests failed with one code.
 type ErrorCount struct {
-	// code is the gRPC status code, for example Unavailable, and Missed for an
+	// code is the gRPC status code, for example Unavailable. It is Missed for an
 	// event that was not delivered.
 	//
 	// +required
 	Code string `json:"code"`
 
-	// count of failed requests.
+	// count is how many requests failed with this code.
 	//
 	// +required
 	Count int64 `json:"count"`
 }
 
-// LatencySummary are statistics of a distribution of durations. Percentiles
-// are nearest rank, from histogram buckets, and no further from the true value
-// than errorBoundPerMillion says.
+// LatencySummary has statistics of a distribution of durations. Percentiles
+// are nearest rank, from histogram buckets. Their error is at most
+// errorBoundPerMillion.
 type LatencySummary struct {
-	// count of durations.
+	// count is the number of durations.
 	//
 	// +optional
 	Count int64 `json:"count"`
 
-	// meanMicroseconds.
+	// meanMicroseconds is the mean.
 	//
 	// +optional
 	MeanMicroseconds int64 `json:"meanMicroseconds"`
@@ -273,27 +275,27 @@ type LatencySummary struct {
 	// +optional
 	StddevMicroseconds int64 `json:"stddevMicroseconds"`
 
-	// minMicroseconds is exact.
+	// minMicroseconds is the exact minimum.
 	//
 	// +optional
 	MinMicroseconds int64 `json:"minMicroseconds"`
 
-	// p50Microseconds.
+	// p50Microseconds is the median.
 	//
 	// +optional
 	P50Microseconds int64 `json:"p50Microseconds"`
 
-	// p90Microseconds.
+	// p90Microseconds is the 90th percentile.
 	//
 	// +optional
 	P90Microseconds int64 `json:"p90Microseconds"`
 
-	// p95Microseconds.
+	// p95Microseconds is the 95th percentile.
 	//
 	// +optional
 	P95Microseconds int64 `json:"p95Microseconds"`
 
-	// p99Microseconds.
+	// p99Microseconds is the 99th percentile.
 	//
 	// +optional
 	P99Microseconds int64 `json:"p99Microseconds"`
@@ -303,13 +305,13 @@ type LatencySummary struct {
 	// +optional
 	P999Microseconds int64 `json:"p999Microseconds"`
 
-	// maxMicroseconds is exact.
+	// maxMicroseconds is the exact maximum.
 	//
 	// +optional
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
 
-	// atLeast names the statistics that reach requests that were cut off:
-	// their true value is at least the number given.
+	// atLeast names the statistics that include unanswered requests: their true
+	// value is at least the number given.
 	//
 	// +optional
 	// +listType=set
@@ -336,32 +338,34 @@ func (l *LatencySummary) Micros(s spec.Statistic) int64 {
 	}[s]
 }
 
-// RequestCount is how many requests of one RPC the run sent, by phase. What
-// was in flight when the window ended belongs to measured.
+// RequestCount is how many requests of one RPC the run sent, by phase.
+// Requests in flight at the end of the window belong to measured.
 type RequestCount struct {
-	// rpc is etcd's name of the call: Put, Range, DeleteRange, Txn, …
+	// rpc is the store's name of the call: for etcd Put, Range, DeleteRange, Txn,
+	// …
 	//
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload wrote what the workload needs to be there: keys to read or delete,
-	// leases to renew or revoke, a history to watch.
+	// preload is how many requests wrote what the workload needs: keys to read or
+	// delete, leases to renew or revoke, a history to watch.
 	//
 	// +optional
 	Preload int64 `json:"preload"`
 
-	// warmup ran before the measured window.
+	// warmup is how many requests were sent before the measured window.
 	//
 	// +optional
 	Warmup int64 `json:"warmup"`
 
-	// measured in the window.
+	// measured is how many requests belong to the measured window.
 	//
 	// +optional
 	Measured int64 `json:"measured"`
 
-	// control requests claimed and cleaned the key prefix, looked at the members,
-	// opened watchers and kept the clients' own leases.
+	// control is how many other requests were sent: to claim and clean the key
+	// prefix, to observe the members, to open watchers and to keep the clients'
+	// own leases.
 	//
 	// +optional
 	Control int64 `json:"control"`

@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -9,48 +11,53 @@ import (
 
 // Target names one cluster of a store and how to reach it.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",message="exactly one of target.endpoints, target.service and target.pods must be set"
-// +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="an https:// endpoint needs target.tls with the name of a Secret that holds ca.crt (and tls.crt and tls.key if the server asks for a client certificate)"
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="an http:// endpoint cannot be used with target.tls: write https:// or remove target.tls"
+// +kubebuilder:validation:XValidation:rule="[has(self.endpoints), has(self.service), has(self.pods)].filter(x, x).size() == 1",messageExpression="'exactly one of endpoints, service and pods must be set, found ' + (has(self.endpoints) || has(self.service) || has(self.pods) ? 'more than one' : 'none')"
+// +kubebuilder:validation:XValidation:rule="has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('https://'))",message="must be set for https:// endpoints: set secretName to a Secret with ca.crt (and tls.crt and tls.key if the server asks for a client certificate)",fieldPath=".tls"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || !has(self.endpoints) || !self.endpoints.exists(e, e.startsWith('http://'))",message="http:// endpoints cannot be combined with target.tls: write https:// or remove target.tls",fieldPath=".endpoints"
 type Target struct {
-	// datastore is the store that the members serve. Default Etcd.
+	// datastore is the store that the members serve: Etcd or ZooKeeper. Default
+	// Etcd.
 	//
 	// +optional
 	// +kubebuilder:default=Etcd
 	Datastore spec.Datastore `json:"datastore,omitempty"`
 
-	// endpoints are the client addresses of the members, as host:port, with
-	// an optional http:// or https:// before it.
+	// endpoints are the client addresses of the members, as host:port, optionally
+	// with http:// or https:// in front and / at the end. Set exactly one of endpoints, service and
+	// pods.
 	//
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=262
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}$') && int(self.substring(self.lastIndexOf(':') + 1)) >= 1 && int(self.substring(self.lastIndexOf(':') + 1)) <= 65535",message="wanted host:port with a port from 1 to 65535, and no more before it than http:// or https://"
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^(https?://)?([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|[[][0-9A-Fa-f:.]+[]]):[0-9]{1,5}/?$') && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) >= 1 && int(self.substring(self.lastIndexOf(':') + 1).replace('/', '')) <= 65535",message="must be host:port with a port from 1 to 65535, optionally with http:// or https:// in front and / at the end, for example etcd.example:2379"
 	Endpoints []string `json:"endpoints,omitempty"`
 
-	// service is a Service of the run's namespace that selects the members.
+	// service is a Service of the run's namespace that selects the members. Set
+	// exactly one of endpoints, service and pods.
 	//
 	// +optional
 	Service *ServiceTarget `json:"service,omitempty"`
 
-	// pods selects the members' pods in the run's namespace.
+	// pods selects the members' pods in the run's namespace. Set exactly one of
+	// endpoints, service and pods.
 	//
 	// +optional
 	Pods *PodsTarget `json:"pods,omitempty"`
 
-	// members says which members receive the load: All (connections are
-	// spread evenly), Leader (followed when it moves) or Followers. Default All.
+	// members says which members receive the load: All (connections are spread
+	// evenly), Leader (the load follows the leader when it changes) or Followers.
+	// Default All.
 	//
 	// +optional
 	// +kubebuilder:default=All
 	Members spec.MemberSelection `json:"members,omitempty"`
 
-	// sampleIntervalSeconds lies, in seconds, between two looks at the
-	// members' own metrics within the measured window; its start and its end
-	// are sampled in any case. One look costs a member about 10 ms of its
-	// processor. Default 5.
+	// sampleIntervalSeconds is the time, in seconds, between two samples of the
+	// members' own metrics within the measured window. Its start and its end are
+	// always sampled. One sample costs a member about 10 ms of processor time.
+	// Default 5.
 	//
 	// +optional
 	// +kubebuilder:default=5
@@ -58,35 +65,40 @@ type Target struct {
 	// +kubebuilder:validation:Maximum=3600
 	SampleIntervalSeconds int32 `json:"sampleIntervalSeconds,omitempty"`
 
-	// concurrentRuns is Queue, which lets this run wait until no other run of
-	// the operator goes on that shares an address with it, or turns out to load
-	// the same cluster; or Allow, which starts it at once. Runs wait in the order
-	// of their creation, and no timeout counts that time. Default Queue.
+	// concurrentRuns is what the run does while another run of the operator uses
+	// one of its addresses, or loads the same cluster:
+	// - Queue: it waits. Runs wait in the order of their creation. No timeout
+	//   counts that time.
+	// - Allow: it starts at once.
+	//
+	// Default Queue.
 	//
 	// +optional
 	// +kubebuilder:default=Queue
 	ConcurrentRuns ConcurrentRuns `json:"concurrentRuns,omitempty"`
 
-	// tls is set where the members serve TLS. Absent: plain text.
+	// tls is needed if the members serve TLS. Absent: plain text.
 	//
 	// +optional
 	TLS *TargetTLS `json:"tls,omitempty"`
 
-	// auth is set where etcd's authentication is enabled.
+	// auth is needed if etcd's authentication is enabled. Absent: no user.
 	//
 	// +optional
 	Auth *TargetAuth `json:"auth,omitempty"`
 
-	// keyPrefix is the prefix under which every key of the run lies. It must
-	// be printable, end in a slash, have at most 64 slashes, hold no key before
-	// the run and lie within no prefix that another run has then; the keys that
-	// the run wrote under it are deleted after the run. Default
-	// etcdbench/<first 8 characters of the run's UID>/.
+	// keyPrefix is the prefix of every key of the run. It must end in a slash,
+	// have at most 64 slashes, and consist of printable ASCII characters without
+	// spaces. The run refuses a prefix that has keys, or that lies within the
+	// prefix of another run. After the run, the keys that it wrote are deleted.
+	// Default "etcdbench/", the first 8 characters of the run's UID, and "/".
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:Pattern=`^([!-.0-~]*/){1,64}$`
+	// +kubebuilder:validation:XValidation:rule="self.size() < 2 || self.endsWith('/')",message="must end in a slash, for example bench/nightly/"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]*$')",message="must consist of printable ASCII characters without spaces"
+	// +kubebuilder:validation:XValidation:rule="self.split('/').size() <= 65",message="must have at most 64 slashes: one transaction checks every prefix around it"
 	KeyPrefix string `json:"keyPrefix,omitempty"`
 }
 
@@ -95,18 +107,17 @@ type ServiceTarget struct {
 	// name of the Service, in the run's namespace.
 	//
 	// +required
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
 	Name string `json:"name"`
 
-	// port of the Service that carries etcd's client traffic, by name or
-	// number. Default "client".
+	// port of the Service for etcd's client traffic, by name or number. Default
+	// "client".
 	//
 	// +optional
 	// +kubebuilder:default="client"
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="target.service.port must be the name of one of the Service's ports or a number from 1 to 65535"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="must be the name of a port of the Service, or a number from 1 to 65535"
 	Port intstr.IntOrString `json:"port,omitzero"`
 }
 
@@ -115,8 +126,8 @@ type PodsTarget struct {
 	// selector matches the labels of the members' pods.
 	//
 	// +required
-	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="target.pods.selector must not be empty: an empty selector would match every pod of the namespace"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && e.values.size() > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || e.values.size() == 0))",message="each of target.pods.selector.matchExpressions needs the operator In or NotIn with values, or Exists or DoesNotExist without"
+	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="must not be empty: an empty selector would match every pod of the namespace"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && e.values.size() > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || e.values.size() == 0))",message="must have operator In or NotIn with values, or Exists or DoesNotExist without values, in each expression",fieldPath=".matchExpressions"
 	Selector metav1.LabelSelector `json:"selector"`
 
 	// port on which the members serve clients. Default 2379.
@@ -130,18 +141,17 @@ type PodsTarget struct {
 
 // TargetTLS names the Secret with the certificates for the target.
 type TargetTLS struct {
-	// secretName is a Secret of the run's namespace with the key ca.crt, and
-	// with tls.crt and tls.key where the members ask for a client
-	// certificate. Whoever creates the run must be allowed to get it.
+	// secretName is a Secret of the run's namespace with the key ca.crt, and with
+	// tls.crt and tls.key if the members ask for a client certificate. The user
+	// who creates the run must have the right to get it.
 	//
 	// +required
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="must be the name of a Secret: lower-case letters, digits, hyphens and dots, with a letter or digit at both ends"
 	SecretName string `json:"secretName"`
 
-	// serverName is the name that the members' certificates must cover.
-	// Default: the host of each address.
+	// serverName is the name that the members' certificates must cover. Default:
+	// the host of each address.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -152,12 +162,23 @@ type TargetTLS struct {
 // TargetAuth names the Secret with the etcd user.
 type TargetAuth struct {
 	// secretName is a Secret of type kubernetes.io/basic-auth in the run's
-	// namespace, with the keys username and password. Whoever creates the run
-	// must be allowed to get it.
+	// namespace, with the keys username and password. The user who creates the run
+	// must have the right to get it.
 	//
 	// +required
-	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$')",message="must be the name of a Secret: lower-case letters, digits, hyphens and dots, with a letter or digit at both ends"
 	SecretName string `json:"secretName"`
+}
+
+// HostPorts returns the host:port of each endpoint, without scheme and slash. Only the target's tls field decides on TLS.
+func HostPorts(endpoints []string) []string {
+	out := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		if _, address, found := strings.Cut(e, "://"); found {
+			e = address
+		}
+		out[i] = strings.TrimSuffix(e, "/")
+	}
+	return out
 }

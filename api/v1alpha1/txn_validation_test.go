@@ -30,21 +30,21 @@ func TestMixturesInTransactions(t *testing.T) {
 	wrapped, plain := `{type: Mixed, mixed: {readPercent: 50, inTransaction: true}}`, `{type: Mixed, mixed: {readPercent: 50, inTransaction: false}}`
 	wantTaken(t, edit{"spec.workload", wrapped})
 	wantTaken(t, edit{"spec.workload", plain}, edit{"spec.load.transport", `Fast`})
-	wantRefused(t, "drop mixed.inTransaction", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
+	wantRefused(t, "must be Client for mixed.inTransaction", edit{"spec.workload", wrapped}, edit{"spec.load.transport", `Fast`})
 }
 
 func TestAdmissionRejectsTransactions(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":           {`{type: Txn}`, "(workload.txn) and no other"},
-		"another's field":    {`{type: Put, put: {}, txn: {putsPerTransaction: 1}}`, "(workload.put) and no other"},
+		"no field":           {`{type: Txn}`, "needs the field txn and no other"},
+		"a second field":     {`{type: Put, put: {}, txn: {putsPerTransaction: 1}}`, "needs the field put and no other"},
 		"an unknown mode":    {`{type: Txn, txn: {mode: Reads}}`, `supported values: "Puts", "CompareAndSwap"`},
-		"no number of puts":  {`{type: Txn, txn: {}}`, "txn.putsPerTransaction must be set"},
-		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction must be set"},
+		"no number of puts":  {`{type: Txn, txn: {}}`, "txn.putsPerTransaction: Invalid value: must be set for mode Puts"},
+		"puts of a swap":     {`{type: Txn, txn: {mode: CompareAndSwap, putsPerTransaction: 1}}`, "txn.putsPerTransaction: Invalid value: must be absent unless mode is Puts"},
 		"no puts":            {`{type: Txn, txn: {putsPerTransaction: 0}}`, "greater than or equal to 1"},
-		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction must be at most 128"},
-		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must not be greater than txn.keys.count"},
+		"too many puts":      {`{type: Txn, txn: {putsPerTransaction: 129}}`, "txn.putsPerTransaction: Invalid value: must be at most 128"},
+		"more puts than key": {`{type: Txn, txn: {putsPerTransaction: 8, keys: {count: 7}}}`, "must be at most txn.keys.count: a transaction can write a key only once"},
 		"too long a request": {`{type: Txn, txn: {putsPerTransaction: 10, values: {sizeBytes: 156665}}}`, "do not fit into one request"},
-		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568001}}}`, "values.sizeBytes must be at most 1568000"},
+		"too long a value":   {`{type: Txn, txn: {mode: CompareAndSwap, values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
 		"keys that are long": {`{type: Txn, txn: {mode: CompareAndSwap, keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })

@@ -15,21 +15,21 @@ func TestAdmissionAcceptsWatchGet(t *testing.T) {
 
 func TestAdmissionRejectsWatchGet(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, want string }{
-		"no field":           {`{type: WatchGet}`, "(workload.watchGet) and no other"},
-		"another's field":    {`{type: Put, put: {}, watchGet: {}}`, "(workload.put) and no other"},
-		"idle carriers":      {`{type: WatchGet, watchGet: {streams: 4, connections: 5}}`, "watchGet.connections must not be greater than watchGet.streams"},
+		"no field":           {`{type: WatchGet}`, "needs the field watchGet and no other"},
+		"a second field":     {`{type: Put, put: {}, watchGet: {}}`, "needs the field put and no other"},
+		"idle carriers":      {`{type: WatchGet, watchGet: {streams: 4, connections: 5}}`, "watchGet.connections: Invalid value: must be at most watchGet.streams: a connection without"},
 		"no stream":          {`{type: WatchGet, watchGet: {streams: 0}}`, "greater than or equal to 1"},
 		"no watcher":         {`{type: WatchGet, watchGet: {watchersPerStream: 0}}`, "greater than or equal to 1"},
-		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "must be at most 100000"},
+		"too many watchers":  {`{type: WatchGet, watchGet: {streams: 10, watchersPerStream: 10001}}`, "streams (10, the default) times watchersPerStream must be at most 100000"},
 		"no event":           {`{type: WatchGet, watchGet: {events: 0}}`, "greater than or equal to 1"},
 		"too many events":    {`{type: WatchGet, watchGet: {events: 10001}}`, "less than or equal to 10000"},
-		"values too long":    {`{type: WatchGet, watchGet: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes must be at most 1568000"},
+		"values too long":    {`{type: WatchGet, watchGet: {values: {sizeBytes: 1568001}}}`, "values.sizeBytes: Invalid value: must be at most 1568000"},
 		"keys that are long": {`{type: WatchGet, watchGet: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })
 	}
 	t.Run("over Fast", func(t *testing.T) {
-		wantRefused(t, "write Client", edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load.transport", `Fast`})
+		wantRefused(t, "spec.load.transport: Invalid value: must be Client", edit{"spec.workload", `{type: WatchGet, watchGet: {}}`}, edit{"spec.load.transport", `Fast`})
 	})
 	for field, workload := range map[string]string{
 		"streams":     `{type: WatchGet, watchGet: {streams: 1}}`,

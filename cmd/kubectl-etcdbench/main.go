@@ -1,5 +1,4 @@
-// Command kubectl-etcdbench runs etcd benchmarks and follows them. As a plugin
-// it is kubectl etcdbench.
+// Command kubectl-etcdbench runs etcd benchmarks and follows them. As a kubectl plugin it is called kubectl etcdbench.
 package main
 
 import (
@@ -14,17 +13,16 @@ import (
 var version = "devel"
 
 func main() {
-	// Room for two: the first ends the run, the second does not wait for that.
+	// Two signals: the first ends the run, the second exits at once.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, endSignals()...)
-	// A run whose reader has gone still has keys to delete.
+	// If the reader of the output exits, the run still has to delete its keys.
 	signal.Ignore(syscall.SIGPIPE)
 	streams := command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	os.Exit(command.Main(version, os.Args[1:], streams, signals))
 }
 
-// endSignals has the hang-up, which a run gets whose terminal is gone, unless
-// it was told to outlive that, by nohup for example.
+// endSignals includes the hang-up of a closed terminal, unless the parent ignores it, as nohup does.
 func endSignals() []os.Signal {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

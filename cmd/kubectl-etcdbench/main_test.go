@@ -23,7 +23,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
-// asCommand has the test binary be kubectl-etcdbench.
+// asCommand makes the test binary behave as kubectl-etcdbench.
 const asCommand = "KUBECTL_ETCDBENCH_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -63,8 +63,7 @@ const (
 	canNotTell = `{name: o, type: MemberMemory, memberMemory: {maxBytes: 1}}`
 )
 
-// process is kubectl-etcdbench as a process of its own, with a folder for
-// temporary files of its own.
+// process is a process of kubectl-etcdbench with its own folder for temporary files.
 func process(t *testing.T, stdin string, args ...string) (cmd *exec.Cmd, temporary string) {
 	t.Helper()
 	temporary = etcdtest.DataDir(t)
@@ -74,11 +73,11 @@ func process(t *testing.T, stdin string, args ...string) (cmd *exec.Cmd, tempora
 	return cmd, temporary
 }
 
-// patience is how long a process may take before it is taken to hang.
-const patience = 2 * time.Minute
+// maxWait is the time after which a process counts as hanging.
+const maxWait = 2 * time.Minute
 
-// started starts a process and returns what it writes to the standard output or
-// the standard error that pipe is. One that hangs is killed.
+// started starts a process and returns its standard output or standard error, as pipe selects. It kills a process that
+// hangs.
 func started(t *testing.T, cmd *exec.Cmd, pipe func() (io.ReadCloser, error)) io.ReadCloser {
 	t.Helper()
 	out, err := pipe()
@@ -88,7 +87,7 @@ func started(t *testing.T, cmd *exec.Cmd, pipe func() (io.ReadCloser, error)) io
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hang := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	hang := time.AfterFunc(maxWait, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() { hang.Stop() })
 	return out
 }
@@ -116,7 +115,7 @@ func TestExitStatus(t *testing.T) {
 	}{
 		"version":              {"", []string{"version"}, 0, ""},
 		"help":                 {"", []string{"run", "--help"}, 0, ""},
-		"unknown flag":         {"", []string{"run", "--no-such-flag"}, 2, "no-such-flag"},
+		"unknown flag":         {"", []string{"run", "--no-such-flag"}, 2, "no-such-flag: kubectl etcdbench run --help lists the flags"},
 		"no manifest":          {"", []string{"run"}, 2, "-f FILE"},
 		"no such file":         {"", []string{"run", "-f", "/no/such/file"}, 2, "/no/such/file"},
 		"unknown output":       {puts, []string{"run", "--local", "-f", "-", "-o", "xml"}, 2, "table, json, yaml, perfdash or jsonl"},
@@ -136,12 +135,12 @@ func TestExitStatus(t *testing.T) {
 		"local, user":          {puts, append(local, "--as", "u"), 2, "--as"},
 		"local, timeout":       {puts, append(local, "--timeout", "1m"), 2, "--timeout"},
 		"version flag":         {"", []string{"--version"}, 0, ""},
-		"a word too much":      {puts, append(local, "extra"), 2, `wanted no arguments, found "extra"`},
-		"refused by a rule":    {strings.Replace(puts, "clients: 30", "clients: 3", 1), local, 2, "line 8: spec.load: "},
+		"extra argument":       {puts, append(local, "extra"), 2, `wanted no arguments, found "extra"`},
+		"refused by a rule":    {strings.Replace(puts, "clients: 30", "clients: 3", 1), local, 2, "line 8: spec.load.clients: "},
 		"target out of reach":  {puts, []string{"run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1"}, 2, ""},
 		"no objectives":        {puts, local, 0, ""},
 		"objectives missed":    {limited(canBeMiss), local, 1, ""},
-		"not to be judged":     {limited(canNotTell), local, 3, ""},
+		"not judged":           {limited(canNotTell), local, 3, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -161,9 +160,9 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// passes runs puts with an objective that is met, by a number of members, and wants
-// it to pass. A busy machine can hold a pod up, keep the client from its processors,
-// or have another member elected: then the exit status is to be that of a doubt.
+// passes runs puts with an objective that is met, against a number of members, and wants the run to pass. On a busy
+// machine a pod can start late, the client can be the limit, or another member can be elected. Then Passed must be
+// Unknown.
 func passes(t *testing.T, members string) (run *v1alpha1.EtcdBenchmark, elected bool) {
 	t.Helper()
 	cmd, temporary := process(t, limited(canBeMet), "run", "--local", "--embedded-members", members, "-f", "-", "-o", "json")
@@ -174,7 +173,7 @@ func passes(t *testing.T, members string) (run *v1alpha1.EtcdBenchmark, elected 
 	}
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	if passed == nil {
-		t.Fatalf("wanted to hear whether it passed, got %+v", run.Status.Conditions)
+		t.Fatalf("wanted the condition Passed, got %+v", run.Status.Conditions)
 	}
 	elected = strings.Contains(passed.Message, "The target changed ") && strings.Contains(passed.Message, "Leader: ")
 	busy := elected || passed.Reason == v1alpha1.ReasonClientBound || passed.Reason == v1alpha1.ReasonStartsApart
@@ -214,8 +213,8 @@ func TestLocalRunOnThreeMembers(t *testing.T) {
 }
 
 func TestSignalsGiveThePartialResult(t *testing.T) {
-	// A process inherits what its parent ignores, but not what it handles: so the
-	// tool hears of a hang-up even where these tests run under nohup.
+	// A process inherits the signals that its parent ignores. Notify ends the ignoring, so that the tool gets a hang-up
+	// also if these tests run under nohup.
 	hangUps := make(chan os.Signal, 1)
 	ossignal.Notify(hangUps, syscall.SIGHUP)
 	defer ossignal.Stop(hangUps)
@@ -242,7 +241,7 @@ func signalGivesThePartialResult(t *testing.T, signal syscall.Signal) {
 		t.Errorf("wanted the partial result of a stopped run, got:\n%s", out.String())
 	}
 	if !run.Status.Summary.Partial {
-		t.Error("a run that was stopped is shown as whole")
+		t.Error("the result of a stopped run is not marked as partial")
 	}
 	if left, _ := os.ReadDir(temporary); len(left) != 0 {
 		t.Errorf("the members' data is left: %v", left)
@@ -256,12 +255,11 @@ func TestHangUpUnderNohup(t *testing.T) {
 	cmd.Path = "/bin/sh"
 	signalOnceMeasuring(t, cmd, syscall.SIGHUP, bufio.NewScanner(started(t, cmd, cmd.StderrPipe)))
 	if got := exitStatus(t, cmd.Wait()); got != 0 {
-		t.Errorf("wanted the run to go on to its end, got exit status %d", got)
+		t.Errorf("wanted the run to complete, got exit status %d", got)
 	}
 }
 
-// signalOnceMeasuring reads progress to its end and sends the signal when there
-// is a throughput for the first time.
+// signalOnceMeasuring reads the progress to its end and sends the signal at the first throughput.
 func signalOnceMeasuring(t *testing.T, cmd *exec.Cmd, signal os.Signal, progress *bufio.Scanner) {
 	t.Helper()
 	sent := false

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// seenLine is what these tests read of a line.
+// seenLine has the fields of a line that these tests read.
 type seenLine struct {
 	Time                        time.Time
 	Run, State, Phase           string
@@ -64,7 +64,7 @@ func readPerfdash(t *testing.T, path string) (out seenPerfdash) {
 func TestResultsInSeveralForms(t *testing.T) {
 	dir := t.TempDir()
 	perfdash, lines := filepath.Join(dir, "perfdash.json"), filepath.Join(dir, "lines")
-	// What was there before is longer than what comes.
+	// The old content is longer than the result.
 	if err := os.WriteFile(perfdash, []byte(strings.Repeat("x", 1<<16)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +93,7 @@ func TestResultsInSeveralForms(t *testing.T) {
 	}
 }
 
-// followed runs a command whose lines it reads, and stops it once they show
-// that the window lasts.
+// followed runs a command, reads its lines, and stops it in the measured window.
 func followed(t *testing.T, signal os.Signal, args ...string) (all []seenLine, status int) {
 	t.Helper()
 	cmd, temporary := process(t, endless, args...)
@@ -104,7 +103,7 @@ func followed(t *testing.T, signal os.Signal, args ...string) (all []seenLine, s
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Error(err)
 			}
-			// A second signal would leave without the result.
+			// A second signal would end the command without the result.
 			signal = syscall.Signal(0)
 		}
 	}
@@ -115,7 +114,7 @@ func followed(t *testing.T, signal os.Signal, args ...string) (all []seenLine, s
 	return all, status
 }
 
-func TestLinesComeWhileTheRunGoesOn(t *testing.T) {
+func TestLinesAreWrittenDuringTheRun(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			perfdash := filepath.Join(t.TempDir(), "perfdash.json")
@@ -128,11 +127,11 @@ func TestLinesComeWhileTheRunGoesOn(t *testing.T) {
 				t.Errorf("wanted lines from the beginning to the end of a stopped run, found %+v … %+v", first, last)
 			}
 			if last.Summary == nil || last.Summary.MeasuredRequests == 0 || last.P50Microseconds == 0 || last.P99Microseconds < last.P50Microseconds {
-				t.Errorf("wanted what was measured until the signal, found %+v", last)
+				t.Errorf("wanted the measurement until the signal, found %+v", last)
 			}
 			wantRising(t, all)
 			if got := readPerfdash(t, perfdash); len(got.DataItems) != 2 || got.DataItems[0].Labels["Partial"] != "true" {
-				t.Errorf("wanted a result that says that it is partial, found %+v", got)
+				t.Errorf("wanted a partial result, found %+v", got)
 			}
 		})
 	}
@@ -145,13 +144,13 @@ func wantRising(t *testing.T, all []seenLine) {
 			t.Errorf("wanted no more than %d completed requests, found %d", l.Started, l.Completed)
 		}
 		if i > 0 && (l.Completed < all[i-1].Completed || l.Time.Before(all[i-1].Time)) {
-			t.Errorf("wanted what rises, found %+v after %+v", l, all[i-1])
+			t.Errorf("wanted rising numbers, found %+v after %+v", l, all[i-1])
 		}
 	}
 }
 
-// The reader of the lines goes, as head does.
-func TestAReaderThatGoesLeavesNothingBehind(t *testing.T) {
+// The reader of the lines exits early, as head does.
+func TestAnExitingReaderDoesNotPreventTheCleanup(t *testing.T) {
 	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 6", 1)
 	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "0")
 	var stderr strings.Builder
@@ -164,7 +163,7 @@ func TestAReaderThatGoesLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := exitStatus(t, cmd.Wait()); got != 2 || !strings.Contains(stderr.String(), "writing the result") {
-		t.Errorf("wanted exit status 2 and why, got %d and:\n%s", got, stderr.String())
+		t.Errorf("wanted exit status 2 and the reason, got %d and:\n%s", got, stderr.String())
 	}
 	if left, _ := os.ReadDir(temporary); len(left) != 0 {
 		t.Errorf("the members' data is left: %v", left)

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 )
 
-// The sample, with fewer connections, for its pods share one address here.
+// The sample, with fewer connections, because all pods share one address here.
 func TestTheSampleOfZooKeeperRuns(t *testing.T) {
 	server := zookeepertest.Start(t, 1)[0]
 	sample, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "etcdbenchmark_zookeeper.yaml"))
@@ -36,6 +36,6 @@ func TestTheSampleOfZooKeeperRuns(t *testing.T) {
 	}
 	client := zookeepertest.Client(t, server.Endpoint())
 	if left, _, err := client.Children("/etcdbench"); err != nil || len(left) > 0 {
-		t.Errorf("wanted no node of the run to be left, found %v, %v", left, err)
+		t.Errorf("wanted no node of the run, found %v, %v", left, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
-// plain is a manifest with an address, with certificates if they are wanted.
+// plain is a manifest with an address, and with certificates if tls is not empty.
 func plain(endpoint, tls string) string {
 	return strings.Replace(puts, "target: {service: {name: etcd}}", `target: {endpoints: ["`+endpoint+`"]`+tls+"}", 1)
 }
@@ -27,8 +27,9 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 		"no port":                  {puts, "--endpoints=etcd", []string{"--endpoints", "host:port"}},
 		"a port too high":          {puts, "--endpoints=127.0.0.1:99999", []string{"--endpoints", "127.0.0.1:99999", "1 to 65535"}},
 		"an endpoint twice":        {puts, "--endpoints=127.0.0.1:1,127.0.0.1:1", []string{"--endpoints", "Duplicate", "127.0.0.1:1"}},
-		"another scheme":           {puts, "--endpoints=tcp://127.0.0.1:1", []string{"--endpoints", "http:// or https://"}},
-		"https, nobody to trust":   {puts, "--endpoints=https://127.0.0.1:1", []string{"--endpoints", "--tls-dir"}},
+		"another scheme":           {puts, "--endpoints=tcp://127.0.0.1:1", []string{"--endpoints", "http:// or https://", "write 127.0.0.1:1", "spec.target.tls"}},
+		"a path":                   {puts, "--endpoints=http://127.0.0.1:1/", []string{"--endpoints", "write 127.0.0.1:1", "--tls-dir"}},
+		"https without a CA":       {puts, "--endpoints=https://127.0.0.1:1", []string{"--endpoints", "--tls-dir"}},
 		"http, with certificates":  {puts, "--endpoints=http://127.0.0.1:1 --tls-dir=x", []string{"--endpoints", "drop --tls-dir"}},
 		"http, secret in manifest": {plain("a:1", secret), "--endpoints=http://127.0.0.1:1 --tls-dir=x", []string{"--endpoints", "https://"}},
 		"http in manifest, folder": {plain("http://a:1", ""), "--tls-dir=x", []string{"spec.target.endpoints", "drop --tls-dir"}},
@@ -57,8 +58,7 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 	}
 }
 
-// A folder of certificates has the run speak TLS, whatever the manifest says,
-// and the printed run says so.
+// With --tls-dir a run uses TLS, with and without spec.target.tls, and the printed run shows it.
 func TestTLSFolder(t *testing.T) {
 	authority := etcdtest.NewAuthority(t)
 	bare := etcdtest.Start(t, 1, authority).Endpoints[0]
@@ -87,7 +87,7 @@ func TestTLSFolder(t *testing.T) {
 			}
 			target := run.Spec.Target
 			if target.Service != nil || len(target.Endpoints) != 1 || !strings.HasSuffix(target.Endpoints[0], bare) || (target.TLS != nil) != (tc.want == 0) {
-				t.Errorf("the printed run does not say what was loaded, and how: %+v", target)
+				t.Errorf("the printed run has another target than the load: %+v", target)
 			}
 		})
 	}
@@ -97,6 +97,6 @@ func TestUserFolder(t *testing.T) {
 	cmd, _ := process(t, puts, "run", "--local", "-f", "-", "-o", "json", "--endpoints", "127.0.0.1:1", "--auth-dir", t.TempDir())
 	out, err := cmd.Output()
 	if got := exitStatus(t, err); got != 2 || !strings.Contains(string(out), v1alpha1.ReasonSecretInvalid) {
-		t.Errorf("wanted the folder to be read and found empty, got %d:\n%s", got, out)
+		t.Errorf("wanted the empty folder to be refused, got %d:\n%s", got, out)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// readEvery is how often the control files are read. The kubelet takes longer
-// than that to write them, and a read costs microseconds.
-const readEvery = 25 * time.Millisecond
+// readInterval is the interval at which the control files are read. The kubelet takes longer to write them, and a read
+// costs microseconds.
+const readInterval = 25 * time.Millisecond
 
 // fileControl is load.Control over the files of a downward API volume.
 type fileControl struct {
 	dir string
-	// startAt has the start once it is known.
+	// startAt receives the start time when it is known.
 	startAt            chan time.Time
 	turn               chan struct{}
 	stopped, collected chan struct{}
@@ -67,9 +67,9 @@ func (c *fileControl) close() {
 	c.ended.Wait()
 }
 
-// watch says once what each file says.
+// watch passes on the value of each file, once.
 func (c *fileControl) watch() {
-	tick := time.NewTicker(readEvery)
+	tick := time.NewTicker(readInterval)
 	defer tick.Stop()
 	var started, turned, stopped, collected bool
 	for {
@@ -88,7 +88,7 @@ func (c *fileControl) watch() {
 	}
 }
 
-// closeIfTrue closes a channel if its file says "true", and says whether it did.
+// closeIfTrue closes a channel if its file is "true", and reports whether it did.
 func (c *fileControl) closeIfTrue(ch chan struct{}, file string) bool {
 	if c.read(file) != "true" {
 		return false
@@ -97,8 +97,8 @@ func (c *fileControl) closeIfTrue(ch chan struct{}, file string) bool {
 	return true
 }
 
-// read returns what a file says; one that is not there, as long as nobody has
-// set its annotation, says nothing.
+// read returns the content of a file. It is empty if the file does not exist, which means that the annotation is not
+// set.
 func (c *fileControl) read(file string) string {
 	data, err := os.ReadFile(filepath.Join(c.dir, file))
 	if err != nil {

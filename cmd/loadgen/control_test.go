@@ -11,21 +11,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-func TestTheTurnComesAsAFile(t *testing.T) {
+func TestTurnReadsTheFile(t *testing.T) {
 	dir := t.TempDir()
 	c := watchFiles(dir)
 	defer c.close()
-	impatient, cancel := context.WithTimeout(t.Context(), 3*readEvery)
+	short, cancel := context.WithTimeout(t.Context(), 3*readInterval)
 	defer cancel()
-	if err := c.Turn(impatient); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the turn came (%v) before the file", err)
+	if err := c.Turn(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v before the file exists, wanted a time-out", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, plan.TurnFile), []byte("true"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+	long, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := c.Turn(patient); err != nil {
-		t.Errorf("the turn did not come: %v", err)
+	if err := c.Turn(long); err != nil {
+		t.Errorf("got %v after the file was written", err)
 	}
 }

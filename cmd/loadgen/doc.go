@@ -1,8 +1,7 @@
-// Command loadgen is the client pod: it runs one part of a run's plan, serves
-// its numbers as metrics, and leaves them as its termination message too.
+// Command loadgen is the client pod. It runs one part of a run's plan, serves its numbers as metrics, and writes them
+// as its termination message.
 //
-// It wires internal/load to internal/datastore and to the files through which
-// the operator speaks (internal/plan); it never imports Kubernetes. Its one
-// invariant: however it ends, short of SIGKILL, its last words are written
-// first.
+// It connects internal/load to internal/datastore and to the files through which the operator controls it
+// (internal/plan); it never imports Kubernetes. Its one invariant: unless it is killed by SIGKILL, it writes its
+// termination message before it exits.
 package main

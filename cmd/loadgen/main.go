@@ -15,9 +15,9 @@ var version = "devel"
 // Exit codes.
 const (
 	exitDone = iota
-	// exitFailed: the pod could not do its part; the termination message says why.
+	// exitFailed: the pod could not complete its part; the termination message has the reason.
 	exitFailed
-	// exitUsage: the command line makes no sense.
+	// exitUsage: the command line is wrong.
 	exitUsage
 )
 

@@ -16,19 +16,17 @@ import (
 )
 
 const (
-	// liveHeapMessage is the log's message that has the live heap.
+	// liveHeapMessage is the log message with the live heap.
 	liveHeapMessage = "live heap"
 	// manyRequests are enough to fill all pools and buffers.
 	manyRequests = 5_000
-	// heapSlack, in bytes, is for what is not of the load, such as the connection of
-	// a scrape: 20 KB were seen. It is 3 % of what is in use, and half of what it
-	// takes to keep one number of each request of the longer run.
+	// heapSlack, in bytes, is for memory that the load does not use, such as the connection of a scrape: 20 KB were
+	// seen. It is 3 % of the memory in use, and half of the memory for one number per request of the longer run.
 	heapSlack = 192 << 10
 )
 
-// tellLiveHeap logs what is in use after a collection whenever this process
-// gets SIGUSR1.
-func tellLiveHeap() {
+// logLiveHeap logs the memory in use after a collection whenever this process gets SIGUSR1.
+func logLiveHeap() {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)
 	go func() {
@@ -39,7 +37,7 @@ func tellLiveHeap() {
 	}()
 }
 
-// liveHeap collects twice, because what is in a sync.Pool outlives one collection.
+// liveHeap collects twice, because the content of a sync.Pool survives one collection.
 func liveHeap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -48,8 +46,7 @@ func liveHeap() uint64 {
 	return live[0].Value.Uint64()
 }
 
-// liveHeap waits until the process has written its last words, and asks it for its
-// live heap.
+// liveHeap waits until the process has logged "done", and requests its live heap.
 func (p *pod) liveHeap() uint64 {
 	p.t.Helper()
 	<-p.idle
@@ -60,14 +57,13 @@ func (p *pod) liveHeap() uint64 {
 	case bytes := <-p.heaps:
 		return bytes
 	case <-time.After(20 * time.Second):
-		p.t.Fatal("the process does not tell its live heap")
+		p.t.Fatal("the process does not log its live heap")
 		return 0
 	}
 }
 
-// What a client process has in use must not depend on how many requests it sent:
-// it is looked at once the load is over, while the process still has all that its
-// numbers are made of.
+// The memory of a client process must not depend on the number of its requests. It is read after the load, while the
+// process still has all its measurements.
 func TestMemoryDoesNotGrowWithTheRequests(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {

@@ -23,7 +23,7 @@ const (
 	modeHelp
 )
 
-// options are the command line. Its defaults are what the operator mounts.
+// options are the command line. The defaults are the paths that the operator mounts.
 type options struct {
 	mode            mode
 	index           int
@@ -35,15 +35,17 @@ type options struct {
 	collectGrace    time.Duration
 }
 
-const usage = `loadgen runs one client pod's part of an etcd benchmark. The operator starts it;
-"kubectl etcdbench run --local" does the same in its own process.
+const usage = `loadgen is a client pod of an etcd benchmark. The operator starts it. To run a benchmark
+without a cluster, use "kubectl etcdbench run --local" instead.
 
 Usage:
-  loadgen [flags]        load the target as the plan says
-  loadgen clean [flags]  delete what a run has left under its key prefix
+  loadgen [flags]        run this pod's part of the plan
+  loadgen clean [flags]  delete the keys that a run has left under its key prefix
 
-Exit status: 0 its part is done, 1 it could not be done (the termination
-message says why), 2 the command line makes no sense.
+Exit status:
+  0  done
+  1  failed; the termination message has the reason
+  2  wrong command line
 
 Flags:
 `
@@ -60,14 +62,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		o.mode = modeHelp
 		return o, nil
 	case err != nil:
-		return o, fmt.Errorf("%w; loadgen --help lists what there is", err)
+		return o, fmt.Errorf("%w; loadgen --help lists the flags", err)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("found the argument %q, wanted flags or clean; loadgen --help lists what there is", flags.Arg(0))
+		return o, fmt.Errorf("found the argument %q, wanted clean or flags; loadgen --help lists them", flags.Arg(0))
 	case *showVersion:
 		o.mode = modeVersion
 		return o, nil
 	case o.mode == modeLoad && o.index < 0:
-		return o, fmt.Errorf("found no pod index: set --index, or %s as Kubernetes does for an Indexed Job", plan.IndexEnv)
+		return o, fmt.Errorf("found no pod index, wanted 0 or more: set --index, or %s, which Kubernetes sets for an Indexed Job", plan.IndexEnv)
 	}
 	return o, nil
 }
@@ -79,17 +81,17 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&o.index, "index", indexFromEnv(), "`index` of this pod's part of the plan, from 0; default from "+plan.IndexEnv)
-	flags.StringVar(&o.planDir, "plan-dir", plan.Dir, "`folder` with "+plan.File)
-	flags.StringVar(&o.planDigest, plan.DigestFlag, "", "`SHA-256` of "+plan.File+" in hexadecimal; another plan is refused. By default any is taken")
-	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`folder` with the files through which the run is started and stopped")
-	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`file` to which the result is written at the end")
-	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`address` that serves "+plan.MetricsPath+" and "+plan.ReadyPath)
-	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "how long the final metrics are served while nobody has collected them; 3s for a part that failed before its measured window")
+	flags.IntVar(&o.index, "index", indexFromEnv(), "`INDEX` of this pod, from 0; by default the environment variable "+plan.IndexEnv)
+	flags.StringVar(&o.planDir, "plan-dir", plan.Dir, "`FOLDER` with the plan, "+plan.File)
+	flags.StringVar(&o.planDigest, plan.DigestFlag, "", "`SHA-256` of "+plan.File+" in hexadecimal; a plan with another digest is refused. By default, any plan is accepted")
+	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`FOLDER` with the files that start and stop the run")
+	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`FILE` for the result, written before the process exits")
+	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+" are served")
+	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "how long to serve the final metrics until the operator has collected them; 3s if the pod failed before its measured window")
 	return flags
 }
 
-// indexFromEnv is -1 where there is no index.
+// indexFromEnv is -1 without an index.
 func indexFromEnv() int {
 	index, err := strconv.Atoi(os.Getenv(plan.IndexEnv))
 	if err != nil {
@@ -98,8 +100,8 @@ func indexFromEnv() int {
 	return index
 }
 
-// runUID returns whose pod this is even where the plan cannot be run, such as
-// that of another version; empty if it does not say so.
+// runUID returns the UID of the pod's run, also from a plan that cannot be run, for example one of another version. It
+// is empty if the plan has no UID.
 func (o options) runUID() string {
 	var p struct {
 		RunUID string `json:"runUID"`
@@ -114,7 +116,7 @@ func (o options) runUID() string {
 	return p.RunUID
 }
 
-// readPlan reads the plan; what is wrong with it names the file.
+// readPlan reads the plan. Its errors name the file.
 func (o options) readPlan() (plan.Plan, error) {
 	path := filepath.Join(o.planDir, plan.File)
 	data, err := os.ReadFile(path)
@@ -122,7 +124,7 @@ func (o options) readPlan() (plan.Plan, error) {
 		return plan.Plan{}, fmt.Errorf("reading the plan: %w", err)
 	}
 	if found := plan.Digest(data); o.planDigest != "" && found != o.planDigest {
-		return plan.Plan{}, fmt.Errorf("%s: somebody has replaced the plan: wanted the operator's, with the SHA-256 %s, found one with %s. See who may write ConfigMaps in the run's namespace, and create the run again",
+		return plan.Plan{}, fmt.Errorf("%s: the plan was replaced: found a plan with the SHA-256 %[3]s, wanted the operator's with %[2]s. Check who may write ConfigMaps in the run's namespace, then create the run again",
 			path, o.planDigest, found)
 	}
 	p, err := plan.Decode(data)

@@ -16,18 +16,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// failedGrace is how long a pod that failed before it measured anything serves its
-// metrics: one scrape or two, for the pod that nobody scrapes has its termination
-// message.
+// failedGrace is the time for which a pod that failed before its window serves its metrics: enough for one or two
+// scrapes. The termination message has the same result.
 const failedGrace = 3 * time.Second
 
-// loadPart runs this pod's part of the plan, from the plan's file to the last
-// scrape.
+// loadPart runs this pod's part of the plan, from reading the plan to the last scrape.
 func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 	log := slog.New(slog.NewJSONHandler(stderr, nil))
 	var session *load.Session
-	// What is measured must survive whatever happens while keys are deleted.
-	measured := func() { lastWords(o.terminationFile, session.Snapshot(), log) }
+	// The measurement must survive a failure while keys are deleted.
+	measured := func() { writeTermination(o.terminationFile, session.Snapshot(), log) }
 	session, control, err := newSession(o, measured, log)
 	if err != nil {
 		return refuse(o, err, log)
@@ -38,9 +36,9 @@ func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 
 	err = session.Run(ctx)
 	final := session.Snapshot()
-	lastWords(o.terminationFile, final, log)
+	writeTermination(o.terminationFile, final, log)
 	if err != nil {
-		log.Error("this part could not be done", "error", err)
+		log.Error("the pod could not complete its part", "error", err)
 		linger(ctx, control, graceOf(final, o.collectGrace))
 		return exitFailed
 	}
@@ -49,8 +47,8 @@ func loadPart(ctx context.Context, o options, stderr io.Writer) int {
 	return exitDone
 }
 
-// graceOf is how long a pod that failed serves its metrics: where time ran out
-// amid the load, they have more than the termination message.
+// graceOf is the time for which a failed pod serves its metrics. If it failed after its window began, they have more
+// detail than the termination message.
 func graceOf(final *results.Snapshot, collectGrace time.Duration) time.Duration {
 	if final.Window.Start.IsZero() {
 		return failedGrace
@@ -76,17 +74,16 @@ func newSession(o options, measured func(), log *slog.Logger) (*load.Session, *f
 	return session, control, nil
 }
 
-// refuse ends a pod that has no plan to run.
+// refuse ends a pod that has no valid plan.
 func refuse(o options, err error, log *slog.Logger) int {
-	log.Error("no part to run", "error", err)
-	lastWords(o.terminationFile, &results.Snapshot{
+	log.Error("the plan cannot be run", "error", err)
+	writeTermination(o.terminationFile, &results.Snapshot{
 		RunUID: o.runUID(), Index: o.index, Stage: results.StageDone, Cleaning: results.CleaningNothingWritten, Failure: load.FailureOf(err),
 	}, log)
 	return exitFailed
 }
 
-// linger keeps the final metrics up until they are collected, or for a while,
-// or until the pod is told to end.
+// linger serves the final metrics until they are collected, for a limited time, or until the pod is terminated.
 func linger(ctx context.Context, control *fileControl, atMost time.Duration) {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
@@ -97,19 +94,19 @@ func linger(ctx context.Context, control *fileControl, atMost time.Duration) {
 	}
 }
 
-// lastWords writes the termination message. It truncates and writes in place,
-// for the file is a mount of the kubelet's.
-func lastWords(path string, final *results.Snapshot, log *slog.Logger) {
+// writeTermination writes the termination message. It truncates the file and writes in place, because the kubelet has
+// mounted the file.
+func writeTermination(path string, final *results.Snapshot, log *slog.Logger) {
 	if err := os.WriteFile(path, wire.TerminationMessage(final), 0o644); err != nil {
 		log.Error("the termination message could not be written; the metrics have the result", "error", err)
 	}
 }
 
-// clean deletes what a run has left, in the name of its marker.
+// clean deletes the keys that a run has left, if the run's marker is there.
 func clean(ctx context.Context, o options, stderr io.Writer) int {
 	if err := cleanPrefix(ctx, o); err != nil {
 		fmt.Fprintln(stderr, "loadgen clean:", err)
-		// The operator shows the message; without the file the log still has it.
+		// The operator shows the message. If the file cannot be written, the log has it.
 		_ = os.WriteFile(o.terminationFile, []byte(err.Error()), 0o644)
 		return exitFailed
 	}

@@ -27,29 +27,29 @@ const asProcess = "LOADGEN_TEST_AS_PROCESS"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
-		tellLiveHeap()
+		logLiveHeap()
 		main()
 	}
 	os.Exit(m.Run())
 }
 
-// pod is a loadgen process with the files that a pod would have.
+// pod is a loadgen process with the files of a pod.
 type pod struct {
 	t       *testing.T
 	command *exec.Cmd
 	dir     string
-	// planDigest is the one of the plan that newPod has written.
+	// planDigest is the digest of the plan that newPod wrote.
 	planDigest string
-	// metricsAddress is where it is to serve its metrics.
+	// metricsAddress is the address at which it serves its metrics.
 	metricsAddress string
-	// serving is closed when address, of its metrics, is known.
+	// serving is closed when address, the URL of its metrics, is known.
 	serving chan struct{}
 	address string
-	// idle is closed when it has nothing more to do than to be scraped.
+	// idle is closed when only scrapes are left.
 	idle chan struct{}
 	// heaps are answers to liveHeap.
 	heaps chan uint64
-	// exited is closed when the process has ended, as ended says.
+	// exited is closed when the process has ended, with the error ended.
 	exited chan struct{}
 	ended  error
 
@@ -92,7 +92,7 @@ func (p *pod) start(index int, command ...string) *pod {
 	return p
 }
 
-// read keeps the log and finds in it what tests ask for.
+// read keeps the log and finds the messages that tests need.
 func (p *pod) read(stderr io.Reader) {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
@@ -130,7 +130,7 @@ func (p *pod) kill() {
 
 func (p *pod) terminationFile() string { return filepath.Join(p.dir, "termination-log") }
 
-// write puts a file into place at once, as the kubelet does.
+// write replaces a file atomically, as the kubelet does.
 func (p *pod) write(name, content string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
@@ -169,7 +169,7 @@ func (p *pod) exits(within time.Duration) int {
 	}
 }
 
-// terminate tells the process to end.
+// terminate sends SIGTERM.
 func (p *pod) terminate() {
 	p.t.Helper()
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
@@ -177,8 +177,8 @@ func (p *pod) terminate() {
 	}
 }
 
-// lastWords decodes the termination message.
-func (p *pod) lastWords() *results.Snapshot {
+// terminationMessage decodes the termination message.
+func (p *pod) terminationMessage() *results.Snapshot {
 	p.t.Helper()
 	data, err := os.ReadFile(p.terminationFile())
 	if err != nil {
@@ -229,7 +229,7 @@ func (p *pod) scrape() *results.Snapshot {
 // awaits scrapes until a condition holds.
 func (p *pod) awaits(what string, holds func(*results.Snapshot) bool) *results.Snapshot {
 	p.t.Helper()
-	// A busy machine takes its time: this is for what hangs.
+	// Long enough for a busy machine: it only ends a test that hangs.
 	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -48,7 +48,7 @@ func values() spec.Values {
 	return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256}
 }
 
-// endless is a load that lasts longer than any test.
+// endless is a load that is longer than any test.
 func endless(p *plan.Plan) { p.Load.Requests, p.Load.DurationSeconds = nil, new(int32(60)) }
 
 func oneMember(t *testing.T) (*etcdtest.Cluster, *clientv3.Client) {
@@ -57,7 +57,7 @@ func oneMember(t *testing.T) (*etcdtest.Cluster, *clientv3.Client) {
 	return cluster, cluster.Client(t, "", "")
 }
 
-// keysLeft counts what is under the run's prefix.
+// keysLeft counts the keys under the run's prefix.
 func keysLeft(t *testing.T, c *clientv3.Client) int64 {
 	t.Helper()
 	found, err := c.Get(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCountOnly())
@@ -109,10 +109,10 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 		}
 	}
 	for i, p := range pods {
-		// Both roads say the same, each by the clock as it was then.
-		message := p.lastWords()
+		// Metrics and message have the same result, each with its own clock reading.
+		message := p.terminationMessage()
 		if n := len(message.Timeline.Points); n > 0 {
-			// A message has as many points as it has room for.
+			// A message has room for fewer points.
 			scraped[i].Timeline = scraped[i].Timeline.Folded(n)
 		}
 		same := cmp.Options{cmpopts.IgnoreFields(results.Snapshot{}, "Operations", "Omitted", "Clock"), cmpopts.EquateApproxTime(time.Microsecond)}
@@ -122,7 +122,7 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 	}
 }
 
-// measuredPuts is how many requests a snapshot has the latencies of.
+// measuredPuts is the number of puts with a latency in a snapshot.
 func measuredPuts(s *results.Snapshot) uint64 {
 	o, ok := s.Operations[spec.OperationPut]
 	if !ok {
@@ -131,8 +131,8 @@ func measuredPuts(s *results.Snapshot) uint64 {
 	return o.Latency.Count()
 }
 
-// Whenever it is told to end, a pod deletes its keys, leaves its last words
-// and exits, well within its grace period of a minute.
+// On SIGTERM, at any stage, a pod deletes its keys, writes its termination message and exits within its grace period of
+// a minute.
 func TestTerminationAtEachStage(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[results.Stage]struct {
@@ -159,9 +159,9 @@ func TestTerminationAtEachStage(t *testing.T) {
 			if code := p.exits(30 * time.Second); code != exitDone {
 				t.Errorf("exit code %d, wanted %d", code, exitDone)
 			}
-			s := p.lastWords()
+			s := p.terminationMessage()
 			if s.Stopped != tc.stopped || s.Cleaning != results.CleaningKeysDeleted || s.Failure != nil {
-				t.Errorf("last words: stopped %v, %s, failure %v", s.Stopped, s.Cleaning, s.Failure)
+				t.Errorf("termination message: stopped %v, %s, failure %v", s.Stopped, s.Cleaning, s.Failure)
 			}
 			if measured := measuredPuts(s); (stage == results.StageMeasuring || stage == results.StageDone) != (measured > 0) {
 				t.Errorf("%d requests measured", measured)
@@ -173,13 +173,13 @@ func TestTerminationAtEachStage(t *testing.T) {
 	}
 }
 
-func TestTerminationWhileTheTargetIsMute(t *testing.T) {
-	mute, err := net.Listen("tcp", "127.0.0.1:0")
+func TestTerminationWhileTheTargetDoesNotAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer mute.Close()
-	p := newPod(t, planFor([]string{mute.Addr().String()})).start(0)
+	defer silent.Close()
+	p := newPod(t, planFor([]string{silent.Addr().String()})).start(0)
 	p.reaches(results.StageConnecting)
 	if status := p.get(plan.ReadyPath).StatusCode; status != http.StatusServiceUnavailable {
 		t.Errorf("a pod that is not connected answers %d", status)
@@ -188,8 +188,8 @@ func TestTerminationWhileTheTargetIsMute(t *testing.T) {
 	if code := p.exits(15 * time.Second); code != exitDone {
 		t.Errorf("exit code %d, wanted %d", code, exitDone)
 	}
-	if s := p.lastWords(); !s.Stopped || s.Cleaning != results.CleaningNothingWritten {
-		t.Errorf("last words: stopped %v, %s", s.Stopped, s.Cleaning)
+	if s := p.terminationMessage(); !s.Stopped || s.Cleaning != results.CleaningNothingWritten {
+		t.Errorf("termination message: stopped %v, %s", s.Stopped, s.Cleaning)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestTheStopFileEndsTheLoad(t *testing.T) {
 	}
 }
 
-func TestAPodThatFailsSaysWhyAndEndsSoon(t *testing.T) {
+func TestAFailedPodReportsTheReasonAndExits(t *testing.T) {
 	cluster, client := oneMember(t)
 	if _, err := client.Put(t.Context(), prefix+"00000000", "precious"); err != nil {
 		t.Fatal(err)
@@ -236,9 +236,9 @@ func TestAPodThatFailsSaysWhyAndEndsSoon(t *testing.T) {
 			if code := p.exits(45 * time.Second); code != exitFailed {
 				t.Errorf("exit code %d, wanted %d", code, exitFailed)
 			}
-			f := p.lastWords().Failure
+			f := p.terminationMessage().Failure
 			if f == nil || f.Reason != tc.reason || !strings.Contains(f.Message, tc.names) {
-				t.Errorf("last words: %+v, wanted %s and %s", f, tc.reason, tc.names)
+				t.Errorf("termination message: %+v, wanted %s and %s", f, tc.reason, tc.names)
 			}
 		})
 	}
@@ -252,14 +252,14 @@ func TestABadPlanIsRefused(t *testing.T) {
 	tests := map[string]struct {
 		change  func(string) string
 		decodes bool
-		// names is what the message tells of the cause.
+		// names is the cause in the message.
 		names string
-		// anyPlan: the pod is not told which plan it must be.
+		// anyPlan: the pod gets no digest.
 		anyPlan bool
 	}{
 		"another version":        {newer, true, "of the same version", true},
 		"no JSON":                {func(string) string { return "{" }, false, "", true},
-		"not the operator's own": {elsewhere, true, "somebody has replaced the plan", false},
+		"not the operator's own": {elsewhere, true, "the plan was replaced: found a plan with the SHA-256", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -284,14 +284,14 @@ func TestABadPlanIsRefused(t *testing.T) {
 			if !tc.decodes {
 				return
 			}
-			if s := p.lastWords(); s.RunUID != want.RunUID || s.Failure == nil || s.Failure.Reason != results.FailureInvalidPlan || !strings.Contains(s.Failure.Message, tc.names) {
-				t.Errorf("last words of run %q: %+v", s.RunUID, s.Failure)
+			if s := p.terminationMessage(); s.RunUID != want.RunUID || s.Failure == nil || s.Failure.Reason != results.FailureInvalidPlan || !strings.Contains(s.Failure.Message, tc.names) {
+				t.Errorf("termination message of run %q: %+v", s.RunUID, s.Failure)
 			}
 		})
 	}
 }
 
-// The port is one of two roads; without it the run goes on.
+// Without its port the run continues: the termination message has the result.
 func TestAPortThatIsTakenIsNotFatal(t *testing.T) {
 	cluster, _ := oneMember(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -307,8 +307,8 @@ func TestAPortThatIsTakenIsNotFatal(t *testing.T) {
 	if code := p.exits(30 * time.Second); code != exitDone {
 		t.Errorf("exit code %d", code)
 	}
-	if n := p.lastWords().Operations[spec.OperationPut].Latency.Count(); n != 3_000 {
-		t.Errorf("last words have %d requests, wanted 3000", n)
+	if n := p.terminationMessage().Operations[spec.OperationPut].Latency.Count(); n != 3_000 {
+		t.Errorf("termination message have %d requests, wanted 3000", n)
 	}
 }
 
@@ -331,9 +331,9 @@ func TestCleanDeletesWhatAKilledPodLeft(t *testing.T) {
 	}
 }
 
-func TestCleanLeavesTheKeysOfOthers(t *testing.T) {
+func TestCleanKeepsTheKeysOfAnotherRun(t *testing.T) {
 	cluster, client := oneMember(t)
-	// The run may have written the key that is older than the marker.
+	// The run could have written the key that is older than the marker.
 	for _, kv := range [][2]string{{prefix + "00000000", "precious"}, {prefix + ".owner", "another run"}} {
 		if _, err := client.Put(t.Context(), kv[0], kv[1]); err != nil {
 			t.Fatal(err)

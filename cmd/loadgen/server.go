@@ -18,8 +18,8 @@ import (
 // server serves metrics and readiness. The zero value serves nothing.
 type server struct{ http *http.Server }
 
-// serve starts to serve a session's numbers. An address that cannot be had is
-// not fatal: the termination message is the other road.
+// serve starts serving a session's numbers. It is not fatal if the address cannot be used: the termination message has
+// the result.
 func serve(address string, session *load.Session, log *slog.Logger) server {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -53,7 +53,7 @@ func handler(session *load.Session) http.Handler {
 
 func (s server) close() {
 	if s.http != nil {
-		// The process ends with it; a scrape that is under way is lost.
+		// The process exits next, so a scrape in progress is lost.
 		_ = s.http.Close()
 	}
 }

@@ -19,14 +19,14 @@ var version = "devel"
 // Exit statuses.
 const (
 	exitDone = iota
-	// exitFailed: the manager, or the removal of runs, could not do its work.
+	// exitFailed: the manager or the uninstall failed.
 	exitFailed
-	// exitUsage: the command line makes no sense.
+	// exitUsage: the command line is wrong.
 	exitUsage
 )
 
-// errUsage is what errors of the command line are.
-var errUsage = errors.New("manager --help lists what there is")
+// errUsage is wrapped by all errors of the command line.
+var errUsage = errors.New("manager --help lists the flags")
 
 func main() {
 	ctx := ctrl.SetupSignalHandler()
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 	setLogger()
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("wanted a cluster by --kubeconfig, KUBECONFIG or a service account: %w", err)
+		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
 	}
 	m, err := newManager(config, o)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/controllers"
 )
 
-// The lease outlasts 30 s without an API server, so that a leader does not exit
-// for it; a leader that is told to end gives it back at once.
+// The lease is longer than an outage of the API server of 30 s, so that the leader does not exit because of it. A
+// leader that is terminated releases the lease at once.
 const (
 	leaseName     = "etcd-benchmark-operator.etcdbench.dev"
 	leaseDuration = 60 * time.Second

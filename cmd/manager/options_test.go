@@ -113,13 +113,13 @@ func TestStatusOfCommandLines(t *testing.T) {
 	}
 }
 
-func TestHelpIsPrintedWhereItIsAskedFor(t *testing.T) {
+func TestOnlyHelpPrintsHelp(t *testing.T) {
 	var help, bad strings.Builder
 	if _, err := parseOptions([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("wanted help, found %v", err)
 	}
 	if text := help.String(); !strings.HasPrefix(text, "manager is the operator") || !strings.Contains(text, "-client-image") {
-		t.Errorf("wanted to read what the manager is, and its flags, found:\n%s", text)
+		t.Errorf("wanted the description of the manager and its flags, found:\n%s", text)
 	}
 	if _, err := parseOptions([]string{"--fast"}, &bad); err == nil || bad.Len() > 0 {
 		t.Errorf("wanted an error and no help, found %v and:\n%s", err, bad.String())
@@ -132,7 +132,7 @@ func TestHelpIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestLease: 30 s without an API server must not end the leader.
+// TestLease: an outage of the API server of 30 s must not end the leader.
 func TestLease(t *testing.T) {
 	o := managerOptions(options{leaderElect: true})
 	if o.RenewDeadline.Seconds() <= 30+o.RetryPeriod.Seconds() || *o.LeaseDuration <= *o.RenewDeadline || !o.LeaderElectionReleaseOnCancel {
@@ -140,7 +140,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// Both commands look at the same namespaces where they are given the same list.
+// Both commands read the list of namespaces in the same way.
 func TestUninstallReadsNamespacesAsTheManagerDoes(t *testing.T) {
 	o, err := parseUninstall([]string{"--namespaces= a, b,,"}, io.Discard)
 	if err != nil || !slices.Equal(o.namespaces, []string{"a", "b"}) {

@@ -15,14 +15,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
 )
 
-const uninstallUsage = `manager uninstall ends and cleans the runs that go on. The chart runs it before
-it removes the operator.
+const uninstallUsage = `manager uninstall stops all unfinished runs and waits until the operator has deleted
+their keys. The Helm chart runs it before it removes the operator.
 
 Flags:
 `
 
-// uninstallCommand is `manager uninstall`: the chart runs it before it removes
-// the operator.
+// uninstallCommand is `manager uninstall`.
 func uninstallCommand(ctx context.Context, args []string) error {
 	o, err := parseUninstall(args, os.Stderr)
 	if err != nil {
@@ -31,7 +30,7 @@ func uninstallCommand(ctx context.Context, args []string) error {
 	setLogger()
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("wanted a cluster by --kubeconfig, KUBECONFIG or a service account: %w", err)
+		return fmt.Errorf("found no cluster; set --kubeconfig or KUBECONFIG, or run in a pod with a service account: %w", err)
 	}
 	c, err := client.New(config, client.Options{Scheme: newScheme()})
 	if err != nil {
@@ -49,8 +48,8 @@ type uninstallOptions struct {
 func parseUninstall(args []string, stderr io.Writer) (o uninstallOptions, err error) {
 	flags := flag.NewFlagSet("manager uninstall", flag.ContinueOnError)
 	config.RegisterFlags(flags)
-	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long the operator may take to end and clean the runs that go on")
-	flags.Func("namespaces", "comma-separated namespaces to look at; by default all", appendNames(&o.namespaces))
+	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long to wait until the operator has stopped the runs and deleted their keys")
+	flags.Func("namespaces", "`NAMESPACES` of the runs, separated by commas; by default all", appendNames(&o.namespaces))
 	if err := parse(flags, uninstallUsage, args, stderr); err != nil {
 		return o, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 )
 
-// holders returns everybody who needs a certificate, by the base name of certificate and key.
+// holders returns all certificate holders, by the base name of certificate and key.
 func holders() map[string]certificates.Holder {
 	return map[string]certificates.Holder{
 		"apiserver": {Name: "kube-apiserver", Hosts: []string{
@@ -28,7 +28,8 @@ func holders() map[string]certificates.Holder {
 	}
 }
 
-// writeCertificates makes a new authority and everything that it signs, and the key pair of service account tokens.
+// writeCertificates creates an authority and all certificates that it signs, and the key pair of service account
+// tokens.
 func writeCertificates(l layout) error {
 	if err := os.MkdirAll(l.path("pki"), 0o700); err != nil {
 		return err
@@ -59,7 +60,7 @@ func writePair(l layout, name string, certificate, key []byte) error {
 	return errors.Join(os.WriteFile(l.certificate(name), certificate, 0o600), os.WriteFile(l.key(name), key, 0o600))
 }
 
-// writeKubeconfigs writes one kubeconfig per client of kube-apiserver; the administrator's goes where users look for it.
+// writeKubeconfigs writes one kubeconfig per client of kube-apiserver. The administrator's is at the documented path.
 func writeKubeconfigs(l layout) error {
 	for _, user := range []string{"admin", "controller-manager", "scheduler", "proxy", "node"} {
 		content, err := renderKubeconfig(l, user)
@@ -77,7 +78,7 @@ func writeKubeconfigs(l layout) error {
 	return nil
 }
 
-// renderKubeconfig embeds the certificates, so that the file works wherever it is copied on this host.
+// renderKubeconfig embeds the certificates, so that a copy works anywhere on this host.
 func renderKubeconfig(l layout, user string) ([]byte, error) {
 	values := map[string]string{"Server": apiServerURL(), "User": user}
 	for name, file := range map[string]string{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The kubelet and kube-apiserver find each other by these addresses.
-func TestServersHoldTheAddressesTheyAreAskedAt(t *testing.T) {
+// The kubelet and kube-apiserver connect to each other by these addresses.
+func TestCertificatesCoverTheServersAddresses(t *testing.T) {
 	for holder, address := range map[string]string{"apiserver": nodeAddress, "kubelet": nodeAddress, "etcd": "127.0.0.1"} {
 		if hosts := holders()[holder].Hosts; !slices.Contains(hosts, address) {
 			t.Errorf("%s: wanted %s among its hosts, found %q", holder, address, hosts)

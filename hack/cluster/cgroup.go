@@ -14,8 +14,8 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// All pods live below one cgroup of the cluster's own. So their processes can be told from everybody else's, also when
-// containerd and its shims are dead.
+// All pods live below one cgroup of the cluster. So their processes can be identified even when containerd and its
+// shims are dead.
 
 // cgroupHierarchies returns the mount points of all hierarchies: one with cgroup v2, one per controller with v1.
 func cgroupHierarchies() []string {
@@ -29,7 +29,7 @@ func cgroupHierarchies() []string {
 	return points
 }
 
-// createCgroups makes the cluster's cgroup in every hierarchy.
+// createCgroups creates the cluster's cgroup in every hierarchy.
 func createCgroups() error {
 	for _, hierarchy := range cgroupHierarchies() {
 		dir := filepath.Join(hierarchy, cgroupName)
@@ -43,8 +43,8 @@ func createCgroups() error {
 	return nil
 }
 
-// delegate lets children of dir use what the hierarchy controls: with v2 controllers are enabled level by level; with v1
-// a cpuset begins empty, and no process could enter it.
+// delegate enables the controllers of the hierarchy for children of dir. With v2, controllers are enabled level by
+// level. With v1, a new cpuset is empty, and no process could enter it.
 func delegate(hierarchy, dir string) error {
 	controllers, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err == nil {
@@ -74,7 +74,7 @@ func delegate(hierarchy, dir string) error {
 func clusterCgroups() []string {
 	var dirs []string
 	for _, hierarchy := range cgroupHierarchies() {
-		// Cgroups come and go during the walk: what vanished needs no attention.
+		// Cgroups come and go during the walk; errors about vanished ones are ignored.
 		_ = filepath.WalkDir(filepath.Join(hierarchy, cgroupName), func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
 				dirs = append(dirs, path)
@@ -85,7 +85,7 @@ func clusterCgroups() []string {
 	return dirs
 }
 
-// contained returns the living processes of all pods.
+// contained returns the running processes of all pods.
 func contained() []process {
 	pids := map[int]bool{}
 	for _, dir := range clusterCgroups() {
@@ -108,7 +108,8 @@ func contained() []process {
 	return found
 }
 
-// removeCgroups removes them from the leaves up. The kernel lets go of a cgroup a moment after its last process ended.
+// removeCgroups removes them from the leaves up. The kernel releases a cgroup a moment after its last process has
+// ended.
 func removeCgroups() error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {

@@ -2,8 +2,7 @@ package main
 
 import "net"
 
-// The daemons of the control plane. All serve on loopback or on the node's address, so nobody outside the host reaches
-// them.
+// The daemons of the control plane. All serve on loopback or on the node's address, which other hosts cannot reach.
 
 func etcdDaemon(l layout) daemon {
 	client := "https://" + loopback(etcdClientPort)
@@ -12,7 +11,7 @@ func etcdDaemon(l layout) daemon {
 	return toolDaemon(l, "etcd", httpProbe(metrics+"/readyz", ""),
 		"--name=control-plane",
 		"--data-dir="+l.path("etcd"),
-		// Its content ends with the cluster; a sync per write would only disturb the disks that benchmarks measure.
+		// The data is deleted with the cluster. A sync per write would only disturb the disks that benchmarks measure.
 		"--unsafe-no-fsync",
 		"--listen-client-urls="+client,
 		"--advertise-client-urls="+client,
@@ -42,7 +41,7 @@ func apiServerDaemon(l layout) daemon {
 		"--kubelet-client-certificate="+l.certificate("apiserver-client"),
 		"--kubelet-client-key="+l.key("apiserver-client"),
 		"--kubelet-certificate-authority="+l.certificate("ca"),
-		// The node's name is in no DNS.
+		// The node's name is not in DNS.
 		"--kubelet-preferred-address-types=InternalIP",
 		"--service-cluster-ip-range="+serviceRange,
 		"--service-account-issuer=https://kubernetes.default.svc",
@@ -65,7 +64,7 @@ func controllerManagerDaemon(l layout) daemon {
 		"--root-ca-file="+l.certificate("ca"),
 		"--cluster-signing-cert-file="+l.certificate("ca"),
 		"--cluster-signing-key-file="+l.key("ca"),
-		// The default lies in /usr/libexec and is created even if nothing uses it.
+		// The default lies in /usr/libexec and is created even if it is not used.
 		"--flex-volume-plugin-dir="+volumePlugins,
 	)
 }

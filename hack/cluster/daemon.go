@@ -24,18 +24,18 @@ type daemon struct {
 	probe func(ctx context.Context) error
 }
 
-// readyPatience bounds how long a daemon may take to serve; a loaded machine of two cores needs about 15 s for the
-// slowest.
-const readyPatience = 90 * time.Second
+// readyTimeout bounds how long a daemon may take to serve. On a loaded machine with two cores, the slowest needs about
+// 15 s.
+const readyTimeout = 90 * time.Second
 
-// supervisor starts daemons and ends its context, with the reason, as soon as one of them dies.
+// supervisor starts daemons. If one of them dies, it ends its context with the reason.
 type supervisor struct {
 	layout  layout
 	journal *journal
 	fail    context.CancelCauseFunc
 }
 
-// start starts d, detached from the terminal, records it, and watches it while this program runs.
+// start starts d detached from the terminal, records it, and watches it while this program runs.
 func (s *supervisor) start(d daemon) error {
 	if err := os.MkdirAll(s.layout.path("logs"), 0o755); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *supervisor) start(d daemon) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", d.name, err)
 	}
-	// Before anybody waits for it, an ended process keeps its pid.
+	// An ended process keeps its pid until Wait is called.
 	started, err := identify(d.name, cmd.Process.Pid)
 	if err != nil {
 		return s.deathOf(d, cmd.Wait())
@@ -63,7 +63,7 @@ func (s *supervisor) start(d daemon) error {
 	return s.journal.write()
 }
 
-// daemonEnvironment is small on purpose: a user's variables (proxies, GO*) must not decide how the cluster works.
+// daemonEnvironment is small on purpose: a user's variables (proxies, GO*) must not change how the cluster works.
 func daemonEnvironment(l layout) []string {
 	return []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -85,7 +85,7 @@ func (s *supervisor) deathOf(d daemon, reason error) error {
 
 // await waits until d serves.
 func (s *supervisor) await(ctx context.Context, d daemon) error {
-	if err := poll(ctx, readyPatience, d.probe); err != nil {
+	if err := poll(ctx, readyTimeout, d.probe); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
@@ -94,9 +94,9 @@ func (s *supervisor) await(ctx context.Context, d daemon) error {
 	return nil
 }
 
-// poll repeats probe until it succeeds and returns its last error when patience or ctx ends.
-func poll(ctx context.Context, patience time.Duration, probe func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// poll repeats probe until it succeeds. It returns the last error when the timeout has passed or ctx ends.
+func poll(ctx context.Context, timeout time.Duration, probe func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -113,8 +113,8 @@ func poll(ctx context.Context, patience time.Duration, probe func(context.Contex
 	}
 }
 
-// httpProbe succeeds when url answers 200. caFile verifies the server; without one only the answer counts, for daemons
-// that sign their own certificate.
+// httpProbe succeeds if url returns status 200. caFile verifies the server. Without it, the certificate is not
+// verified, for daemons that sign their own.
 func httpProbe(url, caFile string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		client, err := probeClient(caFile)
@@ -132,7 +132,7 @@ func httpProbe(url, caFile string) func(context.Context) error {
 		}
 		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s answers %s, want 200 OK", url, response.Status)
+			return fmt.Errorf("%s returned %s, wanted 200 OK", url, response.Status)
 		}
 		return nil
 	}
@@ -148,7 +148,7 @@ func probeClient(caFile string) (*http.Client, error) {
 		config.RootCAs = x509.NewCertPool()
 		config.RootCAs.AppendCertsFromPEM(pem)
 	}
-	// Proxy is nil: a proxy of the user's knows nothing of this host's own addresses.
+	// Proxy is nil: a user's proxy cannot reach this host's own addresses.
 	return &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}, nil
 }
 

@@ -18,7 +18,7 @@ func TestADyingDaemonFailsWithItsLog(t *testing.T) {
 	d.probe = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	err := s.launch(ctx, d)
 	if err == nil {
-		t.Fatal("a daemon that ended at once passed for ready")
+		t.Fatal("a daemon that ended at once counts as ready")
 	}
 	for _, want := range []string{d.name, "exit status 3", "the disk is on fire"} {
 		if !strings.Contains(err.Error(), want) {
@@ -30,8 +30,8 @@ func TestADyingDaemonFailsWithItsLog(t *testing.T) {
 func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
 	s, ctx := newTestSupervisor(t)
 	d := shellDaemon("exec sleep 1000")
-	// While the shell becomes sleep, the process has its new name already and no
-	// environment to be read.
+	// When the shell executes sleep, there is a moment when the process already has its new name but no readable
+	// environment.
 	d.probe = func(context.Context) error {
 		for _, p := range marked(s.layout.checkout) {
 			comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", p.PID))
@@ -39,7 +39,7 @@ func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
 				return nil
 			}
 		}
-		return errors.New("not yet what the shell is to become")
+		return errors.New("the shell has not executed sleep yet")
 	}
 	if err := s.launch(ctx, d); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestALaunchedDaemonIsRecordedAndMarked(t *testing.T) {
 	}
 	recorded, ok := read.process(d.name)
 	if !ok || !recorded.isAlive() {
-		t.Fatalf("recorded %+v, %v, want a living process", recorded, ok)
+		t.Fatalf("recorded %+v, %v, want a running process", recorded, ok)
 	}
 	if found := marked(s.layout.checkout); len(found) != 1 || found[0].PID != recorded.PID {
 		t.Errorf("marked processes = %+v, want pid %d", found, recorded.PID)
@@ -63,15 +63,15 @@ func TestProbeWantsSuccess(t *testing.T) {
 	defer server.Close()
 	probe := httpProbe(server.URL, "")
 	if err := probe(t.Context()); err == nil {
-		t.Error("an answer of 503 passes for ready")
+		t.Error("status 503 counts as ready")
 	}
 	code = http.StatusOK
 	if err := probe(t.Context()); err != nil {
-		t.Errorf("an answer of 200: %v", err)
+		t.Errorf("status 200: %v", err)
 	}
 }
 
-// newTestSupervisor returns one whose daemons end with the test.
+// newTestSupervisor returns a supervisor whose daemons end with the test.
 func newTestSupervisor(t *testing.T) (*supervisor, context.Context) {
 	t.Helper()
 	dir := t.TempDir()

@@ -52,11 +52,8 @@ func down(ctx context.Context, l layout, p *progress) error {
 		j = &journal{Checkout: l.checkout}
 	}
 	d := demolition{layout: layout{checkout: j.Checkout}, journal: j}
-	if err := errors.Join(d.endProcesses(), d.restoreHost(ctx), d.removeFolders()); err != nil {
-		return fmt.Errorf("taking the cluster down: %w", err)
-	}
-	if left := awaitNothingLeft(ctx, d.layout); len(left) > 0 {
-		return fmt.Errorf("the cluster is down, but this is left:\n  %s", strings.Join(left, "\n  "))
+	if err := d.finish(ctx, goneWithin); err != nil {
+		return err
 	}
 	// Last: as long as the journal exists, down can be repeated.
 	if err := os.RemoveAll(runDir); err != nil {
@@ -69,13 +66,42 @@ func down(ctx context.Context, l layout, p *progress) error {
 // hasRemains tells whether there is something to take down although the journal is gone.
 func hasRemains(l layout) bool {
 	_, err := os.Stat(runDir)
-	return err == nil || len(marked(l.checkout)) > 0
+	return err == nil || len(marked(l.checkout)) > 0 || forbidsServiceStarts(servicePolicyFile)
 }
+
+// goneWithin bounds how long down waits for the kernel, which ends processes and network namespaces in the background. A
+// pod's network namespace has taken more than ten seconds.
+const goneWithin = time.Minute
 
 // demolition takes one cluster down. Its layout is the owner's, which may be a checkout that no longer exists.
 type demolition struct {
 	layout  layout
 	journal *journal
+}
+
+// finish repeats all steps until nothing is left, and says what is left when the time is over.
+func (d demolition) finish(ctx context.Context, within time.Duration) error {
+	return untilGone(ctx, within, func(ctx context.Context) ([]string, error) {
+		err := errors.Join(d.endProcesses(), d.restoreHost(ctx), d.removeFolders())
+		return leftovers(ctx, d.layout), err
+	})
+}
+
+// untilGone calls attempt, which takes things down and returns what is left, until nothing is. An attempt is never cut
+// off by the time limit: it could not say what is left.
+func untilGone(ctx context.Context, within time.Duration, attempt func(context.Context) ([]string, error)) error {
+	var left []string
+	var failed error
+	_ = poll(ctx, within, func(context.Context) error {
+		if left, failed = attempt(ctx); len(left) > 0 {
+			return fmt.Errorf("%d things are left", len(left))
+		}
+		return failed
+	})
+	if len(left) > 0 {
+		failed = errors.Join(fmt.Errorf("this is left of the cluster:\n  %s", strings.Join(left, "\n  ")), failed)
+	}
+	return failed
 }
 
 // endProcesses ends what would start other things first, then the pods, and the store that all depend on last.
@@ -126,6 +152,7 @@ func (d demolition) restoreHost(ctx context.Context) error {
 		removeCgroups(),
 		disconnectNode(ctx),
 		restoreSysctls(sysctls),
+		allowServiceStarts(servicePolicyFile),
 	)
 }
 
@@ -172,7 +199,7 @@ func (d demolition) cleanSharedFolders() error {
 	return nil
 }
 
-// removeDeadSockets removes sockets that nobody listens on; killed shims leave theirs, under names that are hashes.
+// removeDeadSockets removes sockets without a listener; killed shims leave theirs, under names that are hashes.
 func removeDeadSockets(folder string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {

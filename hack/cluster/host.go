@@ -64,8 +64,9 @@ func isDebian(release string) bool {
 	return false
 }
 
-// installPackages installs what is missing and starts none of it.
-func installPackages(ctx context.Context, p *progress) error {
+// installPackages installs what is missing and starts none of it. It claims the host meanwhile, so that down knows of an
+// installation that was killed.
+func installPackages(ctx context.Context, l layout, p *progress) error {
 	var missing []string
 	for name, file := range aptPackages {
 		if _, err := os.Stat(file); err != nil {
@@ -77,16 +78,23 @@ func installPackages(ctx context.Context, p *progress) error {
 	}
 	slices.Sort(missing)
 	p.say("installing with apt-get: %s", strings.Join(missing, " "))
-	allowStarts, err := forbidServiceStarts()
-	if err != nil {
+	if _, err := claim(runDir, l.checkout); err != nil {
 		return err
 	}
-	defer allowStarts()
+	err := install(ctx, missing)
+	return errors.Join(err, os.RemoveAll(runDir))
+}
+
+func install(ctx context.Context, packages []string) (err error) {
+	if err := forbidServiceStarts(servicePolicyFile); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, allowServiceStarts(servicePolicyFile)) }()
 	_ = aptGet(ctx, "update") // the lists that are there may do: the installation decides
-	if err := aptGet(ctx, append([]string{"install", "--yes", "--no-install-recommends"}, missing...)...); err != nil {
+	if err := aptGet(ctx, append([]string{"install", "--yes", "--no-install-recommends"}, packages...)...); err != nil {
 		return err
 	}
-	return keepFromBooting(ctx, missing)
+	return keepFromBooting(ctx, packages)
 }
 
 func aptGet(ctx context.Context, args ...string) error {
@@ -98,20 +106,38 @@ func aptGet(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// forbidServiceStarts makes invoke-rc.d refuse to start anything while packages are installed: the cluster runs its own
-// containerd, and the system's would be a second one that nobody asked for. A policy that the host already has stays.
-func forbidServiceStarts() (restore func(), err error) {
-	const policy = "/usr/sbin/policy-rc.d"
+const (
+	// servicePolicyFile is what invoke-rc.d asks before it starts a service.
+	servicePolicyFile = "/usr/sbin/policy-rc.d"
+	// servicePolicy forbids every start. Its comment tells it from the policy of somebody else.
+	servicePolicy = "#!/bin/sh\n# hack/cluster of etcd-benchmark-operator installs packages and starts no service of theirs.\nexit 101\n"
+)
+
+// forbidServiceStarts keeps packages from starting services: the cluster runs its own containerd, and the package's
+// would be a second one. A policy that the host already has stays.
+func forbidServiceStarts(policy string) error {
 	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
 	if errors.Is(err, fs.ErrExist) {
-		return func() {}, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer file.Close()
-	_, err = file.WriteString("#!/bin/sh\nexit 101\n")
-	return func() { _ = os.Remove(policy) }, err
+	_, err = file.WriteString(servicePolicy)
+	return errors.Join(err, file.Close())
+}
+
+// allowServiceStarts removes the policy if it is this program's.
+func allowServiceStarts(policy string) error {
+	if !forbidsServiceStarts(policy) {
+		return nil
+	}
+	return removeIfExists(policy)
+}
+
+func forbidsServiceStarts(policy string) bool {
+	content, err := os.ReadFile(policy)
+	return err == nil && string(content) == servicePolicy
 }
 
 // keepFromBooting disables the containerd service if this installation brought it.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
-// ownImage is an image that the cluster builds for itself.
+// ownImage is an image that is built for the cluster.
 type ownImage struct {
 	// name is the folder below hack/images and the base name of the archive.
 	name, tag string
@@ -83,12 +83,12 @@ func buildPause(ctx context.Context, l layout) error {
 }
 
 // buildArchive builds a Dockerfile with buildah and writes the image, named tag, to a docker archive. vfs and chroot
-// need no kernel feature, and images of one static binary gain nothing from layers.
+// need no kernel feature, and layers would not help with images of one static binary.
 func buildArchive(ctx context.Context, l layout, dockerfile, tag, contextDir, archive string) error {
 	if err := os.MkdirAll(filepath.Dir(archive), 0o755); err != nil {
 		return err
 	}
-	// A store of its own, gone afterwards: the image lives on in the archive, and builds may run side by side.
+	// A separate store, which is removed afterwards: the image remains in the archive, and builds can run concurrently.
 	store, err := os.MkdirTemp(l.path(), "buildah-")
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func buildArchive(ctx context.Context, l layout, dockerfile, tag, contextDir, ar
 // loadArchive imports an image archive, OCI or docker.
 func loadArchive(ctx context.Context, archive string) error {
 	if _, err := os.Stat(archive); err != nil {
-		return fmt.Errorf("no image archive: %w", err)
+		return fmt.Errorf("the image archive cannot be read: %w", err)
 	}
 	_, err := ctr(ctx, "images", "import", archive)
 	return err
@@ -159,7 +159,7 @@ func buildImageCommand(ctx context.Context, l layout, args []string) error {
 	return loadArchive(ctx, archive)
 }
 
-// digestOf identifies an image by its name and the content of what goes into it.
+// digestOf identifies an image by its name and the content of its inputs.
 func digestOf(tag string, files []string) (string, error) {
 	digest, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) { return os.Open(name) })
 	return tag + " " + digest, err

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Addresses. 198.18.0.0/15 is reserved for benchmarks (RFC 2544): it is routed nowhere.
+// Addresses. 198.18.0.0/15 is reserved for benchmarks (RFC 2544) and routed nowhere.
 const (
 	benchmarkRange = "198.18.0.0/15"
 	podRange       = "198.18.0.0/16"
 	serviceRange   = "198.19.0.0/17"
-	// firstServiceAddress is the one that kube-apiserver gives to the Service "kubernetes".
+	// firstServiceAddress is the address that kube-apiserver gives to the Service "kubernetes".
 	firstServiceAddress = "198.19.0.1"
 	dnsAddress          = "198.19.0.10"
 	nodeAddress         = "198.19.255.1"
@@ -20,7 +20,7 @@ const (
 	nodeName            = "etcdbench-node"
 )
 
-// Ports. Those on the loopback address are unusual so that an etcd or a Kubernetes of the user's does not collide.
+// Ports. Those on the loopback address are unusual, so that they do not collide with a user's etcd or Kubernetes.
 const (
 	apiServerPort         = "6443" // on nodeAddress
 	kubeletPort           = "10250"
@@ -45,7 +45,7 @@ const (
 	containerdSocket = runDir + "/containerd.sock"
 )
 
-// Images that the cluster builds for itself; it pulls none.
+// Images that are built for the cluster; it pulls none.
 const (
 	pauseImage   = "etcdbench.dev/pause:v1"
 	coreDNSImage = "etcdbench.dev/coredns:v1.15.0"
@@ -54,7 +54,7 @@ const (
 
 const modulePath = "github.com/etcdbench/etcd-benchmark-operator"
 
-// layout knows where things lie in one checkout.
+// layout has the paths of one checkout.
 type layout struct {
 	checkout string
 }

@@ -9,19 +9,6 @@ import (
 	"time"
 )
 
-// awaitNothingLeft gives the kernel a few seconds to take down network namespaces, which it does in the background, and
-// returns what is left then.
-func awaitNothingLeft(ctx context.Context, l layout) []string {
-	var left []string
-	_ = poll(ctx, 5*time.Second, func(ctx context.Context) error {
-		if left = leftovers(ctx, l); len(left) > 0 {
-			return fmt.Errorf("%d things are left", len(left))
-		}
-		return nil
-	})
-	return left
-}
-
 // leftovers lists everything of the cluster that is still on the host, save the journal and the logs.
 func leftovers(ctx context.Context, l layout) []string {
 	var left []string

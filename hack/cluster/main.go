@@ -49,11 +49,11 @@ func dispatch(ctx context.Context, args []string) error {
 	case "build-image":
 		return buildImageCommand(ctx, l, args[1:])
 	default:
-		return fmt.Errorf("there is no command %q\n%s", args[0], usage)
+		return fmt.Errorf("unknown command %q\n%s", args[0], usage)
 	}
 }
 
-// locked runs one command at a time per checkout: a second up waits and then finds the cluster up.
+// locked runs one command at a time per checkout. A second up waits and then finds the cluster up.
 func locked(l layout, command func() error) error {
 	if err := os.MkdirAll(l.path(), 0o755); err != nil {
 		return err

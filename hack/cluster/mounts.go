@@ -26,7 +26,7 @@ func isBelow(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// unmountBelow unmounts everything at or below the folders, last mounted first. What is busy is detached: it goes away
+// unmountBelow unmounts everything at or below the folders, last mounted first. A busy mount is detached and disappears
 // with its last user.
 func unmountBelow(folders ...string) error {
 	points, err := mountsBelow(folders...)
@@ -42,7 +42,7 @@ func unmountBelow(folders ...string) error {
 	return errors.Join(failed...)
 }
 
-// unmount succeeds too when the mount is already gone, since the kernel also unmounts as namespaces end.
+// unmount also succeeds if the mount is already gone, since the kernel unmounts too when namespaces end.
 func unmount(point string) error {
 	err := syscall.Unmount(point, 0)
 	if errors.Is(err, syscall.EBUSY) {

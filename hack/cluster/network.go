@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// checkNetworkFree refuses to share the address range or kube-proxy's tables with somebody else: undoing would then
-// take theirs away.
+// checkNetworkFree fails if another program uses the address range or kube-proxy's tables: down would remove that
+// program's entries.
 func checkNetworkFree(ctx context.Context) error {
 	routes, err := benchmarkRoutes(ctx)
 	if err != nil {
@@ -23,19 +23,19 @@ func checkNetworkFree(ctx context.Context) error {
 		return err
 	}
 	if len(tables) > 0 {
-		return fmt.Errorf("another kube-proxy works on this host: nftables already has %s", strings.Join(tables, ", "))
+		return fmt.Errorf("another kube-proxy runs on this host, nftables already has %s: stop it and remove these tables first", strings.Join(tables, ", "))
 	}
 	return nil
 }
 
 // connectNode gives the node its address and keeps every packet of the cluster on this host. The more specific routes
-// to living pods win over the blackhole, which takes what is sent to one that is gone.
+// to running pods win over the blackhole, which drops packets to pods that are gone.
 func connectNode(ctx context.Context) error {
 	commands := []string{
 		"ip address add " + nodeAddress + "/32 dev lo",
 		"ip route add blackhole " + benchmarkRange,
-		// Routing comes before kube-proxy's DNAT: without a route of its own, a packet of the host to a Service would
-		// die in the blackhole.
+		// Routing comes before kube-proxy's DNAT: without its own route, a packet from the host to a Service would end
+		// in the blackhole.
 		"ip route add " + serviceRange + " dev lo",
 	}
 	for _, command := range commands {
@@ -47,7 +47,7 @@ func connectNode(ctx context.Context) error {
 	return os.WriteFile(sysctlPath("net/ipv4/ip_forward"), []byte("1"), 0o644)
 }
 
-// disconnectNode undoes connectNode and kube-proxy's tables, whether or not they are there.
+// disconnectNode undoes connectNode and removes kube-proxy's tables. It succeeds if they do not exist.
 func disconnectNode(ctx context.Context) error {
 	tables, err := proxyTables(ctx)
 	if err != nil {
@@ -97,7 +97,8 @@ func nonEmptyLines(text string) []string {
 	return lines
 }
 
-// changedSysctls lists the kernel settings that the cluster changes: ip_forward by ourselves, the rest by the kubelet.
+// changedSysctls lists the kernel settings that the cluster changes: ip_forward by this program, the rest by the
+// kubelet.
 var changedSysctls = []string{
 	"net/ipv4/ip_forward",
 	"kernel/keys/root_maxbytes",
@@ -110,7 +111,7 @@ var changedSysctls = []string{
 
 func sysctlPath(name string) string { return filepath.Join("/proc/sys", name) }
 
-// readSysctls returns the present values of the settings that the cluster changes.
+// readSysctls returns the current values of the settings that the cluster changes.
 func readSysctls() (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range changedSysctls {

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// marker is the environment variable that every daemon of the cluster carries, with the checkout as its value; what
-// they start inherits it. It finds processes that no record names: shims, and a daemon whose start was not recorded yet
-// when up was killed.
+// marker is an environment variable of every daemon of the cluster, with the checkout as its value. Their children
+// inherit it. It identifies processes without a record: shims, and a daemon whose start was not yet recorded when up
+// was killed.
 const marker = "ETCDBENCH_CLUSTER"
 
-// process identifies a process beyond the reuse of its pid.
+// process identifies a process, even if its pid is reused.
 type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
@@ -26,7 +26,7 @@ type process struct {
 	StartTicks uint64 `json:"startTicks"`
 }
 
-// identify reads the identity of a living process.
+// identify reads the identity of a running process.
 func identify(name string, pid int) (process, error) {
 	st, err := readStat(pid)
 	if err != nil {
@@ -38,7 +38,7 @@ func identify(name string, pid int) (process, error) {
 	return process{Name: name, PID: pid, StartTicks: st.startTicks}, nil
 }
 
-// isAlive tells whether this very process runs; a later one with the same pid does not count, nor does a zombie.
+// isAlive reports whether this very process runs. A later process with the same pid does not count, nor does a zombie.
 func (p process) isAlive() bool {
 	st, err := readStat(p.PID)
 	return err == nil && st.startTicks == p.StartTicks && !st.ended
@@ -53,11 +53,11 @@ func (p process) signal(s syscall.Signal) {
 	}
 	defer handle.Release()
 	if p.isAlive() {
-		_ = handle.Signal(s) // it may end in the meantime: that is what is wanted
+		_ = handle.Signal(s) // _ = handle.Signal(s) // the process may have ended in the meantime
 	}
 }
 
-// endAll asks the processes to end, kills those that still run after grace, and waits until all are gone.
+// endAll terminates the processes, kills those that still run after grace, and waits until all have ended.
 func endAll(processes []process, grace time.Duration) error {
 	for _, p := range processes {
 		p.signal(syscall.SIGTERM)
@@ -71,9 +71,9 @@ func endAll(processes []process, grace time.Duration) error {
 	return waitGone(processes, 10*time.Second)
 }
 
-// waitGone polls, because a process that is not our child cannot be waited for.
-func waitGone(processes []process, patience time.Duration) error {
-	deadline := time.Now().Add(patience)
+// waitGone polls, because only a parent can wait for a process.
+func waitGone(processes []process, timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
 	for {
 		var left []string
 		for _, p := range processes {
@@ -91,7 +91,7 @@ func waitGone(processes []process, patience time.Duration) error {
 	}
 }
 
-// marked returns the living processes that carry the marker of checkout.
+// marked returns the running processes that carry the marker of checkout.
 func marked(checkout string) []process {
 	want := []byte(marker + "=" + checkout + "\x00")
 	var found []process
@@ -129,11 +129,11 @@ func commandName(pid int) string {
 	return strings.TrimSpace(string(name))
 }
 
-// stat is what matters here of /proc/PID/stat.
+// stat has the needed fields of /proc/PID/stat.
 type stat struct {
 	startTicks uint64
-	// ended means that no thread runs any more and only the parent has not taken notice. A leader that is a zombie while
-	// other threads of it still finish a system call has not ended.
+	// ended: no thread runs any more, and only the parent's wait is missing. A leader that is a zombie while other
+	// threads still finish a system call has not ended.
 	ended bool
 }
 
@@ -145,12 +145,12 @@ func readStat(pid int) (stat, error) {
 	return parseStat(string(content))
 }
 
-// parseStat reads one line of /proc/PID/stat. The command in parentheses may itself hold blanks and parentheses, so
-// fields are counted from the last closing one: the state is field 3, the number of threads 20 and the start time 22.
+// parseStat reads one line of /proc/PID/stat. The command in parentheses may contain blanks and parentheses, so fields
+// are counted from the last closing parenthesis: the state is field 3, the number of threads 20 and the start time 22.
 func parseStat(line string) (stat, error) {
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
-		return stat{}, fmt.Errorf("%q is no line of /proc/PID/stat", line)
+		return stat{}, fmt.Errorf("%q is not a line of /proc/PID/stat", line)
 	}
 	fields := strings.Fields(line[end+1:])
 	if len(fields) < 20 {
@@ -164,7 +164,7 @@ func parseStat(line string) (stat, error) {
 	return stat{startTicks: startTicks, ended: strings.Contains("ZX", fields[0]) && threads <= 1}, err
 }
 
-// removeIfExists removes a file or a tree and does not mind its absence.
+// removeIfExists removes a file or a tree, if it exists.
 func removeIfExists(path string) error {
 	if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

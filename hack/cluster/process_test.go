@@ -42,7 +42,7 @@ func TestReusedPIDIsNotSignalled(t *testing.T) {
 	earlier := alive
 	earlier.StartTicks--
 	if earlier.isAlive() {
-		t.Error("a process that started at another time passes for the recorded one")
+		t.Error("a process that started at another time counts as the recorded one")
 	}
 	if err := endAll([]process{earlier}, 0); err != nil {
 		t.Errorf("ending a process that is long gone: %v", err)
@@ -52,7 +52,7 @@ func TestReusedPIDIsNotSignalled(t *testing.T) {
 	}
 }
 
-func TestEndAllKillsWhatIgnoresTheRequest(t *testing.T) {
+func TestEndAllKillsProcessesThatDoNotTerminate(t *testing.T) {
 	polite := startSleeper(t, nil)
 	stubborn := startShell(t, `trap "" TERM; echo ready; while :; do sleep 1000; done`)
 	if err := endAll([]process{polite, stubborn}, 100*time.Millisecond); err != nil {
@@ -83,7 +83,7 @@ func TestZombieCountsAsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Wait() }()
-	// Until Wait, the kernel keeps the ended child as a zombie.
+	// The kernel keeps an ended child as a zombie until Wait.
 	const exitedButKept = 0x4 | 0x01000000 // WEXITED | WNOWAIT
 	if _, _, errno := syscall.Syscall6(syscall.SYS_WAITID, 1 /* P_PID */, uintptr(cmd.Process.Pid), 0, exitedButKept, 0, 0); errno != 0 {
 		t.Fatal(errno)

@@ -13,7 +13,7 @@ import (
 //go:embed config
 var configFiles embed.FS
 
-// render fills a file of config/. A value that the template names and values lack is an error.
+// render fills a file of config/. A value that is missing in values is an error.
 func render(name string, values map[string]string) ([]byte, error) {
 	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	parsed, err := template.New(name).

@@ -14,7 +14,7 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// snapshot describes the parts of the host that the cluster changes, one line per thing, sorted.
+// snapshot describes the parts of the host that the cluster changes, one line per item, sorted.
 func snapshot(ctx context.Context) ([]string, error) {
 	commands := []string{
 		"ip -o -brief link show",
@@ -53,8 +53,8 @@ func snapshot(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// kernelSettings returns every setting below the folders that Kubernetes writes to, save measured values that change
-// by themselves.
+// kernelSettings returns every setting below the folders that Kubernetes writes to, except measured values, which
+// change by themselves.
 func kernelSettings() []string {
 	var lines []string
 	for _, root := range []string{"/proc/sys/net", "/proc/sys/vm", "/proc/sys/kernel"} {
@@ -79,7 +79,7 @@ var volatileSettings = []string{
 	"/proc/sys/net/netfilter/nf_conntrack_count",
 }
 
-// folders lists what lies where daemons leave things, two levels deep.
+// folders lists the folders where daemons leave files, two levels deep.
 func folders() []string {
 	var lines []string
 	for _, pattern := range []string{"/etc/*", "/etc/*/*", "/opt/*", "/run/*", "/run/*/*", "/var/lib/*", "/var/lib/*/*", "/var/log/*", "/usr/libexec/*", "/sys/fs/cgroup/*/*"} {
@@ -94,7 +94,7 @@ func folders() []string {
 // verifyClean starts a cluster, takes it down, and compares the host before and after.
 func verifyClean(ctx context.Context, l layout, p *progress) error {
 	if j, err := owned(runDir, l.checkout); err != nil || j != nil {
-		return errors.Join(err, errors.New("a cluster is up: take it down first, so that the host can be compared"))
+		return errors.Join(err, errors.New("a cluster is up: run `go run ./hack/cluster down` first, so that the host can be compared"))
 	}
 	if err := prepare(ctx, l, p); err != nil { // packages stay, so they are no difference
 		return err
@@ -117,7 +117,8 @@ func verifyClean(ctx context.Context, l layout, p *progress) error {
 	return nil
 }
 
-// exercise starts the cluster and runs pods with volumes and Services on it: an idle cluster leaves less behind.
+// exercise starts the cluster and runs pods with volumes and Services on it, because an idle cluster leaves less
+// behind.
 func exercise(ctx context.Context, l layout, p *progress) error {
 	if err := start(ctx, l, p); err != nil {
 		return err
@@ -125,7 +126,7 @@ func exercise(ctx context.Context, l layout, p *progress) error {
 	if _, err := kubectl(ctx, l, "apply", "--filename="+filepath.Join(l.checkout, "hack", "manifests", "etcd.yaml")); err != nil {
 		return err
 	}
-	if _, err := kubectl(ctx, l, "rollout", "status", "statefulset/etcd", "--timeout="+addonPatience.String()); err != nil {
+	if _, err := kubectl(ctx, l, "rollout", "status", "statefulset/etcd", "--timeout="+addonTimeout.String()); err != nil {
 		return err
 	}
 	p.say("pods ran")

@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// daemonNames lists what a complete cluster runs, in the order of its start.
+// daemonNames lists the daemons of a complete cluster, in the order of their start.
 var daemonNames = []string{
 	"etcd", "containerd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy",
 }
 
-// requireCluster returns the journal of this checkout's cluster and fails unless it was started.
+// requireCluster returns the journal of this checkout's cluster. It fails if no cluster was started.
 func requireCluster(l layout) (*journal, error) {
 	j, err := owned(runDir, l.checkout)
 	if err != nil {
@@ -24,11 +24,11 @@ func requireCluster(l layout) (*journal, error) {
 	return j, nil
 }
 
-// checkUp returns what keeps the cluster of j from being complete and ready.
+// checkUp returns the reason if the cluster of j is not complete and ready.
 func checkUp(ctx context.Context, l layout, j *journal) error {
 	for _, name := range daemonNames {
 		if p, ok := j.process(name); !ok || !p.isAlive() {
-			return fmt.Errorf("%s does not run; the end of its log:\n%s", name, lastLines(l.logFile(name), 15))
+			return fmt.Errorf("%s is not running; the end of its log:\n%s", name, lastLines(l.logFile(name), 15))
 		}
 	}
 	if _, err := kubectl(ctx, l, "wait", "--for=condition=Ready", "node/"+nodeName, "--timeout=5s"); err != nil {
@@ -37,7 +37,7 @@ func checkUp(ctx context.Context, l layout, j *journal) error {
 	return probeDNS(ctx)
 }
 
-// status prints each daemon and fails when the cluster is not complete and ready.
+// status prints each daemon. It fails if the cluster is not complete and ready.
 func status(ctx context.Context, l layout, out io.Writer) error {
 	j, err := requireCluster(l)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// addonPatience bounds how long the node and CoreDNS may take after all daemons serve.
-const addonPatience = 90 * time.Second
+// addonTimeout bounds how long the node and CoreDNS may take after all daemons serve.
+const addonTimeout = 90 * time.Second
 
-// step is one stage of up; its name is what the user reads when it is done.
+// step is one step of up. Its name is printed when it is done.
 type step struct {
 	name string
 	do   func(ctx context.Context) error
 }
 
-// up starts the cluster, or verifies the one that runs. What a failed or interrupted up left is taken down first.
+// up starts the cluster, or verifies the running one. The remains of a failed or interrupted up are removed first.
 func up(ctx context.Context, l layout, p *progress) error {
 	if err := checkHost(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func up(ctx context.Context, l layout, p *progress) error {
 		return nil
 	}
 	if j != nil || hasRemains(l) {
-		p.say("found an incomplete cluster, taking it down first")
+		p.say("found an incomplete cluster; taking it down first")
 		if err := down(ctx, l, p); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func up(ctx context.Context, l layout, p *progress) error {
 	return start(ctx, l, p)
 }
 
-// start brings a cluster up where nothing of one is.
+// start starts a cluster on a host without one.
 func start(ctx context.Context, l layout, p *progress) error {
 	if err := prepare(ctx, l, p); err != nil {
 		return err
@@ -51,7 +51,7 @@ func start(ctx context.Context, l layout, p *progress) error {
 	if err != nil {
 		return err
 	}
-	// After a restart of the host there is no journal, but yesterday's data.
+	// After a restart of the host, the journal is gone but old data remains.
 	if err := (demolition{layout: l, journal: j}).removeFolders(); err != nil {
 		return err
 	}
@@ -71,9 +71,9 @@ func start(ctx context.Context, l layout, p *progress) error {
 	return nil
 }
 
-// prepare does what changes nothing on the host but its packages.
+// prepare does the work that changes only the host's packages.
 func prepare(ctx context.Context, l layout, p *progress) error {
-	if err := installPackages(ctx, p); err != nil {
+	if err := installPackages(ctx, l, p); err != nil {
 		return err
 	}
 	if err := checkNetworkFree(ctx); err != nil {
@@ -95,7 +95,7 @@ func prepare(ctx context.Context, l layout, p *progress) error {
 	return nil
 }
 
-// steps lists what happens once the cluster is claimed.
+// steps lists the steps after the cluster has been claimed.
 func (s *supervisor) steps() []step {
 	l := s.layout
 	return []step{
@@ -128,7 +128,7 @@ func (s *supervisor) launch(ctx context.Context, daemons ...daemon) error {
 	return nil
 }
 
-// launchAPIServer uses the seconds that it takes to import the images.
+// launchAPIServer imports the images while the API server starts.
 func (s *supervisor) launchAPIServer(ctx context.Context) error {
 	d := apiServerDaemon(s.layout)
 	if err := s.start(d); err != nil {
@@ -140,7 +140,7 @@ func (s *supervisor) launchAPIServer(ctx context.Context) error {
 	return s.await(ctx, d)
 }
 
-// recordHost notes what the cluster is going to change before anything does.
+// recordHost records the state that the cluster will change, before any change.
 func (s *supervisor) recordHost() error {
 	values, err := readSysctls()
 	if err != nil {
@@ -164,7 +164,7 @@ func writeConfig(l layout) error {
 	return writeNodeConfig(l)
 }
 
-// checkPortsFree finds a collision before a daemon dies of it.
+// checkPortsFree reports a port collision before a daemon fails because of it.
 func checkPortsFree() error {
 	var taken []string
 	for _, port := range []string{
@@ -178,34 +178,35 @@ func checkPortsFree() error {
 		listener.Close()
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("the cluster needs addresses that other programs use: %s (`ss -ltnp` names them)", strings.Join(taken, ", "))
+		return fmt.Errorf("other programs use addresses that the cluster needs: %s; stop these programs (`ss -ltnp` lists them)", strings.Join(taken, ", "))
 	}
 	return nil
 }
 
-// applyAddons installs CoreDNS. The API server may still create its own roles and namespaces: apply is repeated.
+// applyAddons installs CoreDNS. It repeats the apply, because the API server may still be creating its own roles and
+// namespaces.
 func applyAddons(ctx context.Context, l layout) error {
 	manifest := l.path("coredns.yaml")
 	values := map[string]string{"ClusterDomain": clusterDomain, "Image": coreDNSImage, "Address": dnsAddress}
 	if err := renderTo(manifest, "coredns.yaml", values); err != nil {
 		return err
 	}
-	return poll(ctx, addonPatience, func(ctx context.Context) error {
+	return poll(ctx, addonTimeout, func(ctx context.Context) error {
 		_, err := kubectl(ctx, l, "apply", "-f", manifest)
 		return err
 	})
 }
 
 func waitNode(ctx context.Context, l layout) error {
-	return poll(ctx, addonPatience, func(ctx context.Context) error {
+	return poll(ctx, addonTimeout, func(ctx context.Context) error {
 		_, err := kubectl(ctx, l, "wait", "--for=condition=Ready", "node/"+nodeName, "--timeout=10s")
 		return err
 	})
 }
 
-// waitDNS asks CoreDNS through its Service, so it proves kube-proxy and the host's route to Services too.
+// waitDNS queries CoreDNS through its Service, which also tests kube-proxy and the host's route to Services.
 func waitDNS(ctx context.Context, l layout) error {
-	if _, err := kubectl(ctx, l, "--namespace=kube-system", "rollout", "status", "deployment/coredns", "--timeout="+addonPatience.String()); err != nil {
+	if _, err := kubectl(ctx, l, "--namespace=kube-system", "rollout", "status", "deployment/coredns", "--timeout="+addonTimeout.String()); err != nil {
 		return err
 	}
 	return poll(ctx, 20*time.Second, probeDNS)

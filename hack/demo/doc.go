@@ -1,7 +1,7 @@
-// Command demo shows the main job from nothing: a first benchmark on three embedded members of etcd; then it finds or
-// starts a cluster, installs the operator, starts an etcd of three members there and runs
+// Command demo shows the main use from scratch. It runs a first benchmark on three embedded members of etcd. Then it
+// finds or starts a cluster, installs the operator, starts an etcd of three members there and runs
 // config/samples/etcdbenchmark_put.yaml against it. `make demo` builds the plugin and calls it.
 //
 // It imports the standard library only, and runs the programs that a user would run. Its one invariant: it touches no
-// cluster that it did not start, unless CLUSTER=current says so.
+// cluster that it did not start, unless CLUSTER=current is set.
 package main

@@ -10,7 +10,8 @@ import (
 )
 
 func main() {
-	// Ctrl-C reaches the programs that the demo runs from the terminal; each ends in its own way, and then the demo does.
+	// Ctrl-C in the terminal also reaches the programs that the demo runs. They end by themselves, and then the demo
+	// ends.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

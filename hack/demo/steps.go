@@ -22,25 +22,25 @@ const (
 	plugin      = "bin/kubectl-etcdbench"
 	resultFile  = "out/demo.json"
 
-	// hostEtcd is the image that hack/cluster brings; other clusters pull etcd's own.
+	// hostEtcd is an image that hack/cluster provides; other clusters pull etcd's own.
 	hostEtcd      = "etcdbench.dev/etcd:v3.7.3"
 	publishedEtcd = "gcr.io/etcd-development/etcd:v3.7.3"
 )
 
-// demo is one run of it.
+// demo is one run of the demo.
 type demo struct {
 	place venue
 	image string
 	start time.Time
 }
 
-// step is a part of the demo that the user is told of.
+// step is a part of the demo, with the title that the user sees.
 type step struct {
 	name string
 	do   func(context.Context) error
 }
 
-// steps begins with a result that needs no cluster. why says in words why the demo takes place where it does.
+// steps begins with a run that needs no cluster. why explains to the user the choice of the venue.
 func (d *demo) steps(why string) []step {
 	local := step{"Running " + sample + " on three embedded members of etcd, without a cluster", d.runLocally}
 	if d.place == venueLocal {
@@ -48,16 +48,16 @@ func (d *demo) steps(why string) []step {
 	}
 	return []step{
 		local,
-		{"Building kubectl and helm, if they are not there", d.buildTools},
+		{"Building kubectl and helm, if missing", d.buildTools},
 		{"Starting or finding the cluster: " + why, d.startCluster},
-		{"Building the operator's image and giving it to the cluster", d.loadImage},
+		{"Building the operator's image and loading it into the cluster", d.loadImage},
 		{"Installing the operator by its Helm chart", d.install},
 		{"Starting an etcd of three members", d.startTarget},
 		{"Running " + sample, d.runBenchmark},
 	}
 }
 
-// say tells the user what happens, with the time since the start.
+// say prints progress, with the time since the start.
 func (d *demo) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "==> %5.0fs  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, args...))
 }
@@ -115,8 +115,8 @@ func (d *demo) install(ctx context.Context) error {
 	return cmd.Run()
 }
 
-// startTarget starts the etcd, in a namespace that takes restricted pods only,
-// so that the demo shows that the client pods are.
+// startTarget starts the etcd in a namespace that admits only restricted pods. So the demo shows that the client pods
+// are restricted.
 func (d *demo) startTarget(ctx context.Context) error {
 	manifests, err := os.ReadFile("hack/manifests/etcd.yaml")
 	if err != nil {
@@ -141,8 +141,8 @@ func (d *demo) apply(ctx context.Context, manifests []byte) error {
 	return cmd.Run()
 }
 
-// runBenchmark runs the sample and follows it. A run happens once, so that of
-// an earlier demo goes first, and takes its keys with it.
+// runBenchmark runs the sample and follows it. A run cannot be repeated, so the run of an earlier demo is deleted
+// first, together with its keys.
 func (d *demo) runBenchmark(ctx context.Context) error {
 	if err := d.command(ctx, kubectl, "delete", "--namespace", namespace, "--filename", sample, "--ignore-not-found", "--timeout=150s"); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (d *demo) runLocally(ctx context.Context) error {
 	return d.run(ctx, "--local", "--embedded-members=3")
 }
 
-// run runs the sample by the plugin, which prints its table, and keeps the finished object. It fails unless the run
+// run runs the sample with the plugin, which prints its table, and saves the finished object. It fails unless the run
 // completed and met its objective.
 func (d *demo) run(ctx context.Context, args ...string) error {
 	if err := os.MkdirAll(filepath.Dir(resultFile), 0o755); err != nil {
@@ -165,24 +165,24 @@ func (d *demo) run(ctx context.Context, args ...string) error {
 	return cmd.Run()
 }
 
-// conclude says what to look at next, and how to end what the demo started.
+// conclude prints how to inspect the result, and how to remove what the demo started.
 func (d *demo) conclude(out io.Writer) {
 	d.say("Done.\n")
 	fmt.Fprintf(out, "The finished object is in %s.\n", resultFile)
 	if path := d.kubeconfig(); path != "" {
-		fmt.Fprintf(out, "Look around:  export KUBECONFIG=$PWD/%s; bin/tools/kubectl get eb -n %s\n", path, namespace)
+		fmt.Fprintf(out, "Inspect it:   export KUBECONFIG=$PWD/%s; bin/tools/kubectl get eb -n %s\n", path, namespace)
 	}
 	switch d.place {
 	case venueHost:
-		fmt.Fprintln(out, "End it all:   make cluster-down")
+		fmt.Fprintln(out, "Clean up:     make cluster-down")
 	case venueKind:
-		fmt.Fprintln(out, "End it all:   kind delete cluster --name "+kindCluster)
+		fmt.Fprintln(out, "Clean up:     kind delete cluster --name "+kindCluster)
 	case venueCurrent:
-		fmt.Fprintf(out, "End it all:   bin/tools/kubectl delete namespace %s; bin/tools/helm uninstall etcd-benchmark-operator -n etcdbench-system\n", namespace)
+		fmt.Fprintf(out, "Clean up:     bin/tools/kubectl delete namespace %s; bin/tools/helm uninstall etcd-benchmark-operator -n etcdbench-system\n", namespace)
 	}
 }
 
-// command runs a program; what it prints is part of the demo's progress.
+// command runs a program. Its output is part of the demo's progress.
 func (d *demo) command(ctx context.Context, name string, args ...string) error {
 	if err := d.prepare(ctx, name, args...).Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(append([]string{name}, args...), " "), err)
@@ -201,7 +201,7 @@ func (d *demo) prepare(ctx context.Context, name string, args ...string) *exec.C
 	return cmd
 }
 
-// kubeconfig returns the file of the demo's own cluster, or "" for the user's.
+// kubeconfig returns the file of the demo's own cluster, or "" for the user's cluster.
 func (d *demo) kubeconfig() string {
 	switch d.place {
 	case venueHost:

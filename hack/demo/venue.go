@@ -16,7 +16,7 @@ type venue string
 const (
 	// venueCurrent is the cluster of the current kubectl context.
 	venueCurrent venue = "current"
-	// venueKind is a kind cluster of the demo's own.
+	// venueKind is the demo's own kind cluster.
 	venueKind venue = "kind"
 	// venueHost is a cluster on this host, by hack/cluster.
 	venueHost venue = "host"
@@ -24,10 +24,10 @@ const (
 	venueLocal venue = "local"
 )
 
-// builtHere is the image that `make` builds if it is not told another name.
+// builtHere is the image that `make` builds by default.
 const builtHere = "etcdbench.dev/etcd-benchmark-operator:dev"
 
-// surroundings is what decides on the venue.
+// surroundings has the facts that decide on the venue.
 type surroundings struct {
 	// cluster and image are the variables CLUSTER and IMG.
 	cluster, image string
@@ -48,20 +48,20 @@ func look(ctx context.Context) surroundings {
 	}
 }
 
-// choose returns the venue and, in words for the user, why.
+// choose returns the venue and the reason, for the user.
 func (s surroundings) choose() (venue, string, error) {
 	switch {
 	case s.cluster == "current" && s.image == builtHere:
 		return "", "", errors.New("CLUSTER=current needs IMG=repository:tag, an image of the operator that the cluster can pull: push what `make image IMG=…` builds")
 	case s.cluster == "current":
-		return venueCurrent, "the cluster of the current kubectl context, as CLUSTER=current asks", nil
+		return venueCurrent, "the cluster of the current kubectl context, because CLUSTER=current is set", nil
 	case s.cluster != "":
-		return "", "", fmt.Errorf("CLUSTER: wanted nothing or current, found %q", s.cluster)
+		return "", "", fmt.Errorf("CLUSTER: wanted current or an empty value, found %q", s.cluster)
 	case s.docker && s.kind:
-		return venueKind, "a kind cluster of its own, as Docker and kind work here", nil
+		return venueKind, "a kind cluster, because Docker and kind are available", nil
 	case s.debian && s.root:
-		return venueHost, "a cluster on this host, as Docker and kind do not work here, but this is Debian and you are root", nil
+		return venueHost, "a cluster on this host: Docker with kind is not available, but this is Debian and you are root", nil
 	default:
-		return venueLocal, "no cluster: neither Docker with kind works here, nor is this Debian with you as root; so client and etcd run as one process", nil
+		return venueLocal, "without a cluster, client and etcd run as one process; a cluster needs Docker with kind, or Debian and root", nil
 	}
 }

@@ -23,8 +23,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkAdmission sends what the API server itself must refuse, with an answer
-// that names the field.
+// checkAdmission sends objects that the API server itself must refuse, with an error that names the field.
 func checkAdmission(t *testing.T) {
 	ns := namespace(t, "admission")
 	t.Run("the sample", func(t *testing.T) {
@@ -35,11 +34,11 @@ func checkAdmission(t *testing.T) {
 	for name, tc := range map[string]struct {
 		// change is merged into the sample's spec; null removes a field.
 		change string
-		// wantNamed are words that the answer must hold.
+		// wantNamed are words that the error must contain.
 		wantNamed []string
 	}{
-		"no target":                  {`{"target":{"service":null}}`, []string{"exactly one", "target.endpoints"}},
-		"two targets":                {`{"target":{"endpoints":["etcd:2379"]}}`, []string{"exactly one", "target.service"}},
+		"no target":                  {`{"target":{"service":null}}`, []string{"spec.target", "exactly one of endpoints"}},
+		"two targets":                {`{"target":{"endpoints":["etcd:2379"]}}`, []string{"spec.target", "exactly one of endpoints, service"}},
 		"zero clients":               {`{"load":{"clients":0}}`, []string{"load.clients", "1"}},
 		"more connections":           {`{"load":{"connections":1001}}`, []string{"load.connections", "load.clients"}},
 		"fewer connections":          {`{"load":{"connections":2}}`, []string{"load.pods", "load.connections"}},
@@ -112,9 +111,8 @@ func merge(into, patch map[string]any) {
 	}
 }
 
-// checkForeignSecret acts as a user who may create runs but read no Secrets:
-// with the operator's help that user could send a Secret's content to an
-// endpoint of their own.
+// checkForeignSecret acts as a user who may create runs but not read Secrets. Through the operator, this user could
+// send a Secret's content to their own endpoint.
 func checkForeignSecret(t *testing.T, ns string) {
 	grant(t, ns, "runner", "etcdbench.dev", "etcdbenchmarks", "create")
 	user := impersonate(t, "runner")
@@ -143,8 +141,8 @@ func checkForeignSecret(t *testing.T, ns string) {
 	}
 }
 
-// grant allows a user one verb on one resource of a namespace, and returns once
-// the API server acts on it: its authorizer follows roles from afar.
+// grant allows a user one verb on one resource of a namespace, and returns once it is effective: the API server's
+// authorizer sees new roles with a delay.
 func grant(t *testing.T, ns, user, group, resource, verb string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%s", user, resource)}

@@ -17,8 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// finishWithin is far longer than any run of the suite needs: a slow machine is
-// no failure.
+// finishWithin is far longer than any run of the suite needs, so that a slow machine does not cause a failure.
 const finishWithin = 5 * time.Minute
 
 // newPut is a small run of puts in the target's namespace, on two pods.
@@ -31,7 +30,7 @@ func newPutIn(namespace string, c *etcdCluster, name string, requests int64) *v1
 	return &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			// The tests share a few targets, and none looks at how fast one is.
+			// The tests share a few targets and do not check the speed.
 			Target: v1alpha1.Target{Endpoints: c.endpoints(), ConcurrentRuns: v1alpha1.ConcurrentRunsAllow},
 			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{
 				Keys: spec.Keys{Count: 1000, SizeBytes: 8}, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64},
@@ -50,7 +49,7 @@ func newRange(c *etcdCluster, name string, consistency spec.Consistency, request
 	return b
 }
 
-// create creates the object, and keeps what is known of it if the test fails.
+// create creates the object. If the test fails, it writes a dump of the namespace.
 func create(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	if err := suite.client.Create(suite.ctx, b); err != nil {
@@ -64,7 +63,7 @@ func create(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// get returns the object as it is now.
+// get returns the current object.
 func get(ctx context.Context, b *v1alpha1.EtcdBenchmark) (*v1alpha1.EtcdBenchmark, error) {
 	found := &v1alpha1.EtcdBenchmark{}
 	err := suite.client.Get(ctx, client.ObjectKeyFromObject(b), found)
@@ -95,8 +94,8 @@ func ended(b *v1alpha1.EtcdBenchmark) bool {
 	return meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// awaitEnd waits until the run is finished, its keys are accounted for and its
-// pods have ended, so that it touches the target no more.
+// awaitEnd waits until the run is finished, Cleaned is decided and the pods have ended. Then the run no longer accesses
+// the target.
 func awaitEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	eventually(t, finishWithin, b.Name+" to end", func(ctx context.Context) error {
@@ -142,7 +141,7 @@ func runToEnd(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	return awaitEnd(t, create(t, b))
 }
 
-// wantReason says what a condition is if it has not this reason.
+// wantReason returns an error with the condition's state if it does not have this reason.
 func wantReason(b *v1alpha1.EtcdBenchmark, condition, reason string) error {
 	found := meta.FindStatusCondition(b.Status.Conditions, condition)
 	if found == nil {

@@ -16,9 +16,9 @@ func issue(a *certificates.Authority, h certificates.Holder) (map[string][]byte,
 	return map[string][]byte{plan.CAFile: a.Certificate(), plan.CertFile: certificate, plan.KeyFile: key}, err
 }
 
-// createSecret creates a Secret with this content, which nothing else may show.
+// createSecret creates a Secret with this content, which must not appear anywhere else.
 func (e *environment) createSecret(namespace, name string, data map[string][]byte) error {
-	if err := planted.add(namespace+"/"+name, data); err != nil {
+	if err := createdSecrets.add(namespace+"/"+name, data); err != nil {
 		return err
 	}
 	return e.client.Create(e.ctx, &corev1.Secret{

@@ -16,20 +16,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// wrongClocksImage has clients whose clocks are wrong, as internal/load's build
-// tag faults makes them.
+// wrongClocksImage has clients with wrong clocks, from internal/load's build tag faults.
 const wrongClocksImage = "etcdbench.dev/etcd-benchmark-operator:wrong-clocks"
 
-// clockOffsets are the clocks of three client pods, against the operator's.
+// clockOffsets are the offsets of three client pods' clocks from the operator's.
 var clockOffsets = []time.Duration{0, -time.Minute, time.Minute}
 
-// skewObjective is kept by what the pods' clocks say, and not known by what is said
-// of them.
+// skewObjective is met according to the pods' clocks, and unknown because these clocks are wrong.
 const skewObjective = "starts"
 
-// checkClocks runs three pods of which one has a clock that is a minute behind,
-// and one that is a minute ahead: the first starts a minute late, the second at
-// once. Each does its part, and the run may not pass.
+// checkClocks runs three pods: one has a clock that is a minute behind, and one a clock that is a minute ahead. The
+// former starts a minute late, the latter at once. Each does its part, and the run may not pass.
 func checkClocks(t *testing.T) {
 	buildWrongClocks(t)
 	t.Cleanup(func() {
@@ -48,22 +45,22 @@ func checkClocks(t *testing.T) {
 		{Name: skewObjective, Type: v1alpha1.ObjectiveStartSkew, StartSkew: &v1alpha1.StartSkewObjective{MaxMicroseconds: 90_000_000}},
 	}
 	b = runToEnd(t, b)
-	requireClocksDoubted(t, b)
+	requireClocksNotTrusted(t, b)
 	requireOffsets(t, b)
 	requireWhole(t, victim{run: b, target: suite.side, before: before})
 	reliability.add(t, "client pod's clock off by a minute", v1alpha1.StageRunning, b, false)
 }
 
-// requireClocksDoubted wants the run not to pass for its clocks, and its starts not
-// to be judged by them.
-func requireClocksDoubted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+// requireClocksNotTrusted requires that the run does not pass because of its clocks, and that its start times are not
+// judged.
+func requireClocksNotTrusted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	passed := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionPassed)
 	if passed == nil || passed.Status != metav1.ConditionUnknown || passed.Reason != v1alpha1.ReasonNotJudged {
 		t.Fatalf("wanted Passed=Unknown/%s, found %+v", v1alpha1.ReasonNotJudged, passed)
 	}
 	if !strings.Contains(passed.Message, "The clock of client pod 1") {
-		t.Errorf("wanted a doubt of the clock of pod 1, found %+v", passed)
+		t.Errorf("wanted the message to name the clock of pod 1, found %+v", passed)
 	}
 	i := slices.IndexFunc(b.Status.Objectives, func(o v1alpha1.ObjectiveStatus) bool { return o.Name == skewObjective })
 	if i < 0 || b.Status.Objectives[i].Result != v1alpha1.ObjectiveUnknown {
@@ -71,7 +68,7 @@ func requireClocksDoubted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// requireOffsets wants what is off to be known to a second.
+// requireOffsets requires that the reported clock offsets are right to a second.
 func requireOffsets(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for i, want := range clockOffsets {

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// command runs a program in the checkout and returns its standard output. The
-// error holds what the program said.
+// command runs a program in the checkout and returns its standard output. The error contains the program's messages.
 func (e *environment) command(name string, args ...string) (string, error) {
 	return e.commandWithInput("", name, args...)
 }
@@ -31,8 +30,8 @@ func (e *environment) commandWithInput(input, name string, args ...string) (stri
 	return stdout.String(), nil
 }
 
-// tool returns the path of a tool that the checkout built, or its name where
-// the cluster is somebody else's and the tools are too.
+// tool returns the path of a tool that the checkout built; with E2E_CLUSTER=current, a tool
+// that was not built is looked up in PATH.
 func (e *environment) tool(name string) string {
 	if built := filepath.Join(e.root, "bin", "tools", name); e.ownCluster || exists(built) {
 		return built

@@ -15,9 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkControlPlane tells the operator that a member of a target is a control
-// plane's, by its address. Runs that name it, or a name that leads to it, are
-// refused, unless they say that they mean it.
+// checkControlPlane configures the operator with the address of a target's member as a control plane's. Runs that name
+// this address, or a name that resolves to it, are refused unless they explicitly allow it.
 func checkControlPlane(t *testing.T) {
 	ns, c := namespace(t, "control-plane"), suite.side
 	configured := addressOf(t, c, 0) + ":2379"
@@ -60,8 +59,7 @@ func addressOf(t *testing.T, c *etcdCluster, member int) string {
 	return pod.Status.PodIP
 }
 
-// configureControlPlane upgrades the operator to know one address as a control
-// plane's, until the test ends.
+// configureControlPlane upgrades the operator to treat one address as a control plane's, until the test ends.
 func configureControlPlane(t *testing.T, address string) {
 	t.Helper()
 	argument := "--control-plane-endpoints=" + address
@@ -82,8 +80,8 @@ func configureControlPlane(t *testing.T, address string) {
 	}
 }
 
-// awaitOperators waits until all pods of the operator have the argument, or none
-// has: one that is about to end may still take up runs.
+// awaitOperators waits until all pods of the operator have the argument, or none has it: a terminating one may still
+// reconcile runs.
 func (e *environment) awaitOperators(argument string, wanted bool) error {
 	what := fmt.Sprintf("the operator's pods to have %s: %t", argument, wanted)
 	return waitFor(e.ctx, 2*time.Minute, what, func(ctx context.Context) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkCounted runs what compares the server's counters, one after the other.
+// checkCounted runs, one after the other, the scenarios that compare the server's counters.
 func checkCounted(t *testing.T) {
 	t.Run("followers", checkFollowers)
 	t.Run("leader", checkLeader)
@@ -26,10 +26,9 @@ func checkCounted(t *testing.T) {
 	t.Run("starved", checkStarved)
 }
 
-// checkFollowers sends serializable reads to the followers: the leader must not
-// see one of them. Half of the clients belong to each follower, and all start
-// together; how many reads each makes after its first is a matter of how fast
-// its follower answers, for a closed loop takes the next from what is left.
+// checkFollowers sends serializable reads to the followers; the leader must receive none. Half of the clients belong to
+// each follower, and all start together. The number of reads of each client depends on the speed of its follower,
+// because a closed loop takes the next read from a shared counter.
 func checkFollowers(t *testing.T) {
 	b := newRange(suite.counted, "followers", spec.Serializable, 4000)
 	b.Spec.Target.Members = spec.MembersFollowers
@@ -44,7 +43,7 @@ func checkFollowers(t *testing.T) {
 	}
 }
 
-// checkLeader sends linearizable reads to the leader: it must see all of them.
+// checkLeader sends linearizable reads to the leader; it must receive all of them.
 func checkLeader(t *testing.T) {
 	b := newRange(suite.counted, "leader", spec.Linearizable, 4000)
 	b.Spec.Target = v1alpha1.Target{
@@ -57,7 +56,7 @@ func checkLeader(t *testing.T) {
 	}
 }
 
-// readShare is how many reads a run sent as load, and for its own purposes.
+// readShare is how many reads a run sent as load, and as control requests.
 type readShare struct{ load, control int64 }
 
 func rangeShare(b *v1alpha1.EtcdBenchmark) readShare {
@@ -69,8 +68,7 @@ func rangeShare(b *v1alpha1.EtcdBenchmark) readShare {
 	return readShare{}
 }
 
-// runCounted runs b, fills it with the result, and returns by how much the
-// members' counters rose, and who led.
+// runCounted runs b, stores the result in it, and returns the increase of the members' counters and the leader.
 func runCounted(t *testing.T, b *v1alpha1.EtcdBenchmark) (counters, string) {
 	t.Helper()
 	leader, err := suite.counted.leader()
@@ -87,8 +85,7 @@ func runCounted(t *testing.T, b *v1alpha1.EtcdBenchmark) (counters, string) {
 	return rise, leader
 }
 
-// checkPods splits the same load over a number of pods, over a transport, under
-// a prefix with close neighbours.
+// checkPods splits the same load over a number of pods, over a transport, under a prefix with close neighbours.
 func checkPods(t *testing.T, pods int32, transport spec.Transport) {
 	name := strings.ToLower(fmt.Sprintf("%s-%d", transport, pods))
 	prefix := "e2e/" + name

@@ -15,11 +15,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// counters are the requests that each member says it handled, by pod and RPC.
+// counters are the requests that each member handled, by pod and RPC.
 type counters map[string]map[string]int64
 
-// counters reads grpc_server_handled_total of the KV service from each member
-// through the API server, so that the suite can run outside the pods' network.
+// counters reads grpc_server_handled_total of the KV service from each member through the API server, so that the suite
+// can run outside the pods' network.
 func (c *etcdCluster) counters(ctx context.Context) (counters, error) {
 	all := counters{}
 	for i := range c.members {
@@ -54,7 +54,7 @@ func handledByRPC(text []byte) (map[string]int64, error) {
 	return handled, nil
 }
 
-// since returns by how much each counter rose.
+// since returns the increase of each counter.
 func (c counters) since(before counters) counters {
 	rise := counters{}
 	for member, byRPC := range c {
@@ -85,8 +85,7 @@ func mustCounters(t *testing.T, c *etcdCluster) counters {
 	return read
 }
 
-// requireSameCounts holds the run's own account of its requests against the
-// server's.
+// requireSameCounts compares the run's own counts of its requests with the server's.
 func requireSameCounts(t *testing.T, b *v1alpha1.EtcdBenchmark, rise counters) {
 	t.Helper()
 	reported := map[string]v1alpha1.RequestCount{}
@@ -100,15 +99,14 @@ func requireSameCounts(t *testing.T, b *v1alpha1.EtcdBenchmark, rise counters) {
 	}
 }
 
-// countedRPCs are those of the service whose requests are compared.
+// countedRPCs are the compared RPCs of the service.
 var countedRPCs = []string{"Put", "Range", "Txn", "DeleteRange"}
 
 func sent(c v1alpha1.RequestCount) int64 { return c.Preload + c.Warmup + c.Measured + c.Control }
 
-// requireNoMoreCounts is for a run of which a part may be missing: no put that
-// status says was answered may be counted twice, and what status says was sent the
-// members counted, but for one request of each client, which may have died with
-// its pod before the request had left it.
+// requireNoMoreCounts is for a run with incomplete results. No put that status reports as answered may be counted
+// twice. The members must have counted every request that status reports as sent, except one request per client, which
+// may have died with its pod before it left.
 func requireNoMoreCounts(t *testing.T, b *v1alpha1.EtcdBenchmark, rise counters) {
 	t.Helper()
 	counts := b.Status.RequestCounts

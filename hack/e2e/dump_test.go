@@ -13,9 +13,8 @@ import (
 // dumped are the files that dump has written.
 var dumped sync.Map
 
-// dump writes what is known of a namespace and of the operator to
-// bin/e2e/<test>_<namespace>.txt, once: what the test does after it failed is
-// of no interest.
+// dump writes the state of a namespace and of the operator to bin/e2e/<test>_<namespace>.txt, once: the actions of a
+// test after its failure do not matter.
 func dump(t *testing.T, namespace string) {
 	t.Helper()
 	path := filepath.Join(suite.root, "bin", "e2e", strings.ReplaceAll(t.Name(), "/", "_")+"_"+namespace+".txt")
@@ -49,5 +48,5 @@ func dump(t *testing.T, namespace string) {
 		t.Error(err)
 		return
 	}
-	t.Logf("what the cluster looked like is in %s", path)
+	t.Logf("the state of the cluster is in %s", path)
 }

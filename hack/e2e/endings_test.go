@@ -15,7 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkEndings ends runs before they are through, in every way a user can.
+// checkEndings ends runs early, in every way that a user can.
 func checkEndings(t *testing.T) {
 	ns := namespace(t, "endings")
 	for name, check := range map[string]func(*testing.T, string){
@@ -31,7 +31,7 @@ func checkEndings(t *testing.T) {
 	}
 }
 
-// newEndless is a run that would go on for an hour.
+// newEndless is a run that would last for an hour.
 func newEndless(ns, name string) *v1alpha1.EtcdBenchmark {
 	return endless(newPutIn(ns, suite.side, name, 0))
 }
@@ -44,7 +44,7 @@ func endless(b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// awaitMeasuring waits until the run has measured something.
+// awaitMeasuring waits until the run has measured some requests.
 func awaitMeasuring(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	eventually(t, 2*time.Minute, b.Name+" to measure", func(ctx context.Context) error {
@@ -71,7 +71,7 @@ func checkStopped(t *testing.T, ns string) {
 }
 
 func checkTimedOut(t *testing.T, ns string) {
-	// A closed loop: that its requests take longer than the time-out is not known before.
+	// A closed loop: it is not known in advance that its requests take longer than the time-out.
 	b := newPutIn(ns, suite.side, "timed-out", 100_000_000)
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1
 	b.Spec.Guard = &spec.Guard{AcceptWrites: true}
@@ -79,13 +79,12 @@ func checkTimedOut(t *testing.T, ns string) {
 	requireCutShort(t, runToEnd(t, b), v1alpha1.ReasonTimedOut)
 }
 
-// requireCutShort wants a run that was ended early to keep its numbers and to
-// leave no key.
+// requireCutShort requires that a run that was ended early keeps its results and leaves no key.
 func requireCutShort(t *testing.T, b *v1alpha1.EtcdBenchmark, reason string) {
 	t.Helper()
 	requireReason(t, b, reason)
 	if b.Status.Summary == nil || b.Status.Summary.MeasuredRequests < 100 {
-		t.Fatalf("wanted the requests measured until then, found %+v", b.Status.Summary)
+		t.Fatalf("wanted the requests that were measured before the end, found %+v", b.Status.Summary)
 	}
 	if !meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleaned) {
 		t.Errorf("wanted Cleaned=True, found %+v", b.Status.Conditions)
@@ -101,8 +100,8 @@ func requireNoKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// checkDeleted deletes the object in the middle of the run: its finalizer lets
-// it go when the keys are gone, and its pods go with it.
+// checkDeleted deletes the object in the middle of the run. Its finalizer is removed when the keys are deleted, and its
+// pods go with it.
 func checkDeleted(t *testing.T, ns string) {
 	b := awaitMeasuring(t, create(t, newEndless(ns, "deleted")))
 	if err := suite.client.Delete(suite.ctx, b); err != nil {

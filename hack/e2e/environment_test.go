@@ -21,7 +21,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/certificates"
 )
 
-// environment is the cluster with the operator and the targets in it.
+// environment is the cluster with the operator and the targets.
 type environment struct {
 	// ctx ends when the suite is interrupted.
 	ctx context.Context
@@ -40,25 +40,24 @@ type environment struct {
 	client client.WithWatch
 	set    kubernetes.Interface
 
-	// counted is a target for scenarios that compare the server's counters;
-	// they run one after the other. side is for those that do not count.
-	// secured asks for client certificates, guarded for a password.
+	// counted is a target for scenarios that compare the server's counters; they run one after the other. side is for
+	// scenarios that do not. secured requires client certificates, guarded a password.
 	counted, side, secured, guarded *etcdCluster
 	// authority signed the certificates of secured.
 	authority *certificates.Authority
 
-	// before is everything that the API server held before the operator came.
+	// before is everything that the API server had before the operator was installed.
 	before inventory
 }
 
-// detached is the environment for cleaning up: it works after an interrupt too.
+// detached is the environment for cleaning up: it also works after an interrupt.
 func (e *environment) detached() *environment {
 	detached := *e
 	detached.ctx = context.WithoutCancel(e.ctx)
 	return &detached
 }
 
-// setUp makes the environment, saying what it does and how long that took.
+// setUp creates the environment and prints each step with its duration.
 func (e *environment) setUp() error {
 	for _, step := range []struct {
 		name string
@@ -82,7 +81,7 @@ func (e *environment) setUp() error {
 	return nil
 }
 
-// tearDown removes what the suite made.
+// tearDown removes everything that the suite created.
 func (e *environment) tearDown() {
 	if e.startedCluster {
 		if _, err := e.command("go", "run", "./hack/cluster", "down"); err != nil {
@@ -110,8 +109,7 @@ func (e *environment) findRoot() error {
 	return nil
 }
 
-// startCluster starts the project's own cluster unless it is up or another one
-// is asked for.
+// startCluster starts the project's own cluster, unless it is up or E2E_CLUSTER selects another one.
 func (e *environment) startCluster() error {
 	switch kind := os.Getenv("E2E_CLUSTER"); kind {
 	case "current":
@@ -145,9 +143,9 @@ func (e *environment) connect() error {
 	if e.config, err = clientcmd.BuildConfigFromFlags("", e.kubeconfig); err != nil {
 		return err
 	}
-	// Listing everything for the inventory meets deprecated resources; that is no news.
+	// Listing everything for the inventory produces warnings about deprecated resources; ignore them.
 	e.config.WarningHandler = rest.NoWarnings{}
-	// The suite polls from many goroutines at once; waiting for client-side throttling would look like a slow operator.
+	// The suite polls from many goroutines at once. Client-side throttling would look like a slow operator.
 	e.config.QPS, e.config.Burst = 200, 400
 	if e.client, err = client.NewWithWatch(e.config, client.Options{Scheme: newScheme()}); err != nil {
 		return err
@@ -158,14 +156,14 @@ func (e *environment) connect() error {
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	// Both only fail when two types claim one name, which no input can cause.
+	// Both fail only if two types claim one name, which no input can cause.
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		panic(err)
 	}
 	return scheme
 }
 
-// loadImage builds the image from the checkout and gives it to the cluster.
+// loadImage builds the image from the checkout and loads it into the cluster.
 func (e *environment) loadImage() error {
 	if !e.ownCluster {
 		return nil

@@ -18,22 +18,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// etcdCluster is a target in a namespace of its own. It is the demo's manifest,
-// with what the scenario needs changed.
+// etcdCluster is a target in its own namespace: the demo's manifest, with the changes that the scenario needs.
 type etcdCluster struct {
 	namespace string
 	members   int
-	// secret, if set, holds the members' certificates: they then serve TLS and
-	// ask for client certificates.
+	// secret, if set, has the members' certificates: they then serve TLS and require client certificates.
 	secret string
 	// extra flags of the members.
 	extra []string
-	// small members ask for no part of the node, so that many fit on it.
+	// small members request no resources of the node, so that many fit on it.
 	small bool
-	// flags of etcdctl, for those who may talk to the cluster.
+	// flags of etcdctl, if the cluster requires credentials.
 	flags []string
-	// counting is held while the members' counters are compared with a run's, by
-	// a test beside which others use etcdctl: they count as well.
+	// counting is locked while the members' counters are compared with a run's. Requests of etcdctl from parallel tests
+	// would be counted too.
 	counting sync.Mutex
 }
 
@@ -44,9 +42,9 @@ const (
 
 // startTargets creates all targets at once and waits until they are ready.
 func (e *environment) startTargets() error {
-	// An election would be counted, too, and a slow disk of the node brings one.
-	patient := []string{"--heartbeat-interval=500", "--election-timeout=5000"}
-	e.counted = &etcdCluster{namespace: "e2e-counted", members: 3, extra: patient}
+	// An election would be counted too, and a slow disk of the node can cause one.
+	slowElections := []string{"--heartbeat-interval=500", "--election-timeout=5000"}
+	e.counted = &etcdCluster{namespace: "e2e-counted", members: 3, extra: slowElections}
 	e.side = &etcdCluster{namespace: "e2e-side", members: 1}
 	e.secured = &etcdCluster{namespace: "e2e-secured", members: 3}
 	e.guarded = &etcdCluster{namespace: "e2e-guarded", members: 1}
@@ -149,7 +147,7 @@ func (c *etcdCluster) ready(ctx context.Context) error {
 
 func (c *etcdCluster) podName(member int) string { return fmt.Sprintf("%s-%d", etcdName, member) }
 
-// endpoint is the address of a member that holds from every namespace.
+// endpoint is the address of a member that is valid in every namespace.
 func (c *etcdCluster) endpoint(member int) string {
 	return fmt.Sprintf("%s.%s.%s.svc:2379", c.podName(member), etcdName, c.namespace)
 }
@@ -170,7 +168,7 @@ func (c *etcdCluster) etcdctl(args ...string) (string, error) {
 	return suite.kubectl(append(command, args...)...)
 }
 
-// entry is one key as the store has it.
+// entry is one key in the store.
 type entry struct {
 	Value       []byte `json:"value"`
 	ModRevision int64  `json:"mod_revision"`
@@ -199,7 +197,7 @@ func (c *etcdCluster) store(prefix string) (map[string]entry, error) {
 	return found, nil
 }
 
-// leader returns the pod name of the member that leads.
+// leader returns the pod name of the leader.
 func (c *etcdCluster) leader() (string, error) {
 	for i := range c.members {
 		out, err := c.etcdctl("endpoint", "status", "--endpoints="+c.scheme()+c.endpoint(i), "--write-out=json")

@@ -19,10 +19,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// failWithin bounds the time from when a failure can be known to Finished.
+// failWithin bounds the time from when a failure is detectable to Finished.
 const failWithin = 60 * time.Second
 
-// badRun is a run that cannot do what it is asked to.
+// badRun is a run that must fail.
 type badRun struct {
 	// name of the run's object.
 	name string
@@ -31,20 +31,20 @@ type badRun struct {
 	change func(*v1alpha1.EtcdBenchmark)
 
 	wantReason string
-	// wantNamed are words that the message must hold: the thing that is wrong.
+	// wantNamed are words that the message must contain: the wrong setting.
 	wantNamed []string
-	// knowableAfter is how long after its creation nobody can know that the
-	// run fails; where it has pods, the time until they run is added.
+	// knowableAfter is how long after its creation the failure becomes detectable. For a run with pods, the time until
+	// they run is added.
 	knowableAfter time.Duration
 }
 
-// badTargets are runs whose target is not there, or not for them, by what is wrong.
+// badTargets are runs whose target does not exist or does not accept them, by what is wrong.
 func badTargets() map[string]badRun {
 	target := func(target v1alpha1.Target) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target = target }
 	}
 	refusing := strings.Replace(suite.side.endpoint(0), ":2379", ":9", 1)
-	nobody := metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}
+	noPods := metav1.LabelSelector{MatchLabels: map[string]string{"app": "no-such-app"}}
 	return map[string]badRun{
 		"target's name does not resolve": {
 			name:       "unresolvable",
@@ -69,7 +69,7 @@ func badTargets() map[string]badRun {
 		},
 		"no pod has the target's labels": {
 			name:       "no-pods",
-			change:     target(v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: nobody}}),
+			change:     target(v1alpha1.Target{Pods: &v1alpha1.PodsTarget{Selector: noPods}}),
 			wantReason: v1alpha1.ReasonTargetNotFound, wantNamed: []string{"no-such-app"},
 		},
 		"foreign keys under the prefix": {
@@ -85,7 +85,7 @@ func badTargets() map[string]badRun {
 	}
 }
 
-// badCredentials are runs that the target, or the kubelet, does not believe.
+// badCredentials are runs whose credentials the target, or the kubelet, rejects.
 func badCredentials() map[string]badRun {
 	tls := func(secret string) func(*v1alpha1.EtcdBenchmark) {
 		return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target.TLS = &v1alpha1.TargetTLS{SecretName: secret} }
@@ -104,7 +104,7 @@ func badCredentials() map[string]badRun {
 	}
 }
 
-// badPlaces are runs whose pods may not, or cannot, be.
+// badPlaces are runs whose pods are forbidden or cannot be scheduled.
 func badPlaces(t *testing.T) map[string]badRun {
 	nowhere := func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Pod = &v1alpha1.PodSettings{NodeSelector: map[string]string{"no-such-label": "x"}}
@@ -121,8 +121,7 @@ func badPlaces(t *testing.T) map[string]badRun {
 	}
 }
 
-// checkFailures starts every bad run at once, since each mostly waits, and
-// looks at how each ended.
+// checkFailures starts all bad runs at once, because each mostly waits, and checks how each ended.
 func checkFailures(t *testing.T) {
 	ns := namespace(t, "failures")
 	prepareFailures(t)
@@ -147,7 +146,7 @@ func checkFailures(t *testing.T) {
 	}
 }
 
-// target is the etcd that the run is to load, or would, if it found it.
+// target is the etcd that the run should load, or would load if it found it.
 func (r badRun) target() *etcdCluster {
 	if r.in != nil {
 		return r.in
@@ -166,7 +165,7 @@ func createBad(t *testing.T, ns string, run badRun) *v1alpha1.EtcdBenchmark {
 	return create(t, b)
 }
 
-// fullNamespace makes a namespace in which no pod may be.
+// fullNamespace creates a namespace whose quota allows no pod.
 func fullNamespace(t *testing.T) string {
 	t.Helper()
 	ns := namespace(t, "quota")
@@ -180,7 +179,7 @@ func fullNamespace(t *testing.T) string {
 	return ns
 }
 
-// prepareFailures makes the Secrets that are wrong.
+// prepareFailures creates the wrong Secrets.
 func prepareFailures(t *testing.T) {
 	t.Helper()
 	other, err := certificates.New("another CA")
@@ -207,8 +206,8 @@ func prepareFailures(t *testing.T) {
 	}
 }
 
-// requireBadEnd wants the run to have ended for its own reason, in time, naming
-// what is wrong, with no pod left that runs.
+// requireBadEnd requires that the run ended for the right reason, in time, with a message that names what is wrong, and
+// without a running pod.
 func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) *v1alpha1.EtcdBenchmark {
 	b = awaitEnd(t, b)
 	requireReason(t, b, want.wantReason)
@@ -221,13 +220,12 @@ func requireBadEnd(t *testing.T, b *v1alpha1.EtcdBenchmark, want badRun) *v1alph
 	}
 	knowable := knowableSince(t, b).Add(want.knowableAfter)
 	if took := b.Status.CompletionTime.Sub(knowable); took > failWithin {
-		t.Errorf("it took %s from when the failure could be known to Finished; wanted at most %s", took, failWithin)
+		t.Errorf("Finished came %s after the failure was detectable; wanted at most %s", took, failWithin)
 	}
 	return b
 }
 
-// knowableSince is when the run's first pod began to run, and its creation
-// where no pod ever did.
+// knowableSince is when the run's first pod began to run; without a pod, it is the run's creation.
 func knowableSince(t *testing.T, b *v1alpha1.EtcdBenchmark) time.Time {
 	t.Helper()
 	pods, err := podsOf(suite.ctx, b)

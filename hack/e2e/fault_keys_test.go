@@ -17,31 +17,30 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
-// requireLeft wants keys to be left, and whoever reads the object, or is told
-// that it has gone, to learn how to delete them. Mended, the deletion of the
-// object deletes them; else a person does, by that command.
-func (v victim) requireLeft(t *testing.T, want outcome, mend func(*testing.T, victim)) {
+// requireLeft requires that keys are left, and that the object, or an event about its deletion, says how to delete
+// them. If repair is set, the deletion of the object deletes them; otherwise the test does, with that command.
+func (v victim) requireLeft(t *testing.T, want outcome, repair func(*testing.T, victim)) {
 	t.Helper()
 	condition := ""
 	if want.reason != "" {
 		condition = v.requireNotCleaned(t, want.whyLeft)
 	}
 	requireSecrecyIn(t, v.run.Namespace)
-	if mend != nil {
-		mend(t, v)
+	if repair != nil {
+		repair(t, v)
 	}
 	if err := suite.client.Delete(suite.ctx, v.run.DeepCopy()); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	eventually(t, goneWithin, "the object to be gone", func(ctx context.Context) error { return deleted(ctx, v.run) })
-	if mend != nil {
+	if repair != nil {
 		v.requireCleaned(t, true)
 		return
 	}
 	if len(mustStore(t, v.target, v.run.KeyPrefix())) == 0 {
 		t.Errorf("wanted keys to be left under %s, found none", v.run.KeyPrefix())
 	}
-	v.requireTold(t, condition)
+	v.requireCommandReported(t, condition)
 	v.deleteByHand(t)
 }
 
@@ -66,9 +65,9 @@ func (v victim) requireNotCleaned(t *testing.T, why string) string {
 	return cleaned.Message
 }
 
-// requireTold wants an event, beside that of the condition, that has the
-// command; from a namespace that has gone, the operator's log must have it.
-func (v victim) requireTold(t *testing.T, condition string) {
+// requireCommandReported requires an event with the command, beside that of the condition. If the namespace is gone, the
+// operator's log must have the command.
+func (v victim) requireCommandReported(t *testing.T, condition string) {
 	t.Helper()
 	if v.run.Namespace != v.target.namespace {
 		if log := operatorLog(t); !strings.Contains(log, benchmark.RemovalCommand(v.run)) {
@@ -86,7 +85,7 @@ func (v victim) requireTold(t *testing.T, condition string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("none of %d events has it", len(events.Items))
+		return fmt.Errorf("none of %d events has the command", len(events.Items))
 	})
 }
 
@@ -103,7 +102,7 @@ func operatorLog(t *testing.T) string {
 	return string(log)
 }
 
-// deleteByHand does what the command says.
+// deleteByHand runs the reported command.
 func (v victim) deleteByHand(t *testing.T) {
 	t.Helper()
 	quoted, ok := strings.CutPrefix(benchmark.RemovalCommand(v.run), "etcdctl del --prefix ")

@@ -15,19 +15,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// namespaceFaults delete the namespace of a run, not that of its etcd: the pods
-// are told to end, and must delete the keys by themselves.
+// namespaceFaults delete the namespace of a run, but not that of its etcd. The pods are terminated and must delete the
+// keys by themselves.
 func namespaceFaults() map[string]fault {
-	return map[string]fault{"namespace deleted": {apart: true, strike: deleteItsNamespace, in: map[string]outcome{
+	return map[string]fault{"namespace deleted": {apart: true, inject: deleteItsNamespace, in: map[string]outcome{
 		v1alpha1.StagePreparing: {}, v1alpha1.StageArmed: {}, v1alpha1.StageRunning: {},
-		// The pods give up waiting for the one that does not exist, and no cleanup
-		// Job can be created any more.
+		// The pods stop waiting for the pod that does not exist, and no cleanup Job can be created any more.
 		v1alpha1.StageCollecting: {left: true},
 	}}}
 }
 
-// deleteItsNamespace returns when the namespace is gone: the run's finalizer
-// must not hold it.
+// deleteItsNamespace returns when the namespace is gone: the run's finalizer must not block it.
 func deleteItsNamespace(t *testing.T, v victim) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v.run.Namespace}}
 	if err := suite.client.Delete(suite.ctx, ns); err != nil {
@@ -38,6 +36,6 @@ func deleteItsNamespace(t *testing.T, v victim) {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is there (%w): %+v", err, ns.Status)
+		return fmt.Errorf("the namespace still exists (%w): %+v", err, ns.Status)
 	})
 }

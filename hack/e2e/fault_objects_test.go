@@ -13,11 +13,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// objectFaults are what users and others do to the run's objects.
+// objectFaults are changes that users and others make to the run's objects.
 func objectFaults() map[string]fault {
 	tooEarly := outcome{reason: v1alpha1.ReasonStopped, result: early}
 	stopped := outcome{reason: v1alpha1.ReasonStopped, result: partial, reported: []int{0, 1}, counted: true}
-	// Of a load that was over, the stop has only hurried the deletion of keys.
+	// The load was over, so the stop has only accelerated the deletion of keys.
 	measured := outcome{reason: v1alpha1.ReasonCompleted, reported: []int{0, 1}, did: []int{0, 1}, measured: collectingRequests}
 	completed := outcome{reason: v1alpha1.ReasonCompleted, counted: true}
 	jobless := outcome{reason: v1alpha1.ReasonJobDeleted, result: partial}
@@ -27,20 +27,20 @@ func objectFaults() map[string]fault {
 		v1alpha1.StageRunning: {}, v1alpha1.StageCollecting: {},
 	}
 	return map[string]fault{
-		"stopped": {strike: stop, in: map[string]outcome{
+		"stopped": {inject: stop, in: map[string]outcome{
 			v1alpha1.StageQueued: tooEarly, v1alpha1.StagePreparing: tooEarly, v1alpha1.StageArmed: tooEarly,
 			v1alpha1.StageRunning: stopped, v1alpha1.StageCollecting: measured,
 		}},
-		"deleted in background": {strike: deleteRun(metav1.DeletePropagationBackground), in: gone},
-		"deleted in foreground": {strike: deleteRun(metav1.DeletePropagationForeground), in: gone},
-		"load job deleted": {strike: deleteLoadJob, in: map[string]outcome{
+		"deleted in background": {inject: deleteRun(metav1.DeletePropagationBackground), in: gone},
+		"deleted in foreground": {inject: deleteRun(metav1.DeletePropagationForeground), in: gone},
+		"load job deleted": {inject: deleteLoadJob, in: map[string]outcome{
 			v1alpha1.StagePreparing: joblessEarly, v1alpha1.StageArmed: joblessEarly,
 			v1alpha1.StageRunning: jobless, v1alpha1.StageCollecting: jobless,
 		}},
-		"plan deleted": {strike: deletePlan, in: map[string]outcome{
+		"plan deleted": {inject: deletePlan, in: map[string]outcome{
 			v1alpha1.StagePreparing: completed, v1alpha1.StageRunning: completed,
 		}},
-		"spec patched": {strike: patchSpec, in: map[string]outcome{v1alpha1.StageRunning: completed}},
+		"spec patched": {inject: patchSpec, in: map[string]outcome{v1alpha1.StageRunning: completed}},
 	}
 }
 
@@ -66,7 +66,7 @@ func deleteLoadJob(t *testing.T, v victim) {
 	}
 }
 
-// deletePlan deletes the ConfigMaps of the run; the pods have read theirs.
+// deletePlan deletes the ConfigMaps of the run; the pods have already read theirs.
 func deletePlan(t *testing.T, v victim) {
 	if err := suite.client.DeleteAllOf(suite.ctx, &corev1.ConfigMap{}, client.InNamespace(v.run.Namespace),
 		client.MatchingLabels{v1alpha1.LabelRunUID: string(v.run.UID)}); err != nil {
@@ -74,10 +74,10 @@ func deletePlan(t *testing.T, v victim) {
 	}
 }
 
-// patchSpec wants the API server to refuse another load for a run that goes on.
+// patchSpec requires the API server to refuse a change of a run's load.
 func patchSpec(t *testing.T, v victim) {
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"load":{"clients":99}}}`))
 	if err := suite.client.Patch(suite.ctx, v.run.DeepCopy(), patch); err == nil {
-		t.Fatal("wanted the API server to refuse another spec, it took it")
+		t.Fatal("wanted the API server to refuse the changed spec, but it was accepted")
 	}
 }

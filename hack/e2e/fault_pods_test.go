@@ -32,24 +32,24 @@ func podFaults() map[string]fault {
 	}
 	hungEarly := outcome{reason: v1alpha1.ReasonTimedOut, result: early}
 	hung := outcome{reason: v1alpha1.ReasonTimedOut, result: partial, reported: []int{1}}
-	// It has measured all and said so: only keys are left.
+	// It has measured everything and reported it: only keys are left.
 	measured := outcome{reason: v1alpha1.ReasonCompleted, measured: collectingRequests}
 	return map[string]fault{
-		// Its process gets no chance to report.
-		"client pod killed": {strike: signalPod(0, syscall.SIGKILL), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		// Its process cannot report any more.
+		"client pod killed": {inject: signalPod(0, syscall.SIGKILL), in: everywhere(tooEarly, tooEarly, lost, lost)},
 		// SIGQUIT makes a Go program end with its stacks.
-		"client pod crashed": {strike: signalPod(0, syscall.SIGQUIT), in: everywhere(tooEarly, tooEarly, lost, lost)},
-		// It drains and reports before it goes.
-		"client pod deleted": {strike: deletePod(0), in: everywhere(tooEarly, tooEarly, drained, measured)},
-		"client pod evicted": {strike: evictPod, in: everywhere(tooEarly, tooEarly, drained, measured)},
+		"client pod crashed": {inject: signalPod(0, syscall.SIGQUIT), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		// It drains and reports before it ends.
+		"client pod deleted": {inject: deletePod(0), in: everywhere(tooEarly, tooEarly, drained, measured)},
+		"client pod evicted": {inject: evictPod, in: everywhere(tooEarly, tooEarly, drained, measured)},
 		"client pod hung": {
-			strike: signalPod(0, syscall.SIGSTOP), in: everywhere(hungEarly, hung, hung, measured),
+			inject: signalPod(0, syscall.SIGSTOP), in: everywhere(hungEarly, hung, hung, measured),
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
 		},
-		"client pod out of memory": {strike: exhaustMemory(0), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		"client pod out of memory": {inject: exhaustMemory(0), in: everywhere(tooEarly, tooEarly, lost, lost)},
 		"client pod needs too much memory": {
-			start: func(t *testing.T, v victim) { create(t, v.run) }, strike: awaitOOM, change: needTooMuch,
-			// Nobody knows how far it comes.
+			start: func(t *testing.T, v victim) { create(t, v.run) }, inject: awaitOOM, change: needTooMuch,
+			// Its progress until then is not known.
 			in: map[string]outcome{v1alpha1.StageRunning: tooEarly},
 		},
 	}
@@ -100,7 +100,7 @@ func evictPod(t *testing.T, v victim) {
 	}
 }
 
-// needTooMuch gives the pods less memory than their requests alone hold.
+// needTooMuch gives the pods less memory than their requests need.
 func needTooMuch(b *v1alpha1.EtcdBenchmark) {
 	memory := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("48Mi")}
 	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{Limits: memory, Requests: memory}}
@@ -111,7 +111,7 @@ func needTooMuch(b *v1alpha1.EtcdBenchmark) {
 	b.Spec.Guard = &spec.Guard{AcceptWrites: true}
 }
 
-// awaitOOM wants the kernel to have killed a pod of the run.
+// awaitOOM waits until the kernel has killed a pod of the run for its memory.
 func awaitOOM(t *testing.T, v victim) {
 	eventually(t, finishWithin, "a pod to be killed for its memory", func(ctx context.Context) error {
 		pods, err := podsOf(ctx, v.run)

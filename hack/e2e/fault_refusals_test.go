@@ -17,19 +17,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// refusal is a target that a run must not load: it is hurt before the run exists,
-// and heals, so that it can be looked at, once the run has ended.
+// refusal is a target that a run must refuse. The target is impaired before the run exists, and repaired for inspection
+// after the run has ended.
 type refusal struct {
 	members   int
 	etcdFlags []string
-	// hurt returns what heals the target again.
+	// hurt impairs the target and returns a function that repairs it.
 	hurt func(*testing.T, victim) (heal func())
-	// reason of the run's end, and what its message says.
+	// reason of the run's end, and a part of its message.
 	reason, says string
 }
 
-// refusalFaults are of targets that are dangerous to load, or that a load would
-// be dangerous to.
+// refusalFaults are targets that are dangerous to load, or that a load would endanger.
 func refusalFaults() map[string]fault {
 	return map[string]fault{
 		"quorum lost before the run": refusal{
@@ -43,7 +42,7 @@ func refusalFaults() map[string]fault {
 			hurt: putControlPlane, reason: v1alpha1.ReasonControlPlaneTarget, says: "/registry/",
 		}.fault(),
 		"keys of a control plane that is acknowledged": {
-			start: func(t *testing.T, v victim) { putControlPlane(t, v)(); create(t, v.run) }, strike: nothing, change: acknowledge,
+			start: func(t *testing.T, v victim) { putControlPlane(t, v)(); create(t, v.run) }, inject: nothing, change: acknowledge,
 			in: map[string]outcome{v1alpha1.StagePreparing: {
 				reason: v1alpha1.ReasonCompleted, measured: 3000, reported: []int{0, 1}, did: []int{0, 1},
 			}},
@@ -51,20 +50,18 @@ func refusalFaults() map[string]fault {
 	}
 }
 
-// fault is the refusal, in the terms of all faults. What a run meets in Preparing
-// has been there before.
+// fault returns the refusal as a fault. The target is impaired before the run reaches Preparing.
 func (r refusal) fault() fault {
 	return fault{
-		members: r.members, etcdFlags: r.etcdFlags, strike: nothing, start: r.refuse,
+		members: r.members, etcdFlags: r.etcdFlags, inject: nothing, start: r.refuse,
 		in: map[string]outcome{v1alpha1.StagePreparing: {reason: r.reason, says: r.says, result: early}},
 	}
 }
 
-// nothing happens beyond what was there before the run.
+// nothing has no effect: the impairment exists before the run.
 func nothing(*testing.T, victim) {}
 
-// refuse wants the run to have ended, and to have written nothing, while the
-// target is hurt still.
+// refuse requires that the run has ended and has written nothing, while the target is still impaired.
 func (r refusal) refuse(t *testing.T, v victim) {
 	heal := r.hurt(t, v)
 	b := awaitEnd(t, create(t, v.run))
@@ -76,13 +73,13 @@ func (r refusal) refuse(t *testing.T, v victim) {
 		t.Error(err)
 	}
 	if knowable := knowableSince(t, b); b.Status.CompletionTime.Sub(knowable) > failWithin {
-		t.Errorf("it took from %v to %v until the run had ended; wanted at most %s", knowable, b.Status.CompletionTime, failWithin)
+		t.Errorf("the refusal was detectable at %v and the run ended at %v; wanted at most %s between them", knowable, b.Status.CompletionTime, failWithin)
 	}
 	heal()
 }
 
-// pauseMajority pauses two of three members, the leader among them. They are let
-// go in any case: a member that is stopped does not end with its pod.
+// pauseMajority pauses two of three members, including the leader. They are resumed in any case, because a stopped
+// process does not end with its pod.
 func pauseMajority(t *testing.T, v victim) (heal func()) {
 	pids := choice(majority).processes(t, v)
 	for _, pid := range pids {
@@ -102,7 +99,7 @@ func pauseMajority(t *testing.T, v victim) (heal func()) {
 	}
 }
 
-// raiseAlarm fills the quota, and has the alarm disarmed in the end.
+// raiseAlarm fills the quota; heal disarms the alarm.
 func raiseAlarm(t *testing.T, v victim) (heal func()) {
 	fillQuota(t, v)
 	return func() {
@@ -115,8 +112,7 @@ func raiseAlarm(t *testing.T, v victim) (heal func()) {
 	}
 }
 
-// putControlPlane writes keys as an API server has them, which then belong to
-// what no run may change.
+// putControlPlane writes keys like those of an API server. They are foreign keys that no run may change.
 func putControlPlane(t *testing.T, v victim) (heal func()) {
 	var keys []string
 	for i := range 3 {
@@ -126,7 +122,7 @@ func putControlPlane(t *testing.T, v victim) (heal func()) {
 	return func() {}
 }
 
-// acknowledge says that a control plane's etcd is what is meant.
+// acknowledge sets the field that allows a control plane's etcd as target.
 func acknowledge(b *v1alpha1.EtcdBenchmark) {
 	b.Spec.Guard = &spec.Guard{AcknowledgeControlPlane: true}
 }

@@ -21,28 +21,28 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// secretFaults take away the credentials with which a run's pods have connected.
+// secretFaults remove the credentials with which a run's pods have connected.
 func secretFaults() map[string]fault {
 	completed := outcome{reason: v1alpha1.ReasonCompleted, counted: true}
 	return map[string]fault{
 		"Secret deleted": {
-			secured: true, strike: deleteSecret, in: map[string]outcome{v1alpha1.StageRunning: completed},
+			secured: true, inject: deleteSecret, in: map[string]outcome{v1alpha1.StageRunning: completed},
 		},
 		"Secret deleted and unmounted": {
-			// The kubelet takes its time, which is the run's.
+			// The run must last until the kubelet has removed the files.
 			change:  func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = int32(unmountedWithin.Seconds()) + 180 },
-			secured: true, strike: unmountSecret, in: map[string]outcome{v1alpha1.StagePreparing: completed, v1alpha1.StageArmed: completed},
+			secured: true, inject: unmountSecret, in: map[string]outcome{v1alpha1.StagePreparing: completed, v1alpha1.StageArmed: completed},
 		},
 		// The pod leaves keys, and the cleanup Job has no credentials.
 		"Secret deleted and client pod killed": {
-			secured: true, mend: restoreSecret,
-			strike: func(t *testing.T, v victim) { deleteSecret(t, v); signalPod(0, syscall.SIGKILL)(t, v) },
+			secured: true, repair: restoreSecret,
+			inject: func(t *testing.T, v victim) { deleteSecret(t, v); signalPod(0, syscall.SIGKILL)(t, v) },
 			in: map[string]outcome{v1alpha1.StageRunning: {
 				reason: v1alpha1.ReasonPodFailed, result: partial, reported: []int{1}, left: true, whyLeft: "Secret " + clientSecret,
 			}},
 		},
 		"client certificate expired": {
-			secured: true, start: startWithShortLife, strike: awaitExpiry, change: outliveCertificate,
+			secured: true, start: startWithShortLife, inject: awaitExpiry, change: outliveCertificate,
 			in: map[string]outcome{v1alpha1.StageRunning: {
 				reason: v1alpha1.ReasonCompleted, measured: expiryRequests, failed: true, left: true, whyLeft: "expired",
 			}},
@@ -51,17 +51,17 @@ func secretFaults() map[string]fault {
 }
 
 const (
-	// certificateLife is longer than a pod takes to connect, and shorter than the
-	// window of expirySeconds, in which expiryRequests are due.
+	// certificateLife is longer than a pod takes to connect, and shorter than the window of expirySeconds, in which
+	// expiryRequests are due.
 	certificateLife = 60 * time.Second
 	expirySeconds   = 90
 	expiryRequests  = 100 * expirySeconds
 )
 
-// unmountedWithin is far longer than a kubelet needs that has nothing else to do.
+// unmountedWithin is far longer than an idle kubelet needs.
 const unmountedWithin = 5 * time.Minute
 
-// secure makes a target that asks for certificates, and gives the run one.
+// secure makes a target require certificates, and gives the run one.
 func secure(t *testing.T, c *etcdCluster, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	if err := suite.secure(c); err != nil {
@@ -77,8 +77,7 @@ func deleteSecret(t *testing.T, v victim) {
 	}
 }
 
-// unmountSecret deletes the Secret and waits until the kubelet has taken its
-// files from the pods.
+// unmountSecret deletes the Secret and waits until the kubelet has removed its files from the pods.
 func unmountSecret(t *testing.T, v victim) {
 	pid, err := processOf(clientPod(t, v, 0).UID, "loadgen")
 	if err != nil {
@@ -91,7 +90,7 @@ func unmountSecret(t *testing.T, v victim) {
 	deleteSecret(t, v)
 	eventually(t, unmountedWithin, "the Secret's files to be gone from the pod", func(context.Context) error {
 		if _, err := os.Stat(file); !os.IsNotExist(err) {
-			return fmt.Errorf("%s is there: %w", file, err)
+			return fmt.Errorf("%s still exists: %w", file, err)
 		}
 		return nil
 	})
@@ -121,7 +120,7 @@ func startWithShortLife(t *testing.T, v victim) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.run.Namespace, Name: clientSecret}}
 	before := secret.DeepCopy()
 	secret.Data = user
-	if err := planted.add("the run's "+clientSecret, user); err != nil {
+	if err := createdSecrets.add("the run's "+clientSecret, user); err != nil {
 		t.Fatal(err)
 	}
 	if err := suite.client.Patch(suite.ctx, secret, client.MergeFrom(before)); err != nil {
@@ -130,8 +129,7 @@ func startWithShortLife(t *testing.T, v victim) {
 	awaitMeasuring(t, create(t, v.run)).DeepCopyInto(v.run)
 }
 
-// awaitExpiry lets the certificate expire, which connections that are open do
-// not notice, and breaks them.
+// awaitExpiry waits until the certificate has expired, which does not affect open connections, and then breaks these.
 func awaitExpiry(t *testing.T, v victim) {
 	last(t, time.Until(v.run.CreationTimestamp.Add(certificateLife+2*time.Second)))
 	resetConnections(t, v)

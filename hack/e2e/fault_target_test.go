@@ -17,22 +17,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// targetFaults hurt the etcd under load. The run goes on: that requests fail is
-// its result, and every one of them is accounted for.
+// targetFaults impair the etcd under load. The run continues; its failed requests are part of its result, and every
+// request is accounted for.
 func targetFaults() map[string]fault {
 	running := map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonCompleted, measured: 3000}}
 	return map[string]fault{
-		"etcd member killed":     {members: 3, strike: signalMembers(follower, syscall.SIGKILL), in: running},
-		"etcd leader killed":     {members: 3, strike: signalMembers(leader, syscall.SIGKILL), in: running},
-		"etcd member restarted":  {members: 3, strike: signalMembers(follower, syscall.SIGTERM), in: running},
-		"etcd member paused":     {members: 3, strike: pauseMembers(follower), in: running},
-		"etcd leader paused":     {members: 3, strike: pauseMembers(leader), in: running},
-		"quorum lost":            {members: 3, strike: pauseMembers(majority), in: running},
-		"etcd leader moved":      {members: 3, strike: moveAway, in: running},
-		"etcd connections reset": {members: 3, strike: resetConnections, in: running},
+		"etcd member killed":     {members: 3, inject: signalMembers(follower, syscall.SIGKILL), in: running},
+		"etcd leader killed":     {members: 3, inject: signalMembers(leader, syscall.SIGKILL), in: running},
+		"etcd member restarted":  {members: 3, inject: signalMembers(follower, syscall.SIGTERM), in: running},
+		"etcd member paused":     {members: 3, inject: pauseMembers(follower), in: running},
+		"etcd leader paused":     {members: 3, inject: pauseMembers(leader), in: running},
+		"quorum lost":            {members: 3, inject: pauseMembers(majority), in: running},
+		"etcd leader moved":      {members: 3, inject: moveAway, in: running},
+		"etcd connections reset": {members: 3, inject: resetConnections, in: running},
 		"etcd quota filled": {
-			strike: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)},
-			// Long enough to be filled while it goes on.
+			inject: fillQuota, etcdFlags: []string{"--quota-backend-bytes=" + strconv.Itoa(smallQuota)},
+			// Long enough for the quota to be filled meanwhile.
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Requests = new(int64(12_000)) },
 			in:     map[string]outcome{v1alpha1.StageRunning: {reason: v1alpha1.ReasonGuardStopped, result: partial, reported: []int{0, 1}}},
 		},
@@ -41,7 +41,7 @@ func targetFaults() map[string]fault {
 
 const (
 	smallQuota = 32 << 20
-	// outage is how long the faults last that end: longer than an election, shorter than a request may take.
+	// outage is the duration of temporary faults: longer than an election, shorter than the request time-out.
 	outage = 5 * time.Second
 )
 
@@ -118,7 +118,7 @@ func pause(t *testing.T, length time.Duration, pids ...int) {
 	last(t, length)
 }
 
-// last is how long a fault lasts; nothing is waited for by it.
+// last waits for the duration of a fault; it does not wait for an effect.
 func last(t *testing.T, length time.Duration) {
 	t.Helper()
 	select {
@@ -136,8 +136,7 @@ func moveAway(t *testing.T, v victim) {
 	moveLeader(t, v.target, old)
 }
 
-// resetConnections answers whatever a client sends to one member with a reset,
-// for a while.
+// resetConnections answers all packets to one member with a reset, for a while.
 func resetConnections(t *testing.T, v victim) {
 	namespace := "--net=/proc/" + strconv.Itoa(memberProcess(t, v.target, 0)) + "/ns/net"
 	if _, err := suite.commandWithInput(`add table inet e2e
@@ -152,8 +151,8 @@ add rule inet e2e input tcp dport 2379 ip saddr != 127.0.0.0/8 reject with tcp r
 	}
 }
 
-// fillQuota writes until the target raises NOSPACE, and takes its keys away
-// again. The alarm stays: only a person disarms it.
+// fillQuota writes until the target raises NOSPACE, and deletes its own keys again. The alarm remains, because only a
+// person disarms it.
 func fillQuota(t *testing.T, v victim) {
 	value := strings.Repeat("x", 1<<20)
 	full := func() error {

@@ -14,52 +14,50 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Bounds that hold whatever happens to a run.
+// Bounds that hold for every fault.
 const (
-	// endsAfterTimeout: a run is finished this long after its spec.timeoutSeconds, at the latest.
+	// endsAfterTimeout is how long after spec.timeoutSeconds a run is finished at the latest.
 	endsAfterTimeout = 60 * time.Second
-	// goneWithin bounds the deletion of an object, with room for the test's own waiting.
+	// goneWithin bounds the deletion of an object, including the test's own waiting.
 	goneWithin = 2*time.Minute + 15*time.Second
-	// cleanedWithin: a pod that hangs once it has measured is deleted two minutes
-	// after the end, and killed when its grace is over; only then its keys can go
-	// for good.
+	// cleanedWithin: a pod that hangs after measuring is deleted two minutes after the end, and killed after its grace
+	// period. Only then can its keys be deleted for good.
 	cleanedWithin = 6 * time.Minute
-	// faultsAtOnce is as many etcd clusters under load as a small machine takes.
+	// faultsAtOnce is the number of etcd clusters under load that a small machine can run.
 	faultsAtOnce = 5
 )
 
-// victim is a run to which something happens.
+// victim is a run that a fault affects.
 type victim struct {
 	run    *v1alpha1.EtcdBenchmark
 	target *etcdCluster
-	// before is what its etcd held before the run, without the keys of other runs.
+	// before is the content of its etcd before the run, without the keys of other runs.
 	before map[string]entry
 }
 
-// fault is one thing that happens to runs.
+// fault is one kind of fault.
 type fault struct {
-	// start, if set, creates the run, which then brings the fault about by
-	// itself; else the run is held in the stage.
+	// start, if set, creates the run, which then causes the fault by itself; otherwise the run is kept in the stage.
 	start func(*testing.T, victim)
-	// strike makes it happen, and returns when it has.
-	strike func(*testing.T, victim)
-	// in are the stages in which it happens, with what must come of the run.
+	// inject causes the fault, and returns when it has happened.
+	inject func(*testing.T, victim)
+	// in are the stages in which the fault happens, each with the expected outcome.
 	in map[string]outcome
-	// members of the run's etcd; zero is one.
+	// members of the run's etcd; 0 means one.
 	members int
 	// etcdFlags are added to its command line.
 	etcdFlags []string
 	// change, if set, changes the run before it is created.
 	change func(*v1alpha1.EtcdBenchmark)
-	// secured: the run's etcd asks for certificates, and the run has one.
+	// secured: the run's etcd requires certificates, and the run has one.
 	secured bool
 	// apart: the run lies in another namespace than its etcd.
 	apart bool
-	// mend, if set, makes it possible again to delete the keys that are left.
-	mend func(*testing.T, victim)
+	// repair, if set, makes the deletion of the remaining keys possible again.
+	repair func(*testing.T, victim)
 }
 
-// checkFaults makes every fault happen in each of its stages, several at once.
+// checkFaults causes every fault in each of its stages, several at once.
 func checkFaults(t *testing.T) {
 	places := make(chan struct{}, faultsAtOnce)
 	faults := map[string]fault{}
@@ -79,7 +77,7 @@ func checkFaults(t *testing.T) {
 	}
 }
 
-// check makes the fault happen to a run of its own in one stage.
+// check causes the fault for a new run in one stage.
 func (f fault) check(t *testing.T, name, stage string) {
 	want := f.in[stage]
 	v := f.prepare(t, strings.ToLower(strings.ReplaceAll(name, " ", "-")+"-"+stage))
@@ -88,14 +86,14 @@ func (f fault) check(t *testing.T, name, stage string) {
 	if want.comparesCounts() {
 		handled = mustCounters(t, v.target)
 	}
-	held := stages()[stage]
+	pinned := stages()[stage]
 	if f.start != nil {
-		held = heldStage{start: f.start}
+		pinned = pinnedStage{start: f.start}
 	}
-	held.start(t, v)
-	f.strike(t, v)
-	if held.letGo != nil {
-		held.letGo(t, v)
+	pinned.start(t, v)
+	f.inject(t, v)
+	if pinned.resume != nil {
+		pinned.resume(t, v)
 	}
 	if want.reason == "" {
 		eventually(t, goneWithin, "the object to be gone", func(ctx context.Context) error { return deleted(ctx, v.run) })
@@ -106,7 +104,7 @@ func (f fault) check(t *testing.T, name, stage string) {
 		want.requireCounts(t, v.run, mustCounters(t, v.target).since(handled))
 	}
 	if want.left {
-		v.requireLeft(t, want, f.mend)
+		v.requireLeft(t, want, f.repair)
 	} else {
 		v.requireCleaned(t, want.reason == "")
 	}
@@ -115,7 +113,7 @@ func (f fault) check(t *testing.T, name, stage string) {
 	reliability.add(t, name, stage, v.run, want.left)
 }
 
-// prepare starts an etcd for the run, and makes the run without creating it.
+// prepare starts an etcd for the run, and builds the run without creating it.
 func (f fault) prepare(t *testing.T, name string) victim {
 	t.Helper()
 	c := &etcdCluster{namespace: namespace(t, name), members: max(1, f.members), extra: f.etcdFlags, small: true}

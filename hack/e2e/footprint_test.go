@@ -27,17 +27,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// footprint is what a process has in its hands.
+// footprint is the resource usage of a process.
 type footprint struct {
 	Goroutines, OpenFiles float64
-	// HeapBytes are those that the last collection found in use.
+	// HeapBytes were in use at the last garbage collection.
 	HeapBytes float64
 
-	// collections and started tell readings apart.
+	// collections and started identify readings.
 	collections, started float64
 }
 
-// leaked says what is more than the runs since before explain.
+// leaked returns an error if the increase is more than the runs since before explain.
 func (f footprint) leaked(before footprint) error {
 	var all []error
 	for _, grown := range []struct {
@@ -58,16 +58,15 @@ func (f footprint) leaked(before footprint) error {
 	return errors.Join(all...)
 }
 
-// watchedOperator is the operator as Prometheus sees it.
+// watchedOperator is the operator with access to its metrics.
 type watchedOperator struct {
 	url, token string
 	client     *http.Client
-	// process is the operator's on the node.
+	// process is the operator's process on the node.
 	process int
 }
 
-// watchOperator gives a service account of the namespace the chart's right to
-// read the operator's metrics.
+// watchOperator gives a service account of the namespace the chart's right to read the operator's metrics.
 func watchOperator(t *testing.T, ns string) watchedOperator {
 	t.Helper()
 	const name = "e2e-scraper"
@@ -97,7 +96,7 @@ func watchOperator(t *testing.T, ns string) watchedOperator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The operator signs its certificate by itself; the connection stays on this machine.
+	// The operator signs its certificate itself; the connection stays on this machine.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return watchedOperator{
@@ -108,8 +107,8 @@ func watchOperator(t *testing.T, ns string) watchedOperator {
 	}
 }
 
-// atRest returns what the operator has once its connections to client pods,
-// which it keeps for a while, are closed and garbage was collected after that.
+// atRest returns the operator's footprint once its kept connections to client pods are closed and garbage was collected
+// after that.
 func (o watchedOperator) atRest(t *testing.T) footprint {
 	t.Helper()
 	eventually(t, 2*time.Minute, "the operator's connections to client pods to be closed", func(context.Context) error { return o.connected() })
@@ -118,21 +117,21 @@ func (o watchedOperator) atRest(t *testing.T) footprint {
 		t.Fatal(err)
 	}
 	now := begin
-	// The first collection that ends may have begun before; and the runtime
-	// collects every two minutes by itself, the readings' garbage brings it sooner.
+	// The first collection that ends may have begun earlier. The runtime collects at least every two minutes, and
+	// sooner because of the garbage of the readings.
 	eventually(t, 5*time.Minute, "garbage to be collected twice", func(ctx context.Context) error {
 		if now, err = o.read(ctx); err != nil {
 			return err
 		}
 		if n := now.collections - begin.collections; n < 2 {
-			return fmt.Errorf("it was collected %.0f times", n)
+			return fmt.Errorf("garbage was collected %.0f times", n)
 		}
 		return nil
 	})
 	return now
 }
 
-// connected says whether the process has a connection to a client pod.
+// connected returns an error if the process has a connection to a client pod.
 func (o watchedOperator) connected() error {
 	for _, table := range []string{"tcp", "tcp6"} {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(o.process) + "/net/" + table)
@@ -140,10 +139,10 @@ func (o watchedOperator) connected() error {
 			return err
 		}
 		for line := range strings.Lines(string(text)) {
-			// The third field is the remote address, the fourth the state, of which 01 is an open connection.
+			// The third field is the remote address. The fourth is the state; 01 is an open connection.
 			fields := strings.Fields(line)
 			if len(fields) > 3 && fields[3] == "01" && strings.HasSuffix(fields[2], fmt.Sprintf(":%04X", plan.MetricsPort)) {
-				return fmt.Errorf("it is connected to %s", fields[2])
+				return fmt.Errorf("the operator is connected to %s", fields[2])
 			}
 		}
 	}

@@ -18,11 +18,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// unpullable is an image that no registry serves; asking for it leaves this
-// machine's loopback address as little as everything else here.
+// unpullable is an image that no registry serves. A request for it stays on this machine's loopback interface.
 const unpullable = "127.0.0.1:1/no-such-image:none"
 
-// checkHelm upgrades and uninstalls the release with which the suite began.
+// checkHelm upgrades and uninstalls the release that the suite installed.
 func checkHelm(t *testing.T) {
 	ns := namespace(t, "helm")
 	t.Run("upgrade", checkUpgrade)
@@ -30,8 +29,8 @@ func checkHelm(t *testing.T) {
 	t.Run("uninstall", func(t *testing.T) { checkUninstall(t, ns) })
 }
 
-// checkUpgrade upgrades to a chart with another CRD, and to a client image that
-// does not exist, which the next test needs.
+// checkUpgrade upgrades to a chart with another CRD, and to a client image that does not exist, which the next test
+// needs.
 func checkUpgrade(t *testing.T) {
 	const marker = "as the upgraded chart describes it"
 	chart := filepath.Join(t.TempDir(), "chart")
@@ -80,8 +79,8 @@ func checkMissingImage(t *testing.T, ns string) {
 	reliability.add(t, "missing image", v1alpha1.StagePreparing, b, false)
 }
 
-// checkUninstall uninstalls the operator in the middle of a run. The run must
-// end, its keys must go, and of the operator nothing but the CRD may be left.
+// checkUninstall uninstalls the operator in the middle of a run. The run must end, its keys must be deleted, and only
+// the CRD of the operator may remain.
 func checkUninstall(t *testing.T, ns string) {
 	if err := suite.installOperator(); err != nil {
 		t.Fatal(err)
@@ -93,7 +92,7 @@ func checkUninstall(t *testing.T, ns string) {
 	requireNoKeys(t, b)
 	requireNothingHolds(t, b)
 	// Pods of the release end after Helm has returned.
-	eventually(t, 2*time.Minute, "nothing but the CRD to be left", func(ctx context.Context) error {
+	eventually(t, 2*time.Minute, "everything except the CRD to be removed", func(ctx context.Context) error {
 		now, err := suite.inventory(ctx)
 		if err != nil {
 			return err
@@ -105,8 +104,8 @@ func checkUninstall(t *testing.T, ns string) {
 	})
 }
 
-// requireNothingHolds wants the object, if it is still there, to have ended and
-// to hold no finalizer that only the operator could remove.
+// requireNothingHolds requires that the object, if it still exists, has ended and has no finalizer that only the
+// operator could remove.
 func requireNothingHolds(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	found, err := get(suite.ctx, b)
@@ -117,13 +116,12 @@ func requireNothingHolds(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 		return
 	}
 	if len(found.Finalizers) > 0 {
-		t.Errorf("finalizers are left that nobody removes any more: %v", found.Finalizers)
+		t.Errorf("found finalizers that cannot be removed without the operator: %v", found.Finalizers)
 	}
 	requireReason(t, found, v1alpha1.ReasonStopped)
 }
 
-// withoutCRD removes the CRD, and what the API server makes of it, from an
-// inventory.
+// withoutCRD removes the CRD, and the objects that the API server derives from it, from an inventory.
 func withoutCRD(names []string) []string {
 	left := []string{}
 	for _, name := range names {

@@ -18,11 +18,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// keyOfARun matches the keys of runs that name no prefix of their own.
+// keyOfARun matches the keys of runs with a generated prefix.
 var keyOfARun = regexp.MustCompile(`^etcdbench/[0-9a-f]{8}/`)
 
-// foreignKeys are the keys of a store that belong to no run: those of other runs
-// come and go.
+// foreignKeys are the keys of a store that belong to no run. Keys of other runs come and go.
 func foreignKeys(t *testing.T, c *etcdCluster) map[string]entry {
 	t.Helper()
 	found := mustStore(t, c, "")
@@ -30,29 +29,27 @@ func foreignKeys(t *testing.T, c *etcdCluster) map[string]entry {
 	return found
 }
 
-// putForeign writes neighbours into a store that runs share, and returns all of
-// it that belongs to none of them.
+// putForeign writes neighbours into a store that runs share, and returns all foreign keys of the store.
 func putForeign(t *testing.T, c *etcdCluster) map[string]entry {
 	t.Helper()
 	putNeighbours(t, c, neighbours)
 	return foreignKeys(t, c)
 }
 
-// requireNoHarm wants of a run that has ended, on an etcd that it shares, what
-// holds of every run: it ended in time, its keys go, no foreign key has changed,
-// and nothing is left of it in Kubernetes.
+// requireNoHarm checks what holds for every run on a shared etcd: it ended in time, its keys are deleted, no foreign
+// key has changed, and nothing of it remains in Kubernetes.
 func (v victim) requireNoHarm(t *testing.T) {
 	t.Helper()
 	requireInTime(t, v.run)
 	v.requireCleaned(t, false)
 	if diff := cmp.Diff(v.before, foreignKeys(t, v.target)); diff != "" {
-		t.Errorf("foreign keys were touched (-before +after):\n%s", diff)
+		t.Errorf("foreign keys were changed (-before +after):\n%s", diff)
 	}
 	v.requireNothingLeft(t)
 }
 
-// requireCleaned wants the run's keys to go, by its own pods or by the cleanup
-// Job, which goes on after the end. Keys that were there before are not its own.
+// requireCleaned requires that the run's keys are deleted by its own pods or by the cleanup Job, which may continue
+// after the end. Keys that existed before do not count.
 func (v victim) requireCleaned(t *testing.T, gone bool) {
 	t.Helper()
 	eventually(t, cleanedWithin, "the keys to be gone", func(ctx context.Context) error {
@@ -79,8 +76,8 @@ func (v victim) requireCleaned(t *testing.T, gone bool) {
 	})
 }
 
-// requireNothingLeft wants no secret to be told by what belongs to the run; then
-// it deletes the object, if it is there, and wants all of that to go.
+// requireNothingLeft requires that no object of the run contains a secret. Then it deletes the run, if it exists, and
+// requires that all its objects disappear.
 func (v victim) requireNothingLeft(t *testing.T) {
 	t.Helper()
 	requireSecrecyIn(t, v.run.Namespace)
@@ -90,7 +87,7 @@ func (v victim) requireNothingLeft(t *testing.T) {
 	if err := suite.client.Delete(suite.ctx, v.run.DeepCopy()); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
-	eventually(t, goneWithin, "nothing of the run to be left", func(ctx context.Context) error {
+	eventually(t, goneWithin, "all objects of the run to be removed", func(ctx context.Context) error {
 		if err := deleted(ctx, v.run); err != nil {
 			return err
 		}
@@ -99,7 +96,7 @@ func (v victim) requireNothingLeft(t *testing.T) {
 				return err
 			}
 			if n := meta.LenList(list); n > 0 {
-				return fmt.Errorf("%d of %T are left", n, list)
+				return fmt.Errorf("%d objects of %T are left", n, list)
 			}
 		}
 		return nil

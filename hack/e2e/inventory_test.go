@@ -24,15 +24,14 @@ func (e *environment) takeInventory() error {
 	if e.before, err = e.inventory(e.ctx); err != nil {
 		return err
 	}
-	// An inventory that sees nothing would find nothing left, too.
-	if witness := "namespaces. /kube-system"; !e.before[witness] {
-		return fmt.Errorf("wanted %q among the %d objects of the inventory", witness, len(e.before))
+	// An empty inventory would find nothing left in any case.
+	if known := "namespaces. /kube-system"; !e.before[known] {
+		return fmt.Errorf("wanted %q among the %d objects of the inventory", known, len(e.before))
 	}
 	return nil
 }
 
-// inventory lists everything that can be listed, but events, and but what lies
-// in namespaces of the suite.
+// inventory lists everything that can be listed, except events and the content of the suite's namespaces.
 func (e *environment) inventory(ctx context.Context) (inventory, error) {
 	lists, err := discovery.ServerPreferredResources(e.set.Discovery())
 	if err != nil {
@@ -63,7 +62,7 @@ func (e *environment) addObjects(ctx context.Context, found inventory, version s
 		return fmt.Errorf("listing %s: %w", resource.Name, client.IgnoreNotFound(err))
 	}
 	for _, object := range objects.Items {
-		// A node's lease is made, and made again, by its kubelet.
+		// A node's lease is created, and recreated, by its kubelet.
 		if object.Namespace == corev1.NamespaceNodeLease {
 			continue
 		}
@@ -75,7 +74,7 @@ func (e *environment) addObjects(ctx context.Context, found inventory, version s
 	return nil
 }
 
-// added returns, sorted, what is in the inventory and was not before.
+// added returns, sorted, what the inventory has in addition to before.
 func (i inventory) added(before inventory) []string {
 	var names []string
 	for name := range i {

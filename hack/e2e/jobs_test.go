@@ -16,14 +16,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// jobRecord is every load Job that was ever created in a namespace, by run. It
-// comes from a watch, so a Job that was deleted and made again shows as two.
+// jobRecord has every load Job that was ever created in a namespace, by run. It comes from a watch, so a Job that was
+// deleted and created again counts twice.
 type jobRecord struct {
 	mu   sync.Mutex
 	uids map[string]map[types.UID]bool
 }
 
-// recordLoadJobs begins to record; it ends with the test.
+// recordLoadJobs starts recording; it ends with the test.
 func recordLoadJobs(t *testing.T, ns string) *jobRecord {
 	t.Helper()
 	jobs := suite.set.BatchV1().Jobs(ns)
@@ -62,21 +62,21 @@ func (r *jobRecord) add(run string, job types.UID) {
 	r.uids[run][job] = true
 }
 
-// requireOne wants the run to have had one load Job in all its life.
+// requireOne requires that the run has had exactly one load Job in its whole life.
 func (r *jobRecord) requireOne(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seen := r.uids[string(b.UID)]
 	if len(seen) != 1 || b.Status.Job == nil || !seen[b.Status.Job.UID] {
-		t.Errorf("%s: wanted one load Job ever, the one in status (%+v); saw %v", b.Name, b.Status.Job, seen)
+		t.Errorf("%s: wanted exactly one load Job, the one in status (%+v); saw %v", b.Name, b.Status.Job, seen)
 	}
 }
 
-// watchFunc makes a function a source of watches.
+// watchFunc adapts a function to the source of a watch.
 type watchFunc func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
-// WatchWithContext implements the interface that a retrying watcher wants.
+// WatchWithContext implements the interface that a retrying watcher requires.
 func (f watchFunc) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	return f(ctx, options)
 }

@@ -16,27 +16,24 @@ import (
 )
 
 const (
-	// leakRuns follow a warm-up of leakBatch runs, after which the operator has
-	// opened, and allocated, what it keeps for good.
+	// leakRuns follow a warm-up of leakBatch runs. After the warm-up, the operator has opened and allocated everything
+	// that it keeps permanently.
 	leakRuns  = 200
 	leakBatch = 20
 )
 
-// What the operator may have more after leakRuns runs than before. Of each, a
-// leak of one per run would show as 200.
+// The allowed increase over leakRuns runs. A leak of one item per run would show as 200.
 const (
 	// leakGoroutines: some come and go with connections to the API server.
 	leakGoroutines = 15
-	// leakFiles are open files: connections, most of all.
+	// leakFiles are open files, mostly connections.
 	leakFiles = 10
-	// leakBytes is 5 KiB a run. The object of one of these runs, with its result,
-	// takes 10 KB as JSON, and what is known of its pod is more. Measured were 3 KB
-	// a run: the events library remembers for some minutes what was told.
+	// leakBytes is 5 KiB per run. The object of one of these runs, with its result, takes 10 KB as JSON, and the data
+	// about its pod more. Measured were 3 KB per run: the events library caches recent events for some minutes.
 	leakBytes = leakRuns * 5 << 10
 )
 
-// checkLeaks holds what the operator has in its hands after many runs against
-// what it had after a few.
+// checkLeaks compares the operator's footprint after many runs with that after a few.
 func checkLeaks(t *testing.T) {
 	ns := namespace(t, "leaks")
 	operator := watchOperator(t, ns)
@@ -46,14 +43,14 @@ func checkLeaks(t *testing.T) {
 		runBatch(t, ns, batch+1)
 	}
 	var after footprint
-	eventually(t, 3*time.Minute, "the operator to have let go of what it had for the runs", func(context.Context) error {
+	eventually(t, 3*time.Minute, "the operator to release the resources of the runs", func(context.Context) error {
 		after = operator.atRest(t)
 		return after.leaked(before)
 	})
-	t.Logf("the operator held %+v after %d runs, and %+v after %d more", before, leakBatch, after, leakRuns)
+	t.Logf("the operator used %+v after %d runs, and %+v after %d more", before, leakBatch, after, leakRuns)
 }
 
-// runBatch takes small runs from their creation to their deletion, all at once.
+// runBatch runs small runs from creation to deletion, all at once.
 func runBatch(t *testing.T, ns string, batch int) {
 	t.Helper()
 	began := time.Now()
@@ -67,7 +64,7 @@ func runBatch(t *testing.T, ns string, batch int) {
 	if err := suite.client.DeleteAllOf(suite.ctx, &v1alpha1.EtcdBenchmark{}, client.InNamespace(ns)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, goneWithin, "nothing of the runs to be left", func(ctx context.Context) error {
+	eventually(t, goneWithin, "all objects of the runs to be removed", func(ctx context.Context) error {
 		var pods corev1.PodList
 		if err := suite.client.List(ctx, &pods, client.InNamespace(ns)); err != nil || len(pods.Items) > 0 {
 			return fmt.Errorf("%d pods are left (%w)", len(pods.Items), err)
@@ -82,7 +79,7 @@ func runBatch(t *testing.T, ns string, batch int) {
 	t.Logf("batch %d: %d runs in %s", batch, leakBatch, time.Since(began).Round(time.Second))
 }
 
-// newTiny asks for little of the node, so that many fit on it.
+// newTiny requests few resources of the node, so that many fit on it.
 func newTiny(ns, name string) *v1alpha1.EtcdBenchmark {
 	b := newPutIn(ns, suite.side, name, 20)
 	b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 1, 1, 1

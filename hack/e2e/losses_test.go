@@ -11,15 +11,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkLosses takes away, in the middle of a run, what the run needs.
+// checkLosses removes, in the middle of a run, something that the run needs.
 func checkLosses(t *testing.T) {
 	ns := namespace(t, "losses")
 	t.Run("the leader", checkMovedLeader)
 	t.Run("the operator, for longer than pods wait", func(t *testing.T) { checkLongAbsence(t, ns) })
 }
 
-// checkMovedLeader moves the leader while it is the only one under load: the
-// load follows, and every request is accounted for.
+// checkMovedLeader moves the leader while only the leader is under load. The load follows, and every request is
+// accounted for.
 func checkMovedLeader(t *testing.T) {
 	c := suite.counted
 	b := newPut(c, "moved-leader", 3000)
@@ -35,7 +35,7 @@ func checkMovedLeader(t *testing.T) {
 	b = awaitEnd(t, b)
 	requireCompleted(t, b)
 	if got := b.Status.Summary.MeasuredRequests; got != 3000 {
-		t.Errorf("wanted 3000 requests accounted for, found %d", got)
+		t.Errorf("wanted 3000 requests in the summary, found %d", got)
 	}
 	rise := mustCounters(t, c).since(between)
 	if rise[old]["Put"] > rise.total("Put")/2 {
@@ -43,7 +43,7 @@ func checkMovedLeader(t *testing.T) {
 	}
 }
 
-// moveLeader gives the leadership to another member.
+// moveLeader transfers the leadership to another member.
 func moveLeader(t *testing.T, c *etcdCluster, old string) {
 	t.Helper()
 	out, err := c.etcdctl("member", "list", "--write-out=simple")
@@ -67,8 +67,8 @@ func moveLeader(t *testing.T, c *etcdCluster, old string) {
 	t.Fatalf("wanted another member than %s, found: %s", old, out)
 }
 
-// checkLongAbsence takes the operator away until the pods have given up
-// waiting for it: their termination messages are all that is left.
+// checkLongAbsence stops the operator until the pods no longer wait for it. Then only their termination messages
+// remain.
 func checkLongAbsence(t *testing.T, ns string) {
 	before := putForeign(t, suite.side)
 	b := awaitMeasuring(t, create(t, newLong(ns, "absence")))

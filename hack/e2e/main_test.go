@@ -23,7 +23,7 @@ const (
 
 var level = flag.String("level", levelQuick, "which scenarios run: quick or all")
 
-// suite is what all scenarios share; TestMain makes it.
+// suite is shared by all scenarios; TestMain creates it.
 var suite *environment
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "e2e: -level: wanted quick or all, found %q\n", *level)
 		return 2
 	}
-	// Most of what runs side by side only waits: the number of processors is no measure for it.
+	// Parallel tests mostly wait, so the number of processors should not limit them.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 2
@@ -57,14 +57,14 @@ func run(m *testing.M) int {
 type scenario struct {
 	name  string
 	check func(*testing.T)
-	// slow scenarios run at the level all only.
+	// slow scenarios run only at the level all.
 	slow bool
-	// node scenarios reach into processes of the node, which must be this machine.
+	// node scenarios access processes of the node, which must be this machine.
 	node bool
 }
 
-// TestOperator runs the scenarios in order: first the one that needs the target
-// for itself, last the one that takes the operator away.
+// TestOperator runs the scenarios in order: first the one that needs the target exclusively, last the one that removes
+// the operator.
 func TestOperator(t *testing.T) {
 	for _, s := range []scenario{
 		{name: "sample", check: checkSample},
@@ -100,12 +100,12 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// checkGroup runs side by side what disturbs each other little: only the
-// counted scenarios load their target, the others mostly wait.
+// checkGroup runs scenarios in parallel that hardly disturb each other: only the counted scenarios load their target,
+// the others mostly wait.
 func checkGroup(t *testing.T) {
 	for _, s := range []scenario{
 		{name: "counted", check: checkCounted},
-		{name: "roads/port blocked", check: checkBlockedPort, node: true},
+		{name: "collection/port blocked", check: checkBlockedPort, node: true},
 		{name: "admission", check: checkAdmission},
 		{name: "failures", check: checkFailures},
 		{name: "tls", check: checkTLS},

@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// roomLeft is what a container may still take when its memory is exhausted,
-	// and fills is more than that and whatever the kernel can take back from it.
+	// roomLeft is what a container may still allocate when its memory is exhausted. fills is more than that plus what
+	// the kernel can reclaim.
 	roomLeft = 4 << 20
 	fills    = 64 << 20
 )
 
-// memoryGroup is the cgroup that limits a container's memory, and the names that
-// its files have in that version of cgroups.
+// memoryGroup is the cgroup that limits a container's memory, with the file names of its cgroup version.
 type memoryGroup struct{ dir, limit, usage string }
 
-// memoryGroupOf returns the group of a process of this machine. Where both
-// versions are mounted, version 1 has the controller if it names it.
+// memoryGroupOf returns the group of a process of this machine. If both versions are mounted, version 1 has the
+// controller if it lists it.
 func memoryGroupOf(pid int) (memoryGroup, error) {
 	path := filepath.Join("/proc", strconv.Itoa(pid), "cgroup")
 	content, err := os.ReadFile(path)
@@ -48,10 +47,9 @@ func memoryGroupOf(pid int) (memoryGroup, error) {
 	return unified, nil
 }
 
-// exhaust leaves the group little room and has a process of the test's own, in the
-// same group, take more. A limit below what is used would do with version 2; version
-// 1 refuses it, and kills nobody before memory is asked for. The pid is the process
-// that the kernel is to choose.
+// exhaust leaves the group little room, and runs a process in the same group that allocates more. With version 2, a
+// limit below the usage would do. Version 1 refuses such a limit, and kills only at the next allocation. pid is the
+// process that the kernel should choose.
 func (g memoryGroup) exhaust(pid int) error {
 	content, err := os.ReadFile(filepath.Join(g.dir, g.usage))
 	if err != nil {
@@ -67,8 +65,8 @@ func (g memoryGroup) exhaust(pid int) error {
 	if err := os.WriteFile(filepath.Join(g.dir, g.limit), []byte(strconv.FormatInt(used+roomLeft, 10)), 0); err != nil {
 		return err
 	}
-	// tail keeps all that it reads, as there is no end of a line. It may be killed,
-	// too, so how it ends says nothing.
+	// tail keeps all of its input, because there is no end of a line. It may be killed too, so its exit status does not
+	// matter.
 	fill := fmt.Sprintf(`echo $$ > "$0/cgroup.procs" && head -c %d /dev/zero | tail > /dev/null`, fills)
 	err = exec.CommandContext(suite.ctx, "sh", "-c", fill, g.dir).Run()
 	if _, ran := errors.AsType[*exec.ExitError](err); err != nil && !ran {
@@ -77,7 +75,7 @@ func (g memoryGroup) exhaust(pid int) error {
 	return nil
 }
 
-// exhaustMemory has the kernel kill a client pod for its memory.
+// exhaustMemory makes the kernel kill a client pod for its memory.
 func exhaustMemory(index int) func(*testing.T, victim) {
 	return func(t *testing.T, v victim) {
 		pid, err := processOf(clientPod(t, v, index).UID, "loadgen")

@@ -17,15 +17,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// processOf returns the process id of a program in a pod. The node is this
-// machine, so the pod's processes are found by the pod's cgroup.
+// processOf returns the process ID of a program in a pod. The node is this machine, so the pod's cgroup identifies the
+// pod's processes.
 func processOf(pod types.UID, program string) (int, error) {
 	cgroups, err := filepath.Glob("/proc/[0-9]*/cgroup")
 	if err != nil {
 		return 0, err
 	}
 	for _, path := range cgroups {
-		// A process that ends meanwhile is not the one wanted.
+		// A process that ends meanwhile is not the right one.
 		content, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(content), "pod"+string(pod)) {
 			continue
@@ -37,7 +37,7 @@ func processOf(pod types.UID, program string) (int, error) {
 	return 0, fmt.Errorf("pod %s: wanted a process of %s, found none", pod, program)
 }
 
-// operatorProcess returns the process id of the running operator.
+// operatorProcess returns the process ID of the running operator.
 func operatorProcess(ctx context.Context) (int, error) {
 	pod, err := suite.operatorPod(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func operatorProcess(ctx context.Context) (int, error) {
 	return processOf(pod.UID, "manager")
 }
 
-// killOperatorProcess ends the operator's process without a word.
+// killOperatorProcess kills the operator's process without a graceful shutdown.
 func killOperatorProcess(t *testing.T) {
 	t.Helper()
 	pid, err := operatorProcess(suite.ctx)
@@ -58,9 +58,8 @@ func killOperatorProcess(t *testing.T) {
 	}
 }
 
-// blockFromOperator drops what the operator sends to the pods' metrics port.
-// The rule lives in the operator's network namespace: it outlives the process,
-// and is gone with the pod.
+// blockFromOperator drops the operator's packets to the pods' metrics port. The rule is in the operator's network
+// namespace: it outlives the process, and disappears with the pod.
 func blockFromOperator(t *testing.T, addresses []string) {
 	t.Helper()
 	pid, err := operatorProcess(suite.ctx)

@@ -31,8 +31,8 @@ func (e *environment) chart() string {
 	return filepath.Join(e.root, "charts", "etcd-benchmark-operator")
 }
 
-// upgradeOperator installs or upgrades the release from a chart and waits
-// until the Deployment has rolled out. Values that are not given are the chart's.
+// upgradeOperator installs or upgrades the release from a chart and waits until the Deployment has rolled out. Other
+// values are the chart's defaults.
 func (e *environment) upgradeOperator(chart, clientImage string, values ...string) error {
 	colon := strings.LastIndex(e.image, ":")
 	if colon < strings.LastIndex(e.image, "/") {
@@ -60,8 +60,8 @@ func (e *environment) uninstallOperator() error {
 	return err
 }
 
-// removeLeftovers takes away the release and the namespaces of an earlier run,
-// so that every run begins with an installation.
+// removeLeftovers removes the release and the namespaces of an earlier run of the suite, so that every run begins with
+// an installation.
 func (e *environment) removeLeftovers() error {
 	if err := e.createNamespace(operatorNamespace, nil); client.IgnoreAlreadyExists(err) != nil {
 		return err
@@ -81,7 +81,7 @@ func (e *environment) removeLeftovers() error {
 	return e.deleteNamespaces()
 }
 
-// mayUninstall is false where somebody else may need the operator.
+// mayUninstall is false if others may need the operator.
 func (e *environment) mayUninstall() bool { return e.ownCluster || e.installed }
 
 func (e *environment) deleteNamespaces() error {
@@ -112,7 +112,7 @@ func (e *environment) createNamespace(name string, labels map[string]string) err
 	return e.client.Create(e.ctx, ns)
 }
 
-// operatorPods returns all pods of the operator, those that are ending included.
+// operatorPods returns all pods of the operator, including terminating ones.
 func (e *environment) operatorPods(ctx context.Context) ([]corev1.Pod, error) {
 	var deployment appsv1.Deployment
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: release}
@@ -138,8 +138,8 @@ func (e *environment) operatorPod(ctx context.Context) (*corev1.Pod, error) {
 	return nil, fmt.Errorf("wanted a running operator pod, found none among %d", len(pods))
 }
 
-// namespace makes a namespace for a test. A failed test leaves what it saw in
-// bin/e2e; the namespace goes in either case.
+// namespace creates a namespace for a test. A failed test writes a dump to bin/e2e; the namespace is deleted in either
+// case.
 func namespace(t *testing.T, purpose string) string {
 	t.Helper()
 	name := "e2e-" + purpose
@@ -155,8 +155,8 @@ func namespace(t *testing.T, purpose string) string {
 	return name
 }
 
-// deleteNamespace deletes it without waiting: the runs' finalizers need the
-// operator, which the next tests use meanwhile.
+// deleteNamespace deletes a namespace without waiting: the runs' finalizers need the operator, which the next tests use
+// meanwhile.
 func deleteNamespace(t *testing.T, name string) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -165,7 +165,7 @@ func deleteNamespace(t *testing.T, name string) {
 	}
 }
 
-// deleted reports whether an object is gone.
+// deleted returns nil if an object is gone.
 func deleted(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	err := suite.client.Get(ctx, client.ObjectKeyFromObject(b), &v1alpha1.EtcdBenchmark{})
 	if apierrors.IsNotFound(err) {

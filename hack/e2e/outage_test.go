@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// apiOutage is as long as an API server takes to be replaced.
+	// apiOutage is as long as the replacement of an API server takes.
 	apiOutage = 30 * time.Second
-	// kubeletOutage is longer than the 50 s after which a silent node is said not to be ready.
+	// kubeletOutage is longer than the 50 s after which a silent node becomes NotReady.
 	kubeletOutage = 60 * time.Second
 )
 
-// checkLeaderOfTwo kills the process of the one of two operators that leads.
+// checkLeaderOfTwo kills the process of the leader of two operators.
 func checkLeaderOfTwo(t *testing.T) {
 	scaleOperator(t, 2)
 	t.Cleanup(func() { scaleOperator(t, 1) })
@@ -73,8 +73,7 @@ func leadingOperator(t *testing.T) *corev1.Pod {
 	return nil
 }
 
-// checkUpgradedRestart upgrades the release in mid-run; the pods of runs that
-// have begun keep the image that they have.
+// checkUpgradedRestart upgrades the release in mid-run. The pods of runs that have begun keep their image.
 func checkUpgradedRestart(t *testing.T) {
 	checkRestart(t, "operator-upgraded", func(t *testing.T) {
 		if _, err := suite.helm("upgrade", release, suite.chart(), "--namespace", operatorNamespace, "--reuse-values",
@@ -84,8 +83,7 @@ func checkUpgradedRestart(t *testing.T) {
 	})
 }
 
-// checkAPIServerOutage stops the API server for a while: it takes connections
-// and answers nothing.
+// checkAPIServerOutage stops the API server for a while: it accepts connections and does not respond.
 func checkAPIServerOutage(t *testing.T) {
 	checkRestart(t, "api-server-stopped-for-30-s", func(t *testing.T) {
 		pause(t, apiOutage, daemonProcess(t, "kube-apiserver"))
@@ -96,8 +94,8 @@ func checkAPIServerOutage(t *testing.T) {
 	})
 }
 
-// checkKubeletOutage stops the kubelet until its node is not ready: pods run
-// on, but nobody says so, and no annotation reaches them.
+// checkKubeletOutage stops the kubelet until its node is not ready: pods continue, but their state is not reported, and
+// no annotation reaches them.
 func checkKubeletOutage(t *testing.T) {
 	checkRestart(t, "kubelet-stopped-for-60-s", func(t *testing.T) {
 		pause(t, kubeletOutage, daemonProcess(t, "kubelet"))
@@ -105,7 +103,7 @@ func checkKubeletOutage(t *testing.T) {
 	})
 }
 
-// daemonProcess returns the process of a part of the project's own cluster.
+// daemonProcess returns the process of a daemon of the project's own cluster.
 func daemonProcess(t *testing.T, name string) int {
 	t.Helper()
 	out, err := suite.command("go", "run", "./hack/cluster", "status")
@@ -114,7 +112,7 @@ func daemonProcess(t *testing.T, name string) int {
 	}
 	found := regexp.MustCompile(`(?m)^` + name + ` +up +pid (\d+)`).FindStringSubmatch(out)
 	if found == nil {
-		t.Fatalf("wanted %s among what runs, found:\n%s", name, out)
+		t.Fatalf("wanted the daemon %s, found:\n%s", name, out)
 	}
 	pid, err := strconv.Atoi(found[1])
 	if err != nil {

@@ -14,56 +14,51 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// outcome is what must come of a run. In every case its keys must go, unless
-// that is said to be impossible, no foreign key may change, and nothing may be
-// left of it in Kubernetes.
+// outcome is the expected outcome of a run. In every case its keys must be deleted, unless left is set, no foreign key
+// may change, and nothing of it may remain in Kubernetes.
 type outcome struct {
-	// reason of Finished=True; empty means that the object is deleted by the fault.
+	// reason of Finished=True; empty means that the fault deletes the object.
 	reason string
-	// says, if set, is in the message of Finished.
+	// says, if set, is a part of the message of Finished.
 	says string
-	// result is how much of it must be there.
+	// result is how much of the result must exist.
 	result extent
-	// reported are the client pods, by index, that live on or end by themselves:
-	// what they measured must have come.
+	// reported are the client pods, by index, that survive or end by themselves; their measurements must be in the
+	// result.
 	reported []int
-	// did are those of them that must have done all their part.
+	// did are those of them that must have completed their part.
 	did []int
-	// atMost, if set, is how long after its creation the run has ended.
+	// atMost, if set, limits the time from the run's creation to its end.
 	atMost time.Duration
-	// counted: every pod ends by itself and etcd lives on, so what status
-	// reports is what the members counted.
+	// counted: every pod ends by itself and etcd survives, so status and the members' counters agree.
 	counted bool
-	// measured, if set, is the exact number of measured requests, failed ones included.
+	// measured, if set, is the exact number of measured requests, including failed ones.
 	measured int64
-	// failed: some of them must have failed.
+	// failed: some requests must have failed.
 	failed bool
-	// left: nobody can delete the run's keys, which must be said, with the command
-	// that does, and with whyLeft.
+	// left: the run's keys cannot be deleted. The message must say so, with the command that deletes them, and with
+	// whyLeft.
 	left    bool
 	whyLeft string
 }
 
-// extent is how much of a run's result is there.
+// extent is how much of a run's result exists.
 type extent int
 
 const (
-	// whole: every pod's result, whole.
+	// whole: the complete result of every pod.
 	whole extent = iota
-	// partial: what was measured until the fault, which must be something, and
-	// that a part is missing.
+	// partial: some measurements until the fault, and the statement that a part is missing.
 	partial
-	// early: the run is over before it need have measured anything; if it has,
-	// that is partial.
+	// early: the run may end before it has measured anything; if it has, the result is partial.
 	early
 )
 
-// comparesCounts: where the whole result is wanted of a run whose etcd was hurt,
-// what the members counted since they were restarted says nothing.
+// comparesCounts: if the result is whole but etcd was restarted, the members' counters cannot be compared.
 func (want outcome) comparesCounts() bool { return want.counted || want.result != whole }
 
-// requireCounts holds what status reports against what the members counted: the
-// same if every pod ended by itself, and else no more than that.
+// requireCounts compares status with the members' counters: they are equal if every pod ended by itself; otherwise the
+// members may not have counted less.
 func (want outcome) requireCounts(t *testing.T, b *v1alpha1.EtcdBenchmark, rise counters) {
 	t.Helper()
 	if want.counted {
@@ -73,12 +68,12 @@ func (want outcome) requireCounts(t *testing.T, b *v1alpha1.EtcdBenchmark, rise 
 	requireNoMoreCounts(t, b, rise)
 }
 
-// requireOutcome waits for the run's end and holds it against what is wanted.
+// requireOutcome waits for the run's end and compares it with the expected outcome.
 func requireOutcome(t *testing.T, v victim, want outcome) {
 	t.Helper()
-	b, told := v.run, int64(0)
+	b, before := v.run, int64(0)
 	if b.Status.Progress != nil {
-		told = b.Status.Progress.Requests
+		before = b.Status.Progress.Requests
 	}
 	eventually(t, finishWithin, "the run to end", func(ctx context.Context) error {
 		found, err := get(ctx, b)
@@ -96,7 +91,7 @@ func requireOutcome(t *testing.T, v victim, want outcome) {
 	if took := b.Status.CompletionTime.Sub(b.CreationTimestamp.Time); want.atMost > 0 && took > want.atMost {
 		t.Errorf("wanted the run to end within %s of its creation, found %s", want.atMost, took)
 	}
-	requireResult(t, b, want, told)
+	requireResult(t, b, want, before)
 	for _, index := range want.reported {
 		requireReported(t, b, index, slices.Contains(want.did, index))
 	}
@@ -109,8 +104,7 @@ func finishedOrWhyNot(b *v1alpha1.EtcdBenchmark) error {
 	return wantReason(b, v1alpha1.ConditionFinished, "True")
 }
 
-// requireInTime wants a run that did not queue to have finished soon after its
-// time-out.
+// requireInTime requires that a run that did not queue finished soon after its time-out.
 func requireInTime(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	limit := b.CreationTimestamp.Add(time.Duration(b.Spec.TimeoutSeconds)*time.Second + endsAfterTimeout)
@@ -119,9 +113,9 @@ func requireInTime(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// requireResult wants the summary to have what is wanted, and no fewer requests
-// than status had told of before the fault.
-func requireResult(t *testing.T, b *v1alpha1.EtcdBenchmark, want outcome, told int64) {
+// requireResult requires the expected extent of the summary, and at least as many requests as status reported before
+// the fault.
+func requireResult(t *testing.T, b *v1alpha1.EtcdBenchmark, want outcome, before int64) {
 	t.Helper()
 	s := b.Status.Summary
 	if s == nil {
@@ -133,19 +127,18 @@ func requireResult(t *testing.T, b *v1alpha1.EtcdBenchmark, want outcome, told i
 	if s.Partial != (want.result != whole) {
 		t.Errorf("wanted a summary with partial=%t, found %+v", want.result != whole, s)
 	}
-	if want.result != early && s.MeasuredRequests < max(1, told) {
-		t.Errorf("wanted at least one measured request and the %d that status had told of, found %+v", told, s)
+	if want.result != early && s.MeasuredRequests < max(1, before) {
+		t.Errorf("wanted at least one measured request and the %d that status had reported before, found %+v", before, s)
 	}
 	if want.failed && s.FailedRequests == 0 {
 		t.Errorf("wanted some requests to have failed, found %+v", s)
 	}
 	if want.measured > 0 && s.MeasuredRequests != want.measured {
-		t.Errorf("wanted %d requests accounted for, found %+v", want.measured, s)
+		t.Errorf("wanted %d requests in the summary, found %+v", want.measured, s)
 	}
 }
 
-// requireReported wants the numbers of a client pod to have come, and, if it did
-// all its part, every one of them.
+// requireReported requires the numbers of a client pod; if the pod completed its part, it requires all of them.
 func requireReported(t *testing.T, b *v1alpha1.EtcdBenchmark, index int, did bool) {
 	t.Helper()
 	at := slices.IndexFunc(b.Status.Pods, func(p v1alpha1.PodStatus) bool { return int(p.Index) == index })

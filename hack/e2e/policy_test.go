@@ -20,46 +20,46 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// heldMessage is what the policy of a hold answers.
-const heldMessage = "held back by the end-to-end test"
+// blockedMessage is the error message of the blocking policy.
+const blockedMessage = "blocked by the end-to-end test"
 
-// hold makes the API server refuse what the operator wants to write.
-type hold struct {
-	// ns is the namespace that it is about, name its own name there.
+// writeBlock makes the API server refuse certain writes of the operator.
+type writeBlock struct {
+	// ns is the namespace of the blocked objects, and name the policy's name.
 	ns, name string
 	// labels select the objects; none means all.
 	labels map[string]string
 	group  string
-	// version and resources are of the objects.
+	// version and resources of the objects.
 	version   string
 	resources []string
-	// allowed is the CEL expression of what is not refused.
+	// allowed is the CEL expression for writes that are not refused.
 	allowed string
-	// probe is an object that the policy refuses and nothing else does.
+	// probe is an object that only this policy refuses.
 	probe client.Object
 }
 
-// holdAnnotation keeps an annotation from all pods of a run.
-func holdAnnotation(ns, run, annotation string) hold {
-	h := hold{ns: ns, name: run + "-annotation", version: "v1", resources: []string{"pods"}}
+// blockAnnotation blocks an annotation on all pods of a run.
+func blockAnnotation(ns, run, annotation string) writeBlock {
+	h := writeBlock{ns: ns, name: run + "-annotation", version: "v1", resources: []string{"pods"}}
 	h.labels = map[string]string{v1alpha1.LabelComponent: v1alpha1.ComponentLoad, v1alpha1.LabelRunName: run}
 	h.allowed = fmt.Sprintf("!has(object.metadata.annotations) || !(%q in object.metadata.annotations)", annotation)
 	h.probe = annotatedPod(h, annotation)
 	return h
 }
 
-// ofPod narrows a hold on pods to one of them, by its index in the Job.
-func (h hold) ofPod(index int) hold {
+// ofPod limits a block to one pod, by its index in the Job.
+func (h writeBlock) ofPod(index int) writeBlock {
 	h.labels = maps.Clone(h.labels)
 	h.labels[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
 	h.probe.SetLabels(h.labels)
 	return h
 }
 
-// holdStage keeps the runs of a namespace from being said to be in a stage.
-func holdStage(ns, stage string) hold {
+// blockStage blocks a stage in the status of the runs of a namespace.
+func blockStage(ns, stage string) writeBlock {
 	const asked = "e2e.etcdbench.dev/probe"
-	h := hold{ns: ns, name: "stage", group: v1alpha1.GroupVersion.Group, version: v1alpha1.GroupVersion.Version}
+	h := writeBlock{ns: ns, name: "stage", group: v1alpha1.GroupVersion.Group, version: v1alpha1.GroupVersion.Version}
 	h.resources = []string{"etcdbenchmarks", "etcdbenchmarks/status"}
 	h.allowed = fmt.Sprintf("!(has(object.metadata.labels) && %q in object.metadata.labels) && "+
 		"!(has(object.status) && has(object.status.conditions) && object.status.conditions.exists(c, c.type == %q && c.reason == %q))",
@@ -71,8 +71,8 @@ func holdStage(ns, stage string) hold {
 	return h
 }
 
-// set makes the API server refuse until release: it returns when that is in force.
-func (h hold) set(t *testing.T) {
+// set makes the API server refuse until release. It returns when the policy is in force.
+func (h writeBlock) set(t *testing.T) {
 	t.Helper()
 	for _, object := range []client.Object{h.policy(), h.binding()} {
 		if err := suite.client.Create(suite.ctx, object); err != nil {
@@ -82,15 +82,15 @@ func (h hold) set(t *testing.T) {
 	t.Cleanup(func() { h.release(t) })
 	eventually(t, time.Minute, "the policy to be in force", func(ctx context.Context) error {
 		err := suite.client.Create(ctx, h.probe.DeepCopyObject().(client.Object), client.DryRunAll)
-		if err == nil || !strings.Contains(err.Error(), heldMessage) {
-			return fmt.Errorf("what it should refuse got: %w", err)
+		if err == nil || !strings.Contains(err.Error(), blockedMessage) {
+			return fmt.Errorf("a write that the policy should refuse returned: %w", err)
 		}
 		return nil
 	})
 }
 
-// release removes what set created, if it is there.
-func (h hold) release(t *testing.T) {
+// release removes what set created, if it exists.
+func (h writeBlock) release(t *testing.T) {
 	t.Helper()
 	for _, object := range []client.Object{h.binding(), h.policy()} {
 		if err := suite.client.Delete(suite.detached().ctx, object); client.IgnoreNotFound(err) != nil {
@@ -99,9 +99,9 @@ func (h hold) release(t *testing.T) {
 	}
 }
 
-func (h hold) meta() metav1.ObjectMeta { return metav1.ObjectMeta{Name: h.ns + "-" + h.name} }
+func (h writeBlock) meta() metav1.ObjectMeta { return metav1.ObjectMeta{Name: h.ns + "-" + h.name} }
 
-func (h hold) policy() *admissionv1.ValidatingAdmissionPolicy {
+func (h writeBlock) policy() *admissionv1.ValidatingAdmissionPolicy {
 	equivalent := admissionv1.Equivalent
 	return &admissionv1.ValidatingAdmissionPolicy{
 		ObjectMeta: h.meta(),
@@ -115,12 +115,12 @@ func (h hold) policy() *admissionv1.ValidatingAdmissionPolicy {
 					Rule:       admissionv1.Rule{APIGroups: []string{h.group}, APIVersions: []string{h.version}, Resources: h.resources},
 				}}},
 			},
-			Validations: []admissionv1.Validation{{Expression: h.allowed, Message: heldMessage}},
+			Validations: []admissionv1.Validation{{Expression: h.allowed, Message: blockedMessage}},
 		},
 	}
 }
 
-func (h hold) binding() *admissionv1.ValidatingAdmissionPolicyBinding {
+func (h writeBlock) binding() *admissionv1.ValidatingAdmissionPolicyBinding {
 	return &admissionv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: h.meta(),
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
@@ -130,8 +130,8 @@ func (h hold) binding() *admissionv1.ValidatingAdmissionPolicyBinding {
 	}
 }
 
-// annotatedPod is a pod that is fine but for what h refuses.
-func annotatedPod(h hold, annotation string) *corev1.Pod {
+// annotatedPod is a valid pod with the annotation that h refuses.
+func annotatedPod(h writeBlock, annotation string) *corev1.Pod {
 	no, yes := false, true
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

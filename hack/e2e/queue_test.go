@@ -15,9 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkQueue creates three runs on one etcd: the second by the addresses of the
-// first, the third by others, so that only its pods see where it is. They take
-// turns, and the two that wait write nothing until then.
+// checkQueue creates three runs on one etcd. The second has the addresses of the first; the third has others, so only
+// its pods can identify the cluster. The runs execute one after the other, and a waiting run writes nothing.
 func checkQueue(t *testing.T) {
 	ns := namespace(t, "queue")
 	first := newEndless(ns, "first")
@@ -73,7 +72,7 @@ func awaitQueued(t *testing.T, b, behind *v1alpha1.EtcdBenchmark, sameCluster bo
 	})
 }
 
-// holderName is of the run behind which a victim queues.
+// holderName is the name of the run behind which a victim queues.
 const holderName = "holder"
 
 func queueBehindHolder(t *testing.T, v victim) {
@@ -85,10 +84,9 @@ func queueBehindHolder(t *testing.T, v victim) {
 	awaitQueued(t, create(t, v.run), holder, false)
 }
 
-// endHolder waits until the run that queues has ended, still behind the other,
-// which goes then.
+// endHolder waits until the queued run has ended, and then deletes the other one.
 func endHolder(t *testing.T, v victim) {
-	eventually(t, goneWithin, "the run that queues to have ended", func(ctx context.Context) error {
+	eventually(t, goneWithin, "the queued run to end", func(ctx context.Context) error {
 		found, err := get(ctx, v.run)
 		if err != nil {
 			return client.IgnoreNotFound(err)
@@ -100,12 +98,12 @@ func endHolder(t *testing.T, v victim) {
 		t.Fatal(err)
 	}
 	if ended(holder) {
-		t.Errorf("the run in front has ended: %+v", holder.Status.Conditions)
+		t.Errorf("the run ahead in the queue has ended: %+v", holder.Status.Conditions)
 	}
 	if err := suite.client.Delete(suite.ctx, holder); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, goneWithin, "the run in front to be gone", func(ctx context.Context) error { return deleted(ctx, holder) })
+	eventually(t, goneWithin, "the run ahead in the queue to be gone", func(ctx context.Context) error { return deleted(ctx, holder) })
 }
 
 // checkGuard ends a run by a rule about its target.
@@ -123,8 +121,7 @@ func checkGuard(t *testing.T) {
 	}
 }
 
-// databaseOf is the size of the largest database of the target's members, as a
-// run sees it, in bytes.
+// databaseOf is the size of the largest database of the target's members, as a run reads it, in bytes.
 func databaseOf(t *testing.T, c *etcdCluster) (largest int64) {
 	t.Helper()
 	b := runToEnd(t, newPut(c, "guard-size", 10))

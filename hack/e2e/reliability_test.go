@@ -18,12 +18,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// reliability is what the faults of this run of the suite came to. At the level
-// all, if nothing failed or was left out, it becomes the table of
-// docs/reliability.md.
+// reliability collects how the runs with faults ended. At level all, if no test failed or was skipped, it becomes the
+// table of docs/reliability.md.
 var reliability ledger
 
-// ledger collects the ends of runs from tests that run side by side.
+// ledger collects the ends of runs from concurrent tests.
 type ledger struct {
 	mu      sync.Mutex
 	entries []ledgerEntry
@@ -35,11 +34,10 @@ func (e ledgerEntry) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s |", e.fault, e.stage, e.reason, e.result, e.keys)
 }
 
-// add takes the end of a run whose test has passed until now; left says that its
-// keys could not be deleted.
+// add records the end of a run, unless its test has failed. left means that the run's keys could not be deleted.
 func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmark, left bool) {
 	t.Helper()
-	e := ledgerEntry{fault: fault, stage: stage, reason: "deleted", result: "goes with the object", keys: "none left"}
+	e := ledgerEntry{fault: fault, stage: stage, reason: "deleted", result: "deleted with the object", keys: "none left"}
 	if finished := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished); finished != nil && ended(b) {
 		e.reason, e.result = finished.Reason, resultWords(b)
 	}
@@ -47,7 +45,7 @@ func (l *ledger) add(t *testing.T, fault, stage string, b *v1alpha1.EtcdBenchmar
 		e.keys = "nothing written"
 	}
 	if left {
-		e.keys = "left, and the command told that deletes them"
+		e.keys = "left; the command that deletes them is reported"
 	}
 	t.Logf("%s", e)
 	l.mu.Lock()
@@ -67,7 +65,7 @@ func resultWords(b *v1alpha1.EtcdBenchmark) string {
 	return "whole"
 }
 
-// Where the table begins and ends in the document.
+// The comments around the table in the document.
 const (
 	ledgerBegin = "<!-- faults: begin; written by `make e2e LEVEL=all` -->\n"
 	ledgerEnd   = "<!-- faults: end -->\n"
@@ -87,14 +85,14 @@ func (l *ledger) write(t *testing.T) {
 	before, rest, begins := strings.Cut(string(text), ledgerBegin)
 	_, after, ends := strings.Cut(rest, ledgerEnd)
 	if !begins || !ends {
-		t.Fatalf("%s: wanted the two comments between which the table stands, found %t and %t", path, begins, ends)
+		t.Fatalf("%s: wanted the two comments around the table, found begin %t and end %t", path, begins, ends)
 	}
 	if err := os.WriteFile(path, []byte(before+ledgerBegin+l.markdown(time.Now())+ledgerEnd+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// markdown is the table, one line for all stages in which a fault came to the same.
+// markdown returns the table. Stages in which a fault had the same outcome share a row.
 func (l *ledger) markdown(now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +108,7 @@ func (l *ledger) markdown(now time.Time) string {
 	}
 	slices.SortStableFunc(order, func(a, b ledgerEntry) int { return cmp.Compare(a.fault, b.fault) })
 	var out strings.Builder
-	fmt.Fprintf(&out, "\nLast passed as a whole on %s: %d runs.\n\n| fault | in stage | Finished | result | keys |\n|---|---|---|---|---|\n",
+	fmt.Fprintf(&out, "\nAll rows passed on %s, in one invocation of the tests with %d runs.\n\n| fault | stage | Finished | result | keys |\n|---|---|---|---|---|\n",
 		now.UTC().Format(time.DateOnly), len(l.entries))
 	for _, e := range order {
 		slices.Sort(stages[e])

@@ -14,15 +14,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// heldRun is a run that something keeps in one stage, so that the operator is
-// killed there and nowhere else.
-type heldRun struct {
+// pinnedRun is a run that is kept in one stage, so that the operator is killed exactly there.
+type pinnedRun struct {
 	name  string
 	stage string
-	// start creates the run and whatever holds it in its stage.
+	// start creates the run and everything that keeps it in its stage.
 	start func(*testing.T, *v1alpha1.EtcdBenchmark)
-	// letGo, if set, removes what holds it.
-	letGo func(*testing.T, *v1alpha1.EtcdBenchmark)
+	// resume, if set, lets the run continue.
+	resume func(*testing.T, *v1alpha1.EtcdBenchmark)
 }
 
 // checkPodDeletedRestart replaces the operator's pod at once.
@@ -36,35 +35,33 @@ func checkPodDeletedRestart(t *testing.T) {
 	})
 }
 
-// checkProcessKilledRestart kills the operator's process: nobody gives the
-// lease back.
+// checkProcessKilledRestart kills the operator's process: the lease is not released.
 func checkProcessKilledRestart(t *testing.T) {
 	checkRestart(t, "operator-process-killed", killOperatorProcess)
 }
 
-// checkRestart holds one run in each stage, kills the operator once, and wants
-// every run to end as if nothing had happened.
+// checkRestart keeps one run in each stage, kills the operator once, and requires every run to end normally.
 func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
 	ns := namespace(t, what)
 	jobs := recordLoadJobs(t, ns)
 	before := putForeign(t, suite.side)
-	held := heldRuns(ns)
-	runs := make([]*v1alpha1.EtcdBenchmark, len(held))
-	for i, h := range held {
+	pinned := pinnedRuns(ns)
+	runs := make([]*v1alpha1.EtcdBenchmark, len(pinned))
+	for i, h := range pinned {
 		runs[i] = newPutIn(ns, suite.side, h.name, 2000)
 		h.start(t, runs[i])
 		awaitStage(t, runs[i], h.stage)
 	}
-	for i, h := range held {
+	for i, h := range pinned {
 		requireStage(t, runs[i], h.stage)
 	}
 	kill(t)
-	for i, h := range held {
-		if h.letGo != nil {
-			h.letGo(t, runs[i])
+	for i, h := range pinned {
+		if h.resume != nil {
+			h.resume(t, runs[i])
 		}
 	}
-	for i, h := range held {
+	for i, h := range pinned {
 		t.Run(h.name, func(t *testing.T) {
 			b := awaitEnd(t, runs[i])
 			requireWhole(t, victim{run: b, target: suite.side, before: before})
@@ -74,8 +71,7 @@ func checkRestart(t *testing.T, what string, kill func(*testing.T)) {
 	}
 }
 
-// requireWhole wants a run to have done all that was asked, in spite of what
-// happened, and no harm.
+// requireWhole requires that a run completed in spite of the restart, and did no harm.
 func requireWhole(t *testing.T, v victim) {
 	t.Helper()
 	requireCompleted(t, v.run)
@@ -94,23 +90,23 @@ func requireStage(t *testing.T, b *v1alpha1.EtcdBenchmark, stage string) {
 	}
 }
 
-// heldRuns are in the order of how long they stay in their stage.
-func heldRuns(ns string) []heldRun {
+// pinnedRuns are sorted by how long they stay in their stage.
+func pinnedRuns(ns string) []pinnedRun {
 	last := int(newPutIn(ns, suite.side, "", 1).Spec.Load.Pods) - 1
-	start := holdAnnotation(ns, "armed", plan.AnnotationStartAt).ofPod(last)
-	return []heldRun{
+	start := blockAnnotation(ns, "armed", plan.AnnotationStartAt).ofPod(last)
+	return []pinnedRun{
 		{
 			name: "preparing", stage: v1alpha1.StagePreparing,
-			start: startUnschedulable,
-			letGo: func(t *testing.T, b *v1alpha1.EtcdBenchmark) { labelNodes(t, b.Namespace, "go") },
+			start:  startUnschedulable,
+			resume: func(t *testing.T, b *v1alpha1.EtcdBenchmark) { labelNodes(t, b.Namespace, "go") },
 		},
 		{
 			// The start is in status and on the first pod, but not on the last.
 			name: "armed", stage: v1alpha1.StageArmed,
-			start: func(t *testing.T, b *v1alpha1.EtcdBenchmark) { start.set(t); startHalfArmed(t, b) },
-			letGo: func(t *testing.T, _ *v1alpha1.EtcdBenchmark) { start.release(t) },
+			start:  func(t *testing.T, b *v1alpha1.EtcdBenchmark) { start.set(t); startHalfArmed(t, b) },
+			resume: func(t *testing.T, _ *v1alpha1.EtcdBenchmark) { start.release(t) },
 		},
-		{name: "collecting", stage: v1alpha1.StageCollecting, start: startUncleaned, letGo: deleteKeys},
+		{name: "collecting", stage: v1alpha1.StageCollecting, start: startUncleaned, resume: deleteKeys},
 		{name: "running", stage: v1alpha1.StageRunning, start: startLong},
 	}
 }
@@ -121,7 +117,7 @@ func startUnschedulable(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	create(t, b)
 }
 
-// startHalfArmed waits until every pod but the last has its start.
+// startHalfArmed waits until every pod except the last has its start.
 func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	create(t, b)
 	eventually(t, 2*time.Minute, "the first pod to have its start", func(ctx context.Context) error {
@@ -146,10 +142,10 @@ func startHalfArmed(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 func startUncleaned(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	b.Spec = newSlow(suite.side, b.Name).Spec
 	create(t, b)
-	addStranger(t, victim{run: b, target: suite.side})
+	addMissingPod(t, victim{run: b, target: suite.side})
 }
 
-// deleteKeys does what the missing pod, as the last one, would do.
+// deleteKeys deletes the keys as the missing last pod would.
 func deleteKeys(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	if _, err := suite.side.etcdctl("del", "--prefix", b.KeyPrefix()); err != nil {
@@ -163,7 +159,7 @@ func startLong(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	create(t, b)
 }
 
-// labelNodes sets a label on every node, and takes it off when the test ends.
+// labelNodes sets a label on every node, and removes it when the test ends.
 func labelNodes(t *testing.T, key, value string) {
 	t.Helper()
 	mustKubectl(t, "label", "nodes", "--all", "--overwrite", key+"="+value)

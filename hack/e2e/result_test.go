@@ -23,8 +23,7 @@ func requireReason(t *testing.T, b *v1alpha1.EtcdBenchmark, reason string) {
 	}
 }
 
-// requireCompleted ends the test unless the run did all that was asked, every
-// pod reported, and no key is left.
+// requireCompleted ends the test unless the run completed, every pod reported, and no key is left.
 func requireCompleted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	requireReason(t, b, v1alpha1.ReasonCompleted)
@@ -54,10 +53,9 @@ func requireAllPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// overloaded counts the requests that etcd refused since one of its members was
-// 5,000 entries behind, as happens where many members and clients share two
-// processors. They are told as failed, which is right. More than one in a hundred
-// is no moment of overload: a full quota is refused so too.
+// overloaded counts the requests that etcd refused because a member was 5,000 entries behind. This happens if many
+// members and clients share two processors. Such requests are correctly reported as failed. More than one in a hundred
+// is not a short overload: a full quota causes the same error.
 func overloaded(b *v1alpha1.EtcdBenchmark) (refused int64) {
 	for _, o := range b.Status.Summary.Operations {
 		for _, e := range o.Errors {
@@ -69,9 +67,8 @@ func overloaded(b *v1alpha1.EtcdBenchmark) (refused int64) {
 	return min(refused, b.Status.Summary.MeasuredRequests/100)
 }
 
-// requireMeasured holds the number of measured requests against what was asked
-// for, in the sum and over the operations, and wants none to have failed but by
-// overload.
+// requireMeasured compares the number of measured requests with the requested one, in total and over the operations,
+// and requires that none failed except by overload.
 func requireMeasured(t *testing.T, b *v1alpha1.EtcdBenchmark, want int64) {
 	t.Helper()
 	s := b.Status.Summary
@@ -91,17 +88,16 @@ func requireMeasured(t *testing.T, b *v1alpha1.EtcdBenchmark, want int64) {
 	}
 }
 
-// requireOrderedPercentiles checks that no percentile lies below a smaller one,
-// and that there is something to order.
+// requireOrderedPercentiles requires that percentiles exist and are in ascending order.
 func requireOrderedPercentiles(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for _, o := range b.Status.Summary.Operations {
 		if o.Succeeded == 0 {
 			continue
 		}
-		// An event has no service time, and may come before what it is timed from.
+		// An event has no service time, and may come before the response that it is timed from.
 		isEvent := o.Operation.IsEvent()
-		// What was cut off, or never sent, counts with how long it had waited.
+		// Requests that were cut off, or never sent, count with the time that they had waited.
 		requireOrdered(t, b.Name+": latency of "+string(o.Operation), o.Latency, o.Succeeded+o.Censored, !isEvent)
 		if !isEvent {
 			requireOrdered(t, b.Name+": service time of "+string(o.Operation), o.ServiceTime, o.Succeeded, true)

@@ -15,10 +15,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// neighbours are keys close to where a run writes, which it must not touch.
+// neighbours are keys close to a run's prefix, which the run must not change.
 var neighbours = []string{"a", "etcdbench", "etcdbench.", "etcdbench/", "etcdbench/00000000", "etcdbench/zzzzzzzz/k", "etcdbench0", "registry/x"}
 
-// putNeighbours writes them and returns the store as it is then.
+// putNeighbours writes them and returns the store after that.
 func putNeighbours(t *testing.T, c *etcdCluster, keys []string) map[string]entry {
 	t.Helper()
 	for _, key := range keys {
@@ -39,7 +39,7 @@ func mustStore(t *testing.T, c *etcdCluster, prefix string) map[string]entry {
 	return found
 }
 
-// requireStore wants the whole store to be as it was: keys, values, revisions.
+// requireStore requires that the whole store is unchanged: keys, values, revisions.
 func requireStore(t *testing.T, c *etcdCluster, want map[string]entry) {
 	t.Helper()
 	if diff := cmp.Diff(want, mustStore(t, c, "")); diff != "" {
@@ -47,8 +47,7 @@ func requireStore(t *testing.T, c *etcdCluster, want map[string]entry) {
 	}
 }
 
-// checkSample applies the sample as a user does and holds its result against
-// what etcd itself counted.
+// checkSample applies the sample as a user does and compares its result with etcd's own counters.
 func checkSample(t *testing.T) {
 	c := suite.counted
 	store := putNeighbours(t, c, neighbours)
@@ -61,7 +60,7 @@ func checkSample(t *testing.T) {
 			dump(t, c.namespace)
 		}
 	})
-	// From the first moment: the object may not look finished before the operator has seen it.
+	// Wait from the beginning: the object must not look finished before the operator has seen it.
 	mustKubectl(t, "wait", "-n", c.namespace, "--for=condition=Finished", "etcdbenchmark/"+name, "--timeout=5m")
 	b := awaitEnd(t, named(c.namespace, name))
 
@@ -75,7 +74,7 @@ func checkSample(t *testing.T) {
 		t.Errorf("wanted 3 pods to report, found %d", got)
 	}
 	requireColumns(t, b)
-	requireStory(t, b)
+	requireStageEvents(t, b)
 	logTimes(t, b)
 }
 
@@ -86,7 +85,7 @@ func named(namespace, name string) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// requireColumns looks at `kubectl get eb`.
+// requireColumns checks the output of `kubectl get eb`.
 func requireColumns(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	lines := strings.Split(mustKubectl(t, "get", "eb", "-n", b.Namespace, b.Name), "\n")
@@ -102,11 +101,11 @@ func requireColumns(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// requireStory looks at `kubectl describe`: its events tell every stage.
-func requireStory(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+// requireStageEvents checks the output of `kubectl describe`: its events show every stage.
+func requireStageEvents(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	story := []string{v1alpha1.StagePreparing, v1alpha1.StageArmed, v1alpha1.StageRunning, v1alpha1.StageCollecting, v1alpha1.ReasonCompleted}
-	// Events are written beside the status, not with it.
+	// Events are written separately from the status.
 	eventually(t, 30*time.Second, "all stages in the events", func(context.Context) error {
 		out, err := suite.kubectl("describe", "eb", "-n", b.Namespace, b.Name)
 		if err != nil {
@@ -117,7 +116,7 @@ func requireStory(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	})
 }
 
-// logTimes shows the figures of speed; none of them fails the test.
+// logTimes logs durations; none of them fails the test.
 func logTimes(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	if b.Status.CompletionTime == nil || b.Status.Summary.WindowEnd == nil {
@@ -127,7 +126,7 @@ func logTimes(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 		b.Status.Summary.StartSkewMicroseconds, b.Status.CompletionTime.Sub(b.Status.Summary.WindowEnd.Time))
 }
 
-// containsAll says which of the wanted words are missing in a text.
+// containsAll returns an error with the wanted words that a text lacks.
 func containsAll(text string, wanted []string) error {
 	for _, word := range wanted {
 		if !strings.Contains(text, word) {

@@ -14,12 +14,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// sampleSeconds is long enough for every sample to show what it does.
+// sampleSeconds is long enough for every sample to show its effect.
 const sampleSeconds = 6
 
-// checkSamples runs every sample on the counted target, for a shorter time than
-// its author chose: the members counted what it reports, and the store and the
-// leases are afterwards what they were before.
+// checkSamples runs every sample on the counted target, for a shorter time than the sample says. The members' counters
+// must agree with the result, and afterwards the store and the leases must be as before.
 func checkSamples(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(suite.root, "config", "samples", "etcdbenchmark_*.yaml"))
 	if err != nil || len(files) < 10 {
@@ -28,7 +27,7 @@ func checkSamples(t *testing.T) {
 	store := putNeighbours(t, suite.counted, neighbours)
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "etcdbenchmark_"), ".yaml")
-		if name == "tls" { // its target is somebody's own
+		if name == "tls" { // if name == "tls" { // it needs a target with certificates
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func shortSample(t *testing.T, file, name string) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// hasten lets disturbances happen twice in the short window.
+// hasten shortens the intervals of disturbances, so that each happens twice in the short window.
 func hasten(disturbances []spec.Disturbance) {
 	for i := range disturbances {
 		disturbances[i].EverySeconds = 2

@@ -17,23 +17,23 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// Passwords that can be mistaken for nothing else, wherever they turn up.
+// Passwords that cannot be confused with other text.
 const (
-	rightPassword = "planted-right-8c41f7d2"
-	wrongPassword = "planted-wrong-3b90e6aa"
+	rightPassword = "createdSecrets-right-8c41f7d2"
+	wrongPassword = "createdSecrets-wrong-3b90e6aa"
 )
 
-// planted are the texts of all Secrets that the suite has made.
-var planted plants
+// createdSecrets are the contents of all Secrets that the suite has created.
+var createdSecrets secretTexts
 
-// plants are texts that only Secrets may hold, by what they are.
-type plants struct {
+// secretTexts are texts that only Secrets may contain, by description.
+type secretTexts struct {
 	mu    sync.Mutex
 	texts map[string]string
 }
 
 // add takes the password and the private key of a Secret, if it has them.
-func (p *plants) add(secret string, data map[string][]byte) error {
+func (p *secretTexts) add(secret string, data map[string][]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.texts == nil {
@@ -46,7 +46,7 @@ func (p *plants) add(secret string, data map[string][]byte) error {
 	if !found {
 		return nil
 	}
-	// The second line of a PEM block is the first of what it encodes.
+	// The second line of a PEM block is the first one of its data.
 	lines := bytes.Split(key, []byte("\n"))
 	if len(lines) < 2 || len(lines[1]) < 40 {
 		return fmt.Errorf("%s: wanted a private key in %s, found %d lines", secret, plan.KeyFile, len(lines))
@@ -55,32 +55,32 @@ func (p *plants) add(secret string, data map[string][]byte) error {
 	return nil
 }
 
-func (p *plants) plant(what, text string) {
+func (p *secretTexts) plant(what, text string) {
 	p.texts[what] = text
-	// Cut to whole groups of three bytes: the encoding of a part is then a part of the encoding.
+	// Cut to whole groups of three bytes: then the encoding of a part is a part of the encoding.
 	p.texts[what+" in base64"] = base64.StdEncoding.EncodeToString([]byte(text[:len(text)/3*3]))
 }
 
-// requireNone wants none of the texts to be shown.
-func (p *plants) requireNone(t *testing.T, where, text string) {
+// requireNone requires that a text contains none of the secrets.
+func (p *secretTexts) requireNone(t *testing.T, where, text string) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.texts) == 0 {
-		t.Fatal("wanted Secrets to look for, none was made")
+		t.Fatal("wanted Secrets to search for, found none")
 	}
 	for what, secret := range p.texts {
 		if strings.Contains(text, secret) {
-			t.Errorf("%s shows %s", where, what)
+			t.Errorf("%s contains %s", where, what)
 		}
 	}
 }
 
-// checkSecrecy looks for what the Secrets of earlier scenarios hold in
-// everything that the API server stores but Secrets, and in every log.
+// checkSecrecy searches for the secrets of earlier scenarios in everything that the API server stores, except Secrets,
+// and in every log.
 func checkSecrecy(t *testing.T) {
 	for _, kind := range listedKinds(t) {
-		planted.requireNone(t, "kubectl get "+kind+" -A", mustKubectl(t, "get", kind, "-A", "-o", "json"))
+		createdSecrets.requireNone(t, "kubectl get "+kind+" -A", mustKubectl(t, "get", kind, "-A", "-o", "json"))
 	}
 	var namespaces corev1.NamespaceList
 	if err := suite.client.List(suite.ctx, &namespaces); err != nil {
@@ -97,17 +97,15 @@ func checkSecrecy(t *testing.T) {
 	}
 }
 
-// requireSecrecyIn is checkSecrecy for what a run has in its namespace, before
-// that goes.
+// requireSecrecyIn is checkSecrecy for the objects of a run's namespace, before these are deleted.
 func requireSecrecyIn(t *testing.T, ns string) {
 	t.Helper()
 	const kinds = "etcdbenchmarks,jobs,pods,configmaps,events"
-	planted.requireNone(t, "kubectl get "+kinds+" -n "+ns, mustKubectl(t, "get", kinds, "-n", ns, "-o", "json"))
+	createdSecrets.requireNone(t, "kubectl get "+kinds+" -n "+ns, mustKubectl(t, "get", kinds, "-n", ns, "-o", "json"))
 	requireSecretLogs(t, ns)
 }
 
-// requireSecretLogs looks into the logs of a namespace's pods, and returns how
-// many there were.
+// requireSecretLogs searches the logs of a namespace's pods, and returns their number.
 func requireSecretLogs(t *testing.T, ns string) (logs int) {
 	t.Helper()
 	var pods corev1.PodList
@@ -115,17 +113,17 @@ func requireSecretLogs(t *testing.T, ns string) (logs int) {
 		t.Fatal(err)
 	}
 	for _, pod := range pods.Items {
-		// A pod whose container has not started, or that goes meanwhile, has no log.
+		// A pod whose container has not started, or that is deleted meanwhile, has no log.
 		log, err := suite.set.CoreV1().Pods(ns).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(suite.ctx)
 		if err == nil {
 			logs++
-			planted.requireNone(t, "the log of "+ns+"/"+pod.Name, string(log))
+			createdSecrets.requireNone(t, "the log of "+ns+"/"+pod.Name, string(log))
 		}
 	}
 	return logs
 }
 
-// listedKinds are all kinds that can be listed, but Secrets.
+// listedKinds are all kinds that can be listed, except Secrets.
 func listedKinds(t *testing.T) []string {
 	t.Helper()
 	lists, err := suite.set.Discovery().ServerPreferredResources()

@@ -19,7 +19,7 @@ const (
 	passwordSecret = "etcd-user"
 )
 
-// prepareSecured makes the certificates of the target that asks for them.
+// prepareSecured creates the certificates of the target that requires them.
 func (e *environment) prepareSecured() error {
 	var err error
 	if e.authority, err = certificates.New("e2e etcd CA"); err != nil {
@@ -28,8 +28,8 @@ func (e *environment) prepareSecured() error {
 	return e.secure(e.secured)
 }
 
-// secure makes the certificates of a target that is to ask for them, and of its
-// clients: the members' cover the names of their pods and nothing else.
+// secure creates the certificates of a target that requires them, and of its clients. The members' certificates cover
+// only the names of their pods.
 func (e *environment) secure(c *etcdCluster) error {
 	c.secret = serverSecret
 	c.flags = []string{
@@ -54,8 +54,8 @@ func (e *environment) secure(c *etcdCluster) error {
 	return e.createSecret(c.namespace, clientSecret, user)
 }
 
-// guardWithPassword gives the guarded target a user that may touch the runs'
-// keys only, and turns authentication on.
+// guardWithPassword creates a user of the guarded target with access only to the runs' keys, and turns authentication
+// on.
 func (e *environment) guardWithPassword() error {
 	c := e.guarded
 	for _, args := range [][]string{
@@ -82,8 +82,8 @@ func basicAuth(username, password string) map[string][]byte {
 	}
 }
 
-// checkTLS loads, by the Service's name, a target that asks for client
-// certificates and whose own certificates cover pod names only.
+// checkTLS loads, by the Service's name, a target that requires client certificates and whose own certificates cover
+// only pod names.
 func checkTLS(t *testing.T) {
 	b := newPut(suite.secured, "tls", 3000)
 	b.Spec.Target = v1alpha1.Target{
@@ -103,8 +103,7 @@ func checkTLS(t *testing.T) {
 	}
 }
 
-// checkAuth loads a target with authentication as a user that may touch the
-// default key prefix only.
+// checkAuth loads a target with authentication as a user with access only to the default key prefix.
 func checkAuth(t *testing.T) {
 	b := newPut(suite.guarded, "auth", 3000)
 	b.Spec.Target = v1alpha1.Target{

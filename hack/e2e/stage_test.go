@@ -12,32 +12,32 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// heldStage brings a run into a stage and keeps it there.
-type heldStage struct {
+// pinnedStage brings a run into a stage and keeps it there.
+type pinnedStage struct {
 	// start creates the run and returns when it is in the stage.
 	start func(*testing.T, victim)
-	// letGo, if set, removes what holds it.
-	letGo func(*testing.T, victim)
+	// resume, if set, lets the run continue.
+	resume func(*testing.T, victim)
 }
 
-// collectingRequests are those of a run that is brought to wait for its end.
+// collectingRequests is the number of requests of a run that is kept in Collecting.
 const collectingRequests = 300
 
-// stages are those in which a run can be held.
-func stages() map[string]heldStage {
-	ready := func(v victim) hold { return holdStage(v.run.Namespace, v1alpha1.StageArmed) }
-	start := func(v victim) hold { return holdAnnotation(v.run.Namespace, v.run.Name, plan.AnnotationStartAt) }
-	return map[string]heldStage{
-		// Another run has the target, and goes on until this one has ended.
-		v1alpha1.StageQueued: {start: queueBehindHolder, letGo: endHolder},
-		// All pods are ready, and the operator may not say so.
+// stages are those in which a run can be kept.
+func stages() map[string]pinnedStage {
+	ready := func(v victim) writeBlock { return blockStage(v.run.Namespace, v1alpha1.StageArmed) }
+	start := func(v victim) writeBlock { return blockAnnotation(v.run.Namespace, v.run.Name, plan.AnnotationStartAt) }
+	return map[string]pinnedStage{
+		// Another run uses the target until this one has ended.
+		v1alpha1.StageQueued: {start: queueBehindHolder, resume: endHolder},
+		// All pods are ready, but the operator cannot write the next stage.
 		v1alpha1.StagePreparing: {
 			start: func(t *testing.T, v victim) {
 				ready(v).set(t)
 				create(t, v.run)
 				awaitReadyPods(t, v.run)
 			},
-			letGo: func(t *testing.T, v victim) { ready(v).release(t) },
+			resume: func(t *testing.T, v victim) { ready(v).release(t) },
 		},
 		// The start is in status, and on no pod.
 		v1alpha1.StageArmed: {
@@ -45,18 +45,18 @@ func stages() map[string]heldStage {
 				start(v).set(t)
 				awaitStage(t, create(t, v.run), v1alpha1.StageArmed).DeepCopyInto(v.run)
 			},
-			letGo: func(t *testing.T, v victim) { start(v).release(t) },
+			resume: func(t *testing.T, v victim) { start(v).release(t) },
 		},
 		v1alpha1.StageRunning: {
 			start: func(t *testing.T, v victim) { awaitMeasuring(t, create(t, v.run)).DeepCopyInto(v.run) },
 		},
-		// All pods have measured, and wait for one that does not exist before they
-		// delete the keys. Nothing lets them go: what happens to them must end that.
+		// All pods have measured. Before they delete the keys, they wait for a pod that does not exist. Only the fault
+		// can end this wait.
 		v1alpha1.StageCollecting: {
 			start: func(t *testing.T, v victim) {
 				v.run.Spec.Load.Requests, v.run.Spec.Load.WarmupSeconds = new(int64(collectingRequests)), 4
 				create(t, v.run)
-				addStranger(t, v)
+				addMissingPod(t, v)
 				awaitStage(t, v.run, v1alpha1.StageCollecting).DeepCopyInto(v.run)
 			},
 		},
@@ -86,12 +86,12 @@ func awaitReadyPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	awaitStage(t, b, v1alpha1.StagePreparing).DeepCopyInto(b)
 }
 
-// stranger is the mark under a run's prefix of a pod that does not exist.
-func stranger(b *v1alpha1.EtcdBenchmark) string { return b.KeyPrefix() + ".pod/000099" }
+// missingPodMarker is the marker under a run's prefix of a pod that does not exist.
+func missingPodMarker(b *v1alpha1.EtcdBenchmark) string { return b.KeyPrefix() + ".pod/000099" }
 
-// addStranger pretends that one more pod writes under the run's prefix: the
-// others wait with their results until it has ended.
-func addStranger(t *testing.T, v victim) {
+// addMissingPod writes the marker of one more pod under the run's prefix: the others wait with their results until that
+// pod has ended.
+func addMissingPod(t *testing.T, v victim) {
 	t.Helper()
 	eventually(t, 2*time.Minute, "the prefix to be claimed", func(context.Context) error {
 		keys, err := v.target.store(v.run.KeyPrefix() + ".owner")
@@ -100,7 +100,7 @@ func addStranger(t *testing.T, v victim) {
 		}
 		return err
 	})
-	if _, err := v.target.etcdctl("put", stranger(v.run), ""); err != nil {
+	if _, err := v.target.etcdctl("put", missingPodMarker(v.run), ""); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -25,8 +25,8 @@ const (
 	timedPods   = int32(3)
 )
 
-// checkTimes alternates between a run and a bare Indexed Job of the same image and number of pods, and logs what the
-// operator adds. It fails where something ends wrongly, never because it was slow.
+// checkTimes alternates between a run and a bare Indexed Job of the same image and number of pods, and logs the time
+// that the operator adds. It fails if something ends wrongly, never because it was slow.
 func checkTimes(t *testing.T) {
 	ns := namespace(t, "times")
 	times := map[string][]time.Duration{}
@@ -41,11 +41,11 @@ func checkTimes(t *testing.T) {
 	}
 	for _, what := range []string{bareFirstLine, runFirstRequest, runSummary, runSkew} {
 		values := slices.Sorted(slices.Values(times[what]))
-		t.Logf("| %s | median %.3f s | least %.3f s | most %.3f s |", what, values[len(values)/2].Seconds(), values[0].Seconds(), values[len(values)-1].Seconds())
+		t.Logf("| %s | median %.3f s | min %.3f s | max %.3f s |", what, values[len(values)/2].Seconds(), values[0].Seconds(), values[len(values)-1].Seconds())
 	}
 }
 
-// What is timed, as docs/performance.md calls it.
+// The measured times, with their names in docs/performance.md.
 const (
 	bareFirstLine   = "`apply` → first line of a bare Indexed Job"
 	runFirstRequest = "`apply` → first request of the run"
@@ -88,7 +88,7 @@ func bareJob(ns, name string) *batchv1.Job {
 	}
 }
 
-// firstLine returns when the container runtime got the first line of any pod.
+// firstLine returns when the container runtime received the first line of any pod.
 func firstLine(t *testing.T, job *batchv1.Job) time.Time {
 	t.Helper()
 	var pods corev1.PodList

@@ -11,9 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkStarved gives the clients a tenth of a processor: the result must
-// say that they were the limit, by the kernel's own account of the container,
-// and must not pass.
+// checkStarved gives the clients a tenth of a processor. The result must report that they were the limit, from the
+// kernel's counters of the container, and the run must not pass.
 func checkStarved(t *testing.T) {
 	b := newPut(suite.counted, "starved", 4000)
 	b.Spec.Pod = &v1alpha1.PodSettings{Resources: &corev1.ResourceRequirements{
@@ -29,7 +28,7 @@ func checkStarved(t *testing.T) {
 		t.Fatalf("wanted throttled clients to be the limit, found %+v", v)
 	}
 	if v.ThrottledMicroseconds == nil || *v.ThrottledMicroseconds == 0 {
-		t.Errorf("wanted to hear for how long they were throttled, found %+v", v)
+		t.Errorf("wanted the time for which they were throttled, found %+v", v)
 	}
 	if err := wantReason(b, v1alpha1.ConditionPassed, v1alpha1.ReasonClientBound); err != nil {
 		t.Error(err)
@@ -45,8 +44,8 @@ func names(v *v1alpha1.Validity, cause v1alpha1.ValidityCause) bool {
 	return false
 }
 
-// requireReadClients wants everything to have been read by which the clients of
-// a run are judged: what the verdict is depends on the machine.
+// requireReadClients requires that all figures for judging the clients of a run could be read. The verdict itself
+// depends on the machine.
 func requireReadClients(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	v := b.Status.Summary.Validity

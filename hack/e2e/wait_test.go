@@ -12,12 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pollInterval is short against what is waited for, and long against a request
-// to the API server.
+// pollInterval is short compared with the waits, and long compared with a request to the API server.
 const pollInterval = 200 * time.Millisecond
 
-// waitFor asks check until it returns nil. The error says what was waited for
-// and what was found last.
+// waitFor calls check until it returns nil. The error says what was waited for and what was found last.
 func waitFor(ctx context.Context, within time.Duration, what string, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, within, true, func(ctx context.Context) (bool, error) {

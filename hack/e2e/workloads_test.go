@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkWorkloads runs what the quick scenarios leave out, each held against the
-// server's counters.
+// checkWorkloads runs workloads that the quick scenarios leave out, and compares each with the server's counters.
 func checkWorkloads(t *testing.T) {
 	for name, build := range map[string]func() *v1alpha1.EtcdBenchmark{
 		"range one key": func() *v1alpha1.EtcdBenchmark {
@@ -35,7 +34,7 @@ func checkWorkloads(t *testing.T) {
 			b.Spec.Target.Members = spec.MembersLeader
 			return b
 		},
-		// As many as the node of a small machine takes.
+		// As many as fit on the node of a small machine.
 		"eight pods": func() *v1alpha1.EtcdBenchmark {
 			b := newPut(suite.counted, "eight-pods", 20_011)
 			b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = 8, 40, 100
@@ -55,8 +54,8 @@ func newMixed(name string) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// checkDuration bounds an open loop by time: the schedule alone decides how
-// many requests there are, though some may be cut off at the end.
+// checkDuration bounds an open loop by time. The schedule alone determines the number of requests, although some may be
+// cut off at the end.
 func checkDuration(t *testing.T) {
 	b := newPut(suite.counted, "duration", 0)
 	seconds := int32(6)
@@ -66,7 +65,7 @@ func checkDuration(t *testing.T) {
 	b = runToEnd(t, b)
 	requireCompleted(t, b)
 	if s := b.Status.Summary; s.MeasuredRequests != 4200 || s.FailedRequests != 0 {
-		t.Errorf("wanted 4200 requests, none failed, as 700/s for 6 s say; found %d, of which %d failed", s.MeasuredRequests, s.FailedRequests)
+		t.Errorf("wanted 4200 requests, none failed, for 700/s over 6 s; found %d, of which %d failed", s.MeasuredRequests, s.FailedRequests)
 	}
 	requireSameCounts(t, b, mustCounters(t, suite.counted).since(before))
 }

@@ -14,15 +14,15 @@ const (
 	client = string(spec.TransportClient)
 	peer   = "benchmark"
 	inC    = "h2load"
-	// newerPeer is of etcd 3.7, by the library that Client is.
+	// newerPeer is etcd 3.7's tool. It uses the same client library as the transport Client.
 	newerPeer = "benchmark 3.7"
 )
 
-// size says how much of each load there is; 0 is what the load has by itself.
+// size overrides the size of the loads; 0 means the default of a load.
 type size struct {
 	requests int64
 	seconds  int
-	// connections of the loads that are about them.
+	// connections of the loads that compare connections.
 	connections int
 }
 
@@ -40,28 +40,26 @@ func (z size) secondsOr(n int) int {
 	return n
 }
 
-// ours is a side of this project, by one of its transports.
+// ours is this project's side, over one of its transports.
 func ours(transport string, l load) side {
 	l.transport = transport
-	return side{transport, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }}
+	return side{transport, func(ctx context.Context, a *testbed) (sample, error) { return a.loadgen(ctx, l) }}
 }
 
-// theirs is etcd's own tool with the same number of connections, clients and
-// requests.
+// theirs is etcd's own tool with the same number of connections, clients and requests.
 func theirs(l load, args ...string) side {
 	args = append(args, "--total="+strconv.FormatInt(l.total(), 10))
 	if l.rate > 0 {
 		args = append(args, "--rate="+strconv.FormatInt(l.rate, 10))
 	}
-	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
+	return side{peer, func(ctx context.Context, a *testbed) (sample, error) {
 		return a.benchmark(ctx, l.connections, l.clients, l.total(), args...)
 	}}
 }
 
-// newer is the same load by the tool's newer release: beside it, Client differs
-// by what is this project's own.
+// newer is the same load by the tool's newer release. Compared with it, Client differs only by this project's code.
 func newer(theirs side) side {
-	return side{newerPeer, func(ctx context.Context, a *arena) (sample, error) {
+	return side{newerPeer, func(ctx context.Context, a *testbed) (sample, error) {
 		there := *a
 		there.programs.benchmark = a.programs.newerBenchmark
 		return theirs.run(ctx, &there)
@@ -93,12 +91,12 @@ func theirWrites(l load) side {
 	return theirs(l, "put", "--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize), "--key-space-size=10000", "--sequential-keys")
 }
 
-// contests are what `perf clients` measures, in the order of its table.
-func contests(z size) []contest {
-	return []contest{
-		rangeContest(z), putContest(z), h2loadContest(z), fewContest(z), oneContest(z),
-		openContest(z), defaultContest(z), latenessContest(z),
-		startedContest(z, client), startedContest(z, fast), frozenContest(), recorderContest(),
+// comparisons are the comparisons of `perf clients`, in the order of its table.
+func comparisons(z size) []comparison {
+	return []comparison{
+		rangeComparison(z), putComparison(z), h2loadComparison(z), fewComparison(z), oneComparison(z),
+		openComparison(z), defaultComparison(z), latenessComparison(z),
+		startedComparison(z, client), startedComparison(z, fast), frozenComparison(), recorderComparison(),
 	}
 }
 
@@ -110,9 +108,9 @@ func rateFigure(of, by string, b bound) figure {
 	return figure{what: "requests/s, " + of + " ÷ " + by, metric: rate, of: of, by: by, bound: b}
 }
 
-func rangeContest(z size) contest {
+func rangeComparison(z size) comparison {
 	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(300_000)}
-	return contest{
+	return comparison{
 		name: "range", what: "serializable range of 256 B, closed loop, 100 connections, 1,000 clients",
 		sides: []side{ours(fast, l), ours(client, l), theirReads(l), newer(theirReads(l))},
 		figures: []figure{
@@ -122,9 +120,9 @@ func rangeContest(z size) contest {
 	}
 }
 
-func putContest(z size) contest {
+func putComparison(z size) comparison {
 	l := load{workload: writes(), connections: 100, clients: 1000, requests: z.requestsOr(150_000)}
-	return contest{
+	return comparison{
 		name: "put", what: "put of 256 B, closed loop, 100 connections, 1,000 clients",
 		sides: []side{ours(fast, l), ours(client, l), theirWrites(l), newer(theirWrites(l))},
 		figures: []figure{
@@ -134,29 +132,29 @@ func putContest(z size) contest {
 	}
 }
 
-func h2loadContest(z size) contest {
+func h2loadComparison(z size) comparison {
 	l := load{workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(100_000)}
-	h2load := side{inC, func(ctx context.Context, a *arena) (sample, error) {
+	h2load := side{inC, func(ctx context.Context, a *testbed) (sample, error) {
 		return a.h2load(ctx, l.connections, l.clients/l.connections, l.requests)
 	}}
-	return contest{
+	return comparison{
 		name: "h2load", what: "serializable range of 256 B, closed loop, 100 connections × 10 streams",
 		sides:   []side{ours(fast, l), h2load},
 		figures: []figure{cpuFigure(fast, inC, atMost(1)), rateFigure(fast, inC, reported())},
 	}
 }
 
-func fewContest(z size) contest {
+func fewComparison(z size) comparison {
 	l := load{workload: reads(), connections: 100, clients: 100, requests: z.requestsOr(60_000)}
-	return contest{
+	return comparison{
 		name: "range-100x1", what: "serializable range of 256 B, closed loop, 100 connections × 1",
 		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.3))},
 	}
 }
 
-func oneContest(z size) contest {
+func oneComparison(z size) comparison {
 	l := load{workload: reads(), connections: 1, clients: 1, requests: z.requestsOr(60_000)}
-	return contest{
+	return comparison{
 		name: "range-1x1", what: "serializable range of 256 B, closed loop, 1 connection × 1",
 		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.3))},
 	}
@@ -167,15 +165,15 @@ func open(perSecond int64, seconds int) load {
 	return load{workload: reads(), connections: 100, clients: 1000, rate: perSecond, seconds: seconds}
 }
 
-func openContest(z size) contest {
+func openComparison(z size) comparison {
 	l := open(10_000, z.secondsOr(10))
-	return contest{
+	return comparison{
 		name: "open-10000", what: "serializable range of 256 B, open loop, 10,000/s",
 		sides: []side{ours(fast, l), theirReads(l)}, figures: []figure{cpuFigure(fast, peer, atMost(0.6))},
 	}
 }
 
-// latenessFigures are of one side.
+// latenessFigures are the lateness of one side.
 func latenessFigures(of string) []figure {
 	return []figure{
 		{what: "lateness p50, µs, " + of, metric: latenessP50, of: of, bound: atMost(150)},
@@ -183,35 +181,33 @@ func latenessFigures(of string) []figure {
 	}
 }
 
-// defaultContest decides whether Fast may be the default transport, and shows
-// the lateness at its rate.
-func defaultContest(z size) contest {
+// defaultComparison decides whether Fast may be the default transport, and shows the lateness at its rate.
+func defaultComparison(z size) comparison {
 	l := open(2_000, z.secondsOr(4))
 	figures := []figure{
 		{what: "service time p50, Fast ÷ Client", metric: serviceP50, of: fast, by: client, bound: atMost(1)},
 		{what: "service time p99, Fast ÷ Client", metric: serviceP99, of: fast, by: client, bound: atMost(1)},
 		{what: "server CPU per request, Fast ÷ Client", metric: serverCPU, of: fast, by: client, bound: within(0.05, 1)},
 	}
-	return contest{
+	return comparison{
 		name: "open-2000", what: "serializable range of 256 B, open loop, 2,000/s", sides: []side{ours(fast, l), ours(client, l)},
 		figures: append(figures, append(latenessFigures(client), latenessFigures(fast)...)...),
 	}
 }
 
-func latenessContest(z size) contest {
+func latenessComparison(z size) comparison {
 	l := open(5_000, z.secondsOr(4))
-	return contest{
+	return comparison{
 		name: "open-5000", what: "serializable range of 256 B, open loop, 5,000/s", sides: []side{ours(fast, l), ours(client, l)},
 		figures: append(latenessFigures(client), latenessFigures(fast)...),
 	}
 }
 
-// startedContest has lateness beside what was started: the engine still sends for a
-// while after the window's end, so that a generator that is behind by less than
-// that starts all.
-func startedContest(z size, transport string) contest {
+// startedComparison shows lateness beside the share of started requests. The engine still sends for a while after the
+// window's end, so a generator that is behind by less than that starts all requests.
+func startedComparison(z size, transport string) comparison {
 	name := map[string]string{fast: "started-fast", client: "started-client"}[transport]
-	return contest{
+	return comparison{
 		name: name, what: "serializable range of 256 B, open loop, 20,000/s for 10 s, " + transport,
 		sides: []side{ours(transport, open(20_000, z.secondsOr(10)))},
 		figures: []figure{
@@ -221,14 +217,13 @@ func startedContest(z size, transport string) contest {
 	}
 }
 
-// frozenContest stops etcd for a tenth of a run: the requests that were due
-// then waited from 1 s down to nothing, so that the 95th percentile of all is
-// half a second, and the 99th nine tenths of it.
-func frozenContest() contest {
+// frozenComparison stops etcd for a tenth of a run. Requests that are due meanwhile wait between 1 s and 0 s. So the
+// 95th percentile of all requests is half a second, and the 99th is nine tenths of a second.
+func frozenComparison() comparison {
 	l := load{transport: client, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
-	return contest{
+	return comparison{
 		name: "frozen", what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, Client",
-		sides: []side{{client, func(ctx context.Context, a *arena) (sample, error) { return a.frozen(ctx, l) }}},
+		sides: []side{{client, func(ctx context.Context, a *testbed) (sample, error) { return a.frozen(ctx, l) }}},
 		figures: []figure{
 			{what: "latency p95, µs", metric: latencyP95, of: client, bound: within(0.15, 500_000)},
 			{what: "latency p99, µs", metric: latencyP99, of: client, bound: within(0.15, 900_000)},
@@ -237,15 +232,15 @@ func frozenContest() contest {
 	}
 }
 
-func (a *arena) frozen(ctx context.Context, l load) (sample, error) {
-	start := time.Now().Add(patientStart)
+func (a *testbed) frozen(ctx context.Context, l load) (sample, error) {
+	start := time.Now().Add(startDelay)
 	frozen := make(chan error, 1)
 	go func() {
 		from := start.Add(4 * time.Second)
 		frozen <- a.server.freeze(ctx, from, from.Add(time.Second))
 	}()
 	s, err := a.loadgenAt(ctx, l, start)
-	// It always comes: freeze ends with the time, or with ctx.
+	// This always receives: freeze ends after its time, or with ctx.
 	if ferr := <-frozen; err == nil {
 		err = ferr
 	}

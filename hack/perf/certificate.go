@@ -10,7 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// identity is etcd's certificate: as files in a folder like the mount of a Secret, and as what trusts it.
+// identity is etcd's certificate: as files in a folder that looks like the mount of a Secret, and as a pool that trusts
+// it.
 type identity struct {
 	dir   string
 	trust *tls.Config
@@ -27,7 +28,8 @@ func writeIdentity(dir string) (*identity, error) {
 		return nil, err
 	}
 	i := &identity{dir: dir, trust: &tls.Config{RootCAs: authority.Pool(), MinVersion: tls.VersionTLS12}}
-	// A client whose folder has a pair under the names of a Secret would present it: the server's has other names.
+	// A client presents a key pair if its folder has one under the names of a Secret. The server's pair has other
+	// names.
 	return i, errors.Join(
 		os.WriteFile(filepath.Join(dir, plan.CAFile), authority.Certificate(), 0o600),
 		os.WriteFile(i.certificate(), certificate, 0o600), os.WriteFile(i.key(), key, 0o600))

@@ -50,7 +50,7 @@ func TestParseBenchmark(t *testing.T) {
 	}
 	for name, text := range map[string]string{"errors": recorded(t, "errors.txt"), "nothing": "", "half": recorded(t, "put.txt")[:300]} {
 		if got, err := parseBenchmark(text); err == nil {
-			t.Errorf("%s was taken for %v", name, got)
+			t.Errorf("%s was parsed as %v, wanted an error", name, got)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestParseGoBenchmark(t *testing.T) {
 	}
 	for name, text := range map[string]string{"nothing": "PASS\n", "no allocations": "BenchmarkRecord-2 \t 1 \t 41.94 ns/op\n"} {
 		if got, err := parseGoBenchmark(text); err == nil {
-			t.Errorf("%s was taken for %v", name, got)
+			t.Errorf("%s was parsed as %v, wanted an error", name, got)
 		}
 	}
 }
@@ -85,40 +85,39 @@ func TestParseH2load(t *testing.T) {
 		"nothing":        {"", 0, 0},
 	} {
 		if got, err := parseH2load(tc.text, tc.requests, tc.bytes); err == nil {
-			t.Errorf("%s was taken for %v", name, got)
+			t.Errorf("%s was parsed as %v, wanted an error", name, got)
 		}
 	}
 }
 
-func TestFilesOfTheKernel(t *testing.T) {
+func TestParseKernelFiles(t *testing.T) {
 	got, err := cpuOfStat("27685 (et) cd) S 27683 27683 23400 0 -1 4194304 7700 0 0 0 16 15 0 0 20 0 8 0 2574568\n")
 	if err != nil || got != 310*time.Millisecond {
 		t.Errorf("got %v and the error %v, wanted 310 ms", got, err)
 	}
 	if _, err := cpuOfStat("27685 (etcd) S 1"); err == nil {
-		t.Error("half a line was taken")
+		t.Error("half a line was parsed, wanted an error")
 	}
 	kilobytes, err := socketMemory("sockets: used 304\nTCP: inuse 181 orphan 0 tw 803 alloc 522 mem 308\nUDP: inuse 0 mem 0\n")
 	if err != nil || kilobytes != 1232 {
 		t.Errorf("got %v KB and the error %v, wanted 1232", kilobytes, err)
 	}
 	if _, err := socketMemory("UDP: inuse 0 mem 0\n"); err == nil {
-		t.Error("a text without TCP was taken")
+		t.Error("a text without TCP was parsed, wanted an error")
 	}
 }
 
-// Whatever is left out on the command line, each contest has loads that can be
-// run, and figures of its own sides.
-func TestContestsFit(t *testing.T) {
+// With any combination of options, each comparison has runnable loads, and figures of its own sides.
+func TestComparisonsFit(t *testing.T) {
 	for _, section := range sections {
-		for _, c := range contestsOf(section, size{}) {
+		for _, c := range comparisonsOf(section, size{}) {
 			var names []string
 			for _, s := range c.sides {
 				names = append(names, s.name)
 			}
 			for _, f := range c.figures {
 				if f.bound == (bound{}) {
-					t.Errorf("%s: %s has no bound, and is not said to be reported only", c.name, f.what)
+					t.Errorf("%s: %s has no bound, and is not marked as reported only", c.name, f.what)
 				}
 				if !slices.Contains(names, f.of) || f.by != "" && !slices.Contains(names, f.by) {
 					t.Errorf("%s: %s compares %q with %q, the sides are %q", c.name, f.what, f.of, f.by, names)
@@ -142,22 +141,22 @@ func TestContestsFit(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	c := contest{name: "a", what: "a load", sides: []side{{name: "x"}, {name: "y"}}, figures: []figure{
+	c := comparison{name: "a", what: "a load", sides: []side{{name: "x"}, {name: "y"}}, figures: []figure{
 		{what: "kept", metric: clientCPU, of: "x", by: "y", bound: atMost(0.5)},
 		{what: "missed", metric: rate, of: "x", bound: atLeast(1000)},
-		{what: "only told", metric: memory, of: "y", bound: reported()},
+		{what: "no bound", metric: memory, of: "y", bound: reported()},
 		{what: "not known", metric: latencyP50, of: "x", bound: atMost(1)},
 	}}
 	one := func(cpu float64) round {
 		return round{"x": {clientCPU: cpu, rate: 900 + cpu}, "y": {clientCPU: 10, memory: 12.3456}}
 	}
 	kept := records{"a": {Machine: "a machine", Rounds: []round{one(9), one(4), one(1)}}, "c": {Machine: "a machine", Commit: "1234567+", Rounds: []round{one(1)}}}
-	text := table([]contest{c, {name: "b", what: "another", figures: c.figures[:1]}, {name: "c", what: "a third", figures: c.figures[:1]}}, kept)
+	text := table([]comparison{c, {name: "b", what: "another", figures: c.figures[:1]}, {name: "c", what: "a third", figures: c.figures[:1]}}, kept)
 	for _, want := range []string{
 		"| a load (`a`) | kept | 0.4 | 0.1 – 0.9 | 4 ÷ 10 µs | ≤ 0.5 | yes |\n",
 		"|  | missed | 904 | 901 – 909 |  | ≥ 1000 | **no** |\n",
-		"|  | only told | 12.3 | 12.3 – 12.3 |  |  |  |\n",
-		"|  | not known | unknown in a round |  |  | ≤ 1 |  |\n",
+		"|  | no bound | 12.3 | 12.3 – 12.3 |  |  |  |\n",
+		"|  | not known | missing in a round |  |  | ≤ 1 |  |\n",
 		"| another (`b`) | kept | not measured |",
 		"- `a`: 3 rounds; a machine\n",
 		"- `c`: 1 rounds; commit 1234567+; a machine\n",
@@ -185,7 +184,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestOneContestIsKeptBesideTheOthers(t *testing.T) {
+func TestOneComparisonIsSavedWithTheOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "below", "clients.json")
 	first, err := readRecords(path)
 	if err != nil || len(first) != 0 {
@@ -223,19 +222,19 @@ func TestReplaceSection(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	all := contestsOf("clients", size{})
+	all := comparisonsOf("clients", size{})
 	if got, err := choose(all, nil); err != nil || len(got) != len(all) {
 		t.Errorf("got %d of %d and the error %v", len(got), len(all), err)
 	}
 	got, err := choose(all, []string{"put", "range"})
-	if !slices.EqualFunc(all, contestsOf("clients", size{}), func(a, b contest) bool { return a.name == b.name }) {
+	if !slices.EqualFunc(all, comparisonsOf("clients", size{}), func(a, b comparison) bool { return a.name == b.name }) {
 		t.Error("choosing some has changed the list of all, which the table is made from")
 	}
 	if err != nil || len(got) != 2 || got[0].name != "range" {
 		t.Errorf("got %v and the error %v, wanted range and put in their own order", got, err)
 	}
 	if _, err := choose(all, []string{"nothing"}); err == nil {
-		t.Error("a contest that does not exist was chosen")
+		t.Error("a comparison that does not exist was chosen")
 	}
 }
 
@@ -253,8 +252,8 @@ func TestTheDocumentHasEverySection(t *testing.T) {
 	}
 }
 
-// A certificate that etcd serves is one that the client pods' folder trusts.
-func TestIdentityTrustsItself(t *testing.T) {
+// The certificate that etcd serves is trusted by the client pods' folder.
+func TestTheClientTrustsEtcdsCertificate(t *testing.T) {
 	i, err := writeIdentity(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// describeCommit returns which code is in a checkout: the short hash of its commit,
-// with a plus behind it if a file has changed since. Documents do not count: the
-// tables are written into one. It is empty where there is no commit, as in an
-// unpacked release.
+// describeCommit returns the short hash of a checkout's commit, with a plus if a file has changed since. Changes of
+// documents do not count, because the tables are written into one. It is empty without a commit, as in an unpacked
+// release.
 func describeCommit(ctx context.Context, dir string) string {
 	head, err := git(ctx, dir, "rev-parse", "--short", "HEAD")
 	if err != nil {

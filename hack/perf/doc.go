@@ -1,11 +1,11 @@
-// Command perf compares load generators side by side: this project's, by both of its transports, with etcd's own
-// benchmark tool and with h2load, on one real etcd that keeps its data in memory.
+// Command perf compares load generators: this project's, over both of its transports, with etcd's own benchmark tool
+// and with h2load, on one real etcd that keeps its data in memory.
 //
 //	go run ./hack/perf clients [-rows range,put]
 //	go run ./hack/perf memory
 //	go run ./hack/perf parity
 //
-// It may import the contracts (plan, results), an etcd client and the standard library. Its one invariant: every side of
-// a contest is a process of its own, whose whole life is charged to it, and sides take turns, so that what else the
-// machine does meets all of them.
+// It may import the contracts (plan, results), an etcd client and the standard library. Its one invariant: every side
+// of a comparison is its own process, which is charged for its whole life. The sides alternate, so that other activity
+// on the machine affects all of them equally.
 package main

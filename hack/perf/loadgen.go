@@ -19,37 +19,35 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// What all sides send. A key of ours has its prefix before it, so those of
-// others are that much longer.
+// The requests of all sides. Our keys have a prefix, so the keys of other tools are that much longer.
 const (
 	keySize    = 8
 	prefixSize = len("etcdbench/00000000/")
 	wireKey    = prefixSize + keySize
 	valueSize  = 256
-	// peerKey is what others read: as long as ours on the wire.
+	// peerKey is the key that other tools read. It is as long on the wire as ours.
 	peerKey = "etcdbench/others00/00000000"
 
 	timeoutSeconds        = 1200
 	requestTimeoutSeconds = 30
-	// patientStart is how long before a common start loadgen is started, where
-	// others must know when that is.
-	patientStart = 2 * time.Second
+	// startDelay is how long before a common start loadgen is started, if other processes must know the start.
+	startDelay = 2 * time.Second
 )
 
-// load is a load in the terms of a plan.
+// load describes a load in the terms of a plan.
 type load struct {
 	transport string
 	workload  spec.Workload
 	// connections carry clients.
 	connections, clients int
-	// requests bound it, or seconds do.
+	// requests bound the load, or else seconds do.
 	requests int64
 	seconds  int
-	// rate of an open loop; 0 is a closed one.
+	// rate of an open loop; 0 means a closed loop.
 	rate int64
 }
 
-// total is how many requests it has, as far as that is settled before.
+// total is the number of requests, as far as it is known in advance.
 func (l load) total() int64 {
 	if l.requests > 0 {
 		return l.requests
@@ -84,13 +82,13 @@ func (l load) plan(target plan.Target) plan.Plan {
 	return p
 }
 
-// loadgen runs a load by the client pod's own program, without a cluster: the
-// files of a pod, a start that has passed, and a scrape at its end.
-func (a *arena) loadgen(ctx context.Context, l load) (sample, error) {
+// loadgen runs a load with the client pod's own program, without a cluster: it provides the files of a pod and a start
+// that has passed, and scrapes the metrics at the end.
+func (a *testbed) loadgen(ctx context.Context, l load) (sample, error) {
 	return a.loadgenAt(ctx, l, time.Now())
 }
 
-func (a *arena) loadgenAt(ctx context.Context, l load, start time.Time) (sample, error) {
+func (a *testbed) loadgenAt(ctx context.Context, l load, start time.Time) (sample, error) {
 	dir, err := os.MkdirTemp("", "etcdbench-perf-")
 	if err != nil {
 		return nil, err
@@ -100,13 +98,13 @@ func (a *arena) loadgenAt(ctx context.Context, l load, start time.Time) (sample,
 		return nil, err
 	}
 	c := collector{ctx: ctx, dir: dir}
-	_, used, err := runWatched(ctx, c.hear, a.programs.loadgen, "--index=0", "--plan-dir="+dir, "--control-dir="+dir,
+	_, used, err := runWatched(ctx, c.readLog, a.programs.loadgen, "--index=0", "--plan-dir="+dir, "--control-dir="+dir,
 		"--termination-file="+filepath.Join(dir, "termination"), "--metrics-address=127.0.0.1:0")
 	if err := errors.Join(err, c.err); err != nil {
 		return nil, err
 	}
 	if c.snapshot == nil {
-		return nil, errors.New("loadgen: wanted its metrics, found that it ended before they could be read")
+		return nil, errors.New("loadgen ended before its metrics could be read")
 	}
 	return ourSample(l, used, results.Summarize([]*results.Snapshot{c.snapshot}))
 }
@@ -122,8 +120,8 @@ func writePod(dir string, p plan.Plan, start time.Time) error {
 	)
 }
 
-// collector takes the place of the operator: it reads a pod's metrics once,
-// when all is done, and lets it go. A termination message would be coarser.
+// collector replaces the operator: it reads a pod's metrics once, when the load is done, and then lets the pod end. A
+// termination message would be less precise.
 type collector struct {
 	ctx context.Context
 	dir string
@@ -133,8 +131,8 @@ type collector struct {
 	err      error
 }
 
-// hear takes a line of the pod's log.
-func (c *collector) hear(line []byte) {
+// readLog handles a line of the pod's log.
+func (c *collector) readLog(line []byte) {
 	var said struct{ Msg, Address string }
 	if json.Unmarshal(line, &said) != nil {
 		return
@@ -170,7 +168,7 @@ func ourSample(l load, used usage, s results.Summary) (sample, error) {
 	out := sample{}
 	out.add(s)
 	out.charge(used, measured)
-	// One that was cut off in flight, or never sent, found no answer either.
+	// Requests that were cut off in flight, or never sent, did not succeed either.
 	out[lost] = float64(l.total() - int64(s.Succeeded))
 	out[started] = float64(s.Started) / float64(l.total())
 	out[perConnection] = float64(used.memoryBytes) / 1024 / float64(l.connections)

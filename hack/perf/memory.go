@@ -12,30 +12,30 @@ import (
 const (
 	manyConnections = 10_000
 	pageKB          = 4
-	// lookEvery is how often the kernel is asked for its memory.
+	// lookEvery is the interval at which the kernel's socket memory is read.
 	lookEvery = 100 * time.Millisecond
 )
 
-// memoryContests are what `perf memory` measures. A round takes minutes.
-func memoryContests(z size) []contest {
-	return []contest{flatContest(z, fast, 64), flatContest(z, client, 160), connectionsContest(z, false, 40), connectionsContest(z, true, 64)}
+// memoryComparisons are the comparisons of `perf memory`. A round takes minutes.
+func memoryComparisons(z size) []comparison {
+	return []comparison{flatComparison(z, fast, 64), flatComparison(z, client, 160), connectionsComparison(z, false, 40), connectionsComparison(z, true, 64)}
 }
 
-// goGC is the target of the garbage collector with which loadgen runs a transport.
+// goGC is the garbage collector's target with which loadgen runs a transport.
 var goGC = map[string]string{fast: "100", client: "250"}
 
-// flatContest compares the memory of ten million requests with that of one.
-func flatContest(z size, transport string, highestMB float64) contest {
+// flatComparison compares the memory of ten million requests with that of one million.
+func flatComparison(z size, transport string, highestMB float64) comparison {
 	l := load{transport: transport, workload: reads(), connections: 100, clients: 1000, requests: z.requestsOr(1_000_000)}
 	tenfold := l
 	tenfold.requests *= 10
 	name := map[string]string{fast: "memory-fast", client: "memory-client"}[transport]
 	one, ten := "1 M requests", "10 M requests"
-	return contest{
+	return comparison{
 		name: name, what: "peak memory, serializable range of 256 B, 1,000 clients, " + transport + " (GOGC " + goGC[transport] + ", as loadgen has it)",
 		sides: []side{
-			{one, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, l) }},
-			{ten, func(ctx context.Context, a *arena) (sample, error) { return a.loadgen(ctx, tenfold) }},
+			{one, func(ctx context.Context, a *testbed) (sample, error) { return a.loadgen(ctx, l) }},
+			{ten, func(ctx context.Context, a *testbed) (sample, error) { return a.loadgen(ctx, tenfold) }},
 		},
 		figures: []figure{
 			{what: "peak memory, 10 M ÷ 1 M requests", metric: memory, of: ten, by: one, bound: atMost(1.05)},
@@ -44,8 +44,8 @@ func flatContest(z size, transport string, highestMB float64) contest {
 	}
 }
 
-// connectionsContest gives each of many clients a connection of its own.
-func connectionsContest(z size, secure bool, highestKB float64) contest {
+// connectionsComparison gives each of many clients its own connection.
+func connectionsComparison(z size, secure bool, highestKB float64) comparison {
 	w := reads()
 	w.Range.Values.SizeBytes = 512
 	n := manyConnections
@@ -57,9 +57,9 @@ func connectionsContest(z size, secure bool, highestKB float64) contest {
 	if secure {
 		name, kind = "connections-tls", "TLS"
 	}
-	return contest{
+	return comparison{
 		name: name, what: fmt.Sprintf("%d clients on %[1]d %s connections, replies of 512 B, Fast", n, kind), secure: secure,
-		sides: []side{{fast, func(ctx context.Context, a *arena) (sample, error) { return a.watched(ctx, l) }}},
+		sides: []side{{fast, func(ctx context.Context, a *testbed) (sample, error) { return a.watched(ctx, l) }}},
 		figures: []figure{
 			{what: "client memory per connection, KB", metric: perConnection, of: fast, bound: atMost(highestKB)},
 			{what: "kernel memory for both ends of a connection, KB", metric: kernelMemory, of: fast, bound: reported()},
@@ -67,8 +67,8 @@ func connectionsContest(z size, secure bool, highestKB float64) contest {
 	}
 }
 
-// watched runs a load and looks at what the kernel's sockets take meanwhile.
-func (a *arena) watched(ctx context.Context, l load) (sample, error) {
+// watched runs a load and reads the memory of the kernel's sockets meanwhile.
+func (a *testbed) watched(ctx context.Context, l load) (sample, error) {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	highest := make(chan float64, 1)
@@ -82,7 +82,7 @@ func (a *arena) watched(ctx context.Context, l load) (sample, error) {
 	return s, err
 }
 
-// highestSocketMemory looks until ctx ends.
+// highestSocketMemory returns the highest value read before ctx ends.
 func highestSocketMemory(ctx context.Context) (highest float64) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -8,18 +8,17 @@ import (
 )
 
 const (
-	// throughputParity and latencyParity are how far the two may be apart.
+	// throughputParity and latencyParity are the allowed differences.
 	throughputParity = 0.10
 	latencyParity    = 0.15
-	// txnKeys is the key space of transactions, txnOps how many one writes.
+	// txnKeys is the key space of transactions, txnOps the number of keys that one writes.
 	txnKeys = 10_000
 	txnOps  = 10
 )
 
-// parityContests are what `perf parity` measures: the loads of etcd's tool, by
-// it and by Client.
-func parityContests(z size) []contest {
-	return []contest{
+// parityComparisons are the comparisons of `perf parity`: the loads of etcd's tool, sent by it and by Client.
+func parityComparisons(z size) []comparison {
+	return []comparison{
 		parity("put", "put of 256 B", writes(), 50_000, z, theirWrites),
 		parity("range", "serializable range of 256 B", reads(), 100_000, z, theirReads),
 		parity("txn-put", "transaction of 10 puts of 256 B", transactions(), 20_000, z, theirTransactions),
@@ -31,9 +30,9 @@ func parityContests(z size) []contest {
 }
 
 // parity puts a load on etcd by 100 clients on 10 connections.
-func parity(name, what string, w spec.Workload, requests int64, z size, others func(load) side) contest {
+func parity(name, what string, w spec.Workload, requests int64, z size, others func(load) side) comparison {
 	l := load{workload: w, connections: 10, clients: 100, requests: z.requestsOr(requests)}
-	return contest{
+	return comparison{
 		name: name, what: what + ", closed loop, 10 connections, 100 clients",
 		sides: []side{ours(client, l), others(l)},
 		figures: []figure{
@@ -43,8 +42,8 @@ func parity(name, what string, w spec.Workload, requests int64, z size, others f
 	}
 }
 
-// besideNewer has the tool's newer release take part too.
-func besideNewer(c contest) contest {
+// besideNewer adds the tool's newer release as a side.
+func besideNewer(c comparison) comparison {
 	c.sides = append(c.sides, newer(c.sides[1]))
 	c.figures = append(c.figures,
 		figure{what: "mean latency, Client ÷ benchmark", metric: latencyMean, of: client, by: peer, bound: reported()},
@@ -53,8 +52,8 @@ func besideNewer(c contest) contest {
 	return c
 }
 
-// withWrites tells the writes apart.
-func withWrites(c contest) contest {
+// withWrites adds separate figures for the writes.
+func withWrites(c comparison) comparison {
 	c.figures = append(c.figures, figure{what: "latency p50 of puts, Client ÷ benchmark", metric: writeP50, of: client, by: peer, bound: within(latencyParity, 1)})
 	return c
 }
@@ -76,13 +75,13 @@ func mixture() spec.Workload {
 	}}
 }
 
-// theirMixture reads one key of all: the tool knows no other range.
+// theirMixture reads one key; the tool supports no other range.
 func theirMixture(l load) side {
 	return theirs(l, "txn-mixed", "--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize),
 		"--key-space-size=100", "--limit=1", "--rw-ratio=1")
 }
 
-// renewals are of as many leases as there are clients, as in etcd's tool.
+// renewals use as many leases as there are clients, as in etcd's tool.
 func renewals() spec.Workload {
 	return spec.Workload{Type: spec.WorkloadLease, Lease: &spec.Lease{
 		Operation: spec.LeaseKeepAlive, TTLSeconds: 100, KeepAlive: &spec.KeepAlive{Leases: 100, Mode: spec.KeepAliveOnce},
@@ -91,8 +90,8 @@ func renewals() spec.Workload {
 
 func theirRenewals(l load) side { return theirs(l, "lease-keepalive") }
 
-// stmParity is of transactions that read four keys and write two.
-func stmParity(name string, locker spec.Locker, requests int64, z size) contest {
+// stmParity has transactions that read four keys and write two.
+func stmParity(name string, locker spec.Locker, requests int64, z size) comparison {
 	w := spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
 		Keys: keys(1_000, spec.Uniform), Values: values(),
 		Isolation: spec.IsolationRepeatableReads, KeysPerTransaction: 4, WritePercent: 50, Locker: locker,
@@ -104,29 +103,28 @@ func stmParity(name string, locker spec.Locker, requests int64, z size) contest 
 	})
 }
 
-// watchParity puts to a key that a hundred watchers watch, as the tool does: by
-// one client on one connection, with all streams on another.
-func watchParity(z size) contest {
+// watchParity puts to a key that a hundred watchers watch. As in the tool, one client puts on one connection, and all
+// streams share another.
+func watchParity(z size) comparison {
 	w := spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{
 		Keys: keys(1, spec.Sequential), Values: values(), Streams: 10, WatchersPerStream: 10, Connections: 1, Scope: spec.WatchScopeKey,
 	}}
 	l := load{workload: w, connections: 1, clients: 1, rate: 200, seconds: z.secondsOr(5)}
-	return contest{
+	return comparison{
 		name: "watch-latency", what: "events of puts at 200/s to one key by one client, at 100 watchers on 10 streams of another connection",
 		sides: []side{ours(client, l), theirWatch(l), newer(theirWatch(l))},
 		figures: []figure{
-			{what: "put's answer → event p50, Client ÷ benchmark", metric: eventP50, of: client, by: peer, bound: within(latencyParity, 1)},
+			{what: "put response → event p50, Client ÷ benchmark", metric: eventP50, of: client, by: peer, bound: within(latencyParity, 1)},
 			{what: "service time p50 of puts, Client ÷ benchmark", metric: sendingP50, of: client, by: peer, bound: within(latencyParity, 1)},
-			{what: "put's answer → event p50, Client ÷ benchmark 3.7", metric: eventP50, of: client, by: newerPeer, bound: reported()},
+			{what: "put response → event p50, Client ÷ benchmark 3.7", metric: eventP50, of: client, by: newerPeer, bound: reported()},
 			{what: "service time p50 of puts, Client ÷ benchmark 3.7", metric: sendingP50, of: client, by: newerPeer, bound: reported()},
 		},
 	}
 }
 
-// theirWatch has one client that puts, over a connection beside those of the
-// streams.
+// theirWatch has one client that puts, on a separate connection from the streams.
 func theirWatch(l load) side {
-	return side{peer, func(ctx context.Context, a *arena) (sample, error) {
+	return side{peer, func(ctx context.Context, a *testbed) (sample, error) {
 		s, err := a.benchmark(ctx, l.connections, l.clients, l.total(), "watch-latency", "--streams=10", "--watchers-per-stream=10",
 			"--put-total="+strconv.FormatInt(l.total(), 10), "--put-rate="+strconv.FormatInt(l.rate, 10),
 			"--key-size="+strconv.Itoa(wireKey), "--val-size="+strconv.Itoa(valueSize))
@@ -137,8 +135,8 @@ func theirWatch(l load) side {
 	}}
 }
 
-// ofWatch takes what was read for what it is in a report of watch-latency: of the
-// puts, whose wait for the rate is in no latency there, and then of the events.
+// ofWatch reinterprets a report of watch-latency: the first part is about the puts, whose latency excludes the wait for
+// the rate, and the second about the events.
 func (s sample) ofWatch() sample {
 	s[sendingP50], s[eventP50] = s[latencyP50], s[writeP50]
 	return s

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// benchmark runs etcd's own tool, with as many connections and clients, and
-// charges it for a number of requests.
-func (a *arena) benchmark(ctx context.Context, connections, clients int, requests int64, args ...string) (sample, error) {
+// benchmark runs etcd's own tool with as many connections and clients, and divides its resource usage by a number of
+// requests.
+func (a *testbed) benchmark(ctx context.Context, connections, clients int, requests int64, args ...string) (sample, error) {
 	all := append([]string{
 		"--endpoints=" + a.server.endpoint, "--conns=" + strconv.Itoa(connections), "--clients=" + strconv.Itoa(clients), "--precise",
 	}, args...)
@@ -40,8 +40,7 @@ var (
 	benchmarkErrors = regexp.MustCompile(`(?s)Error distribution:.*`)
 )
 
-// parseBenchmark reads a report; txn-mixed writes one of its reads and one of
-// its writes.
+// parseBenchmark reads a report; txn-mixed writes one for its reads and one for its writes.
 func parseBenchmark(text string) (sample, error) {
 	if found := benchmarkErrors.FindString(text); found != "" {
 		return nil, fmt.Errorf("benchmark: wanted no errors, found %.500s", found)
@@ -67,9 +66,8 @@ func numbers(pattern *regexp.Regexp, text string) (all []float64) {
 	return all
 }
 
-// h2load posts the bytes of a range request over plain HTTP/2, many streams to
-// a connection.
-func (a *arena) h2load(ctx context.Context, connections, streams int, requests int64) (sample, error) {
+// h2load posts the bytes of a range request over plain HTTP/2, with many streams per connection.
+func (a *testbed) h2load(ctx context.Context, connections, streams int, requests int64) (sample, error) {
 	program, err := exec.LookPath("h2load")
 	if err != nil {
 		return nil, fmt.Errorf("h2load is not installed: on Debian, apt-get install nghttp2-client: %w", err)
@@ -91,10 +89,10 @@ func (a *arena) h2load(ctx context.Context, connections, streams int, requests i
 	return s, nil
 }
 
-// rangeFrame is a serializable range of the peers' key as one message of gRPC:
-// not compressed, its length, its bytes.
+// rangeFrame is a serializable range of the peers' key as one gRPC message: the compression flag, the length, the
+// bytes.
 func rangeFrame() []byte {
-	// A message without required fields does not fail.
+	// Marshal cannot fail for a message without required fields.
 	message, _ := proto.Marshal(&etcdserverpb.RangeRequest{Key: []byte(peerKey), Serializable: true})
 	frame := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))
 	return append(frame, message...)
@@ -106,8 +104,8 @@ var (
 	h2loadData = regexp.MustCompile(`\((\d+)\) data`)
 )
 
-// parseH2load wants each reply to hold at least so many bytes: h2load does not
-// know gRPC, whose errors are successes of HTTP.
+// parseH2load requires each reply to have at least so many bytes: h2load does not know gRPC, which sends errors with a
+// successful HTTP status.
 func parseH2load(text string, requests, bytes int64) (sample, error) {
 	rates, done, data := numbers(h2loadRate, text), numbers(h2loadDone, text), numbers(h2loadData, text)
 	if len(rates) != 1 || len(done) != 1 || len(data) != 1 || int64(done[0]) != requests || int64(data[0]) < requests*bytes {

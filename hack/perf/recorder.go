@@ -10,16 +10,16 @@ import (
 // recorderSide is the name of the only side.
 const recorderSide = "recorder"
 
-// recorderContest has no load: it is what recording takes of each request.
-func recorderContest() contest {
-	run := func(ctx context.Context, _ *arena) (sample, error) {
+// recorderComparison has no load: it measures the cost of recording a request.
+func recorderComparison() comparison {
+	run := func(ctx context.Context, _ *testbed) (sample, error) {
 		out, _, err := runProcess(ctx, "go", "test", "-run=^$", "-bench=^BenchmarkRecord$", "-benchmem", "./internal/load")
 		if err != nil {
 			return nil, err
 		}
 		return parseGoBenchmark(string(out))
 	}
-	return contest{
+	return comparison{
 		name: "recorder", what: "the recorder alone, in a Go benchmark (`BenchmarkRecord`)",
 		sides: []side{{recorderSide, run}},
 		figures: []figure{
@@ -31,7 +31,7 @@ func recorderContest() contest {
 
 var goBenchmark = regexp.MustCompile(`(?m)^BenchmarkRecord\S*\s+(\d+)\s+([0-9.]+) ns/op\s.*?(\d+) allocs/op$`)
 
-// parseGoBenchmark reads what `go test -bench -benchmem` prints.
+// parseGoBenchmark reads the output of `go test -bench -benchmem`.
 func parseGoBenchmark(text string) (sample, error) {
 	found := goBenchmark.FindStringSubmatch(text)
 	if found == nil {

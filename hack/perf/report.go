@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// table writes the contests as Markdown: of each figure the median of what it
-// was in the rounds, its spread, what it must reach, and whether it does.
-func table(all []contest, kept records) string {
+// table writes the comparisons as Markdown. Each figure has its median over the rounds, its spread, its bound, and whether
+// the median is within the bound.
+func table(all []comparison, kept records) string {
 	var out strings.Builder
-	out.WriteString("| load (`-rows`) | figure | median | least – most | sides, median | must reach | reached |\n|---|---|---|---|---|---|---|\n")
+	out.WriteString("| load (`-rows`) | figure | median | min – max | median of each side | bound | within bound |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range all {
 		for i, f := range c.figures {
 			load := ""
@@ -27,7 +27,7 @@ func table(all []contest, kept records) string {
 	return out.String()
 }
 
-// cells are those of a figure behind its name.
+// cells returns the columns after the name of the figure.
 func (f figure) cells(rounds []round) []string {
 	if len(rounds) == 0 {
 		return []string{"not measured", "", "", f.bound.text, ""}
@@ -35,7 +35,7 @@ func (f figure) cells(rounds []round) []string {
 	values := f.values(rounds)
 	slices.Sort(values)
 	if math.IsNaN(values[0]) {
-		return []string{"unknown in a round", "", "", f.bound.text, ""}
+		return []string{"missing in a round", "", "", f.bound.text, ""}
 	}
 	middle := median(values)
 	return []string{
@@ -53,7 +53,7 @@ func (f figure) verdict(v float64) string {
 	return "**no**"
 }
 
-// sides are the medians of both sides of a ratio.
+// sides returns the median of each side of a ratio.
 func (f figure) sides(rounds []round) string {
 	if f.by == "" {
 		return ""
@@ -76,8 +76,8 @@ func unitOf(m metric) string {
 	return ""
 }
 
-// machines says where the contests were held and by which code, each place once.
-func machines(all []contest, kept records) string {
+// machines lists on which machine and at which commit the comparisons were measured, one line for each combination.
+func machines(all []comparison, kept records) string {
 	byMachine := map[string][]string{}
 	var order []string
 	for _, c := range all {
@@ -98,7 +98,7 @@ func machines(all []contest, kept records) string {
 	return out.String()
 }
 
-// place leaves the commit out of what was measured before it was kept.
+// place omits the commit of records from before commits were recorded.
 func (r record) place() string {
 	if r.Commit == "" {
 		return fmt.Sprintf("%d rounds; %s", len(r.Rounds), r.Machine)
@@ -106,7 +106,7 @@ func (r record) place() string {
 	return fmt.Sprintf("%d rounds; commit %s; %s", len(r.Rounds), r.Commit, r.Machine)
 }
 
-// median of sorted values.
+// median expects sorted values.
 func median(sorted []float64) float64 {
 	middle := len(sorted) / 2
 	if len(sorted)%2 == 1 {
@@ -115,7 +115,7 @@ func median(sorted []float64) float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// threeDigits keeps three significant digits, and all before the point.
+// threeDigits keeps three significant digits, and all digits before the decimal point.
 func threeDigits(v float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
 	if err != nil || v >= 1000 || v <= -1000 {
@@ -125,7 +125,7 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// replaceSection puts text between the marks of a section of a document.
+// replaceSection replaces the text between the markers of a section of a document.
 func replaceSection(path, section, text string) error {
 	document, err := os.ReadFile(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func replaceSection(path, section, text string) error {
 	before, rest, begins := strings.Cut(string(document), begin)
 	_, after, ends := strings.Cut(rest, end)
 	if !begins || !ends {
-		return fmt.Errorf("%s: wanted the lines %q and %q, between which the table goes", path, strings.TrimSpace(begin), end)
+		return fmt.Errorf("%s: wanted the lines %q and %q around the table, found at most one of them; add them where the table belongs", path, strings.TrimSpace(begin), end)
 	}
 	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }

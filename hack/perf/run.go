@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// sections are the groups of contests, each a section of the document and a command of its own.
+// sections are the groups of comparisons. Each is a section of the document and a command.
 var sections = []string{"clients", "memory", "parity"}
 
 // options are the command line of a section.
@@ -22,20 +22,20 @@ type options struct {
 	rows  []string
 	pairs int
 	size  size
-	// store keeps every value, document gets the table; empty is nowhere.
+	// store is the file for every value, document the one for the table; empty means none.
 	store, document string
 	tmpfs           string
 	list            bool
 }
 
-// run holds the contests of a section as args say. A bound that is missed is no
-// error, a contest that could not be held is.
+// run measures the comparisons of a section that args select. A missed bound is not an error; a comparison that failed
+// is.
 func run(ctx context.Context, section string, args []string, stdout, progress io.Writer) error {
 	o, err := parse(section, args, progress)
 	if err != nil {
 		return err
 	}
-	all := contestsOf(section, o.size)
+	all := comparisonsOf(section, o.size)
 	chosen, err := choose(all, o.rows)
 	if err != nil || o.list {
 		list(stdout, chosen)
@@ -49,7 +49,7 @@ func run(ctx context.Context, section string, args []string, stdout, progress io
 	if err != nil {
 		return err
 	}
-	failed := hold(ctx, o, programs, chosen, kept, progress)
+	failed := measureAll(ctx, o, programs, chosen, kept, progress)
 	text := table(all, kept)
 	fmt.Fprint(stdout, text)
 	if o.document != "" {
@@ -58,15 +58,14 @@ func run(ctx context.Context, section string, args []string, stdout, progress io
 	return failed
 }
 
-// hold holds the contests one after the other, and keeps each as it ends, also one that
-// somebody ends in the middle.
-func hold(ctx context.Context, o options, p programs, chosen []contest, kept records, progress io.Writer) (failed error) {
+// measureAll measures the comparisons one after the other. It saves each when it ends, even if it was interrupted.
+func measureAll(ctx context.Context, o options, p programs, chosen []comparison, kept records, progress io.Writer) (failed error) {
 	for _, c := range chosen {
 		measured := record{Machine: describeMachine(), Commit: describeCommit(ctx, ".")}
-		rounds, err := c.hold(ctx, p, o.tmpfs, o.pairs, progress)
+		rounds, err := c.measure(ctx, p, o.tmpfs, o.pairs, progress)
 		if err != nil {
 			failed = errors.Join(failed, err)
-			// Rounds that were held are worth keeping, unless there were more before.
+			// Keep an incomplete comparison, unless the saved one has more rounds.
 			if len(rounds) <= len(kept[c.name].Rounds) {
 				continue
 			}
@@ -84,15 +83,15 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	o := options{}
 	flags := flag.NewFlagSet("perf "+section, flag.ContinueOnError)
 	flags.SetOutput(output)
-	rows := flags.String("rows", "", "hold these contests alone, by `name,name`; -list has the names")
-	flags.IntVar(&o.pairs, "pairs", 7, "how often each side has its turn")
-	flags.Int64Var(&o.size.requests, "requests", 0, "requests of each closed loop; 0 is what the contest has by itself")
-	flags.IntVar(&o.size.seconds, "seconds", 0, "length of each open loop in seconds; 0 is what the contest has by itself")
-	flags.IntVar(&o.size.connections, "connections", 0, "connections of the contests about their memory; 0 is 10,000")
-	flags.StringVar(&o.store, "out", filepath.Join("out", "perf", section+".json"), "`file` that keeps every single value")
+	rows := flags.String("rows", "", "run only these comparisons, as `name,name`; see -list")
+	flags.IntVar(&o.pairs, "pairs", 7, "rounds; each side runs once per round")
+	flags.Int64Var(&o.size.requests, "requests", 0, "requests of each closed loop; 0 means the default of the comparison")
+	flags.IntVar(&o.size.seconds, "seconds", 0, "length of each open loop in seconds; 0 means the default of the comparison")
+	flags.IntVar(&o.size.connections, "connections", 0, "connections of the comparisons of memory per connection; 0 means 10,000")
+	flags.StringVar(&o.store, "out", filepath.Join("out", "perf", section+".json"), "`file` for every single value")
 	flags.StringVar(&o.document, "doc", filepath.Join("docs", "performance.md"), "`file` whose section gets the table; empty for none")
 	flags.StringVar(&o.tmpfs, "tmpfs", "/dev/shm", "`folder` in memory for etcd's data")
-	flags.BoolVar(&o.list, "list", false, "list the contests and exit")
+	flags.BoolVar(&o.list, "list", false, "list the comparisons and exit")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -105,37 +104,36 @@ func parse(section string, args []string, output io.Writer) (options, error) {
 	return o, nil
 }
 
-func contestsOf(section string, z size) []contest {
+func comparisonsOf(section string, z size) []comparison {
 	switch section {
 	case "memory":
-		return memoryContests(z)
+		return memoryComparisons(z)
 	case "parity":
-		return parityContests(z)
+		return parityComparisons(z)
 	}
-	return contests(z)
+	return comparisons(z)
 }
 
-// choose returns the contests that are named, in their own order; all, if none
-// is.
-func choose(all []contest, names []string) ([]contest, error) {
+// choose returns the named comparisons, in catalogue order; all of them if no name is given.
+func choose(all []comparison, names []string) ([]comparison, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(all, func(c contest) bool { return c.name == name }) {
-			return all, fmt.Errorf("-rows: no contest is called %q", name)
+		if !slices.ContainsFunc(all, func(c comparison) bool { return c.name == name }) {
+			return all, fmt.Errorf("-rows: no comparison is called %q", name)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(c contest) bool { return !slices.Contains(names, c.name) }), nil
+	return slices.DeleteFunc(slices.Clone(all), func(c comparison) bool { return !slices.Contains(names, c.name) }), nil
 }
 
-func list(w io.Writer, all []contest) {
+func list(w io.Writer, all []comparison) {
 	for _, c := range all {
 		fmt.Fprintf(w, "%-16s %s\n", c.name, c.what)
 	}
 }
 
-// findPrograms wants to be run from the root of the checkout.
+// findPrograms must be called in the root of the checkout.
 func findPrograms() (programs, error) {
 	tools := filepath.Join("bin", "tools")
 	p := programs{
@@ -144,13 +142,13 @@ func findPrograms() (programs, error) {
 	}
 	for _, path := range []string{p.etcd, p.loadgen, p.benchmark, p.newerBenchmark} {
 		if _, err := os.Stat(path); err != nil {
-			return p, fmt.Errorf("wanted the program %s: run `make build tools-etcd tools-benchmark tools-benchmark-3.7`, and this from the root of the checkout: %w", path, err)
+			return p, fmt.Errorf("wanted the program %s: run `make build tools-etcd tools-benchmark tools-benchmark-3.7`, and run perf from the root of the checkout: %w", path, err)
 		}
 	}
 	return p, nil
 }
 
-// describeMachine says what the numbers depend on.
+// describeMachine describes the machine that produced the numbers.
 func describeMachine() string {
 	load, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

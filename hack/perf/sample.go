@@ -31,8 +31,8 @@ const (
 	latenessP50 metric = "latenessP50Micros"
 	latenessP99 metric = "latenessP99Micros"
 
-	// started is the share of the schedule that was sent, lost the number of
-	// requests of the schedule that did not succeed.
+	// started is the share of the schedule that was sent. lost is the number of scheduled requests that did not
+	// succeed.
 	started metric = "startedShare"
 	lost    metric = "lostRequests"
 
@@ -44,19 +44,19 @@ const (
 	recordAllocations metric = "recordAllocations"
 )
 
-// sample is what one side did in one round.
+// sample has the numbers of one side in one round.
 type sample map[metric]float64
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// charge adds what the process used for its requests.
+// charge adds the resources that the process used for its requests.
 func (s sample) charge(u usage, requests int64) {
 	s[requestCount] = float64(requests)
 	s[clientCPU] = micros(u.cpu) / float64(requests)
 	s[memory] = float64(u.memoryBytes) / 1e6
 }
 
-// add adds the numbers of a run of our own.
+// add adds the numbers of one of our own runs.
 func (s sample) add(r results.Summary) {
 	s[rate] = r.Throughput
 	for _, o := range r.Operations {
@@ -73,7 +73,7 @@ func (s sample) add(r results.Summary) {
 	}
 }
 
-// addRequests adds those of the operation that a load is named after.
+// addRequests adds the numbers of the operation that a load is named after.
 func (s sample) addRequests(o results.OperationSummary) {
 	s.set(latencyMean, o.Latency, spec.StatisticMean)
 	s.set(latencyP50, o.Latency, spec.StatisticP50)
@@ -85,7 +85,7 @@ func (s sample) addRequests(o results.OperationSummary) {
 	s.set(latenessP99, o.Lateness, spec.StatisticP99)
 }
 
-// set leaves out what is not known.
+// set leaves out unknown values.
 func (s sample) set(m metric, d results.Distribution, statistic spec.Statistic) {
 	if v, known := d.Values[statistic]; known {
 		s[m] = micros(v.Duration)

@@ -23,12 +23,11 @@ import (
 )
 
 const (
-	// quotaBytes is more than any contest writes.
+	// quotaBytes is more than any comparison writes.
 	quotaBytes = 8 << 30
 	// startLimit is how long etcd may take to start.
 	startLimit = 30 * time.Second
-	// ticksPerSecond is the unit of /proc/PID/stat (USER_HZ), which Linux has
-	// fixed for programs.
+	// ticksPerSecond is the unit of /proc/PID/stat (USER_HZ), which is fixed on Linux.
 	ticksPerSecond = 100
 )
 
@@ -38,14 +37,13 @@ type server struct {
 	dir string
 	// endpoint is host:port.
 	endpoint string
-	// identity is nil for a plain etcd.
+	// identity is nil for an etcd without TLS.
 	identity *identity
-	// log is for who reads it after stop.
+	// log may be read after stop.
 	log bytes.Buffer
 }
 
-// startServer starts an etcd with its data on a tmpfs, so that no disk decides,
-// plain or over TLS.
+// startServer starts an etcd, plain or with TLS. Its data lies on a tmpfs, so that no disk affects the result.
 func startServer(ctx context.Context, program, tmpfs string, secure bool) (*server, error) {
 	if err := requireTmpfs(tmpfs); err != nil {
 		return nil, err
@@ -95,7 +93,7 @@ func (s *server) url() string {
 	return "http://" + s.endpoint
 }
 
-// trust is what a client needs to know the server; nil if it is plain.
+// trust is the TLS configuration of clients; nil without TLS.
 func (s *server) trust() *tls.Config {
 	if s.identity == nil {
 		return nil
@@ -103,7 +101,7 @@ func (s *server) trust() *tls.Config {
 	return s.identity.trust
 }
 
-// target is etcd as a plan names it.
+// target is the etcd in the terms of a plan.
 func (s *server) target() plan.Target {
 	t := plan.Target{Datastore: spec.Etcd, Endpoints: []string{s.endpoint}, Members: spec.MembersAll}
 	if s.identity != nil {
@@ -181,8 +179,7 @@ func cpuOfStat(stat string) (time.Duration, error) {
 	return time.Duration(user+system) * (time.Second / ticksPerSecond), err
 }
 
-// freeze stops etcd, its connections open, from one time to another, or less if
-// ctx ends.
+// freeze stops etcd, with its connections open, from one time to another, or until ctx ends.
 func (s *server) freeze(ctx context.Context, from, to time.Time) error {
 	waitUntil(ctx, from)
 	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -206,7 +203,7 @@ func (s *server) stop() error {
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	// It was killed: that is no news.
+	// It was killed, so the error is expected.
 	_ = s.cmd.Wait()
 	return os.RemoveAll(s.dir)
 }

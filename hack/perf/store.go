@@ -8,17 +8,16 @@ import (
 	"path/filepath"
 )
 
-// record is what was measured of one contest.
+// record has the measurements of one comparison.
 type record struct {
-	// Machine says where and when.
+	// Machine describes the machine and the time.
 	Machine string `json:"machine"`
-	// Commit says which code was measured; it is empty if that is not known.
+	// Commit is the measured commit; empty if unknown.
 	Commit string  `json:"commit,omitempty"`
 	Rounds []round `json:"rounds"`
 }
 
-// records are kept in a file, by the contest's name, so that one contest can be
-// held again.
+// records are kept in a file, by the comparison's name, so that a single comparison can be repeated.
 type records map[string]record
 
 func readRecords(path string) (records, error) {

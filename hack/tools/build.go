@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// builder puts tools into one folder.
+// builder builds tools into one folder.
 type builder struct {
 	// modules is the folder that holds one module per tool family; output receives the binaries.
 	modules, output string
@@ -37,7 +37,7 @@ func (b builder) build(ctx context.Context, tools []tool) error {
 	return nil
 }
 
-// buildOne makes t current: nothing happens where its stamp shows the digest of today's inputs.
+// buildOne makes t current. It does nothing if the stamp has the digest of today's inputs.
 func (b builder) buildOne(ctx context.Context, t tool) error {
 	if len(t.debian) > 0 {
 		return b.fetch(ctx, t)
@@ -63,13 +63,13 @@ func (b builder) buildOne(ctx context.Context, t tool) error {
 	return os.WriteFile(b.stamp(t), []byte(digest), 0o644)
 }
 
-// compile builds beside the final name and renames, so that an interrupted build never leaves half a binary and a
-// running one can be replaced.
+// compile builds beside the final name and renames. So an interrupted build never leaves half a binary, and a running
+// one can be replaced.
 func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 	if err := os.Remove(b.stamp(t)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	// What a build that was killed has left would be in the way.
+	// A killed build may have left its copies.
 	if err := os.RemoveAll(b.workshop(t)); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", append(arguments, t.pkg)...)
 	cmd.Dir = dir
-	// GOWORK=off: a workspace of the user's must not change the pinned versions.
+	// GOWORK=off: a user's workspace must not change the pinned versions.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
@@ -107,7 +107,7 @@ func (b builder) stamps() string { return filepath.Join(b.output, ".stamps") }
 
 func (b builder) stamp(t tool) string { return filepath.Join(b.stamps(), t.name) }
 
-// lock takes the exclusive right to build; the caller closes the file to give it back.
+// lock locks the folder for building; the caller closes the file to unlock it.
 func (b builder) lock() (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(b.stamps(), "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

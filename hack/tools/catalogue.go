@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// tool is one program that can be built, or that Debian has.
+// tool is a program that is built from source or taken from Debian packages.
 type tool struct {
 	name string
-	// debian are the packages of a program that is Debian's, and file its place there, or empty for all that they hold;
-	// then nothing below is set.
+	// debian lists the Debian packages of a program, and file is its path in them; an empty file means all their
+	// content. If debian is set, the fields below are not.
 	debian []string
 	file   string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
 	pkg string
-	// stamped lists the variables (import path and name) that take a version at link time, because the program cannot
-	// read it from its build information. They get the version of the module stampedFrom.
+	// stamped lists the variables (import path and name) that get a version at link time, because the program cannot
+	// read it from its build information. It is the version of the module stampedFrom.
 	stamped     []string
 	stampedFrom string
 	// substitutions change dependencies of the tool.
 	substitutions []substitution
-	// coldSeconds is what the build took on two cores with an empty build cache, after the tools before it in the
-	// catalogue; it is shown so that nobody takes a long compilation for a hang.
+	// coldSeconds is how long the build takes on two cores with an empty build cache, after the tools before it in the
+	// catalogue. It is shown so that a long compilation does not look like a hang.
 	coldSeconds int
 }
 
@@ -45,14 +45,14 @@ func kubernetesTool(name string, coldSeconds int) tool {
 	}
 }
 
-// oldestAPIServer describes the API server of the oldest Kubernetes that is supported.
+// oldestAPIServer describes the API server of the oldest supported Kubernetes.
 func oldestAPIServer() tool {
 	t := kubernetesTool("kube-apiserver", 200)
 	t.name, t.module = "kube-apiserver-1.30", "kubernetes-1.30"
 	return t
 }
 
-// debianZooKeeper is Debian's ZooKeeper, with the Java that runs it and the libraries of its AdminServer.
+// debianZooKeeper is Debian's ZooKeeper, with its Java and the libraries of its AdminServer.
 func debianZooKeeper() tool {
 	return tool{name: "zookeeper-debian", debian: []string{
 		"openjdk-17-jre-headless", "libzookeeper-java", "libslf4j-java", "liblog4j1.2-java", "libnetty-java", "libjetty9-java",
@@ -61,10 +61,8 @@ func debianZooKeeper() tool {
 	}}
 }
 
-// slowEtcd describes an etcd for tests of what is said of a slow one: how long
-// its flushes take, and applying a request, is for the environment to say, and no
-// disk has a part in it.
-// It observes round trips to its peers more often, so that tests need not last
+// slowEtcd describes an etcd for tests of reports about a slow etcd. The environment sets how long flushes and applying
+// a request take, independent of the disk. It observes round trips to its peers more often, so that tests do not last
 // for minutes.
 func slowEtcd() tool {
 	return tool{
@@ -75,15 +73,14 @@ func slowEtcd() tool {
 			{module: "go.etcd.io/etcd/server/v3", file: "etcdserver/api/rafthttp/probes.go", source: "_slow/probes.go"},
 			{
 				module: "go.etcd.io/etcd/server/v3", file: "etcdserver/apply/slow.go", source: "_slow/apply.go",
-				// Behind the start of what etcd itself measures as applying, and before
-				// it takes any lock.
+				// After the start of the time that etcd measures as applying, and before it takes any lock.
 				call: call{file: "etcdserver/apply/uber_applier.go", behind: "}(time.Now())", line: "takeTime()"},
 			},
 		},
 	}
 }
 
-// catalogue returns every tool, in the order in which a cold build shares most between neighbours.
+// catalogue returns every tool. The order lets a cold build reuse as much as possible.
 func catalogue() []tool {
 	return []tool{
 		kubernetesTool("kube-apiserver", 200),
@@ -111,7 +108,7 @@ func catalogue() []tool {
 	}
 }
 
-// groups returns the names that stand for several tools.
+// groups returns the names that select several tools.
 func groups() map[string][]string {
 	return map[string][]string{
 		"envtest": {"kube-apiserver", "kubectl", "etcd"},
@@ -123,8 +120,8 @@ func groups() map[string][]string {
 	}
 }
 
-// selectTools resolves names of tools and groups, in catalogue order and each once. An unknown name is an error that
-// lists the known ones.
+// selectTools resolves names of tools and groups, in catalogue order and without duplicates. For an unknown name, the
+// error lists the known ones.
 func selectTools(names []string) ([]tool, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -144,7 +141,7 @@ func selectTools(names []string) ([]tool, error) {
 		}
 	}
 	if unknown := sortedKeys(wanted); len(unknown) > 0 {
-		return nil, fmt.Errorf("no tool or group is called %s; there are: %s",
+		return nil, fmt.Errorf("no tool or group is called %s: use one of %s",
 			strings.Join(unknown, ", "), strings.Join(knownNames(), ", "))
 	}
 	return selected, nil

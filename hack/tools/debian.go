@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// fetch takes a program out of Debian packages, which are downloaded and not installed: no root is needed, and nothing
-// starts. It is fetched once; the version is that of the host's sources.
+// fetch extracts a program from Debian packages. They are downloaded but not installed: this needs no root, and nothing
+// starts. The download happens once; the version is that of the host's package sources.
 func (b builder) fetch(ctx context.Context, t tool) (err error) {
 	packages := strings.Join(t.debian, " ")
 	stamp := packages + " " + t.file
@@ -26,7 +26,7 @@ func (b builder) fetch(ctx context.Context, t tool) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	root := filepath.Join(dir, "root")
 	if err := unpack(ctx, t.debian, dir, root); err != nil {
-		return fmt.Errorf("fetching %s, which needs a Debian host, and root or the lists that `apt-get update` brings: %w", t.name, err)
+		return fmt.Errorf("fetching %s, which needs a Debian host, and root or current package lists (`apt-get update`): %w", t.name, err)
 	}
 	program := filepath.Join(b.output, t.name)
 	if err := os.RemoveAll(program); err != nil {
@@ -38,7 +38,7 @@ func (b builder) fetch(ctx context.Context, t tool) (err error) {
 	return os.WriteFile(b.stamp(t), []byte(stamp), 0o644)
 }
 
-// unpack downloads packages into dir and puts their files under root.
+// unpack downloads packages into dir and extracts their files under root.
 func unpack(ctx context.Context, packages []string, dir, root string) error {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		return err
@@ -58,8 +58,8 @@ func unpack(ctx context.Context, packages []string, dir, root string) error {
 	return nil
 }
 
-// download brings packages into dir. A host that knows of no packages yet is told, if
-// that is allowed.
+// download downloads packages into dir. If that fails, and as root, it updates the package lists
+// and tries again.
 func download(ctx context.Context, dir string, packages []string) error {
 	args := append([]string{"--quiet", "download"}, packages...)
 	err := runIn(ctx, dir, "apt-get", args...)

@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// aptGet and dpkgDeb stand in for Debian's: a package is a file, which has one
-// program.
+// aptGet and dpkgDeb replace Debian's programs: a package is a file, which contains one program.
 const (
 	aptGet  = "#!/bin/sh\n[ \"$3\" = good ] || { echo \"E: no package $3\"; exit 100; }\necho program >good_1_all.deb\n"
 	dpkgDeb = "#!/bin/sh\nmkdir -p usr/bin && cp \"$2\" usr/bin/program\n"
 )
 
-func TestFetchTakesAProgramOutOfAPackageOnce(t *testing.T) {
+func TestFetchExtractsAProgramOnce(t *testing.T) {
 	b, progress := newTestBuilder(t)
 	fakeDebian(t)
 	good := []tool{{name: "good", debian: []string{"good"}, file: "usr/bin/program"}}
@@ -33,7 +32,7 @@ func TestFetchTakesAProgramOutOfAPackageOnce(t *testing.T) {
 	wantNothingLeft(t, b)
 }
 
-func TestFetchSaysWhatAptSays(t *testing.T) {
+func TestFetchReportsTheErrorOfApt(t *testing.T) {
 	b, _ := newTestBuilder(t)
 	fakeDebian(t)
 	err := b.build(t.Context(), []tool{{name: "bad", debian: []string{"bad"}, file: "usr/bin/program"}})

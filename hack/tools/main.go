@@ -13,7 +13,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Println("usage: go run ./hack/tools NAME|GROUP...\nThere are:", strings.Join(knownNames(), ", "))
+		fmt.Println("usage: go run ./hack/tools NAME|GROUP...\nTools and groups:", strings.Join(knownNames(), ", "))
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -41,7 +41,7 @@ func run(ctx context.Context, names []string) error {
 	return b.build(ctx, tools)
 }
 
-// checkout returns the root of the main module, which is the one that the go command sees from here.
+// checkout returns the root of the main module, as the go command sees it from here.
 func checkout(ctx context.Context) (string, error) {
 	file, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {

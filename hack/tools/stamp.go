@@ -46,8 +46,8 @@ func pinnedVersion(file, module string) (string, error) {
 	return "", fmt.Errorf("%s does not require %s: add it with `go get -tool`", file, module)
 }
 
-// inputsDigest identifies everything that decides the bytes of t: toolchain, platform, pinned modules, own sources,
-// substitutions and linker flags.
+// inputsDigest identifies all inputs of t's binary: toolchain, platform, pinned modules, own sources, substitutions and
+// linker flags.
 func inputsDigest(t tool, dir, flags string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -10,30 +10,28 @@ import (
 	"path/filepath"
 )
 
-// substitution puts a file of ours into a dependency, in the place of one of its
-// own or beside them. `go build -overlay` could not: the go command forbids it
-// below its module cache.
+// substitution adds a file of this repository to a dependency, or replaces one of its files. `go build -overlay` cannot
+// do this: the go command forbids it below its module cache.
 type substitution struct {
-	// module is the path of the dependency, and file the name inside it.
+	// module is the path of the dependency, and file the name in it.
 	module, file string
-	// source is the file of ours, in the folder of the tool's module.
+	// source is this repository's file, in the folder of the tool's module.
 	source string
-	// call, if it has a file, is where the dependency calls what source has.
+	// call, if it has a file, is where the dependency calls the code of source.
 	call call
 }
 
-// call puts one line into a file of a dependency.
+// call inserts one line into a file of a dependency.
 type call struct {
 	// file is the name inside the dependency.
 	file string
-	// behind is a text that the file has once, so that another version of it is
-	// not changed anywhere else unnoticed; line comes into a line below it.
+	// behind is a text that must occur exactly once in the file, so that another version of the file causes an error.
+	// line is inserted below it.
 	behind, line string
 }
 
-// substitute copies the dependencies that t has files for, puts these in, and
-// returns the go.mod to build t with; empty if t has none. The copies lie in
-// a folder of their own, which the caller removes.
+// substitute copies the dependencies that t's substitutions change, changes them, and returns the go.mod to build t
+// with; empty if t has none. The copies lie in a separate folder, which the caller removes.
 func (b builder) substitute(ctx context.Context, t tool, dir string) (modfile string, err error) {
 	if len(t.substitutions) == 0 {
 		return "", nil
@@ -67,7 +65,7 @@ func (b builder) substitute(ctx context.Context, t tool, dir string) (modfile st
 	return modfile, copyFile(filepath.Join(dir, "go.sum"), filepath.Join(workshop, "go.sum"))
 }
 
-// workshop is where the copies of t's dependencies lie while it is built.
+// workshop is the folder for copies of t's dependencies during a build.
 func (b builder) workshop(t tool) string { return filepath.Join(b.stamps(), t.name+".workshop") }
 
 // copyDependency copies a dependency of the module in dir.
@@ -79,7 +77,7 @@ func copyDependency(ctx context.Context, dir, module, copied string) error {
 	return os.CopyFS(copied, os.DirFS(original))
 }
 
-// apply puts the file into a copy of the dependency.
+// apply writes the file into a copy of the dependency.
 func (s substitution) apply(dir, copied string) error {
 	if err := copyFile(filepath.Join(dir, s.source), filepath.Join(copied, s.file)); err != nil || s.call.file == "" {
 		return err
@@ -93,7 +91,7 @@ func (c call) insert(file string) error {
 		return err
 	}
 	if n := bytes.Count(content, []byte(c.behind)); n != 1 {
-		return fmt.Errorf("wanted %q once in %s, found it %d times: look where this version is to call %q", c.behind, c.file, n, c.line)
+		return fmt.Errorf("wanted %q once in %s, found it %d times: find the place where this version must call %q", c.behind, c.file, n, c.line)
 	}
 	changed := bytes.Replace(content, []byte(c.behind), []byte(c.behind+"\n"+c.line+"\n"), 1)
 	return os.WriteFile(file, changed, 0o644)

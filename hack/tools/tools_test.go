@@ -116,7 +116,7 @@ func TestBuildHappensOnlyWhenInputsChange(t *testing.T) {
 	}
 }
 
-func TestFailedBuildIsNotTakenForCurrent(t *testing.T) {
+func TestAFailedBuildIsRepeated(t *testing.T) {
 	b, _ := newTestBuilder(t)
 	hello := []tool{{name: "hello", module: "hello", pkg: "."}}
 	source := filepath.Join(b.modules, "hello", "main.go")
@@ -130,11 +130,10 @@ func TestFailedBuildIsNotTakenForCurrent(t *testing.T) {
 	}
 }
 
-// A tool is built with a file of ours in the place of one of its dependency's,
-// which the next tool has as it is, and nothing is left of the copy.
-func TestSubstitutionChangesOneToolAlone(t *testing.T) {
+// A tool is built with a replaced file in a dependency. The next tool gets the original file, and the copy is removed.
+func TestSubstitutionChangesOnlyOneTool(t *testing.T) {
 	b, _ := newTestBuilder(t)
-	// A dependency comes from a proxy, as all do: here, from a folder.
+	// As always, the dependency comes from a proxy; here it is a folder.
 	t.Setenv("GOPROXY", "file://"+newProxy(t))
 	t.Setenv("GONOSUMDB", "*")
 	t.Setenv("GOMODCACHE", filepath.Join(t.TempDir(), "cache"))
@@ -165,15 +164,14 @@ func TestSubstitutionChangesOneToolAlone(t *testing.T) {
 	}
 }
 
-// Where a dependency calls what was put into it is a line of its own, which has to
-// be where it is expected.
+// The call of the inserted code is a separate line, which must be at the expected place.
 func TestSubstitutionIsCalled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		behind, want, wantError string
 	}{
-		"behind what is there once":  {behind: "begin()", want: "begin()\nours()\n\nend()\nend()\n"},
-		"behind what is there twice": {behind: "end()", wantError: "2 times"},
-		"behind what is not there":   {behind: "elsewhere()", wantError: "0 times"},
+		"after a text found once":  {behind: "begin()", want: "begin()\nours()\n\nend()\nend()\n"},
+		"after a text found twice": {behind: "end()", wantError: "2 times"},
+		"after a missing text":     {behind: "elsewhere()", wantError: "0 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, copied := t.TempDir(), t.TempDir()

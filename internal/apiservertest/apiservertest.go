@@ -12,22 +12,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Run starts the server, calls use and ends the server. It returns the exit status
-// of use, or 1 if the server did not start, which it says on standard error. root is
-// the way from the package's folder to that of the project.
+// Run starts the server, calls use and ends the server. It returns the exit status of use, or 1 if the server did
+// not start; the error is on standard error. root is the path from the package's folder to that of the project.
 func Run(root string, use func(*envtest.Environment, *rest.Config) int) int {
 	env := &envtest.Environment{
 		CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
 		ErrorIfCRDPathMissing: true,
 		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
-		// A busy machine takes its time.
+		// A busy machine is slow.
 		ControlPlaneStartTimeout: 3 * time.Minute,
 		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: time.Minute},
 	}
 	if env.BinaryAssetsDirectory == "" {
 		env.BinaryAssetsDirectory = filepath.Join(root, "bin", "tools")
 	}
-	// Also where it starts, and what it is to hold is refused.
+	// Stop also if the server starts but the CRDs cannot be installed.
 	defer func() { _ = env.Stop() }()
 	config, err := env.Start()
 	if err != nil {

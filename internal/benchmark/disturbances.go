@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// disturbanceSummaries are what came of the disturbances that b asks for. One
-// that never was is told, too.
+// disturbanceSummaries are the results of all disturbances in the spec, including those that never began.
 func disturbanceSummaries(b *v1alpha1.EtcdBenchmark, all map[spec.DisturbanceType]*results.Disturbance) []v1alpha1.DisturbanceSummary {
 	var out []v1alpha1.DisturbanceSummary
 	for _, wanted := range b.Spec.Disturbances {

@@ -31,8 +31,8 @@ func TestPlanOfDisturbances(t *testing.T) {
 	}
 }
 
-// A storm needs leases of the run's own, which whoever cleans up must know.
-func TestPlanOfAStorm(t *testing.T) {
+// Lease expiry needs leases of the run, which the cleanup must find.
+func TestPlanOfLeaseExpiry(t *testing.T) {
 	run := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Disturbances = []spec.Disturbance{{
 			Type: spec.DisturbanceLeaseExpiry, EverySeconds: 5, LeaseExpiry: &spec.LeaseExpirySettings{Leases: 9, KeysPerLease: 8, TTLSeconds: 7},
@@ -47,11 +47,11 @@ func TestPlanOfAStorm(t *testing.T) {
 		t.Errorf("first lease %x, disturbances (-want +got):\n%s", p.FirstLease, diff)
 	}
 	if !strings.Contains(RemovalCommand(run), "lease revoke") {
-		t.Errorf("the command to clean up forgets the leases: %s", RemovalCommand(run))
+		t.Errorf("the removal command does not revoke the leases: %s", RemovalCommand(run))
 	}
 }
 
-// What was asked for and never was, is told, too.
+// A disturbance that never began has a summary, too.
 func TestDisturbancesAreSummarized(t *testing.T) {
 	got := Summary(runtest.Puts(runtest.Disturbed), results.Summary{Merged: &results.Snapshot{}, Disturbances: runtest.Compacted(3*time.Second, 6*time.Second)}).Disturbances
 	want := []v1alpha1.DisturbanceSummary{

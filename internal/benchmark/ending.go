@@ -10,12 +10,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// cutShort are the reasons of runs whose load was ended before its bound, so that
-// people ask what there is of a result.
+// cutShort are the reasons of runs whose load ended before its bound. Their message says what is left of the result.
 var cutShort = []string{v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped}
 
-// EndingMessage returns why b has ended, a sentence, and what there is of a
-// result: b's status has its summary by then, if there is one.
+// EndingMessage returns why, the sentence with the reason, and what is left of the result. The status of b must have the
+// summary, if there was a measurement.
 func EndingMessage(b *v1alpha1.EtcdBenchmark, reason, why string) string {
 	switch {
 	case !slices.Contains(cutShort, reason):
@@ -23,13 +22,13 @@ func EndingMessage(b *v1alpha1.EtcdBenchmark, reason, why string) string {
 	case b.Status.Summary == nil && b.Status.StartAt == nil:
 		return why + " Nothing was measured: the load had not begun."
 	case b.Status.Summary == nil:
-		return why + " Nothing was measured that a client pod has told of."
+		return why + " No client pod reported a measurement."
 	default:
 		return why + " The result is what was measured until then."
 	}
 }
 
-// IsPartial says whether b has ended without the whole result that was asked for.
+// IsPartial reports whether b has ended without its complete result.
 func IsPartial(b *v1alpha1.EtcdBenchmark) bool {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
 	if c == nil || c.Status != metav1.ConditionTrue {
@@ -39,7 +38,7 @@ func IsPartial(b *v1alpha1.EtcdBenchmark) bool {
 	return s != nil && s.Partial || s == nil && c.Reason != v1alpha1.ReasonCompleted
 }
 
-// Percent is how much of what was asked for b has measured, or did when it ended.
+// Percent is the share of the requested measurement that is done, or was done when b ended.
 func Percent(b *v1alpha1.EtcdBenchmark) int32 {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionFinished)
 	hasEnded := c != nil && c.Status == metav1.ConditionTrue

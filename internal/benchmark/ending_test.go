@@ -17,9 +17,9 @@ func ended(reason string, s *v1alpha1.Summary) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
+func TestEndingMessage(t *testing.T) {
 	const nothing, some = "Why. Nothing was measured: the load had not begun.", "Why. The result is what was measured until then."
-	const untold = "Why. Nothing was measured that a client pod has told of."
+	const unreported = "Why. No client pod reported a measurement."
 	cases := map[string]struct {
 		reason  string
 		summary *v1alpha1.Summary
@@ -27,7 +27,7 @@ func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
 		want    string
 	}{
 		"stopped before the start":   {v1alpha1.ReasonStopped, nil, false, nothing},
-		"stopped, and nobody told":   {v1alpha1.ReasonStopped, nil, true, untold},
+		"stopped without reports":    {v1alpha1.ReasonStopped, nil, true, unreported},
 		"stopped in the window":      {v1alpha1.ReasonStopped, &v1alpha1.Summary{}, true, some},
 		"timed out before the start": {v1alpha1.ReasonTimedOut, nil, false, nothing},
 		"guarded before the start":   {v1alpha1.ReasonGuardStopped, nil, false, nothing},
@@ -48,7 +48,7 @@ func TestAnEndingSaysWhatThereIsOfAResult(t *testing.T) {
 	}
 }
 
-func TestWhatIsPartialAndHowMuchOfIt(t *testing.T) {
+func TestIsPartialAndPercent(t *testing.T) {
 	half := &v1alpha1.Summary{Partial: true, MeasuredRequests: 500, DurationMicroseconds: 2_000_000}
 	goesOn := runtest.Puts()
 	goesOn.Status.Progress = &v1alpha1.Progress{Percent: 30}

@@ -30,9 +30,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// FuzzStatus: whatever two pods tell that can be read, the API server takes the
-// status that follows, no number in it has turned negative, no text can steer a
-// terminal, and the report can be written.
+// FuzzStatus: for all readable reports of two pods, the API server accepts the status, no number in it is negative, no
+// text controls a terminal, and the report can be written.
 func FuzzStatus(f *testing.F) {
 	check := newStatusChecker(f)
 	f.Add([]byte{}, []byte{})
@@ -42,9 +41,9 @@ func FuzzStatus(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		snaps := []*results.Snapshot{spoiled(0, first), spoiled(1, second)}
+		snaps := []*results.Snapshot{changedReport(0, first), changedReport(1, second)}
 		b := judged(snaps)
-		check.requireTaken(t, b)
+		check.requireAccepted(t, b)
 		data, err := benchmark.Report(b, results.Merge(snaps), results.Summarize(snaps))
 		if err != nil {
 			t.Fatal(err)
@@ -57,10 +56,9 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// FuzzReportTimeline: a report is a ConfigMap, which others than the operator can
-// write; who prints it must come to an end.
+// FuzzReportTimeline: users can write the ConfigMap of a report. Printing it must end.
 func FuzzReportTimeline(f *testing.F) {
-	b := judged([]*results.Snapshot{toldAll(0), toldAll(1)})
+	b := judged([]*results.Snapshot{fullReport(0), fullReport(1)})
 	f.Add([]byte(`{"timeline":{"intervalSeconds":0.1,"points":[{"succeeded":1},{"succeeded":2,"maxLatencyMicroseconds":5}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e300,"points":[{},{},{}]}}`))
@@ -71,8 +69,8 @@ func FuzzReportTimeline(f *testing.F) {
 	})
 }
 
-// toldAll is a pod that has told something of everything.
-func toldAll(index int) *results.Snapshot {
+// fullReport is the report of a pod that has every kind of figure.
+func fullReport(index int) *results.Snapshot {
 	s := runtest.Measured(index, 50, runtest.Throttled(0.25), runtest.Failing(3, "Unavailable", time.Millisecond), runtest.CutOff(2, time.Second), runtest.Events(1),
 		runtest.Told(runtest.Flushed(1000), runtest.Flushed(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
 	s.Target.WriteEstimateBytes = 1 << 20
@@ -91,17 +89,16 @@ func toldAll(index int) *results.Snapshot {
 	return s
 }
 
-// spoiled is what is read of a pod whose metrics a program has changed; nil if
-// they cannot be read.
-func spoiled(index int, program []byte) *results.Snapshot {
-	s, err := wire.Decode(hostile.Change(wire.Families(toldAll(index)), program))
+// changedReport is the report of a pod after a program changed its metrics; nil if it cannot be read.
+func changedReport(index int, program []byte) *results.Snapshot {
+	s, err := wire.Decode(hostile.Change(wire.Families(fullReport(index)), program))
 	if err != nil {
 		return nil
 	}
 	return s
 }
 
-// judged is a run, with objectives of all kinds, that has ended with these results.
+// judged is a finished run with objectives of all kinds and these results.
 func judged(snaps []*results.Snapshot) *v1alpha1.EtcdBenchmark {
 	b := runtest.Puts(runtest.Objectives(
 		runtest.MaxLatency(spec.StatisticP99, 1000), runtest.MinThroughput(10), runtest.MaxErrors(5),
@@ -148,7 +145,7 @@ func hasPod(pods []v1alpha1.PodStatus, index int32) bool {
 	return false
 }
 
-// statusChecker holds what an API server holds against a status.
+// statusChecker has an API server's rules for a status.
 type statusChecker struct {
 	structural *schema.Structural
 	validator  validation.SchemaValidator
@@ -175,7 +172,7 @@ func newStatusChecker(t testing.TB) statusChecker {
 	return c
 }
 
-func (c statusChecker) requireTaken(t *testing.T, b *v1alpha1.EtcdBenchmark) {
+func (c statusChecker) requireAccepted(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {
@@ -191,7 +188,7 @@ func (c statusChecker) requireTaken(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	requirePlain(t, "status", status)
 }
 
-// requirePlain wants numbers that have not overflown, and texts for one line.
+// requirePlain wants numbers without overflow and printable texts.
 func requirePlain(t *testing.T, path string, v any) {
 	t.Helper()
 	switch v := v.(type) {
@@ -215,7 +212,7 @@ func requirePlain(t *testing.T, path string, v any) {
 	}
 }
 
-// requirePrintable writes the table, which must not steer a terminal nor fill it.
+// requirePrintable writes the table. It must not control a terminal, and its size is bounded.
 func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) {
 	t.Helper()
 	var out strings.Builder
@@ -223,6 +220,6 @@ func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *benchma
 		t.Fatal(err)
 	}
 	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || out.Len() > 1<<20 {
-		t.Errorf("the table of %d bytes is not for people: %q", out.Len(), out.String())
+		t.Errorf("the table of %d bytes has control characters or is too long: %q", out.Len(), out.String())
 	}
 }

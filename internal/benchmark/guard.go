@@ -12,8 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// WatchesTarget says whether somebody asked for a rule about the run's target,
-// and not about requests alone. Client pod 0 watches those.
+// WatchesTarget reports whether the spec has a stop rule about the target. Client pod 0 checks such rules.
 func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
 	if b.Spec.Guard == nil || b.Spec.Guard.StopOn == nil {
 		return false
@@ -21,8 +20,8 @@ func WatchesTarget(b *v1alpha1.EtcdBenchmark) bool {
 	return b.Spec.Guard.StopOn.OfTarget()
 }
 
-// Guard returns the rule that has ended the run, from the newest snapshot of
-// each of its pods, or nil. Of several the first one counts.
+// Guard returns the rule that ended the run, or nil, from the newest snapshot of each pod. If several rules fired, it
+// is the first one.
 func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.GuardStatus {
 	fired, pod := firstFired(snaps)
 	if fired == nil {
@@ -49,13 +48,13 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 	return out
 }
 
-// unbroken is what rules without a number want.
+// unbroken is the expectation of rules without a number.
 var unbroken = map[spec.GuardRule]string{
 	spec.GuardAlarm:        "no alarm",
 	spec.GuardLeaderChange: "the same leader",
 }
 
-// GuardMessage says which rule fired in the words of a condition.
+// GuardMessage is the condition message for a rule that fired.
 func GuardMessage(g *v1alpha1.GuardStatus) string {
 	where := ""
 	if g.Subject != "" {
@@ -65,7 +64,7 @@ func GuardMessage(g *v1alpha1.GuardStatus) string {
 		g.Rule, g.Wanted, where, g.Got, g.FiredAt.UTC().Format(time.RFC3339))
 }
 
-// orZero is the rule, or none: a pod can tell of one that the run does not have.
+// orZero is the rule, or its zero value: a pod can report a rule that the run does not have.
 func orZero[T any](rule *T) (r T) {
 	if rule != nil {
 		r = *rule
@@ -75,7 +74,7 @@ func orZero[T any](rule *T) (r T) {
 
 func within(d time.Duration) string { return fmt.Sprintf(" within %d s", int(d.Seconds())) }
 
-// inSeconds are at most a day: what a pod says is not trusted.
+// inSeconds returns at most a day, because a pod's report is not trusted.
 func inSeconds(s float64) time.Duration {
 	return time.Duration(min(s, 86400) * float64(time.Second))
 }

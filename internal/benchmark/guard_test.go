@@ -18,7 +18,7 @@ func TestPlanGuardsEveryRun(t *testing.T) {
 	tests := map[string]struct {
 		guard *spec.Guard
 		want  spec.Guard
-		// quota is how much of it the run may write, in percent; 0 is any amount.
+		// quota is the share of the free quota that the run may write, in percent; 0 is no limit.
 		quota int64
 	}{
 		"none":       {nil, spec.Guard{MaxFreeQuotaPercent: 50}, 50},
@@ -40,7 +40,7 @@ func TestPlanGuardsEveryRun(t *testing.T) {
 	}
 }
 
-// allRules has one of each.
+// allRules has one rule of each kind.
 var allRules = &spec.StopRules{
 	Alarm: true, LeaderChange: true,
 	DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1_000_000},
@@ -56,11 +56,11 @@ func TestStopRulesReachThePlan(t *testing.T) {
 	tests := map[string]struct {
 		rules *spec.StopRules
 		want  spec.StopRules
-		// watches: a rule is about the target.
+		// watches: one of the rules is about the target.
 		watches bool
 	}{
-		"none are said": {nil, spec.StopRules{Alarm: true}, false},
-		"none":          {&spec.StopRules{}, spec.StopRules{}, false},
+		"no stopOn": {nil, spec.StopRules{Alarm: true}, false},
+		"none":      {&spec.StopRules{}, spec.StopRules{}, false},
 		"all": {allRules, spec.StopRules{
 			Alarm: true, LeaderChange: true,
 			DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1_000_000},
@@ -109,7 +109,7 @@ func TestGuardSaysWhatFired(t *testing.T) {
 			}
 			for _, part := range []string{string(tc.want.Rule), tc.want.Subject, tc.want.Wanted, tc.want.Got} {
 				if message := GuardMessage(got); !strings.Contains(message, part) {
-					t.Errorf("message %q says nothing of %q", message, part)
+					t.Errorf("message %q lacks %q", message, part)
 				}
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// memberSummaries are what the members said of the window; none before its end.
+// memberSummaries are the members' figures for the window. They are empty before its end.
 func memberSummaries(t *results.Target) []v1alpha1.MemberSummary {
 	if t == nil {
 		return nil
@@ -50,8 +50,8 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 	}
 }
 
-// wholeFigure returns nil for what is not known. A member can say anything: what
-// no integer holds is not known either.
+// wholeFigure returns nil for an unknown figure, or for one beyond the range of exact integers: a member can report any
+// number.
 func wholeFigure(v float64, known bool) *int64 {
 	if !known || math.Abs(v) > text.MostExact {
 		return nil

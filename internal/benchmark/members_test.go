@@ -13,8 +13,8 @@ import (
 
 func TestSummaryOfMembers(t *testing.T) {
 	b := runtest.Puts()
-	unsaid := &results.MemberWindow{Unknown: strings.Repeat("x", 600)}
-	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000), unsaid, nil))})
+	unread := &results.MemberWindow{Unknown: strings.Repeat("x", 600)}
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000), unread, nil))})
 	want := []v1alpha1.MemberSummary{
 		{
 			ID: "a", Name: "etcd-a", SampledMicroseconds: 10_000_000,
@@ -31,8 +31,8 @@ func TestSummaryOfMembers(t *testing.T) {
 	}
 }
 
-// What a member says may be anything; status holds integers.
-func TestSummaryLeavesOutWhatNoIntegerHolds(t *testing.T) {
+// A member can report any number; status holds integers.
+func TestSummaryOmitsFiguresBeyondIntegers(t *testing.T) {
 	absurd := runtest.Flushed(1e300, func(f map[results.Figure]float64) {
 		f[results.FigureLeaderChanges], f[results.FigureDatabaseEndBytes] = 1e300, 1e300
 		f[results.FigureCPUSeconds] = 1e300

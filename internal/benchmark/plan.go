@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -12,7 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Run returns what of b decides its requests. b must have its defaults.
+// Run returns the settings of b that decide its requests. b must have its defaults.
 func Run(b *v1alpha1.EtcdBenchmark) workload.Run {
 	resolved := b.Resolved()
 	r := workload.Run{
@@ -24,16 +23,15 @@ func Run(b *v1alpha1.EtcdBenchmark) workload.Run {
 	return r
 }
 
-// firstLease returns the lowest ID of the run's leases: a positive number that
-// follows from its UID and whose last digits are 0.
+// firstLease returns the lowest ID of the run's leases: a positive number from its UID, with zeros as the last digits.
 func firstLease(uid string) int64 {
 	sum := sha256.Sum256([]byte(uid))
 	first := int64(binary.BigEndian.Uint64(sum[:])>>1) &^ (workload.LeaseIDs - 1)
 	return max(first, workload.LeaseIDs)
 }
 
-// Plan returns what the client pods of b are to do against these endpoints,
-// which are host:port with an optional scheme. b must have its defaults.
+// Plan returns the plan of b's client pods against these endpoints, which are host:port with an optional scheme. b must
+// have its defaults.
 func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	p := plan.Plan{
 		Version:        plan.Version,
@@ -51,7 +49,7 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	return p, nil
 }
 
-// guardOf guards a run whose spec says nothing of it, too.
+// guardOf returns the default guard for a run whose spec has none.
 func guardOf(b *v1alpha1.EtcdBenchmark) spec.Guard {
 	if b.Spec.Guard == nil {
 		return spec.DefaultGuard()
@@ -61,7 +59,7 @@ func guardOf(b *v1alpha1.EtcdBenchmark) spec.Guard {
 
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	out := plan.Target{
-		Datastore: t.Datastore, Endpoints: bareEndpoints(endpoints), Members: t.Members, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
+		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
 	}
 	if t.TLS != nil {
 		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}
@@ -72,18 +70,7 @@ func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	return out
 }
 
-// bareEndpoints strips the schemes: whether TLS is spoken follows from the
-// target's tls field alone.
-func bareEndpoints(endpoints []string) []string {
-	out := make([]string, len(endpoints))
-	for i, e := range endpoints {
-		out[i] = strings.TrimPrefix(strings.TrimPrefix(e, "https://"), "http://")
-	}
-	return out
-}
-
-// RemovalCommand returns what a person types into a shell to delete what b left in
-// its target.
+// RemovalCommand returns the shell command that deletes the keys and leases of b from its target.
 func RemovalCommand(b *v1alpha1.EtcdBenchmark) string {
 	r, o := Run(b), workload.Owner{UID: string(b.UID), Alone: b.Spec.Target.KeyPrefix == ""}
 	if t := b.Status.Target; t != nil && len(t.Endpoints) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// planOfPuts is that of runtest.Puts.
+// planOfPuts is the plan of runtest.Puts.
 func planOfPuts() plan.Plan {
 	return plan.Plan{
 		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "etcd/puts",
@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 		change    func(*v1alpha1.EtcdBenchmark)
 		endpoints []string
 		want      func(*plan.Plan)
-		// lasts and stretches are what follows from the load for the window.
+		// lasts and stretches are the window that follows from the load.
 		lasts     time.Duration
 		stretches []spec.Stretch
 	}{
@@ -225,7 +225,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestPlanRefusesWhatCannotBeRun(t *testing.T) {
+func TestPlanRefusesARunWithoutEndpoints(t *testing.T) {
 	if p, err := Plan(runtest.Puts(), nil); err == nil {
 		t.Errorf("a plan without endpoints was made: %+v", p)
 	}

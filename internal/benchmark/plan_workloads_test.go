@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// asked is what the program reads of a workload, of whatever type that is.
+// asked holds the settings that the program reads of a workload of any type.
 type asked struct {
 	Keys        spec.Keys
 	Values      spec.Values
@@ -138,9 +138,8 @@ func TestPlanOfWorkloads(t *testing.T) {
 	}
 }
 
-// Who reads the command that removes what is left must revoke the leases that
-// the plan lets the pods grant, and no others.
-func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
+// The removal command revokes exactly the leases that the plan lets the pods grant.
+func TestTheRemovalCommandRevokesTheLeasesOfTheRun(t *testing.T) {
 	b := runtest.Puts()
 	if RemovalCommand(b) != "etcdctl del --prefix 'etcdbench/11112222/'" {
 		t.Errorf("a run without leases is removed by %s", RemovalCommand(b))
@@ -164,8 +163,7 @@ func TestTheLeasesOfARunHaveTheDigitsOfItsRemovalCommand(t *testing.T) {
 	}
 }
 
-// Whatever admission lets through of Kubernetes has a plan, however unevenly its
-// clients fall to the pods.
+// Every load of the Kubernetes workload that admission allows has a plan, however unevenly the pods share the clients.
 func TestEachClusterIsLargeEnoughForItsPods(t *testing.T) {
 	for profile, clients := range map[spec.ClusterSize]int32{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000} {
 		for pods := int32(1); pods <= 25; pods++ {

@@ -15,13 +15,13 @@ var stages = []results.Stage{
 	results.StageMeasuring, results.StageDraining, results.StageCleaning, results.StageDone,
 }
 
-// reached says whether a pod is at that stage or past it.
+// reached reports whether a pod is at that stage or past it.
 func reached(snap *results.Snapshot, stage results.Stage) bool {
 	return snap != nil && slices.Index(stages, snap.Stage) >= slices.Index(stages, stage)
 }
 
-// Progress returns how far a run is, from the newest snapshot of each pod.
-// snaps may hold nil for pods that have none.
+// Progress returns the progress of a run from the newest snapshot of each pod. snaps holds nil for a pod without a
+// snapshot.
 func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
 	s := results.Summarize(snaps)
 	out := &v1alpha1.Progress{
@@ -40,7 +40,7 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 	return out
 }
 
-// percent is of the requests where they bound the run, else of the time.
+// percent is the share of the requests if they bound the run, else of the time.
 func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapshot) int32 {
 	if wanted := b.Resolved().Load.Requests; wanted != nil {
 		return ratioPercent(float64(requests), float64(*wanted))
@@ -48,8 +48,8 @@ func percent(b *v1alpha1.EtcdBenchmark, requests int64, snaps []*results.Snapsho
 	return timePercent(snaps)
 }
 
-// timePercent takes the last response for the present, until the window has ended: a
-// snapshot has no other clock, and in a load that moves the two are a request apart.
+// timePercent uses the time of the last response as the current time until the window has ended, because a snapshot has
+// no other clock. Under a steady load the difference is one request.
 func timePercent(snaps []*results.Snapshot) int32 {
 	least, known := int32(100), false
 	for _, snap := range snaps {
@@ -76,7 +76,7 @@ func timePercent(snaps []*results.Snapshot) int32 {
 	return least
 }
 
-// endedEarly says whether a pod's window ended before its bound.
+// endedEarly reports whether a pod's window ended before its bound.
 func endedEarly(snap *results.Snapshot) bool { return snap.Stopped || snap.Failure != nil }
 
 func ratioPercent(done, wanted float64) int32 {
@@ -86,8 +86,8 @@ func ratioPercent(done, wanted float64) int32 {
 	return int32(min(max(done/wanted, 0), 1) * 100)
 }
 
-// Pod returns what a snapshot knows of its pod. The caller adds what only the
-// cluster knows: name, node, road and whether the snapshot is partial.
+// Pod returns the status of a pod from its snapshot. The caller adds name, node, the way by which the snapshot came,
+// and whether it is partial.
 func Pod(snap *results.Snapshot) v1alpha1.PodStatus {
 	out := v1alpha1.PodStatus{
 		Index:                 int32(snap.Index),
@@ -116,8 +116,7 @@ func measuredRequests(snap *results.Snapshot) int64 {
 	return int64(n)
 }
 
-// Phase is where the pod that is behind all others is, empty while no pod has
-// told.
+// Phase is the earliest stage of any pod, empty until a pod reports.
 func Phase(b *v1alpha1.EtcdBenchmark) results.Stage {
 	earliest := len(stages)
 	for _, pod := range b.Status.Pods {

@@ -17,7 +17,7 @@ func forSeconds(seconds int32) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// inWindow has the pod measure a window of 4 s, of which this much has passed.
+// inWindow puts the pod into a window of 4 s, this long after its start.
 func inWindow(passed time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		s.Stage = results.StageMeasuring
@@ -27,12 +27,12 @@ func inWindow(passed time.Duration) func(*results.Snapshot) {
 	}
 }
 
-// atStage has the pod still on its way.
+// atStage sets the pod's stage.
 func atStage(stage results.Stage) func(*results.Snapshot) {
 	return func(s *results.Snapshot) { s.Stage = stage }
 }
 
-// endedAfter has the window end before its last response.
+// endedAfter ends the window before its last response.
 func endedAfter(length time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) { s.Window.End = s.Window.Start.Add(length) }
 }
@@ -92,8 +92,7 @@ func TestProgressHasWhatStartedAndEnded(t *testing.T) {
 	}
 }
 
-// mixed adds reads that are slower than the puts at the middle and faster at the
-// tail, and events that are slower than both.
+// mixed adds reads with a higher median and a lower tail than the puts, and events that are slower than both.
 func mixed(s *results.Snapshot) {
 	read := &results.OperationResult{Errors: map[string]uint64{}}
 	event := &results.OperationResult{Errors: map[string]uint64{}}
@@ -120,7 +119,7 @@ func TestProgressHasThePercentilesOfOneKindOfRequest(t *testing.T) {
 
 func TestPhaseIsThatOfTheLastPod(t *testing.T) {
 	for want, stages := range map[results.Stage][]string{
-		"":                      {"", "unheard of"},
+		"":                      {"", "unknown stage"},
 		results.StageMeasuring:  {string(results.StageDone), "", string(results.StageMeasuring)},
 		results.StageConnecting: {string(results.StageConnecting), string(results.StageReady)},
 		results.StageDone:       {string(results.StageDone)},

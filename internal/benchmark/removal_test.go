@@ -7,8 +7,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// A prefix that somebody chose may hold other keys by the time a person types
-// the command: the marker decides. Both forms were read by a shell and etcdctl.
+// A prefix from the spec may hold other keys when the command runs, so the command checks the owner's marker. Both
+// forms were tried with a shell and etcdctl.
 func TestRemovalCommand(t *testing.T) {
 	tests := map[string]struct{ prefix, want string }{
 		"the run's own": {"", `etcdctl del --prefix 'etcdbench/01234567/'`},

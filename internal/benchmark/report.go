@@ -32,15 +32,15 @@ type report struct {
 	Timeline   *Timeline         `json:"timeline,omitempty"`
 }
 
-// reportOperation has the distributions of one kind of request that are not empty.
+// reportOperation has the distributions of one kind of request, without empty ones.
 type reportOperation struct {
 	Operation   spec.Operation             `json:"operation"`
 	Histograms  map[string]reportHistogram `json:"histograms"`
 	ErrorCounts map[string]uint64          `json:"errorCounts,omitempty"`
 }
 
-// reportHistogram has the buckets of a Prometheus native histogram: bucket i
-// counts durations above 2^((i-1)/2^schema) and up to 2^(i/2^schema) seconds.
+// reportHistogram has the buckets of a Prometheus native histogram: bucket i counts durations above 2^((i-1)/2^schema)
+// and up to 2^(i/2^schema) seconds.
 type reportHistogram struct {
 	Schema           int     `json:"schema"`
 	Count            uint64  `json:"count"`
@@ -48,16 +48,15 @@ type reportHistogram struct {
 	SumSquareSeconds float64 `json:"sumSquareSeconds"`
 	MinNanoseconds   int64   `json:"minNanoseconds"`
 	MaxNanoseconds   int64   `json:"maxNanoseconds"`
-	// ZeroCount is how many durations were under a microsecond, below all buckets.
+	// ZeroCount counts durations under a microsecond, below all buckets.
 	ZeroCount uint64 `json:"zeroCount,omitempty"`
-	// Buckets are pairs of index and count; empty ones are left out.
+	// Buckets are pairs of index and count, without empty buckets.
 	Buckets [][2]int64 `json:"buckets"`
 }
 
-// Report returns the merged histograms of a run with its summary and what came
-// when, as JSON of at most MaxReportBytes. merged is the merge of all pods'
-// final snapshots. Where they would not fit, the histograms have half the
-// resolution, as often as is needed, and their schema says so.
+// Report returns the merged histograms, the summary and the timeline of a run as JSON of at most MaxReportBytes. merged
+// is the merge of all pods' final snapshots. To fit, the resolution of the histograms is halved as often as necessary;
+// their schema has the resolution.
 func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summary) ([]byte, error) {
 	r := report{
 		Version:   ReportVersion,
@@ -77,7 +76,7 @@ func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summa
 			return data, nil
 		}
 	}
-	return nil, fmt.Errorf("report of %s/%s: wanted at most %d bytes, found more at the lowest resolution",
+	return nil, fmt.Errorf("writing the report of %s/%s: wanted at most %d bytes, found more at the lowest resolution",
 		b.Namespace, b.Name, MaxReportBytes)
 }
 
@@ -100,8 +99,7 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 	return out
 }
 
-// reportErrors has the codes that status has: what pods call their errors, and
-// how many names they have for them, must not keep the rest from being written.
+// reportErrors has the codes that status has. The bound keeps a pod with many different codes from filling the report.
 func reportErrors(errors map[string]uint64) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, e := range errorCounts(errors) {

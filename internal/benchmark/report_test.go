@@ -46,7 +46,7 @@ func inBuckets(h reportHistogram) int64 {
 	return n
 }
 
-// The widest histograms that there can be must still fit, and count all.
+// The widest possible histograms must fit, and count all requests.
 func TestReportFitsIntoAConfigMap(t *testing.T) {
 	op := func() *results.OperationResult {
 		r := &results.OperationResult{}
@@ -85,8 +85,8 @@ func fillWide(h *results.Histogram) {
 	}
 }
 
-// Each pod may have errors of its own; so many would not fit into any object.
-func TestReportOfEndlessErrorsIsWritten(t *testing.T) {
+// Each pod can report many different error codes; the report holds the most frequent ones.
+func TestReportBoundsErrorCodes(t *testing.T) {
 	merged := runtest.Measured(0, 1)
 	errors := merged.Operations[spec.OperationPut].Errors
 	for i := range 10_000 {

@@ -8,10 +8,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Slowest returns the kind of request with the highest 99th percentile of
-// latency, and of several the one with the highest maximum: what has room for one
-// must not hide the slow half of a mixed workload, nor mix the two. Events are no
-// requests. It is nil where nothing has a latency.
+// Slowest returns the kind of request with the highest 99th percentile of latency, and of several the one with the
+// highest maximum. Outputs with room for one latency show this one, so that the slow half of a mixed workload is not
+// hidden. Events do not count. It is nil if nothing has a latency.
 func Slowest(operations []v1alpha1.OperationSummary) *v1alpha1.OperationSummary {
 	var found *v1alpha1.OperationSummary
 	for i := range operations {
@@ -30,20 +29,19 @@ func compareTails(a, b *v1alpha1.LatencySummary) int {
 	return cmp.Or(cmp.Compare(a.P99Microseconds, b.P99Microseconds), cmp.Compare(a.MaxMicroseconds, b.MaxMicroseconds))
 }
 
-// progressStatistics are those that progress has of a latency.
+// progressStatistics are the statistics of a latency that progress has.
 var progressStatistics = []spec.Statistic{
 	spec.StatisticP50, spec.StatisticP90, spec.StatisticP99, spec.StatisticP999, spec.StatisticMax,
 }
 
-// LatencyOf returns the latency of a finished run as its progress had it.
+// LatencyOf returns the latency of a finished run in the form of progress.
 func LatencyOf(s *v1alpha1.Summary) *v1alpha1.Progress {
 	p := &v1alpha1.Progress{}
 	setLatency(p, s.Operations)
 	return p
 }
 
-// setLatency makes the latency of progress that of the slowest of these kinds of
-// request.
+// setLatency sets the latency of progress to that of the slowest kind of request.
 func setLatency(p *v1alpha1.Progress, operations []v1alpha1.OperationSummary) {
 	op := Slowest(operations)
 	if op == nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// Summary returns the merged result of a run as its status states it: in whole
-// numbers.
+// Summary returns the merged result of a run for its status, in whole numbers.
 func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 	clients := verdict.Clients(b, s)
 	return &v1alpha1.Summary{
@@ -47,7 +46,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 	}
 }
 
-// steady is empty where there is none.
+// steady is empty without a steady throughput.
 func steady(perSecond float64) spec.Decimal {
 	if perSecond == 0 {
 		return ""
@@ -84,7 +83,7 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 	return out
 }
 
-// ifKnown is nil where the number is not known.
+// ifKnown is nil if the number is unknown.
 func ifKnown(n *uint64) *int64 {
 	if n == nil {
 		return nil
@@ -92,8 +91,7 @@ func ifKnown(n *uint64) *int64 {
 	return new(int64(*n))
 }
 
-// latencySummary returns nil where nothing was recorded: a zero would read as
-// a very fast answer.
+// latencySummary returns nil if nothing was recorded: a zero would look like a very fast answer.
 func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
 	if d.Count == 0 {
 		return nil
@@ -115,8 +113,7 @@ func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
 	}
 }
 
-// errorBound is 0 where the buckets were lost on the way, so that there are no
-// percentiles and nothing is known of their error.
+// errorBound is 0 if the buckets, and with them the percentiles, did not reach the operator.
 func errorBound(d results.Distribution) int32 {
 	if _, known := d.Values[spec.StatisticP50]; !known {
 		return 0
@@ -135,7 +132,7 @@ func atLeast(values map[spec.Statistic]results.Value) []spec.Statistic {
 	return out
 }
 
-// errorCounts are sorted by count, so that what is cut off is the rarest.
+// errorCounts are sorted by count, so that the limit cuts off the rarest.
 func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
 	var out []v1alpha1.ErrorCount
 	for code, n := range errors {
@@ -147,8 +144,7 @@ func errorCounts(errors map[string]uint64) []v1alpha1.ErrorCount {
 	return out[:min(len(out), v1alpha1.MaxErrorCodes)]
 }
 
-// RequestCounts are the requests that were sent, sorted by RPC. A run that never
-// measured has them too, and no summary.
+// RequestCounts are all sent requests, sorted by RPC. A run without a summary has them, too.
 func RequestCounts(requests map[spec.RPC]map[results.Phase]uint64) []v1alpha1.RequestCount {
 	var out []v1alpha1.RequestCount
 	for rpc, phases := range requests {

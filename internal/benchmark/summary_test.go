@@ -34,7 +34,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("request counts (-want +got):\n%s", diff)
 	}
 	if !cmp.Equal(op.Latency.AtLeast, []spec.Statistic{"Max", "Mean", "P999"}) {
-		t.Errorf("wanted the statistics that reach the 2 of 202 that were cut off, got %v", op.Latency.AtLeast)
+		t.Errorf("wanted the statistics that include the 2 of 202 censored requests, got %v", op.Latency.AtLeast)
 	}
 	if l := op.Latency; l.MinMicroseconds != 1000 || l.MaxMicroseconds != 2_000_000 || op.ServiceTime.MaxMicroseconds != 100_000 {
 		t.Errorf("wanted exact extremes, got %+v and %+v", l, op.ServiceTime)
@@ -90,7 +90,7 @@ func TestTargetStatus(t *testing.T) {
 	}
 }
 
-// A run that sends every RPC of its store is told whole.
+// Status has room for a run that sends every RPC of its store.
 func TestRequestCountsHaveRoomForEveryRPC(t *testing.T) {
 	if spec.MostRPCs > v1alpha1.MaxRequestCounts {
 		t.Errorf("a store has %d RPCs, and status room for %d", spec.MostRPCs, v1alpha1.MaxRequestCounts)

@@ -5,10 +5,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// TargetStatus returns what the target was resolved to and, once t is not nil,
-// what it said of itself.
+// TargetStatus returns the resolved addresses of the target and, if t is not nil, what the target reported.
 func TargetStatus(b *v1alpha1.EtcdBenchmark, endpoints []string, t *results.Target) *v1alpha1.TargetStatus {
-	out := &v1alpha1.TargetStatus{Endpoints: bareEndpoints(endpoints), KeyPrefix: b.KeyPrefix()}
+	out := &v1alpha1.TargetStatus{Endpoints: v1alpha1.HostPorts(endpoints), KeyPrefix: b.KeyPrefix()}
 	if t == nil {
 		return out
 	}

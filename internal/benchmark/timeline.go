@@ -8,15 +8,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Timeline says what came when, in intervals from the start of the measured
-// window.
+// Timeline has the requests per interval, from the start of the measured window.
 type Timeline struct {
 	IntervalSeconds float64         `json:"intervalSeconds"`
 	Points          []TimelinePoint `json:"points"`
 }
 
-// TimelinePoint is what came in one interval. The latency is that of successful
-// requests.
+// TimelinePoint has the requests that ended in one interval. The latency is that of successful requests.
 type TimelinePoint struct {
 	Succeeded               uint64 `json:"succeeded"`
 	Failed                  uint64 `json:"failed,omitempty"`
@@ -24,7 +22,7 @@ type TimelinePoint struct {
 	MaxLatencyMicroseconds  int64  `json:"maxLatencyMicroseconds,omitempty"`
 }
 
-// NewTimeline returns nil for a timeline in which nothing came.
+// NewTimeline returns nil for an empty timeline.
 func NewTimeline(t results.Timeline) *Timeline {
 	if len(t.Points) == 0 {
 		return nil
@@ -39,8 +37,7 @@ func NewTimeline(t results.Timeline) *Timeline {
 	return out
 }
 
-// Limits of a report's intervals, far beyond those that are written, so that
-// whatever stands there can be drawn.
+// Limits of a report's intervals, far beyond those that are written. They keep any value in the report drawable.
 const (
 	shortestInterval = 1e-6
 	longestInterval  = 1e7

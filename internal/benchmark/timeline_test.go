@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-func TestReportSaysWhatCameWhen(t *testing.T) {
+func TestReportHasTheTimeline(t *testing.T) {
 	snapshot := runtest.Measured(0, 3)
 	snapshot.Timeline.Record(0, time.Millisecond, true)
 	snapshot.Timeline.Record(50*time.Millisecond, 4*time.Millisecond, true)

@@ -19,6 +19,6 @@ func TestValidity(t *testing.T) {
 	}
 	got = Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100)})).Validity
 	if got.Verdict != v1alpha1.ValidityUnknown || got.CPUPercent != nil || got.ThrottledMicroseconds != nil {
-		t.Errorf("wanted nothing to be known of a pod that told nothing, got %+v", got)
+		t.Errorf("wanted no figures for a pod without a report, got %+v", got)
 	}
 }

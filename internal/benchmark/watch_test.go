@@ -20,7 +20,7 @@ func TestSummaryOfWatches(t *testing.T) {
 		t.Errorf("watch (-want +got):\n%s", diff)
 	}
 	if s.MeasuredRequests != 200 || s.FailedRequests != 0 {
-		t.Errorf("%d requests were measured and %d failed, wanted the 200 puts alone", s.MeasuredRequests, s.FailedRequests)
+		t.Errorf("%d requests were measured and %d failed, wanted only the 200 puts", s.MeasuredRequests, s.FailedRequests)
 	}
 	if got := Pod(runtest.Measured(0, 100, runtest.Events(5))).MeasuredRequests; got != 100 {
 		t.Errorf("a pod measured %d requests, wanted 100", got)

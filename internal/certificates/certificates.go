@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// validity is how long an authority, and what it issues, is valid: longer than any test or development cluster lives.
+// validity is how long an authority and its certificates are valid: longer than any test or development cluster
+// exists.
 const validity = 365 * 24 * time.Hour
 
 // Authority signs certificates.
@@ -21,20 +22,20 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// Holder is what a certificate says about the one who holds it.
+// Holder describes the holder of a certificate.
 type Holder struct {
-	// Name is the common name, which is also the user's name to etcd and to kube-apiserver.
+	// Name is the common name. It is also the user's name for etcd and for kube-apiserver.
 	Name string
-	// Group is the organization, which is a group to kube-apiserver; it may be empty.
+	// Group is the organization, which is a group for kube-apiserver. It may be empty.
 	Group string
-	// Hosts are the DNS names and IP addresses of a server. Without one the certificate is a client's only; a server's
-	// serves as a client's too, because etcd and kube-apiserver call themselves.
+	// Hosts are the DNS names and IP addresses of a server. Without hosts the certificate is only for clients. A
+	// server's certificate is also for clients, because etcd and kube-apiserver connect to themselves.
 	Hosts []string
-	// NotAfter is when the certificate expires; zero is a year from now.
+	// NotAfter is when the certificate expires. Zero means a year from now.
 	NotAfter time.Time
 }
 
-// New makes an authority that signed itself.
+// New returns a self-signed authority.
 func New(name string) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
@@ -54,10 +55,10 @@ func New(name string) (*Authority, error) {
 // Certificate returns the authority's own certificate in PEM.
 func (a *Authority) Certificate() []byte { return encode("CERTIFICATE", a.certificate.Raw) }
 
-// Key returns the authority's key in PEM, for a program that signs in its name.
+// Key returns the authority's key in PEM, for programs that sign for the authority.
 func (a *Authority) Key() ([]byte, error) { return encodeKey(a.key) }
 
-// Pool returns the certificates that trust what the authority signs.
+// Pool returns a pool that trusts the certificates of the authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
@@ -98,7 +99,7 @@ func NewKeyPair() (private, public []byte, err error) {
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
-// newTemplate is valid from an hour before now, for clocks that differ a little.
+// newTemplate is valid from an hour before now, because clocks differ a little.
 func newTemplate(h Holder) *x509.Certificate {
 	now := time.Now()
 	template := &x509.Certificate{

@@ -1,5 +1,5 @@
-// Package certificates issues the certificates of test servers, of their clients, and of a cluster for development.
+// Package certificates issues the certificates of test servers, of their clients, and of a development cluster.
 //
-// It imports the standard library only. Its one invariant: a key never leaves it but as what was asked for, and no
-// authority outlives a year.
+// It imports the standard library only. Its one invariant: it returns a key only to the caller that requested it, and
+// no authority is valid for more than a year.
 package certificates

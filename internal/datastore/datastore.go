@@ -1,7 +1,7 @@
 // Package datastore chooses the driver of a store.
 //
-// It imports the drivers, and load for their contract. Its one invariant: a run's
-// driver is chosen here and nowhere else.
+// It imports the drivers, and load for their contract. Its one invariant: a run's driver is chosen here and nowhere
+// else.
 package datastore
 
 import (
@@ -18,6 +18,6 @@ var drivers = map[spec.Datastore]func(p plan.Plan, index int) load.Driver{
 	spec.ZooKeeper: func(p plan.Plan, index int) load.Driver { return zookeeper.New(p, index) },
 }
 
-// New returns the driver of the plan's store for the pod with this index. The caller has
-// validated the plan. New opens no connection and reads no file.
+// New returns the driver of the plan's store for the pod with this index. The caller has validated the plan. New opens
+// no connection and reads no file.
 func New(p plan.Plan, index int) load.Driver { return drivers[p.Target.Datastore](p, index) }

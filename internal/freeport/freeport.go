@@ -1,11 +1,10 @@
-// Package freeport finds ports of this host on which nobody listens.
+// Package freeport finds free ports of this host.
 package freeport
 
 import "net"
 
-// Addresses asks the kernel for n addresses of the loopback interface, such as
-// "127.0.0.1:40291": all at once, so that they differ. Somebody else may take one
-// before the caller listens there, who then needs others.
+// Addresses gets n addresses of the loopback interface from the kernel, such as "127.0.0.1:40291", all different.
+// Another process may take a port before the caller listens on it; then the caller needs other addresses.
 func Addresses(n int) ([]string, error) {
 	addresses := make([]string, n)
 	for i := range addresses {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whoever asks for several can listen on each of them.
+// All addresses of one call can be used together.
 func TestAddressesCanBeListenedOnTogether(t *testing.T) {
 	addresses, err := Addresses(20)
 	if err != nil || len(addresses) != 20 {

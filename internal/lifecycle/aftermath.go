@@ -13,10 +13,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// decideOverdue lets go of a deleted object whose time to clean is over,
-// whatever else is the case.
+// decideOverdue removes the finalizer of a deleted object whose time to clean is over, in any state of the run.
 func decideOverdue(o Observed, now time.Time) *Decision {
-	if !o.deleting() || now.Before(letGoBy(o)) {
+	if !o.deleting() || now.Before(releaseObjectBy(o)) {
 		return nil
 	}
 	d := &Decision{Message: "The EtcdBenchmark was deleted."}
@@ -24,8 +23,8 @@ func decideOverdue(o Observed, now time.Time) *Decision {
 	return d
 }
 
-// decideAftermath is what is left to do for a run that has finished: free its
-// pods, see its keys deleted, let go of it, and delete it when its time is over.
+// decideAftermath handles a finished run: it releases the pods, has the keys deleted, removes the finalizer, and
+// deletes the object when its TTL has expired.
 func decideAftermath(o Observed, now time.Time) *Decision {
 	if !o.finished() {
 		return nil
@@ -38,13 +37,12 @@ func decideAftermath(o Observed, now time.Time) *Decision {
 	}
 	clean(o, d, now)
 	if o.deleting() {
-		d.wake(letGoBy(o), now)
+		d.wake(releaseObjectBy(o), now)
 	}
 	return d
 }
 
-// release lets the pods end. Their results are in status, so nothing is lost if
-// one must be deleted.
+// release lets the pods end. Their results are in status, so a pod can be deleted without a loss.
 func release(o Observed, d *Decision, now time.Time) {
 	if !o.Job.Exists {
 		return
@@ -52,7 +50,7 @@ func release(o Observed, d *Decision, now time.Time) {
 	for _, p := range o.allPods() {
 		switch p.State {
 		case PodMissing, PodWaiting:
-			// The Job controller would go on trying.
+			// The Job controller would keep trying to start it.
 			d.Actions = []Action{{Act: DeleteJob}}
 			return
 		case PodRunning:
@@ -67,9 +65,8 @@ func release(o Observed, d *Decision, now time.Time) {
 	}
 }
 
-// overdueAt is when a pod that still runs is deleted. One that was given its time
-// to report, and did not, gets no more: it hangs, and its keys can only go when
-// it is gone.
+// overdueAt is when a running pod is deleted. A pod that did not report in its time is deleted at once: it hangs, and
+// its keys can only be deleted after it has ended.
 func overdueAt(o Observed, p Pod) time.Time {
 	finished := o.status().CompletionTime.Time
 	silent := func(s v1alpha1.PodStatus) bool { return s.Name == p.Name && s.Partial }
@@ -79,8 +76,8 @@ func overdueAt(o Observed, p Pod) time.Time {
 	return finished.Add(releaseGrace)
 }
 
-// clean sees to it that no key is left. The cleanup Job starts only once no pod
-// lives that could write, or delete, any more.
+// clean has the remaining keys deleted. The cleanup Job starts only when no pod is alive that could still write or
+// delete keys.
 func clean(o Observed, d *Decision, now time.Time) {
 	known := keys(o)
 	switch {
@@ -101,17 +98,16 @@ func clean(o Observed, d *Decision, now time.Time) {
 	}
 }
 
-// stillWrites says whether a pod may yet write or delete keys. One that outlives
-// its deletion by a minute is on a node that answers nobody, and its own
-// time-out has ended its load.
+// stillWrites reports whether a pod may still write or delete keys. A pod that is still there a minute after its
+// deletion is on a node that does not answer; its own timeout has ended its load.
 func stillWrites(o Observed, now time.Time) bool {
 	lives := func(p Pod) bool { return p.State == PodRunning || p.State == PodWaiting }
-	lastWord := o.status().CompletionTime.Add(releaseGrace + time.Minute)
-	return now.Before(lastWord) && slices.ContainsFunc(o.allPods(), lives)
+	assumedEnd := o.status().CompletionTime.Add(releaseGrace + time.Minute)
+	return now.Before(assumedEnd) && slices.ContainsFunc(o.allPods(), lives)
 }
 
-// startCleanup tries once after the run and, if that failed, once more when the
-// object is deleted: the target may be back.
+// startCleanup creates the cleanup Job once after the run. If that Job failed, a second one follows when the object is
+// deleted, because the target may be available again.
 func startCleanup(o Observed, d *Decision) {
 	if o.status().Target == nil || !o.deleting() && failedBefore(o) {
 		return
@@ -131,7 +127,7 @@ func failedCleanup(o Observed, d *Decision) {
 	}
 }
 
-// refuseCleanup: what the API server does not take once, it does not take again.
+// refuseCleanup does not retry: the API server would refuse the same Job again.
 func refuseCleanup(o Observed, message string) Decision {
 	d := Decision{Stage: o.stage()}
 	if o.deleting() {
@@ -147,21 +143,21 @@ func failedBefore(o Observed) bool {
 	return meta.IsStatusConditionFalse(o.status().Conditions, v1alpha1.ConditionCleaned)
 }
 
-// giveUp lets go of a deleted object and says what it leaves behind.
+// giveUp removes the finalizer of a deleted object and records an event if keys may be left.
 func giveUp(o Observed, d *Decision) {
-	if !holds(o) {
+	if !hasFinalizer(o) {
 		return
 	}
 	if !o.cleaned() {
 		d.Notes = append(d.Notes, Note{v1alpha1.ReasonKeysLeft, fmt.Sprintf(
 			"Keys may be left under the prefix %s. To delete them: %s", o.Run.KeyPrefix(), benchmark.RemovalCommand(o.Run))})
 	}
-	letGo(o, d)
+	releaseObject(o, d)
 }
 
-// retire lets go of a run whose keys are gone, and deletes it in due time.
+// retire removes the finalizer of a run whose keys are deleted, and deletes the object after its TTL.
 func retire(o Observed, d *Decision, now time.Time) {
-	letGo(o, d)
+	releaseObject(o, d)
 	ttl := o.spec().TTLSecondsAfterFinished
 	if ttl == nil || o.deleting() {
 		return
@@ -174,21 +170,21 @@ func retire(o Observed, d *Decision, now time.Time) {
 	d.wake(expires, now)
 }
 
-// letGo has the finalizer go last, for the object may vanish with it.
-func letGo(o Observed, d *Decision) {
+// releaseObject removes the finalizer last, because the object may be gone after that.
+func releaseObject(o Observed, d *Decision) {
 	if o.Cleanup.Exists && !o.Cleanup.Deleting {
 		d.do(DeleteCleanup)
 	}
-	if holds(o) {
+	if hasFinalizer(o) {
 		d.do(RemoveFinalizer)
 	}
 }
 
-func holds(o Observed) bool { return slices.Contains(o.Run.Finalizers, v1alpha1.Finalizer) }
+func hasFinalizer(o Observed) bool { return slices.Contains(o.Run.Finalizers, v1alpha1.Finalizer) }
 
-func letGoBy(o Observed) time.Time { return o.Run.DeletionTimestamp.Add(deletionGrace) }
+func releaseObjectBy(o Observed) time.Time { return o.Run.DeletionTimestamp.Add(deletionGrace) }
 
-// keys says whether keys of the run are left, as far as the pods tell.
+// keys reports whether keys of the run are left, according to the pods.
 func keys(o Observed) Cleaned {
 	deleted := deletedBefore(o.Run)
 	written := false
@@ -198,18 +194,18 @@ func keys(o Observed) Cleaned {
 		case deleted[p.Name], p.isFinal() && p.Final.Cleaning == results.CleaningKeysDeleted:
 			written = true
 		case !p.isFinal() || p.Final.Cleaning != results.CleaningNothingWritten:
-			return Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonKeysLeft, p.String() + " did not report its keys deleted."}
+			return Cleaned{metav1.ConditionUnknown, v1alpha1.ReasonKeysLeft, p.String() + " did not report that its keys are deleted."}
 		}
 	}
 	if written {
-		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "Every client pod reported its keys deleted."}
+		return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "Every client pod reported that its keys are deleted."}
 	}
 	return Cleaned{metav1.ConditionTrue, v1alpha1.ReasonNothingWritten, "The run wrote nothing to the target."}
 }
 
-// mayHaveWritten is of a pod that waits yet, too: its deletion is only asked for,
-// and its container may start before. But pods that await a turn write nothing
-// without one, and it is given to those only that run.
+// mayHaveWritten includes a pod that is still waiting to start: its deletion is requested, but its container may start
+// before the deletion. A pod that needs permission to write has not written, because only running pods get the
+// permission.
 func mayHaveWritten(run *v1alpha1.EtcdBenchmark, p Pod) bool {
 	ran := p.Started || p.stage() != ""
 	switch p.State {
@@ -223,8 +219,8 @@ func mayHaveWritten(run *v1alpha1.EtcdBenchmark, p Pod) bool {
 	return true
 }
 
-// deletedBefore names the pods that reported their keys deleted, as status
-// keeps it when their own words are gone.
+// deletedBefore names the pods whose keys are deleted according to status. It covers pods whose own report is no longer
+// available.
 func deletedBefore(run *v1alpha1.EtcdBenchmark) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range run.Status.Pods {

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// silent is what status says of a pod that has not reported in its time.
+// silent adds the status of a pod that did not report in its time.
 func silent(name string) change {
 	return func(o *Observed) {
 		o.Run.Status.Pods = append(o.Run.Status.Pods, v1alpha1.PodStatus{Name: name, Partial: true}, v1alpha1.PodStatus{Name: "a"})
@@ -31,27 +31,27 @@ func TestAftermath(t *testing.T) {
 		wantActs    string
 		wantCleaned metav1.ConditionStatus
 	}{
-		"pods may end, object is let go":      {scenario(done, completed, clean), 0, "Annotate a collected, Annotate b collected, RemoveFinalizer", ""},
-		"pods of a stopped run":               {scenario(told(t0), finished(v1alpha1.ReasonStopped), clean, func(o *Observed) { o.Run.Status.Ending = &v1alpha1.Ending{} }), 0, "Annotate a stop a collected, Annotate b stop b collected, RemoveFinalizer", ""},
-		"a pod that never began":              {scenario(done, completed, waiting), 0, "DeleteJob", metav1.ConditionTrue},
-		"pods that outlive their run":         {scenario(told(t0), completed), releaseGrace, "DeleteJob", ""},
-		"a pod that hangs":                    {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("b")), 0, "DeleteJob", ""},
-		"a pod of the run that reported":      {scenario(told(t0), finished(v1alpha1.ReasonTimedOut), silent("c")), 0, "Annotate a collected, Annotate b collected", ""},
-		"all ended":                           {scenario(done, ended, completed), 0, "", metav1.ConditionTrue},
-		"keys left":                           {scenario(told(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed), 0, "CreateCleanup", ""},
-		"keys left by a dead node's pod":      {scenario(told(t0), completed), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},
-		"cleanup works":                       {scenario(told(t0), ended, completed, cleanup(Cleanup{Created: t0})), 0, "", ""},
-		"cleanup done":                        {scenario(told(t0), ended, completed, cleanup(Cleanup{Succeeded: true})), 0, "", metav1.ConditionTrue},
-		"cleanup failed":                      {scenario(told(t0), ended, completed, cleanup(Cleanup{Failed: "x"})), 0, "", metav1.ConditionFalse},
-		"failed, and gone":                    {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse)), 0, "", ""},
-		"failed, deleted: once more":          {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), cleanup(Cleanup{Failed: "x", Created: t0}), deleted(t0.Add(time.Second))), 2 * time.Second, "DeleteCleanup", ""},
-		"deleted: another try":                {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0)), 0, "CreateCleanup", ""},
-		"deleted: that failed, too":           {scenario(told(t0), ended, completed, cleanup(Cleanup{Failed: "x", Created: t0.Add(time.Second)}), deleted(t0)), 2 * time.Second, "DeleteCleanup, RemoveFinalizer", ""},
-		"cleaned, cleanup is removed":         {scenario(told(t0), ended, completed, clean, cleanup(Cleanup{Succeeded: true})), 0, "DeleteCleanup, RemoveFinalizer", ""},
-		"time to live not over":               {scenario(done, ended, completed, clean, ttl(10)), 9 * time.Second, "RemoveFinalizer", ""},
-		"time to live over":                   {scenario(done, ended, completed, clean, ttl(10)), 10 * time.Second, "RemoveFinalizer, DeleteRun", ""},
-		"time to live over, keys left":        {scenario(told(t0), ended, completed, cleaned(metav1.ConditionFalse), ttl(10)), 10 * time.Second, "", ""},
-		"deleted long ago, and not even done": {scenario(running, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
+		"pods and object are released":   {scenario(done, completed, clean), 0, "Annotate a collected, Annotate b collected, RemoveFinalizer", ""},
+		"pods of a stopped run":          {scenario(startSet(t0), finished(v1alpha1.ReasonStopped), clean, func(o *Observed) { o.Run.Status.Ending = &v1alpha1.Ending{} }), 0, "Annotate a stop a collected, Annotate b stop b collected, RemoveFinalizer", ""},
+		"a pod that never started":       {scenario(done, completed, waiting), 0, "DeleteJob", metav1.ConditionTrue},
+		"pods that outlive their run":    {scenario(startSet(t0), completed), releaseGrace, "DeleteJob", ""},
+		"a pod that hangs":               {scenario(startSet(t0), finished(v1alpha1.ReasonTimedOut), silent("b")), 0, "DeleteJob", ""},
+		"a pod of the run that reported": {scenario(startSet(t0), finished(v1alpha1.ReasonTimedOut), silent("c")), 0, "Annotate a collected, Annotate b collected", ""},
+		"all ended":                      {scenario(done, ended, completed), 0, "", metav1.ConditionTrue},
+		"keys left":                      {scenario(startSet(t0), ended, pod(0, func(p *Pod) { p.Started = true }), completed), 0, "CreateCleanup", ""},
+		"keys left by a dead node's pod": {scenario(startSet(t0), completed), releaseGrace + time.Minute, "DeleteJob, CreateCleanup", ""},
+		"cleanup works":                  {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Created: t0})), 0, "", ""},
+		"cleanup done":                   {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Succeeded: true})), 0, "", metav1.ConditionTrue},
+		"cleanup failed":                 {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x"})), 0, "", metav1.ConditionFalse},
+		"failed, and gone":               {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse)), 0, "", ""},
+		"failed, deleted: once more":     {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), cleanup(Cleanup{Failed: "x", Created: t0}), deleted(t0.Add(time.Second))), 2 * time.Second, "DeleteCleanup", ""},
+		"deleted: another try":           {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), deleted(t0)), 0, "CreateCleanup", ""},
+		"deleted: that failed, too":      {scenario(startSet(t0), ended, completed, cleanup(Cleanup{Failed: "x", Created: t0.Add(time.Second)}), deleted(t0)), 2 * time.Second, "DeleteCleanup, RemoveFinalizer", ""},
+		"cleaned, cleanup is removed":    {scenario(startSet(t0), ended, completed, clean, cleanup(Cleanup{Succeeded: true})), 0, "DeleteCleanup, RemoveFinalizer", ""},
+		"time to live not over":          {scenario(done, ended, completed, clean, ttl(10)), 9 * time.Second, "RemoveFinalizer", ""},
+		"time to live over":              {scenario(done, ended, completed, clean, ttl(10)), 10 * time.Second, "RemoveFinalizer, DeleteRun", ""},
+		"time to live over, keys left":   {scenario(startSet(t0), ended, completed, cleaned(metav1.ConditionFalse), ttl(10)), 10 * time.Second, "", ""},
+		"deleted long ago, not done":     {scenario(running, deleted(t0)), deletionGrace, "RemoveFinalizer", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -73,10 +73,9 @@ func TestAftermath(t *testing.T) {
 	}
 }
 
-// TestGivingUpNamesTheKeys: whoever deletes an object whose keys could not be
-// deleted must hear how to do it by hand, in words that a shell takes.
+// TestGivingUpNamesTheKeys: the note must contain a shell command that deletes the remaining keys.
 func TestGivingUpNamesTheKeys(t *testing.T) {
-	o := scenario(told(t0), deleted(t0), func(o *Observed) { o.Run.Spec.Target.KeyPrefix = "it's/" })
+	o := scenario(startSet(t0), deleted(t0), func(o *Observed) { o.Run.Spec.Target.KeyPrefix = "it's/" })
 	d := Decide(o, t0.Add(deletionGrace))
 	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Message, benchmark.RemovalCommand(o.Run)) {
 		t.Errorf("wanted a note with the command, found %+v", d.Notes)
@@ -100,16 +99,16 @@ func TestKeys(t *testing.T) {
 		a, b func(*Pod)
 		want string
 	}{
-		"both deleted":           {with(results.CleaningKeysDeleted), with(results.CleaningKeysDeleted), "True KeysDeleted"},
-		"one wrote":              {with(results.CleaningNothingWritten), with(results.CleaningKeysDeleted), "True KeysDeleted"},
-		"none wrote":             {with(results.CleaningNothingWritten), with(results.CleaningNothingWritten), "True NothingWritten"},
-		"one left":               {with(results.CleaningKeysDeleted), with(results.CleaningKeysLeft), "Unknown KeysLeft"},
-		"one never began":        {state(PodWaiting, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
-		"none was made":          {state(PodMissing, false), state(PodMissing, false), "True NothingWritten"},
-		"one ended without word": {state(PodEnded, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
-		"one evicted unbegun":    {state(PodEnded, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
-		"one is gone":            {state(PodGone, false), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
-		"one still runs":         {state(PodRunning, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+		"both deleted":                  {with(results.CleaningKeysDeleted), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"one wrote":                     {with(results.CleaningNothingWritten), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"none wrote":                    {with(results.CleaningNothingWritten), with(results.CleaningNothingWritten), "True NothingWritten"},
+		"one left":                      {with(results.CleaningKeysDeleted), with(results.CleaningKeysLeft), "Unknown KeysLeft"},
+		"one never started":             {state(PodWaiting, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"none was made":                 {state(PodMissing, false), state(PodMissing, false), "True NothingWritten"},
+		"one ended, no result":          {state(PodEnded, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+		"one evicted before it started": {state(PodEnded, false), with(results.CleaningKeysDeleted), "True KeysDeleted"},
+		"one is gone":                   {state(PodGone, false), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
+		"one still runs":                {state(PodRunning, true), with(results.CleaningKeysDeleted), "Unknown KeysLeft"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,14 +118,14 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
-	heard := func(p *Pod) {
+	scraped := func(p *Pod) {
 		*p = Pod{Name: p.Name, State: PodEnded, Live: &results.Snapshot{Stage: results.StageMeasuring, Cleaning: results.CleaningKeysLeft}}
 	}
 	kept := func(p *Pod) { *p = Pod{Name: p.Name, State: PodEnded, Kept: results.StageMeasuring} }
-	for name, seen := range map[string]func(*Pod){"a scrape": heard, "status": kept, "a restart": state(PodWaiting, true)} {
-		t.Run("the cluster does not say that it began, and "+name+" does", func(t *testing.T) {
+	for name, seen := range map[string]func(*Pod){"a scrape": scraped, "status": kept, "a restart": state(PodWaiting, true)} {
+		t.Run("only "+name+" shows that it started", func(t *testing.T) {
 			if k := keys(scenario(running, pod(0, seen), pod(1, with(results.CleaningKeysDeleted)))); k.Status != metav1.ConditionUnknown {
-				t.Errorf("wanted it not to be known that the keys are deleted, found %+v", k)
+				t.Errorf("wanted the state of the keys to be unknown, found %+v", k)
 			}
 		})
 	}
@@ -139,8 +138,8 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// TestKeysOfAPodThatMayYetStart: its Job's deletion is only asked for when the run
-// ends. Where no run waits for another, nothing keeps it from writing until it is gone.
+// TestKeysOfAPodThatMayYetStart: when the run ends, the deletion of its Job is only requested. A pod of a run that does
+// not wait for others can still start and write.
 func TestKeysOfAPodThatMayYetStart(t *testing.T) {
 	starting := Pod{Name: "b", Node: "n", State: PodWaiting}
 	noNode, noImage := starting, starting
@@ -150,7 +149,7 @@ func TestKeysOfAPodThatMayYetStart(t *testing.T) {
 		concurrent v1alpha1.ConcurrentRuns
 		want       metav1.ConditionStatus
 	}{
-		"asks nobody":     {starting, v1alpha1.ConcurrentRunsAllow, metav1.ConditionUnknown},
+		"allows others":   {starting, v1alpha1.ConcurrentRunsAllow, metav1.ConditionUnknown},
 		"awaits its turn": {starting, v1alpha1.ConcurrentRunsQueue, metav1.ConditionTrue},
 		"has no node":     {noNode, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
 		"has no image":    {noImage, v1alpha1.ConcurrentRunsAllow, metav1.ConditionTrue},
@@ -168,12 +167,12 @@ func TestKeysOfAPodThatMayYetStart(t *testing.T) {
 
 func TestRefusedCleanup(t *testing.T) {
 	p := Problem{v1alpha1.ReasonPodsForbidden, "quota"}
-	seen := scenario(told(t0), ended, finished(v1alpha1.ReasonPodFailed))
+	seen := scenario(startSet(t0), ended, finished(v1alpha1.ReasonPodFailed))
 	if d := Refuse(seen, p, t0); d.Finish != nil || d.Cleaned == nil || d.Cleaned.Status != metav1.ConditionFalse {
 		t.Errorf("wanted Cleaned=False and nothing else, found %+v", d)
 	}
 	deleted(t0)(&seen)
 	if d := Refuse(seen, p, t0.Add(time.Second)); acts(d) != "RemoveFinalizer" || len(d.Notes) != 1 {
-		t.Errorf("wanted the object to be let go with a note, found %+v", d)
+		t.Errorf("wanted the object to be released with a note, found %+v", d)
 	}
 }

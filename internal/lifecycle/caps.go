@@ -12,22 +12,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Caps are what the operator lets any run do. The zero value lets it do
-// anything.
+// Caps are the operator's limits for every run. The zero value has no limits.
 type Caps struct {
-	// Endpoints has the hosts that may be loaded; empty is any.
+	// Endpoints lists the hosts that runs may load; empty means any host.
 	Endpoints []HostPattern
-	// ControlPlane has where the etcd of a Kubernetes API server is, which no run
-	// may load that does not acknowledge it.
+	// ControlPlane lists the addresses of etcd clusters behind a Kubernetes API server. A run may load them only if it
+	// acknowledges that.
 	ControlPlane []EndpointPattern
-	// PodsPerRun, RunsPerNamespace, which go on or wait, and RatePerRun, of
-	// load.rate and in requests per second, are the highest that may be; 0 is any.
-	// No rate bounds a preload or a disturbance.
+	// PodsPerRun, RunsPerNamespace and RatePerRun are maximums; 0 means no limit. RunsPerNamespace counts running and
+	// waiting runs. RatePerRun limits load.rate in requests per second; it does not limit a preload or a disturbance.
 	PodsPerRun, RunsPerNamespace, RatePerRun int64
 }
 
-// HostPattern is a range of addresses, such as 10.0.0.0/8, or a name in which *
-// stands for anything, such as *.etcd.svc.
+// HostPattern is a range of addresses, such as 10.0.0.0/8, or a name in which * matches any text, such as *.etcd.svc.
 type HostPattern struct {
 	text   string
 	prefix netip.Prefix
@@ -50,16 +47,16 @@ func ParseHostPattern(text string) (HostPattern, error) {
 	return p, nil
 }
 
-// String returns what was read.
+// String returns the pattern's text in lower case.
 func (p HostPattern) String() string { return p.text }
 
-// isName says that the pattern is one name.
+// isName reports whether the pattern is a single name.
 func (p HostPattern) isName() bool {
 	return !p.prefix.IsValid() && !strings.ContainsAny(p.text, `*?[\`)
 }
 
-// matches says whether a host is meant, as it is written. What a name leads to
-// can change, and so only patterns of names allow names.
+// matches compares the host as it is written, without resolving it. A name can resolve to another address later, so
+// only name patterns allow names.
 func (p HostPattern) matches(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if p.prefix.IsValid() {
@@ -69,8 +66,7 @@ func (p HostPattern) matches(host string) bool {
 	return matched
 }
 
-// checkCaps looks at a run until it was let in: caps that change later end
-// nothing.
+// checkCaps checks a run until it is admitted. Limits that change later do not end a run.
 func checkCaps(o Observed, _ time.Time) *Problem {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
@@ -92,7 +88,7 @@ func capPods(o Observed) *Problem {
 	if limit == 0 || pods <= limit {
 		return nil
 	}
-	return exceeded("lets a run have %d client pods (--max-pods-per-run), and load.pods is %d: lower it.", limit, pods)
+	return exceeded("allows at most %d client pods per run (--max-pods-per-run), and load.pods is %d. Lower load.pods.", limit, pods)
 }
 
 func capRate(o Observed) *Problem {
@@ -102,9 +98,9 @@ func capRate(o Observed) *Problem {
 	case limit == 0:
 		return nil
 	case rate == nil:
-		return exceeded("lets a run make %d requests per second (--max-rate-per-run), and a closed loop makes as many as the target answers: set load.rate.", limit)
+		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and a closed loop has no rate limit. Set load.rate.", limit)
 	case highestRate(*rate) > limit:
-		return exceeded("lets a run make %d requests per second (--max-rate-per-run), and load.rate goes up to %d: lower it.", limit, highestRate(*rate))
+		return exceeded("allows at most %d requests per second per run (--max-rate-per-run), and load.rate goes up to %d. Lower load.rate.", limit, highestRate(*rate))
 	}
 	return nil
 }
@@ -125,7 +121,7 @@ func capRuns(o Observed) *Problem {
 	if limit == 0 || o.RunsBefore < limit {
 		return nil
 	}
-	return exceeded("lets %d runs of a namespace go on or wait at a time (--max-runs-per-namespace), and %d were there before this one: create it again when one has finished.",
+	return exceeded("allows at most %d unfinished runs per namespace (--max-runs-per-namespace), and %d are ahead of this run. Create this run again after one of them has finished.",
 		limit, o.RunsBefore)
 }
 
@@ -136,7 +132,7 @@ func capEndpoints(o Observed) *Problem {
 	for _, endpoint := range o.status().Target.Endpoints {
 		if !o.Caps.allows(endpoint) {
 			return &Problem{v1alpha1.ReasonEndpointNotAllowed, fmt.Sprintf(
-				"The operator's configuration does not allow the target's address %s, only %s (--allowed-endpoints): name another target, or ask whoever runs the operator.", endpoint, o.Caps.Endpoints)}
+				"The operator's configuration does not allow the target's address %s. It allows %s (--allowed-endpoints). Choose another target, or ask the operator's administrator to allow this address.", endpoint, o.Caps.Endpoints)}
 		}
 	}
 	return nil
@@ -155,13 +151,12 @@ func (c Caps) allows(endpoint string) bool {
 	return false
 }
 
-// AwaitsCaps says whether the operator's caps are yet to be looked at.
+// AwaitsCaps reports whether the operator has yet to check the run against its limits.
 func AwaitsCaps(run *v1alpha1.EtcdBenchmark) bool {
 	return !isOver(run) && run.Status.Admission == nil && run.Status.Job == nil
 }
 
-// RunsBefore counts the runs of its namespace that go on or wait, and came
-// before this one.
+// RunsBefore counts the unfinished runs of the namespace that were admitted or created before this run.
 func RunsBefore(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark) (n int64) {
 	for i := range all {
 		other := &all[i]

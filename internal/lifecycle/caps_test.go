@@ -52,7 +52,7 @@ func TestHostPatterns(t *testing.T) {
 	}
 	for _, bad := range []string{"", "[", "a b", "etcd:2379", "10.0.0.0/33", "http://etcd"} {
 		if _, err := ParseHostPattern(bad); err == nil {
-			t.Errorf("%q was taken for a pattern", bad)
+			t.Errorf("%q was accepted as a pattern", bad)
 		}
 	}
 }
@@ -66,9 +66,9 @@ func TestCaps(t *testing.T) {
 	local, other := patterns(t, "127.0.0.0/8", "*.etcd.svc"), patterns(t, "10.0.0.0/8", "*.etcd.svc")
 	before := func(n int64) change { return func(o *Observed) { o.RunsBefore = n } }
 	tests := map[string]struct {
-		seen Observed
-		want string
-		says string
+		seen   Observed
+		want   string
+		report string
 	}{
 		"none":               {scenario(resolved), "", ""},
 		"an allowed address": {scenario(resolved, caps(Caps{Endpoints: local})), "", ""},
@@ -82,20 +82,20 @@ func TestCaps(t *testing.T) {
 		"a ramp above it":    {scenario(caps(Caps{RatePerRun: 100}), rate(&spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 200, ToPerSecond: 1}})), v1alpha1.ReasonLimitExceeded, "200"},
 		"a stage above it":   {scenario(caps(Caps{RatePerRun: 100}), rate(&spec.Rate{Stages: []spec.RateStage{{PerSecond: 1}, {PerSecond: 300}}})), v1alpha1.ReasonLimitExceeded, "300"},
 		"room for a run":     {scenario(caps(Caps{RunsPerNamespace: 3}), before(2)), "", ""},
-		"no room for a run":  {scenario(caps(Caps{RunsPerNamespace: 3}), before(3)), v1alpha1.ReasonLimitExceeded, "3 were there"},
-		"once let in":        {scenario(told(t0), caps(Caps{PodsPerRun: 1, RunsPerNamespace: 1, RatePerRun: 1, Endpoints: other}), before(9)), "", ""},
+		"no room for a run":  {scenario(caps(Caps{RunsPerNamespace: 3}), before(3)), v1alpha1.ReasonLimitExceeded, "3 are ahead"},
+		"once admitted":      {scenario(startSet(t0), caps(Caps{PodsPerRun: 1, RunsPerNamespace: 1, RatePerRun: 1, Endpoints: other}), before(9)), "", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(tc.seen, t0)
 			if tc.want == "" {
 				if d.Ending != nil {
-					t.Errorf("wanted it to go on, found %+v", d.Ending)
+					t.Errorf("wanted it to continue, found %+v", d.Ending)
 				}
 				return
 			}
-			if d.Finish == nil || d.Finish.Reason != tc.want || !strings.Contains(d.Finish.Message, tc.says) || len(d.Actions) > 0 {
-				t.Errorf("wanted it refused as %s with %q, and nothing done, found %+v", tc.want, tc.says, d)
+			if d.Finish == nil || d.Finish.Reason != tc.want || !strings.Contains(d.Finish.Message, tc.report) || len(d.Actions) > 0 {
+				t.Errorf("wanted it refused as %s with %q, without actions, found %+v", tc.want, tc.report, d)
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestTheControlPlaneIsKnownByItsAddresses(t *testing.T) {
 		"v4 as v6":              {"192.0.2.0/24", at("[::ffff:192.0.2.1]:2379"), true},
 		"a zone":                {"fe80::/10", at("[fe80::1%eth0]:2379"), true},
 		"what is acknowledged":  {"127.0.0.1", acknowledged, false},
-		"once it was let in":    {"127.0.0.1", told(t0), false},
+		"once admitted":         {"127.0.0.1", startSet(t0), false},
 		"nothing is configured": {"", nil, false},
 	}
 	for name, tc := range tests {
@@ -152,14 +152,13 @@ func TestTheControlPlaneIsKnownByItsAddresses(t *testing.T) {
 	}
 	for _, bad := range []string{"", ":2379", "etcd:", "etcd:0", "etcd:65536", "etcd:client", "https://etcd", "a b:1"} {
 		if _, err := ParseEndpointPattern(bad); err == nil {
-			t.Errorf("%q was taken for a pattern", bad)
+			t.Errorf("%q was accepted as a pattern", bad)
 		}
 	}
 }
 
-// Names lead to where they lead when the target is resolved, which is the last
-// moment at which that is looked at.
-func TestTheControlPlaneIsKnownByWhereNamesLead(t *testing.T) {
+// Names are resolved and checked together with the target, and not again later.
+func TestTheControlPlaneIsKnownByResolvedNames(t *testing.T) {
 	names := Names{
 		"etcd.example":  {netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("fd00::1")},
 		"other.example": {netip.MustParseAddr("198.51.100.1")},
@@ -248,6 +247,6 @@ func TestRunsBefore(t *testing.T) {
 		with(onTarget("over", 1, "a:1"), over("True")),
 	}
 	if got := RunsBefore(&own, all); got != 2 {
-		t.Errorf("%d runs came before, wanted the older one and the one that goes on", got)
+		t.Errorf("%d runs came before, wanted the older one and the active one", got)
 	}
 }

@@ -8,21 +8,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// client is what a pod's container really does, of which the operator hears some.
+// client is the real state of a pod's container. The operator sees only a part of it.
 type client struct {
-	// wrote: it has claimed the prefix, or joined those that had.
+	// wrote: it has claimed or joined the prefix.
 	wrote bool
-	// over: it sends no load any more. It did all of it, or the other fields say
-	// what has ended it.
+	// over: it sends no more load. It has either done all of it, or another field says what has ended it.
 	over, did, stopped bool
 	fired              *results.Fired
 	failure            *results.Failure
-	// released is since when it waits for the others to release the prefix.
+	// released is since when it waits for the other pods to release the prefix.
 	released time.Time
 }
 
-// store is the run's prefix in the target: the indexes of the pods that hold it,
-// whether it has keys, and whether it ever had.
+// store is the run's prefix in the target: the pods that have not released it, whether it has keys, and whether it ever
+// had some.
 type store struct {
 	writers     map[int]bool
 	keys, wrote bool
@@ -30,7 +29,7 @@ type store struct {
 
 func (s *store) write(index int) { s.writers[index], s.keys, s.wrote = true, true, true }
 
-// release takes a pod out of those that hold the prefix. The last one deletes the keys.
+// release removes a pod from the writers. The last one deletes the keys.
 func (s *store) release(index int) (deleted bool) {
 	delete(s.writers, index)
 	if len(s.writers) == 0 {
@@ -51,7 +50,7 @@ func (w *world) client(p *Pod) *client {
 	return w.clients[p.Name]
 }
 
-// grow takes a pod one step through its life, as loadgen lives it.
+// grow moves a pod one step ahead, as loadgen does.
 func (w *world) grow(p *Pod, hostile bool) {
 	if w.frozen[p.Name] || w.rand.IntN(3) == 0 {
 		return
@@ -69,9 +68,9 @@ func (w *world) grow(p *Pod, hostile bool) {
 		c.over, c.stopped = true, true
 	case p.StartAt != "":
 		c.over, c.did = true, true
-		w.says(p, c, results.StageCleaning)
+		w.report(p, c, results.StageCleaning)
 	case !p.Turn && !allowsOthers(w.run):
-		w.says(p, c, results.StageWaiting)
+		w.report(p, c, results.StageWaiting)
 		w.run.Status.Target.ClusterID = "c"
 	case !c.wrote:
 		c.wrote = true
@@ -81,8 +80,7 @@ func (w *world) grow(p *Pod, hostile bool) {
 	}
 }
 
-// thaw wakes a pod that hung, which goes on with its load where it was. Its time does
-// not stand still.
+// thaw resumes a hung pod and its load. Its timer has continued to run.
 func (w *world) thaw(p *Pod) {
 	delete(w.frozen, p.Name)
 	inTime := w.now.Before(timesOut(Observed{Run: w.run}))
@@ -91,14 +89,13 @@ func (w *world) thaw(p *Pod) {
 	}
 }
 
-// How long a pod waits for the others to release the prefix, and once it was told
-// to stop.
+// How long a pod waits for the others to release the prefix: normally, and after a stop.
 const (
 	releasePatience  = 4 * time.Minute
 	releaseInterrupt = 30 * time.Second
 )
 
-// release gives the prefix up, and waits a while for the others.
+// release releases the prefix and waits a while for the other pods.
 func (w *world) release(p *Pod, c *client) {
 	if c.released.IsZero() {
 		c.released = w.now
@@ -106,14 +103,14 @@ func (w *world) release(p *Pod, c *client) {
 	waited := w.now.Sub(c.released)
 	switch {
 	case !c.wrote, w.store.release(p.Index), waited >= releasePatience, p.Stop && waited >= releaseInterrupt:
-		w.says(p, c, results.StageDone)
+		w.report(p, c, results.StageDone)
 	default:
-		w.says(p, c, results.StageCleaning)
+		w.report(p, c, results.StageCleaning)
 	}
 }
 
-// says is what a scrape finds.
-func (w *world) says(p *Pod, c *client, stage results.Stage) {
+// report returns the result of a scrape.
+func (w *world) report(p *Pod, c *client, stage results.Stage) {
 	if p.Unreachable {
 		return
 	}
@@ -131,8 +128,8 @@ func (w *world) snapshot(c *client, stage results.Stage) *results.Snapshot {
 	return s
 }
 
-// terminate has the pod's container end, as it does on SIGTERM: it may get to release
-// the prefix, and to leave its last words, or not.
+// terminate ends the pod's container as after a SIGTERM. Randomly, it releases the prefix and leaves a termination
+// message.
 func (w *world) terminate(p *Pod) {
 	c, spoke := w.client(p), p.Final != nil
 	p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 0 (Completed)", true, false
@@ -147,32 +144,31 @@ func (w *world) terminate(p *Pod) {
 	p.Conclude(nil, w.snapshot(c, results.StageDone))
 }
 
-// breaks has the pod fail by itself, and say so.
+// breaks makes the pod fail and report the failure.
 func (w *world) breaks(p *Pod) {
 	if c := w.client(p); p.State == PodRunning && p.Final == nil && !c.over {
 		c.over, c.failure = true, &results.Failure{Reason: results.FailureTLSFailed, Message: "no"}
-		w.says(p, c, results.StageConnecting)
+		w.report(p, c, results.StageConnecting)
 	}
 }
 
-// fire has the pod's guard end its load.
+// fire makes the pod's guard end its load.
 func (w *world) fire(p *Pod) {
 	if c := w.client(p); p.State == PodRunning && p.Final == nil && !c.over {
 		c.over, c.stopped = true, true
 		c.fired = &results.Fired{Rule: spec.GuardAlarm, Detail: "NOSPACE", At: w.now}
-		w.says(p, c, results.StageCleaning)
+		w.report(p, c, results.StageCleaning)
 	}
 }
 
-// forget is of a new operator, which knows no scrape.
+// forget removes what a restarted operator does not know.
 func forget(p *Pod) {
 	if p.Live = nil; p.Road == v1alpha1.RoadScrape {
 		p.Final, p.Road = nil, ""
 	}
 }
 
-// timer has the pods end their parts as they do when nobody ends the run. The time
-// of one that awaits its turn does not run.
+// timer ends the pods by their own timers. The timer of a pod that waits for its turn does not run.
 func (w *world) timer() {
 	w.leave(seconds(w.run.Spec.TimeoutSeconds))
 	expires := func(p *Pod) bool { return p.State == PodRunning && p.Final == nil && p.Turn && !w.frozen[p.Name] }

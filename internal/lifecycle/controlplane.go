@@ -11,15 +11,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// EndpointPattern is a range of hosts, at one port or at any.
+// EndpointPattern is a range of hosts, at one port or at any port.
 type EndpointPattern struct {
 	hosts HostPattern
-	// port is 0 for any.
+	// port 0 means any port.
 	port uint16
 }
 
-// ParseEndpointPattern reads what ParseHostPattern reads, or that with a port:
-// 10.0.0.0/28, 10.0.0.1:2379, [fd00::1]:2379, *.etcd.example:2379.
+// ParseEndpointPattern reads a HostPattern with or without a port: 10.0.0.0/28, 10.0.0.1:2379, [fd00::1]:2379,
+// *.etcd.example:2379.
 func ParseEndpointPattern(text string) (EndpointPattern, error) {
 	hosts, err := ParseHostPattern(text)
 	if err == nil {
@@ -33,7 +33,7 @@ func ParseEndpointPattern(text string) (EndpointPattern, error) {
 	return EndpointPattern{hosts, uint16(port)}, nil
 }
 
-// String returns what leads to the same pattern.
+// String returns a text that parses to the same pattern.
 func (p EndpointPattern) String() string {
 	if p.port == 0 {
 		return p.hosts.String()
@@ -41,11 +41,11 @@ func (p EndpointPattern) String() string {
 	return net.JoinHostPort(p.hosts.String(), strconv.Itoa(int(p.port)))
 }
 
-// Names are what host names lead to, by the name in lower case and without a dot
-// at its end. A name that could not be looked up is missing.
+// Names maps each host name, in lower case and without a trailing dot, to its addresses. A name that could not be
+// resolved is missing.
 type Names map[string][]netip.Addr
 
-// of returns what a host leads to: an address to itself.
+// of returns the addresses of a host; an address resolves to itself.
 func (n Names) of(host string) []netip.Addr {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr.Unmap()}
@@ -53,8 +53,8 @@ func (n Names) of(host string) []netip.Addr {
 	return n[strings.ToLower(host)]
 }
 
-// matches says whether host:port is meant, by what is written or by an address
-// that it leads to, which via then is.
+// matches reports whether the pattern covers host:port, either as written or by a resolved address. via is that
+// resolved address.
 func (p EndpointPattern) matches(endpoint string, names Names) (via string, matched bool) {
 	host, port, err := net.SplitHostPort(endpoint)
 	if err != nil || p.port != 0 && port != strconv.Itoa(int(p.port)) {
@@ -73,8 +73,8 @@ func (p EndpointPattern) matches(endpoint string, names Names) (via string, matc
 	return "", false
 }
 
-// NamesToLookUp are those, of the endpoints and of Caps.ControlPlane, of which it
-// matters for this run what they lead to: none once the target has been resolved.
+// NamesToLookUp returns the names of the endpoints and of Caps.ControlPlane that must be resolved for this run. It
+// returns none once the target has been resolved.
 func NamesToLookUp(run *v1alpha1.EtcdBenchmark, target Target, caps Caps) (ofTarget, configured []string) {
 	if isResolved(run) || acknowledgesControlPlane(run) || len(caps.ControlPlane) == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func NamesToLookUp(run *v1alpha1.EtcdBenchmark, target Target, caps Caps) (ofTar
 	return ofTarget, configured
 }
 
-// NameKey is the host's key in Names.
+// NameKey returns the host's key in Names.
 func NameKey(host string) string { return strings.ToLower(plainHost(host)) }
 
 func isAddress(host string) bool {
@@ -100,8 +100,7 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// plainHost leaves out what leads to the same host: the dot that ends a whole
-// name, and the zone of an address.
+// plainHost removes a trailing dot from a name and the zone from an address; both lead to the same host.
 func plainHost(host string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.WithZone("").String()
@@ -116,10 +115,9 @@ func acknowledgesControlPlane(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Spec.Guard != nil && run.Spec.Guard.AcknowledgeControlPlane
 }
 
-// capControlPlane knows the control plane by its addresses. The client pods
-// know it by its keys, which not every user may read, nor every API server has
-// in the usual place. What names lead to is known, and looked at, when the target
-// is resolved: before status holds its addresses.
+// capControlPlane recognizes the control plane by its addresses. The client pods recognize it by its keys, but not
+// every etcd user may read them, and not every API server stores them under the usual prefix. Names are resolved and
+// checked together with the target, before status holds its addresses.
 func capControlPlane(o Observed) *Problem {
 	if acknowledgesControlPlane(o.Run) {
 		return nil
@@ -132,7 +130,7 @@ func capControlPlane(o Observed) *Problem {
 		for _, p := range o.Caps.ControlPlane {
 			if via, matched := p.matches(endpoint, o.Target.Names); matched {
 				return &Problem{v1alpha1.ReasonControlPlaneTarget, fmt.Sprintf(
-					"The target's address %s is one of a Kubernetes control plane, says the operator's configuration (--control-plane-endpoints: %s): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane if that is what is meant.",
+					"The target's address %s belongs to a Kubernetes control plane (--control-plane-endpoints of the operator: %s). A load can take that cluster down. Choose another etcd, or set spec.guard.acknowledgeControlPlane to accept the risk.",
 					endpointVia(endpoint, via), p)}
 			}
 		}
@@ -144,5 +142,5 @@ func endpointVia(endpoint, via string) string {
 	if via == "" || strings.Contains(endpoint, via) {
 		return endpoint
 	}
-	return fmt.Sprintf("%s, which leads to %s,", endpoint, via)
+	return fmt.Sprintf("%s (resolved to %s)", endpoint, via)
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// step is one link of a chain: it returns nil where it does not apply.
+// step is one link of a chain. It returns nil if it does not apply.
 type step func(Observed, time.Time) *Decision
 
-// Decide returns what happens next. A run that completed is finished before
-// anything is looked for that could end it early: a stop that comes after the
-// last result changes nothing.
+// Decide returns what happens next. Completion is checked before the reasons to end early, so a stop after the last
+// result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
 	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decidePartlyCompleted, decideEnding,
-		decideResolve, decideQueue, decideCreate, decideTurn, decideGather, decideArm, decideStart, decideRun)
+		decideResolve, decideQueue, decideCreate, decideConfirmation, decideGather, decideArm, decideStart, decideRun)
 }
 
-// firstOf ends at decideRun at the latest, which applies always.
+// firstOf returns the first decision of the chain; decideRun always applies.
 func firstOf(o Observed, now time.Time, chain ...step) Decision {
 	for _, s := range chain {
 		if d := s(o, now); d != nil {
@@ -33,34 +32,33 @@ func firstOf(o Observed, now time.Time, chain ...step) Decision {
 	return Decision{Stage: o.stage()}
 }
 
-// decideCompleted finishes a run whose pods have all done their part. When time
-// is over, pods that only delete keys any more have done it, too: no number is
-// missing, and the aftermath sees to the keys.
+// decideCompleted finishes a run when all pods have done their load. At the timeout, pods that are only deleting keys
+// also count: all measured numbers are there, and the aftermath deletes the keys.
 func decideCompleted(o Observed, now time.Time) *Decision {
-	if o.status().StartAt == nil || o.endsForGood() || !o.everyPod(Pod.HasWholeResult) {
+	if o.status().StartAt == nil || o.endingIsFinal() || !o.everyPod(Pod.HasWholeResult) {
 		return nil
 	}
-	message := fmt.Sprintf("All %d client pods did their part and reported.", len(o.Pods))
+	message := fmt.Sprintf("All %d client pods completed their load and reported.", len(o.Pods))
 	if !o.everyPod(Pod.isFinal) {
 		if now.Before(cleansUntil(o)) {
 			return nil
 		}
-		message = fmt.Sprintf("All %d client pods measured their part and reported; %s they were still deleting the run's keys, which goes on.",
+		message = fmt.Sprintf("All %d client pods completed their measurement and reported. %s, they were still deleting the run's keys; the deletion continues.",
 			len(o.Pods), whenLate(o, now))
 	}
 	return finish(o, Problem{v1alpha1.ReasonCompleted, message + stopNote(o)})
 }
 
-// whenLate says why a run waits no longer for its keys.
+// whenLate says when the run stopped waiting for the deletion of its keys.
 func whenLate(o Observed, now time.Time) string {
 	if e := o.status().Ending; e != nil {
-		return fmt.Sprintf("%s after they were to stop", now.Sub(e.Since.Time).Truncate(time.Second))
+		return fmt.Sprintf("%s after the stop", now.Sub(e.Since.Time).Truncate(time.Second))
 	}
-	return fmt.Sprintf("at spec.timeoutSeconds (%d)", o.spec().TimeoutSeconds)
+	return fmt.Sprintf("At spec.timeoutSeconds (%d)", o.spec().TimeoutSeconds)
 }
 
-// decideResolve keeps the target's addresses before anything is made from
-// them, so that every try to write the plan writes the same.
+// decideResolve saves the target's addresses in status before any object is created from them, so every attempt writes
+// the same plan.
 func decideResolve(o Observed, now time.Time) *Decision {
 	if o.resolved() {
 		return nil
@@ -83,7 +81,7 @@ func decideCreate(o Observed, now time.Time) *Decision {
 	return d
 }
 
-// decideGather waits until all pods are ready, or carry a start already.
+// decideGather waits until all pods are ready or already carry a start.
 func decideGather(o Observed, now time.Time) *Decision {
 	ready := o.countPods(Pod.isReady)
 	if o.status().StartAt != nil || ready == len(o.Pods) {
@@ -92,20 +90,20 @@ func decideGather(o Observed, now time.Time) *Decision {
 	d := &Decision{
 		Stage:   v1alpha1.StagePreparing,
 		Message: fmt.Sprintf("%d of %d client pods are ready to start; %s.", ready, len(o.Pods), firstNotReady(o)),
-		Actions: append(dismiss(o.Strangers), giveTurn(o)...),
+		Actions: append(stopExtraPods(o.ExtraPods), allowWrites(o)...),
 	}
 	d.wake(nextCheck(o, now), now)
 	return d
 }
 
-// firstNotReady: one pod is enough to see what the run waits for.
+// firstNotReady names one pod; that is enough to see what the run waits for.
 func firstNotReady(o Observed) string {
 	p := o.Pods[firstPod(o, func(p Pod) bool { return !p.isReady() })]
 	return p.String() + " " + whyNotReady(p)
 }
 
-// decideArm chooses the common start. One that status holds already is replaced
-// only if it has passed and a live list shows no pod that carries it.
+// decideArm chooses the common start. A start in status is replaced only if it has passed and a live list shows no pod
+// that carries it.
 func decideArm(o Observed, now time.Time) *Decision {
 	at := o.status().StartAt
 	if at != nil && (at.After(now) || !o.PodsLive || o.countPods(Pod.carriesStart) > 0) {
@@ -124,11 +122,11 @@ func decideArm(o Observed, now time.Time) *Decision {
 	}
 }
 
-// decideStart tells the start to the pods that do not know it. One that reads
-// a start of the past begins at once, and reports how late it was.
+// decideStart sets the start on the pods that do not carry it. A pod that reads a start in the past begins at once and
+// reports how late it was.
 func decideStart(o Observed, now time.Time) *Decision {
 	at := FormatStart(*o.status().StartAt)
-	d := &Decision{Stage: v1alpha1.StageArmed, Message: "The client pods are told to start at " + at + "."}
+	d := &Decision{Stage: v1alpha1.StageArmed, Message: "The client pods will start at " + at + "."}
 	for _, p := range o.Pods {
 		if p.State == PodRunning && !p.carriesStart() {
 			d.Actions = append(d.Actions, Action{Act: Start, Pod: p.Name, Annotations: map[string]string{plan.AnnotationStartAt: at}})
@@ -142,10 +140,10 @@ func decideStart(o Observed, now time.Time) *Decision {
 }
 
 func decideRun(o Observed, now time.Time) *Decision {
-	d := &Decision{Actions: dismiss(o.Strangers)}
+	d := &Decision{Actions: stopExtraPods(o.ExtraPods)}
 	d.Stage, d.Message = runStage(o, now)
-	d.Actions = append(d.Actions, excuse(o.Pods)...)
-	d.Actions = append(d.Actions, endWait(o, now)...)
+	d.Actions = append(d.Actions, releaseUnreachable(o.Pods)...)
+	d.Actions = append(d.Actions, stopWaitingPods(o, now)...)
 	d.wake(nextCheck(o, now), now)
 	if at := o.status().StartAt; at.After(now) {
 		d.wake(at.Time, now)
@@ -161,13 +159,13 @@ func runStage(o Observed, now time.Time) (stage, message string) {
 	case measured == len(o.Pods):
 		return v1alpha1.StageCollecting, fmt.Sprintf("%d of %d client pods have reported.", o.countPods(Pod.isFinal), len(o.Pods))
 	}
-	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.%s", len(o.Pods)-measured, len(o.Pods), without(o, now))
+	return v1alpha1.StageRunning, fmt.Sprintf("%d of %d client pods are loading the target.%s", len(o.Pods)-measured, len(o.Pods), lossNote(o, now))
 }
 
-// dismiss ends pods that take no part in the run.
-func dismiss(strangers []Pod) []Action {
+// stopExtraPods stops pods that take no part in the run.
+func stopExtraPods(extra []Pod) []Action {
 	var out []Action
-	for _, p := range strangers {
+	for _, p := range extra {
 		if p.State == PodRunning || p.State == PodWaiting {
 			out = appendMarks(out, p, true, true)
 		}
@@ -175,9 +173,9 @@ func dismiss(strangers []Pod) []Action {
 	return out
 }
 
-// excuse tells pods that cannot be scraped not to wait for it: their
-// termination message, which the cluster shows once they end, has all counts.
-func excuse(pods []Pod) []Action {
+// releaseUnreachable releases pods that cannot be scraped. Their termination message, which the cluster shows once they
+// have ended, has all counts.
+func releaseUnreachable(pods []Pod) []Action {
 	var out []Action
 	for _, p := range pods {
 		if p.State == PodRunning && p.Unreachable {
@@ -202,12 +200,12 @@ func appendMarks(actions []Action, p Pod, stop, collected bool) []Action {
 	return append(actions, Action{Act: Annotate, Pod: p.Name, Annotations: marks})
 }
 
-// finish ends the run, and says of its keys what is known by now.
+// finish ends the run with what is known about its keys.
 func finish(o Observed, p Problem) *Decision {
 	return &Decision{Finish: &p, Cleaned: new(keys(o))}
 }
 
-// nextCheck is when a run that goes on must be looked at again without an event.
+// nextCheck is when an active run must be checked again if no event arrives.
 func nextCheck(o Observed, now time.Time) time.Time {
 	next := now.Add(heartbeat)
 	for _, at := range deadlines(o) {
@@ -218,5 +216,5 @@ func nextCheck(o Observed, now time.Time) time.Time {
 	return next
 }
 
-// FormatStart writes a start as the pods read it.
+// FormatStart formats a start for the pods.
 func FormatStart(t metav1.MicroTime) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -15,10 +15,10 @@ import (
 
 var t0 = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// change makes a scenario of another one.
+// change modifies a scenario.
 type change func(*Observed)
 
-// scenario is a run of two pods, taken up at t0, as far as the changes take it.
+// scenario is a run of two pods with a start time of t0 and some changes.
 func scenario(changes ...change) Observed {
 	run := newRun(2)
 	run.Finalizers = []string{v1alpha1.Finalizer}
@@ -60,7 +60,7 @@ func startAt(at time.Time) change {
 	}
 }
 
-func told(at time.Time) change {
+func startSet(at time.Time) change {
 	return func(o *Observed) {
 		startAt(at)(o)
 		for i := range o.Pods {
@@ -72,7 +72,7 @@ func told(at time.Time) change {
 func pod(i int, f func(*Pod)) change { return func(o *Observed) { f(&o.Pods[i]) } }
 
 func done(o *Observed) {
-	told(t0)(o)
+	startSet(t0)(o)
 	for i := range o.Pods {
 		o.Pods[i].Conclude(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
 	}
@@ -126,7 +126,7 @@ func acts(d Decision) string {
 	return strings.Join(out, ", ")
 }
 
-// TestStages follows a run that nothing troubles.
+// TestStages follows a run without faults.
 func TestStages(t *testing.T) {
 	after := t0.Add(10 * time.Second)
 	tests := map[string]struct {
@@ -134,23 +134,23 @@ func TestStages(t *testing.T) {
 		wantStage string
 		wantActs  string
 	}{
-		"target not there":          {scenario(func(o *Observed) { o.Target.Missing = "no Service" }), v1alpha1.StagePending, ""},
-		"target there":              {scenario(func(o *Observed) { o.Target.Endpoints = []string{"a:1"} }), v1alpha1.StagePending, ""},
-		"target kept":               {scenario(resolved), v1alpha1.StagePreparing, ""},
-		"its turn":                  {scenario(admitted), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
-		"no pod yet":                {scenario(created), v1alpha1.StagePreparing, ""},
-		"one pod not ready":         {scenario(running, pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, ""},
-		"ready by scrape":           {scenario(running, pod(1, func(p *Pod) { p.Ready, p.Live = false, &results.Snapshot{Stage: results.StageReady} })), v1alpha1.StageArmed, ""},
-		"all ready":                 {scenario(running), v1alpha1.StageArmed, ""},
-		"start kept":                {scenario(startAt(after.Add(time.Second))), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
-		"start to come, list live":  {scenario(startAt(after.Add(time.Second)), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
-		"one pod told, start past":  {scenario(told(t0), pod(1, func(p *Pod) { p.StartAt = "" }), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start b start-at"},
-		"all told, start to come":   {scenario(told(after.Add(time.Second))), v1alpha1.StageArmed, ""},
-		"started":                   {scenario(told(t0)), v1alpha1.StageRunning, ""},
-		"one has measured":          {scenario(told(t0), pod(0, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageRunning, ""},
-		"one done, one cleans":      {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, ""},
-		"a stranger":                {scenario(told(t0), func(o *Observed) { o.Strangers = []Pod{{Name: "x", State: PodRunning}} }), v1alpha1.StageRunning, "Annotate x stop x collected"},
-		"a pod that is unreachable": {scenario(told(t0), pod(1, func(p *Pod) { p.Unreachable = true })), v1alpha1.StageRunning, "Annotate b collected"},
+		"target not there":           {scenario(func(o *Observed) { o.Target.Missing = "no Service" }), v1alpha1.StagePending, ""},
+		"target there":               {scenario(func(o *Observed) { o.Target.Endpoints = []string{"a:1"} }), v1alpha1.StagePending, ""},
+		"target kept":                {scenario(resolved), v1alpha1.StagePreparing, ""},
+		"its turn":                   {scenario(admitted), v1alpha1.StagePreparing, "AddFinalizer, ApplyPlan, CreateJob"},
+		"no pod yet":                 {scenario(created), v1alpha1.StagePreparing, ""},
+		"one pod not ready":          {scenario(running, pod(1, func(p *Pod) { p.Ready = false })), v1alpha1.StagePreparing, ""},
+		"ready by scrape":            {scenario(running, pod(1, func(p *Pod) { p.Ready, p.Live = false, &results.Snapshot{Stage: results.StageReady} })), v1alpha1.StageArmed, ""},
+		"all ready":                  {scenario(running), v1alpha1.StageArmed, ""},
+		"start kept":                 {scenario(startAt(after.Add(time.Second))), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
+		"start to come, list live":   {scenario(startAt(after.Add(time.Second)), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start a start-at, Start b start-at"},
+		"one pod has it, start past": {scenario(startSet(t0), pod(1, func(p *Pod) { p.StartAt = "" }), func(o *Observed) { o.PodsLive = true }), v1alpha1.StageArmed, "Start b start-at"},
+		"all have it, start to come": {scenario(startSet(after.Add(time.Second))), v1alpha1.StageArmed, ""},
+		"started":                    {scenario(startSet(t0)), v1alpha1.StageRunning, ""},
+		"one has measured":           {scenario(startSet(t0), pod(0, func(p *Pod) { p.Live = &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageRunning, ""},
+		"one done, one cleans":       {scenario(done, pod(0, func(p *Pod) { p.Final, p.Live = nil, &results.Snapshot{Stage: results.StageCleaning} })), v1alpha1.StageCollecting, ""},
+		"an extra pod":               {scenario(startSet(t0), func(o *Observed) { o.ExtraPods = []Pod{{Name: "x", State: PodRunning}} }), v1alpha1.StageRunning, "Annotate x stop x collected"},
+		"a pod that is unreachable":  {scenario(startSet(t0), pod(1, func(p *Pod) { p.Unreachable = true })), v1alpha1.StageRunning, "Annotate b collected"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -174,10 +174,10 @@ func TestStartIsGivenAnew(t *testing.T) {
 		want time.Duration
 	}{
 		"never given":                     {scenario(running), 1020 * time.Millisecond},
-		"past, and nobody was told":       {scenario(startAt(t0), live), 11_020 * time.Millisecond},
+		"past, no pod has it":             {scenario(startAt(t0), live), 11_020 * time.Millisecond},
 		"missed by a second":              {scenario(startAt(now.Add(-time.Second)), live), 3020 * time.Millisecond},
 		"past, and the list may be stale": {scenario(startAt(t0)), 0},
-		"past, and one was told":          {scenario(told(t0), pod(0, func(p *Pod) { p.StartAt = "" }), live), 0},
+		"past, one pod has it":            {scenario(startSet(t0), pod(0, func(p *Pod) { p.StartAt = "" }), live), 0},
 		"to come":                         {scenario(startAt(now.Add(time.Minute)), live), 0},
 	}
 	for name, tc := range tests {
@@ -193,36 +193,36 @@ func TestStartIsGivenAnew(t *testing.T) {
 	}
 }
 
-// TestEndings: each thing that ends a run early does so at its time, and not before.
+// TestEndings: each reason ends a run at its time and not before.
 func TestEndings(t *testing.T) {
 	tls := &results.Failure{Reason: results.FailureTLSFailed, Message: "wrong CA"}
 	tests := map[string]struct {
 		seen       Observed
 		at         time.Duration
 		wantReason string
-		// notBefore: a second before, nothing ends the run.
+		// notBefore: a second earlier, the run does not end.
 		notBefore bool
 	}{
-		"stop before anything":      {scenario(func(o *Observed) { o.Run.Spec.Stop = true }), 0, v1alpha1.ReasonStopped, false},
-		"deleted":                   {scenario(running, deleted(t0)), 0, v1alpha1.ReasonStopped, false},
-		"target never came":         {scenario(func(o *Observed) { o.Target.Missing = "no" }), targetGrace, v1alpha1.ReasonTargetNotFound, true},
-		"job gone":                  {scenario(running, func(o *Observed) { o.Job = Job{} }), 0, v1alpha1.ReasonJobDeleted, false},
-		"another job of that name":  {scenario(running, func(o *Observed) { o.Job.UID = "other" }), 0, v1alpha1.ReasonJobDeleted, false},
-		"started without a job":     {scenario(told(t0), func(o *Observed) { o.Run.Status.Job = nil }), 0, v1alpha1.ReasonJobDeleted, false},
-		"a pod reports":             {scenario(running, pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
-		"a pod reports nonsense":    {scenario(running, pod(1, fails(&results.Failure{Reason: "Completed"}))), 0, v1alpha1.ReasonPodFailed, false},
-		"the better report":         {scenario(running, pod(0, fails(&results.Failure{Reason: results.FailurePodFailed})), pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
-		"no image":                  {scenario(stuck(v1alpha1.ReasonImageUnavailable, t0)), imageGrace, v1alpha1.ReasonImageUnavailable, true},
-		"no room":                   {scenario(stuck(v1alpha1.ReasonUnschedulable, t0)), 60 * time.Second, v1alpha1.ReasonUnschedulable, true},
-		"never ready":               {scenario(running, pod(0, func(p *Pod) { p.Ready = false })), 60 * time.Second, v1alpha1.ReasonPodsNotReady, true},
-		"refused":                   {scenario(created, func(o *Observed) { o.Job.Refused, o.Job.RefusedSince = "quota", t0 }), refusalGrace, v1alpha1.ReasonPodsForbidden, true},
-		"time over":                 {scenario(told(t0)), 200 * time.Second, v1alpha1.ReasonTimedOut, true},
-		"a pod gone":                {scenario(told(t0), pod(1, func(p *Pod) { p.State = PodGone })), 0, v1alpha1.ReasonPodFailed, false},
-		"a pod ended without words": {scenario(told(t0), ended), 0, v1alpha1.ReasonPodFailed, false},
-		"ended before the start":    {scenario(running, done, ended, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonPodFailed, false},
-		"on a node that is lost":    {scenario(told(t0), pod(1, func(p *Pod) { p.DeleteBy = t0 })), abandonedAfter, v1alpha1.ReasonPodFailed, true},
-		"evicted":                   {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageDone, Stopped: true} })), 0, v1alpha1.ReasonPodFailed, false},
-		"ended amid the load":       {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageMeasuring} })), 0, v1alpha1.ReasonPodFailed, false},
+		"stop before anything":     {scenario(func(o *Observed) { o.Run.Spec.Stop = true }), 0, v1alpha1.ReasonStopped, false},
+		"deleted":                  {scenario(running, deleted(t0)), 0, v1alpha1.ReasonStopped, false},
+		"target never came":        {scenario(func(o *Observed) { o.Target.Missing = "no" }), targetGrace, v1alpha1.ReasonTargetNotFound, true},
+		"job gone":                 {scenario(running, func(o *Observed) { o.Job = Job{} }), 0, v1alpha1.ReasonJobDeleted, false},
+		"another job of that name": {scenario(running, func(o *Observed) { o.Job.UID = "other" }), 0, v1alpha1.ReasonJobDeleted, false},
+		"started without a job":    {scenario(startSet(t0), func(o *Observed) { o.Run.Status.Job = nil }), 0, v1alpha1.ReasonJobDeleted, false},
+		"a pod reports":            {scenario(running, pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
+		"a pod reports nonsense":   {scenario(running, pod(1, fails(&results.Failure{Reason: "Completed"}))), 0, v1alpha1.ReasonPodFailed, false},
+		"the more specific report": {scenario(running, pod(0, fails(&results.Failure{Reason: results.FailurePodFailed})), pod(1, fails(tls))), 0, v1alpha1.ReasonTLSFailed, false},
+		"no image":                 {scenario(stuck(v1alpha1.ReasonImageUnavailable, t0)), imageGrace, v1alpha1.ReasonImageUnavailable, true},
+		"no room":                  {scenario(stuck(v1alpha1.ReasonUnschedulable, t0)), 60 * time.Second, v1alpha1.ReasonUnschedulable, true},
+		"never ready":              {scenario(running, pod(0, func(p *Pod) { p.Ready = false })), 60 * time.Second, v1alpha1.ReasonPodsNotReady, true},
+		"refused":                  {scenario(created, func(o *Observed) { o.Job.Refused, o.Job.RefusedSince = "quota", t0 }), refusalGrace, v1alpha1.ReasonPodsForbidden, true},
+		"time over":                {scenario(startSet(t0)), 200 * time.Second, v1alpha1.ReasonTimedOut, true},
+		"a pod gone":               {scenario(startSet(t0), pod(1, func(p *Pod) { p.State = PodGone })), 0, v1alpha1.ReasonPodFailed, false},
+		"a pod ended, no message":  {scenario(startSet(t0), ended), 0, v1alpha1.ReasonPodFailed, false},
+		"ended before the start":   {scenario(running, done, ended, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonPodFailed, false},
+		"on a node that is lost":   {scenario(startSet(t0), pod(1, func(p *Pod) { p.DeleteBy = t0 })), abandonedAfter, v1alpha1.ReasonPodFailed, true},
+		"evicted":                  {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageDone, Stopped: true} })), 0, v1alpha1.ReasonPodFailed, false},
+		"ended amid the load":      {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageMeasuring} })), 0, v1alpha1.ReasonPodFailed, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -238,21 +238,21 @@ func TestEndings(t *testing.T) {
 }
 
 func TestEndingWaitsForReports(t *testing.T) {
-	both := func(o *Observed) { obeyed(&o.Pods[0]); obeyed(&o.Pods[1]) }
+	both := func(o *Observed) { cutShort(&o.Pods[0]); cutShort(&o.Pods[1]) }
 	tests := map[string]struct {
 		seen     Observed
 		at       time.Duration
 		wantEnd  bool
 		wantActs string
 	}{
-		"why not yet kept":   {scenario(told(t0), stopped), 0, false, ""},
-		"two live":           {scenario(told(t0), stopKept), 0, false, "Annotate a stop, Annotate b stop"},
-		"two live and know":  {scenario(told(t0), stopKept, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
-		"one reported":       {scenario(told(t0), stopKept, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
-		"both reported":      {scenario(told(t0), stopKept, both), 0, true, ""},
-		"one, one not begun": {scenario(told(t0), stopKept, both, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
-		"nobody, in time":    {scenario(told(t0), stopKept), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},
-		"nobody, too late":   {scenario(told(t0), stopKept), stopGrace, true, ""},
+		"reason not saved yet": {scenario(startSet(t0), stopped), 0, false, ""},
+		"two live":             {scenario(startSet(t0), stopKept), 0, false, "Annotate a stop, Annotate b stop"},
+		"two live, both asked": {scenario(startSet(t0), stopKept, pod(0, func(p *Pod) { p.Stop = true }), pod(1, func(p *Pod) { p.Stop = true })), 0, false, ""},
+		"one reported":         {scenario(startSet(t0), stopKept, pod(0, func(p *Pod) { p.Final = &results.Snapshot{} })), 0, false, "Annotate a stop, Annotate b stop"},
+		"both reported":        {scenario(startSet(t0), stopKept, both), 0, true, ""},
+		"one, one not started": {scenario(startSet(t0), stopKept, both, pod(1, func(p *Pod) { *p = Pod{Index: 1, State: PodWaiting} })), 0, true, ""},
+		"none, in time":        {scenario(startSet(t0), stopKept), stopGrace - 1, false, "Annotate a stop, Annotate b stop"},
+		"none, too late":       {scenario(startSet(t0), stopKept), stopGrace, true, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -267,16 +267,16 @@ func TestEndingWaitsForReports(t *testing.T) {
 	}
 }
 
-// TestFinishedAMinuteAfterTheTimeout: whenever a run began to end, pods that
-// say nothing hold it up no longer.
+// TestFinishedAMinuteAfterTheTimeout: silent pods delay the end by at most a minute after the timeout, independent of
+// when the ending began.
 func TestFinishedAMinuteAfterTheTimeout(t *testing.T) {
-	over := timesOut(scenario(told(t0)))
+	over := timesOut(scenario(startSet(t0)))
 	for _, reason := range []string{v1alpha1.ReasonTimedOut, v1alpha1.ReasonStopped, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonPodFailed} {
 		for _, before := range []time.Duration{0, time.Second, 30 * time.Second, time.Minute} {
 			since := func(o *Observed) {
 				o.Run.Status.Ending = &v1alpha1.Ending{Reason: reason, Message: "m", Since: metav1.NewTime(over.Add(-before))}
 			}
-			o := scenario(told(t0), since)
+			o := scenario(startSet(t0), since)
 			if d := Decide(o, over.Add(-before)); d.Finish != nil {
 				t.Errorf("%s %s before the timeout: wanted the pods to get time, found %+v", reason, before, d.Finish)
 			}
@@ -287,8 +287,7 @@ func TestFinishedAMinuteAfterTheTimeout(t *testing.T) {
 	}
 }
 
-// TestTimeOverWhileKeysAreDeleted: a run of which no number is missing has not
-// timed out.
+// TestTimeOverWhileKeysAreDeleted: a run with complete numbers has not timed out.
 func TestTimeOverWhileKeysAreDeleted(t *testing.T) {
 	inStage := func(s results.Snapshot) change {
 		return pod(1, func(p *Pod) {
@@ -333,9 +332,9 @@ func TestCompleted(t *testing.T) {
 	stopped := scenario(done, func(o *Observed) { o.Run.Spec.Stop = true })
 	late := Decide(stopped, t0.Add(time.Hour))
 	if late.Finish == nil || late.Finish.Reason != v1alpha1.ReasonCompleted {
-		t.Errorf("wanted a run that all pods have done to be Completed whatever comes later, found %+v", late.Finish)
+		t.Errorf("wanted a run that all pods have done to be Completed independent of later events, found %+v", late.Finish)
 	}
-	want := &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "Every client pod reported its keys deleted."}
+	want := &Cleaned{metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted, "Every client pod reported that its keys are deleted."}
 	if diff := cmp.Diff(want, late.Cleaned); diff != "" {
 		t.Error(diff)
 	}

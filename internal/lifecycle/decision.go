@@ -10,45 +10,42 @@ import (
 
 // Decision is what happens next to a run.
 type Decision struct {
-	// Stage and Message are of Finished=False; unused once Finish is set or the
-	// run has finished before.
+	// Stage and Message go into Finished=False. They are unused if Finish is set or the run had already finished.
 	Stage, Message string
-	// Endpoints, if any, are to be kept in status.
+	// Endpoints, if any, are saved in status.
 	Endpoints []string
 	// Nodes go with Endpoints.
 	Nodes []string
-	// Queue is the run's place among those that wait, nil if it does not.
+	// Queue is the run's place in the queue; nil if it does not wait.
 	Queue *v1alpha1.QueueStatus
-	// Admission, if set, is to be kept in status.
+	// Admission, if set, is saved in status.
 	Admission *v1alpha1.Admission
-	// StartAt, if set, is the start to be kept in status before a pod sees it.
+	// StartAt, if set, is saved in status before any pod reads it.
 	StartAt *metav1.MicroTime
-	// Ending, if set, is to be kept in status for good.
+	// Ending, if set, is saved in status and never changes after that.
 	Ending *v1alpha1.Ending
-	// Finish, if set, ends the run: the results are final.
+	// Finish, if set, ends the run with its final results.
 	Finish *Problem
-	// Cleaned, if set, is the new condition of that name.
+	// Cleaned, if set, is the new condition Cleaned.
 	Cleaned *Cleaned
-	// Actions are to be taken in this order.
+	// Actions are executed in this order.
 	Actions []Action
-	// Notes are to be told as events before the actions are taken, which may be for
-	// good.
+	// Notes are recorded as events before the actions, because the object may be gone after them.
 	Notes []Note
-	// Requeue is after what time to ask again, 0 if only an event can change
-	// the decision.
+	// Requeue is the delay until the next decision; 0 if only an event can change it.
 	Requeue time.Duration
 }
 
 // Problem is a reason of the condition Finished with its message.
 type Problem struct{ Reason, Message string }
 
-// Cleaned is what the condition of that name is to say.
+// Cleaned is the content of the condition Cleaned.
 type Cleaned struct {
 	Status          metav1.ConditionStatus
 	Reason, Message string
 }
 
-// Note is something that people must hear of and that no condition says.
+// Note is an event for users that no condition reports.
 type Note struct{ Reason, Message string }
 
 // Act is a kind of action.
@@ -56,33 +53,32 @@ type Act string
 
 // The kinds of action.
 const (
-	// AddFinalizer holds the object until its keys are deleted.
+	// AddFinalizer keeps the object until its keys are deleted.
 	AddFinalizer Act = "AddFinalizer"
-	// ApplyPlan writes the ConfigMap with the plan; it may be done again.
+	// ApplyPlan writes the ConfigMap with the plan; it can be repeated.
 	ApplyPlan Act = "ApplyPlan"
 	// CreateJob creates the load Job, once.
 	CreateJob Act = "CreateJob"
 	// Annotate sets Action.Annotations on the pod Action.Pod.
 	Annotate Act = "Annotate"
-	// Start is Annotate with the common start. It must not follow from a
-	// status that is out of date.
+	// Start is Annotate with the common start. It requires a status that is up to date.
 	Start Act = "Start"
 	// DeleteJob deletes the load Job with its pods.
 	DeleteJob Act = "DeleteJob"
-	// CreateCleanup creates the Job that deletes keys left behind.
+	// CreateCleanup creates the Job that deletes the remaining keys.
 	CreateCleanup Act = "CreateCleanup"
 	// DeleteCleanup deletes that Job with its pods.
 	DeleteCleanup Act = "DeleteCleanup"
-	// RemoveFinalizer lets go of the object.
+	// RemoveFinalizer allows the deletion of the object.
 	RemoveFinalizer Act = "RemoveFinalizer"
-	// DeleteRun deletes the object itself: its time to live is over.
+	// DeleteRun deletes the object when its TTL has expired.
 	DeleteRun Act = "DeleteRun"
 )
 
 // Action is one thing to do.
 type Action struct {
 	Act Act
-	// Pod and Annotations are of Annotate and Start.
+	// Pod and Annotations are set for Annotate and Start.
 	Pod         string
 	Annotations map[string]string
 }
@@ -93,9 +89,9 @@ func (d *Decision) do(acts ...Act) {
 	}
 }
 
-// wake asks for another decision at this time, or earlier if that was asked for.
+// wake requests another decision at this time, unless an earlier one is already requested.
 func (d *Decision) wake(at, now time.Time) {
-	// A moment more than nothing, since 0 means never.
+	// 0 means never, so the minimum is a millisecond.
 	after := max(at.Sub(now), time.Millisecond)
 	if d.Requeue == 0 || after < d.Requeue {
 		d.Requeue = after

@@ -1,5 +1,4 @@
-// Package lifecycle decides what happens next to a run: Observed and the time
-// go in, a Decision comes out.
+// Package lifecycle decides what happens next to a run. The input is Observed and the time, the output is a Decision.
 //
 //	Pending ─ target resolved ─▶ Preparing ─ all pods ready ─▶ Armed ─ start ─▶ Running
 //	   │                            │                            │                │
@@ -9,11 +8,10 @@
 //	   │
 //	   └─ aftermath: pods released, keys cleaned, finalizer dropped, object expired
 //
-// Between Pending and Preparing a run may be Queued behind others on its target;
-// from Preparing it may come back to that, as long as its pods have not written.
+// Between Pending and Preparing a run may be Queued behind other runs on its target. It may return from Preparing to
+// Queued while its pods have not written.
 //
-// It is pure: it imports the API, the contracts with the pods and API
-// machinery's types, and no client, context, clock, logger or goroutine. Its one
-// invariant: whatever is observed, and in whatever order, a run that is asked
-// again when its Decision says so becomes Finished, and then stays so.
+// The package is pure: it imports the API, the contracts with the pods and API machinery's types, but no client,
+// context, clock, logger or goroutine. Its one invariant: for any sequence of observations, a run that is decided again
+// at its Requeue times becomes Finished and stays Finished.
 package lifecycle

@@ -15,23 +15,23 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// maxMessage bounds what others' words may add to a condition's message.
+// maxMessage bounds the text from other sources in a condition's message.
 const maxMessage = 1500
 
-// check looks for one thing that ends a run early; nil if it is not there.
+// check returns a reason to end the run early, nil if there is none.
 type check func(Observed, time.Time) *Problem
 
-// checks are in order of what tells people most: what they asked for, then what
-// the pods say, then what the cluster says of them, then time.
+// checks are ordered by how much they explain: first the user's request, then the pods' reports, then the cluster's
+// view of the pods, then time.
 var checks = []check{
 	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
 	checkPreparation, checkTimeout, checkTarget, checkLateStop,
 }
 
-// decideEnding ends a run that cannot, or shall not, complete: the pods that
-// live are told to stop, and get a while to report.
+// decideEnding ends a run that cannot or must not complete. It asks the live pods to stop and gives them time to
+// report.
 func decideEnding(o Observed, now time.Time) *Decision {
-	if e := o.status().Ending; e != nil && !o.outranStop() {
+	if e := o.status().Ending; e != nil && !o.endedBeforeStop() {
 		return end(o, *e, now)
 	}
 	for _, c := range checks {
@@ -42,10 +42,8 @@ func decideEnding(o Observed, now time.Time) *Decision {
 	return nil
 }
 
-// Refuse returns the decision to end the run for a reason found now. It is
-// exported for reasons that only an action can find, such as a load Job that
-// the API server does not accept. Of a finished run it is the cleanup that was
-// refused.
+// Refuse returns the decision to end the run for a reason that only an action can find, for example a load Job that the
+// API server does not accept. For a finished run, the reason is a refused cleanup Job.
 func Refuse(o Observed, p Problem, now time.Time) Decision {
 	if o.finished() {
 		return refuseCleanup(o, p.Message)
@@ -70,13 +68,12 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 	}
 	d.wake(deadline, now)
 	d.wake(now.Add(heartbeat), now)
-	tellToStop(o, d, now)
+	requestStop(o, d, now)
 	return d
 }
 
-// reportedBy is until when the living pods may report. A minute after its
-// timeout a run is finished, whatever its pods do; only an operator that was
-// away gives them longer.
+// reportedBy is the deadline for the reports of the live pods. A run finishes at most a minute after its timeout; only
+// after an absence of the operator the pods get more time.
 func reportedBy(o Observed, e v1alpha1.Ending) time.Time {
 	by, limit := e.Since.Add(endingGrace(e.Reason)), timesOut(o).Add(timeoutGrace)
 	if by.Before(limit) {
@@ -92,14 +89,13 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// tellToStop waits until status holds why: a pod that stops early would
-// otherwise look like one that was evicted.
-func tellToStop(o Observed, d *Decision, now time.Time) {
+// requestStop waits until status holds the reason. Otherwise a pod that stops early would look like an evicted pod.
+func requestStop(o Observed, d *Decision, now time.Time) {
 	if o.status().Ending == nil {
 		d.wake(now, now)
 		return
 	}
-	d.Actions = append(dismiss(o.Strangers), excuse(o.Pods)...)
+	d.Actions = append(stopExtraPods(o.ExtraPods), releaseUnreachable(o.Pods)...)
 	for _, p := range o.Pods {
 		if p.State == PodRunning {
 			d.Actions = appendMarks(d.Actions, p, true, false)
@@ -107,9 +103,8 @@ func tellToStop(o Observed, d *Decision, now time.Time) {
 	}
 }
 
-// checkGuard: a pod whose guard has fired stops by itself, and so would look
-// like one that was evicted. A rule that fires while only keys are deleted any
-// more has ended nothing.
+// checkGuard runs before checkLost, because a pod stops by itself when its guard fires and would look like an evicted
+// pod. A rule that fires while the pods only delete keys ends nothing.
 func checkGuard(o Observed, _ time.Time) *Problem {
 	if o.everyPod(Pod.HasWholeResult) {
 		return nil
@@ -124,25 +119,24 @@ func checkGuard(o Observed, _ time.Time) *Problem {
 	return nil
 }
 
-// checkReports looks at what the pods say of themselves. Of several failures
-// the one that says most is told. That its time ran out says least of all, and is
-// left to checkTimeout: what took the time may be that another pod is missing.
+// checkReports returns the failure that explains most. A pod that ran out of time explains least and is left to
+// checkTimeout: the time may have passed because another pod is missing.
 func checkReports(o Observed, _ time.Time) *Problem {
-	var told *Problem
+	var reported *Problem
 	for _, p := range o.Pods {
 		s := p.Newest()
 		if s == nil || s.Failure == nil || p.ranOutOfTime() {
 			continue
 		}
 		found := &Problem{knownReason(s.Failure.Reason), p.String() + ": " + s.Failure.Message}
-		if told == nil || told.Reason == v1alpha1.ReasonPodFailed {
-			told = found
+		if reported == nil || reported.Reason == v1alpha1.ReasonPodFailed {
+			reported = found
 		}
 	}
-	return told
+	return reported
 }
 
-// knownReason keeps what a pod sends from becoming a condition's reason unread.
+// knownReason keeps arbitrary text from a pod out of a condition's reason.
 func knownReason(r results.FailureReason) string {
 	switch r {
 	case results.FailureTargetUnreachable, results.FailureTargetUnhealthy, results.FailureTLSFailed,
@@ -155,15 +149,15 @@ func knownReason(r results.FailureReason) string {
 	return v1alpha1.ReasonPodFailed
 }
 
-// checkJob: a Job that is gone is not created again, for that would run the
-// load again. A start without a recorded Job is one, too.
+// checkJob does not recreate a Job that is gone, because that would run the load again. A start time without a recorded
+// Job also means that the Job is gone.
 func checkJob(o Observed, _ time.Time) *Problem {
 	s := o.status()
 	if s.Job != nil && o.Job.Exists && o.Job.UID == s.Job.UID || s.Job == nil && s.StartAt == nil {
 		return nil
 	}
 	return &Problem{v1alpha1.ReasonJobDeleted, fmt.Sprintf(
-		"The load Job %s was deleted by somebody while the run went on; it is not created again, since that would run the load again.", o.Run.LoadJobName())}
+		"The load Job %s was deleted during the run. The operator does not create it again, because that would run the load again.", o.Run.LoadJobName())}
 }
 
 func checkLost(o Observed, now time.Time) *Problem {
@@ -171,7 +165,7 @@ func checkLost(o Observed, now time.Time) *Problem {
 		if p.ranOutOfTime() {
 			continue
 		}
-		if t := lossOf(p, now); t != nil && !o.goesOnWithout(p, now) {
+		if t := lossOf(p, now); t != nil && !o.continuesWithout(p, now) {
 			return t
 		}
 		if p.State == PodEnded && o.status().StartAt == nil {
@@ -181,21 +175,21 @@ func checkLost(o Observed, now time.Time) *Problem {
 	return nil
 }
 
-// trouble says why a pod, by itself, keeps its run from being Completed.
-func trouble(p Pod) *Problem {
+// podProblem returns why a single pod prevents its run from being Completed.
+func podProblem(p Pod) *Problem {
 	switch {
 	case p.isFinal() && p.Final.Failure != nil:
 		return &Problem{knownReason(p.Final.Failure.Reason), p.String() + ": " + p.Final.Failure.Message}
 	case p.isFinal() && p.Final.Stopped:
-		return lost(p, "was told to terminate before its load was done, by an eviction, a node's shutdown or a deletion")
+		return lost(p, "was terminated before its load was done, by an eviction, a node shutdown or a deletion")
 	case p.isFinal() && p.Final.Stage != results.StageDone:
 		return lost(p, fmt.Sprintf("ended in stage %s", p.Final.Stage))
 	case p.isFinal():
 		return nil
 	case p.State == PodGone:
-		return lost(p, "is gone, and left no result: it, or its node, was deleted")
+		return lost(p, "is gone and left no result: the pod or its node was deleted")
 	case p.State == PodEnded:
-		return lost(p, p.Exit+" without a final result; its log may say more")
+		return lost(p, p.Exit+" without a final result; see its log")
 	}
 	return nil
 }
@@ -204,8 +198,7 @@ func lost(p Pod, what string) *Problem {
 	return &Problem{v1alpha1.ReasonPodFailed, p.String() + " " + what}
 }
 
-// checkStuck: what no node has room for may come with a new node, and is left
-// to checkPreparation.
+// checkStuck leaves unschedulable pods to checkPreparation, because a new node may make room for them.
 func checkStuck(o Observed, now time.Time) *Problem {
 	for _, p := range o.Pods {
 		if p.Stuck != nil && !p.isUnschedulable() && !now.Before(p.StuckSince.Add(imageGrace)) {
@@ -219,16 +212,16 @@ func checkRefused(o Observed, now time.Time) *Problem {
 	if o.Job.Refused == "" || o.countPods(isMissing) == 0 || now.Before(o.Job.RefusedSince.Add(refusalGrace)) {
 		return nil
 	}
-	return &Problem{v1alpha1.ReasonPodsForbidden, "The client pods are refused by a quota, a limit range or an admission policy: " + o.Job.Refused}
+	return &Problem{v1alpha1.ReasonPodsForbidden, "A quota, a limit range or an admission policy refuses the client pods: " + o.Job.Refused}
 }
 
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
-// checkPreparation leaves pods that write the keys of a large preload to
-// spec.timeoutSeconds, and those that wait for their turn to whom they wait for.
+// checkPreparation does not check pods that preload keys; spec.timeoutSeconds bounds them. It does not check pods that
+// wait for their turn either; the queue does.
 func checkPreparation(o Observed, now time.Time) *Problem {
 	late := func(p Pod) bool {
-		return !p.isReady() && !p.isPreloading() && !p.isWaiting() && !p.ranOutOfTime() && !p.isUnheard(now)
+		return !p.isReady() && !p.isPreloading() && !p.isWaiting() && !p.ranOutOfTime() && !p.awaitsFirstScrape(now)
 	}
 	missing := o.countPods(late)
 	if o.status().StartAt != nil || o.status().Queue != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
@@ -251,27 +244,27 @@ func whyNotReady(p Pod) string {
 	case p.isWaiting():
 		return "waits for its turn at the target"
 	case p.isPreloading() && p.Live == nil:
-		return "writes the keys that the load will read"
+		return "is writing the keys that the load will read"
 	case p.isPreloading():
-		return fmt.Sprintf("writes the keys that the load will read, %s until now", text.Grouped(p.Live.Requests[spec.RPCPut][results.PhasePreload]))
+		return fmt.Sprintf("is writing the keys that the load will read, %s so far", text.Grouped(p.Live.Requests[spec.RPCPut][results.PhasePreload]))
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}
 	return map[PodState]string{
 		PodMissing: "does not exist yet",
 		PodWaiting: "waits for its container to start",
-		PodRunning: "runs, and does not report yet",
+		PodRunning: "runs but has not reported yet",
 	}[p.State]
 }
 
-// checkTimeout waits for the first word of pods to an operator that has just
-// come: they may have measured all that they were to, and wait to be asked.
+// checkTimeout waits for the first scrape of each pod after the operator has restarted: the pods may have finished
+// their measurement and wait to be scraped.
 func checkTimeout(o Observed, now time.Time) *Problem {
 	if i := firstPod(o, Pod.ranOutOfTime); i >= 0 {
 		return &Problem{v1alpha1.ReasonTimedOut, o.Pods[i].String() + ": " + o.Pods[i].Newest().Failure.Message}
 	}
-	unheard := o.countPods(func(p Pod) bool { return p.isUnheard(now) })
-	if now.Before(timesOut(o)) || o.status().StartAt != nil && unheard > 0 {
+	notScraped := o.countPods(func(p Pod) bool { return p.awaitsFirstScrape(now) })
+	if now.Before(timesOut(o)) || o.status().StartAt != nil && notScraped > 0 {
 		return nil
 	}
 	message := fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.", o.spec().TimeoutSeconds, o.stage())
@@ -289,7 +282,7 @@ func checkTarget(o Observed, now time.Time) *Problem {
 	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}
 }
 
-// preparedBy counts from the later of the Job's creation and the pods' turn.
+// preparedBy counts from the Job's creation or the admission, whichever is later.
 func preparedBy(o Observed) time.Time {
 	from := o.Job.Created
 	if a := o.status().Admission; a != nil && a.At.After(from) {
@@ -298,11 +291,10 @@ func preparedBy(o Observed) time.Time {
 	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }
 
-// ReportBy is when the run's report, if it could not be written yet, must not
-// keep the run from finishing any longer.
+// ReportBy is the deadline for writing the report. After it, the run finishes without a report.
 func ReportBy(o Observed) time.Time { return timesOut(o).Add(timeoutGrace) }
 
-// timesOut is never while the run queues, or has yet to.
+// timesOut is in the far future while the run queues or has not been queued yet.
 func timesOut(o Observed) time.Time {
 	from := o.started()
 	switch a := o.status().Admission; {
@@ -314,7 +306,7 @@ func timesOut(o Observed) time.Time {
 	return from.Add(seconds(o.spec().TimeoutSeconds))
 }
 
-// deadlines are the times at which a check may find what it did not find before.
+// deadlines are the times at which a check can get a new result.
 func deadlines(o Observed) []time.Time {
 	out := []time.Time{timesOut(o), preparedBy(o)}
 	if o.Job.Refused != "" {
@@ -325,7 +317,7 @@ func deadlines(o Observed) []time.Time {
 			out = append(out, p.StuckSince.Add(imageGrace))
 		}
 		if !p.Asked.IsZero() {
-			out = append(out, p.Asked.Add(hearGrace))
+			out = append(out, p.Asked.Add(firstScrapeGrace))
 		}
 	}
 	return out

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func goesOn(o *Observed) { o.Run.Spec.OnPodLost = v1alpha1.PodLossContinue }
+func onPodLostContinue(o *Observed) { o.Run.Spec.OnPodLost = v1alpha1.PodLossContinue }
 
 func watched(o *Observed) {
 	o.Run.Spec.Guard = &spec.Guard{StopOn: &spec.StopRules{LeaderChange: true}}
@@ -24,7 +24,7 @@ func killed(p *Pod) {
 	p.State, p.Exit, p.Exited, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", true, nil, nil, ""
 }
 
-// left is of a pod whose last words are from a stage.
+// left is a pod whose termination message is from this stage.
 func left(stage results.Stage) func(*Pod) {
 	return func(p *Pod) { p.Final = &results.Snapshot{Stage: stage} }
 }
@@ -49,31 +49,31 @@ func TestAPodThatIsLost(t *testing.T) {
 	abandoned := func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }
 	tests := map[string]struct {
 		seen Observed
-		// ends is the reason of Ending or of Finish, empty if the run goes on.
+		// ends is the reason of Ending or of Finish, empty if the run continues.
 		ends string
 	}{
-		"fail":                      {scenario(told(t0), pod(1, killed)), v1alpha1.ReasonPodFailed},
-		"continue":                  {scenario(told(t0), goesOn, pod(1, killed)), ""},
-		"evicted":                   {scenario(told(t0), goesOn, pod(1, evicted)), ""},
-		"gone":                      {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.State = PodGone })), ""},
-		"on a node that is silent":  {scenario(told(t0), goesOn, pod(1, abandoned)), ""},
-		"before the start":          {scenario(running, goesOn, pod(1, killed)), v1alpha1.ReasonPodFailed},
-		"it says why":               {scenario(told(t0), goesOn, pod(1, failed)), v1alpha1.ReasonTLSFailed},
-		"its guard has fired":       {scenario(told(t0), goesOn, pod(1, fired), pod(0, gave(results.StageDone))), v1alpha1.ReasonGuardStopped},
-		"all of them":               {scenario(told(t0), goesOn, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
-		"that watches":              {scenario(told(t0), goesOn, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
-		"that watched to the end":   {scenario(told(t0), goesOn, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
-		"that left last words":      {scenario(told(t0), goesOn, watched, pod(0, diedDeleting)), ""},
-		"that does not watch":       {scenario(told(t0), goesOn, watched, pod(1, killed)), ""},
-		"that disturbs":             {scenario(told(t0), goesOn, disturbed, pod(0, killed)), v1alpha1.ReasonPodFailed},
-		"that disturbed to the end": {scenario(told(t0), goesOn, disturbed, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
-		"that does not disturb":     {scenario(told(t0), goesOn, disturbed, pod(1, killed)), ""},
-		"and nobody watches":        {scenario(told(t0), goesOn, pod(0, killed)), ""},
-		"the others did their part": {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
-		"one that waited for it":    {scenario(told(t0), goesOn, pod(1, killed), third(gave(results.StageDone)), pod(0, killed), pod(0, func(p *Pod) { p.Stop = true })), v1alpha1.ReasonPartlyCompleted},
-		"since its Job was deleted": {scenario(told(t0), goesOn, pod(1, evicted), pod(0, gave(results.StageDone)), func(o *Observed) { o.Job = Job{} }), v1alpha1.ReasonJobDeleted},
-		"stopped without it":        {scenario(told(t0), goesOn, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
-		"none was":                  {scenario(done, goesOn), v1alpha1.ReasonCompleted},
+		"fail":                      {scenario(startSet(t0), pod(1, killed)), v1alpha1.ReasonPodFailed},
+		"continue":                  {scenario(startSet(t0), onPodLostContinue, pod(1, killed)), ""},
+		"evicted":                   {scenario(startSet(t0), onPodLostContinue, pod(1, evicted)), ""},
+		"gone":                      {scenario(startSet(t0), onPodLostContinue, pod(1, func(p *Pod) { p.State = PodGone })), ""},
+		"on a node that is silent":  {scenario(startSet(t0), onPodLostContinue, pod(1, abandoned)), ""},
+		"before the start":          {scenario(running, onPodLostContinue, pod(1, killed)), v1alpha1.ReasonPodFailed},
+		"it reports why":            {scenario(startSet(t0), onPodLostContinue, pod(1, failed)), v1alpha1.ReasonTLSFailed},
+		"its guard has fired":       {scenario(startSet(t0), onPodLostContinue, pod(1, fired), pod(0, gave(results.StageDone))), v1alpha1.ReasonGuardStopped},
+		"all of them":               {scenario(startSet(t0), onPodLostContinue, pod(0, killed), pod(1, evicted)), v1alpha1.ReasonPodFailed},
+		"that observes":             {scenario(startSet(t0), onPodLostContinue, watched, pod(0, killed)), v1alpha1.ReasonPodFailed},
+		"that observed to the end":  {scenario(startSet(t0), onPodLostContinue, watched, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
+		"that left a message":       {scenario(startSet(t0), onPodLostContinue, watched, pod(0, diedDeleting)), ""},
+		"that does not observe":     {scenario(startSet(t0), onPodLostContinue, watched, pod(1, killed)), ""},
+		"that disturbs":             {scenario(startSet(t0), onPodLostContinue, disturbed, pod(0, killed)), v1alpha1.ReasonPodFailed},
+		"that disturbed to the end": {scenario(startSet(t0), onPodLostContinue, disturbed, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), ""},
+		"that does not disturb":     {scenario(startSet(t0), onPodLostContinue, disturbed, pod(1, killed)), ""},
+		"without observations":      {scenario(startSet(t0), onPodLostContinue, pod(0, killed)), ""},
+		"the others did their part": {scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(0, gave(results.StageDone))), v1alpha1.ReasonPartlyCompleted},
+		"one that waited for it":    {scenario(startSet(t0), onPodLostContinue, pod(1, killed), third(gave(results.StageDone)), pod(0, killed), pod(0, func(p *Pod) { p.Stop = true })), v1alpha1.ReasonPartlyCompleted},
+		"since its Job was deleted": {scenario(startSet(t0), onPodLostContinue, pod(1, evicted), pod(0, gave(results.StageDone)), func(o *Observed) { o.Job = Job{} }), v1alpha1.ReasonJobDeleted},
+		"stopped without it":        {scenario(startSet(t0), onPodLostContinue, pod(1, killed), func(o *Observed) { o.Run.Spec.Stop = true }), v1alpha1.ReasonStopped},
+		"none was":                  {scenario(done, onPodLostContinue), v1alpha1.ReasonCompleted},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,13 +89,13 @@ func TestAPodThatIsLost(t *testing.T) {
 				t.Errorf("wanted it to end as %q, found %q: %+v", tc.ends, got, d)
 			}
 			if strings.Contains(acts(d), "stop") && tc.ends == "" {
-				t.Errorf("a pod that lives was told to stop: %s", acts(d))
+				t.Errorf("a pod that lives was asked to stop: %s", acts(d))
 			}
 		})
 	}
 }
 
-// third adds a pod, which is as the first one but for a change.
+// third adds a pod like the first one, with a change.
 func third(alter func(*Pod)) change {
 	return func(o *Observed) {
 		p := o.Pods[0]
@@ -105,62 +105,61 @@ func third(alter func(*Pod)) change {
 	}
 }
 
-// Pods that have measured wait for one that may yet let go of the keys, and not
-// for one that never will.
-func TestNobodyWaitsForTheDead(t *testing.T) {
+// Pods that have measured wait for a pod that can still release its keys. They do not wait for a pod that has died.
+func TestPodsDoNotWaitForDeadPods(t *testing.T) {
 	gone := func(p *Pod) { p.State, p.Live, p.Final = PodGone, nil, nil }
 	cleaning := pod(0, gave(results.StageCleaning))
 	tests := map[string]struct {
 		seen Observed
 		want bool
 	}{
-		"one that was killed":              {scenario(told(t0), goesOn, pod(1, killed), cleaning), true},
-		"all others wait, too":             {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageCleaning))), true},
-		"all others have ended":            {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageDone))), true},
-		"while it measures itself":         {scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageMeasuring))), false},
-		"while another measures":           {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gave(results.StageMeasuring))), false},
-		"one of two, and one is gone":      {scenario(told(t0), goesOn, pod(1, killed), cleaning, third(gone)), false},
-		"one that is gone":                 {scenario(told(t0), goesOn, pod(1, gone), cleaning), false},
-		"one on a node that is silent":     {scenario(told(t0), goesOn, pod(1, func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }), cleaning), false},
-		"one of which only others say so":  {scenario(told(t0), goesOn, pod(1, killed), pod(1, func(p *Pod) { p.Exited = false }), cleaning), false},
-		"one that had left its numbers":    {scenario(told(t0), goesOn, pod(1, killed), pod(1, left(results.StageDraining)), cleaning), true},
-		"one that has let go":              {scenario(told(t0), goesOn, pod(1, evicted), cleaning), false},
-		"one that is killed, and told yet": {scenario(told(t0), goesOn, pod(1, killed), cleaning, pod(0, func(p *Pod) { p.Stop = true })), false},
-		"one that lives":                   {scenario(told(t0), goesOn, cleaning), false},
+		"one that was killed":              {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning), true},
+		"all others wait, too":             {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, third(gave(results.StageCleaning))), true},
+		"all others have ended":            {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, third(gave(results.StageDone))), true},
+		"while it measures itself":         {scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(0, gave(results.StageMeasuring))), false},
+		"while another measures":           {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, third(gave(results.StageMeasuring))), false},
+		"one of two, and one is gone":      {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, third(gone)), false},
+		"one that is gone":                 {scenario(startSet(t0), onPodLostContinue, pod(1, gone), cleaning), false},
+		"one on a node that is silent":     {scenario(startSet(t0), onPodLostContinue, pod(1, func(p *Pod) { p.DeleteBy = t0.Add(-abandonedAfter) }), cleaning), false},
+		"one whose node does not confirm":  {scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(1, func(p *Pod) { p.Exited = false }), cleaning), false},
+		"one that had left its numbers":    {scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(1, left(results.StageDraining)), cleaning), true},
+		"one that has released its keys":   {scenario(startSet(t0), onPodLostContinue, pod(1, evicted), cleaning), false},
+		"one that is killed, asked before": {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, pod(0, func(p *Pod) { p.Stop = true })), false},
+		"one that lives":                   {scenario(startSet(t0), onPodLostContinue, cleaning), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(tc.seen, t0.Add(10*time.Second))
 			if got := strings.Contains(acts(d), "stop"); got != tc.want || d.Finish != nil || d.Ending != nil {
-				t.Errorf("told to stop: %v, wanted %v, and that the run goes on; found %s, %+v and %+v", got, tc.want, acts(d), d.Finish, d.Ending)
+				t.Errorf("asked to stop: %v, wanted %v, and that the run continues; found %s, %+v and %+v", got, tc.want, acts(d), d.Finish, d.Ending)
 			}
 		})
 	}
 }
 
-// What is lost is told while the run goes on, and at its end.
-func TestALossIsTold(t *testing.T) {
+// A loss is reported while the run continues, and at its end.
+func TestALossIsReported(t *testing.T) {
 	soon := t0.Add(10 * time.Second)
-	if d := Decide(scenario(told(t0), goesOn, pod(1, killed)), soon); !strings.Contains(d.Message, "OOMKilled") {
+	if d := Decide(scenario(startSet(t0), onPodLostContinue, pod(1, killed)), soon); !strings.Contains(d.Message, "OOMKilled") {
 		t.Errorf("the message of the run is %q", d.Message)
 	}
-	d := Decide(scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageDone))), soon)
+	d := Decide(scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(0, gave(results.StageDone))), soon)
 	if !strings.Contains(d.Finish.Message, "OOMKilled") || !strings.Contains(d.Finish.Message, "1 of 2") || d.Cleaned.Status != "Unknown" {
 		t.Errorf("it finished with %+v and %+v, wanted the loss, and its keys looked after", d.Finish, d.Cleaned)
 	}
 }
 
-// What client pod 0 alone sees is told to be missing with it, and not without.
-func TestTheLossOfTheTargetsWatcherIsTold(t *testing.T) {
+// The message reports missing observations exactly if client pod 0 is lost.
+func TestTheLossOfObservationsIsReported(t *testing.T) {
 	soon := t0.Add(10 * time.Second)
 	tests := map[string]struct {
 		seen Observed
 		want bool
 	}{
-		"pod 0":                   {scenario(told(t0), goesOn, pod(0, killed)), true},
-		"pod 0 after its window":  {scenario(told(t0), goesOn, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), false},
-		"another":                 {scenario(told(t0), goesOn, pod(1, killed)), false},
-		"pod 0, and all is ended": {scenario(told(t0), goesOn, pod(0, killed), pod(1, gave(results.StageDone))), true},
+		"pod 0":                   {scenario(startSet(t0), onPodLostContinue, pod(0, killed)), true},
+		"pod 0 after its window":  {scenario(startSet(t0), onPodLostContinue, pod(0, gave(results.StageCleaning)), pod(0, func(p *Pod) { p.State, p.Exit = PodEnded, "ended" })), false},
+		"another":                 {scenario(startSet(t0), onPodLostContinue, pod(1, killed)), false},
+		"pod 0, and all is ended": {scenario(startSet(t0), onPodLostContinue, pod(0, killed), pod(1, gave(results.StageDone))), true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -169,16 +168,16 @@ func TestTheLossOfTheTargetsWatcherIsTold(t *testing.T) {
 			if d.Finish != nil {
 				message = d.Finish.Message
 			}
-			if got := strings.Contains(message, unwatched); got != tc.want {
-				t.Errorf("wanted that the target was not watched to be told: %v, found %q", tc.want, message)
+			if got := strings.Contains(message, missingObservations); got != tc.want {
+				t.Errorf("wanted missing observations reported: %v, found %q", tc.want, message)
 			}
 		})
 	}
 }
 
-// Keys that take longer to delete than the run has time hold up nothing.
+// A long deletion of keys does not delay the end beyond the timeout.
 func TestPartlyCompletedAtTheTimeout(t *testing.T) {
-	o := scenario(told(t0), goesOn, pod(1, killed), pod(0, gave(results.StageCleaning)))
+	o := scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(0, gave(results.StageCleaning)))
 	if d := Decide(o, t0.Add(200*time.Second)); d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonPartlyCompleted {
 		t.Errorf("wanted PartlyCompleted, found %+v", d)
 	}

@@ -10,37 +10,35 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Observed is all that is known of a run at one moment. Decide never changes it.
+// Observed is everything that is known about a run at one moment. Decide never changes it.
 type Observed struct {
-	// Run is the object as it was read; its status is the run's memory.
+	// Run is the object as it was read; its status holds the state of the run.
 	Run    *v1alpha1.EtcdBenchmark
 	Target Target
-	// Caps are the operator's; RunsBefore is what RunsBefore returns.
+	// Caps are the operator's limits; RunsBefore is the result of the function RunsBefore.
 	Caps       Caps
 	RunsBefore int64
-	// Place is that of a run that awaits its turn.
+	// Place is the place of a run that waits for its turn.
 	Place   Place
 	Job     Job
 	Cleanup Cleanup
-	// Pods has one entry for each index, known or not.
+	// Pods has one entry per index, including missing pods.
 	Pods []Pod
-	// Strangers are pods of the load Job that take no part: they came after the
-	// start in place of one that was lost.
-	Strangers []Pod
-	// PodsLive says that Pods were read past the cache.
+	// The other pods of the load Job take no part in the run, for example a replacement of a lost pod after the start.
+	ExtraPods []Pod
+	// PodsLive means that Pods were read from the API server and not from the cache.
 	PodsLive bool
 }
 
-// Target is what the target was resolved to; it is looked at only until
-// status.target has endpoints.
+// Target is the resolved target. It is used only until status.target has endpoints.
 type Target struct {
-	// Endpoints are host:port, sorted; empty until all that the run names exists.
+	// Endpoints are host:port, sorted; empty until every object that the run names exists.
 	Endpoints []string
-	// Names has what NamesToLookUp asks for.
+	// Names holds the addresses for NamesToLookUp.
 	Names Names
-	// Nodes that the members are on, sorted, as far as that is known.
+	// Nodes are the known nodes of the members, sorted.
 	Nodes []string
-	// Missing says what does not exist.
+	// Missing describes the object that does not exist.
 	Missing string
 }
 
@@ -49,19 +47,18 @@ type Job struct {
 	Exists  bool
 	UID     types.UID
 	Created time.Time
-	// Refused is the API server's message when it refuses the Job's pods, since
-	// RefusedSince.
+	// Refused is the API server's message if it refuses the Job's pods, since RefusedSince.
 	Refused      string
 	RefusedSince time.Time
 }
 
-// Cleanup is the Job that deletes keys left behind.
+// Cleanup is the Job that deletes the remaining keys.
 type Cleanup struct {
 	Exists    bool
 	Deleting  bool
 	Created   time.Time
 	Succeeded bool
-	// Failed says why it failed; empty otherwise.
+	// Failed is why the Job failed; empty otherwise.
 	Failed string
 }
 
@@ -77,7 +74,7 @@ func (o Observed) cleaned() bool {
 	return meta.IsStatusConditionTrue(o.status().Conditions, v1alpha1.ConditionCleaned)
 }
 
-// stage is the stage that status states; it never goes back.
+// stage is the stage in status.
 func (o Observed) stage() string {
 	c := meta.FindStatusCondition(o.status().Conditions, v1alpha1.ConditionFinished)
 	if c == nil || !slices.Contains(stages, c.Reason) {
@@ -95,8 +92,8 @@ func (o Observed) started() time.Time {
 	return o.status().StartTime.Time
 }
 
-// allPods are the pods of the load Job, strangers included.
-func (o Observed) allPods() []Pod { return slices.Concat(o.Pods, o.Strangers) }
+// allPods are all pods of the load Job, including those that take no part in the run.
+func (o Observed) allPods() []Pod { return slices.Concat(o.Pods, o.ExtraPods) }
 
 func (o Observed) everyPod(is func(Pod) bool) bool {
 	return !slices.ContainsFunc(o.Pods, func(p Pod) bool { return !is(p) })
@@ -118,9 +115,8 @@ var stages = []string{
 	v1alpha1.StageRunning, v1alpha1.StageCollecting,
 }
 
-// later returns the stage that comes later in a run. A run that was being
-// prepared may have to queue: that is no step back, for it has done nothing to
-// its target.
+// later returns the later of two stages. Preparing may change to Queued, because the run has not touched its target
+// before that.
 func later(now, next string) string {
 	if now == v1alpha1.StagePreparing && next == v1alpha1.StageQueued {
 		return next

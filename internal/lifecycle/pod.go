@@ -18,18 +18,18 @@ import (
 // ContainerName is the name of the client container in its pod.
 const ContainerName = "loadgen"
 
-// PodState is where a client pod is, as the cluster sees it.
+// PodState is the state of a client pod in the cluster.
 type PodState string
 
 // The states of a pod.
 const (
-	// PodMissing: no pod with this index was ever seen.
+	// PodMissing: the operator has never seen a pod with this index.
 	PodMissing PodState = "Missing"
 	// PodWaiting: the pod exists and its container has not started.
 	PodWaiting PodState = "Waiting"
 	PodRunning PodState = "Running"
 	PodEnded   PodState = "Ended"
-	// PodGone: the pod was seen and is no longer there.
+	// PodGone: the operator has seen the pod, and it no longer exists.
 	PodGone PodState = "Gone"
 )
 
@@ -41,45 +41,43 @@ type Pod struct {
 	IP      string
 	Created time.Time
 	State   PodState
-	// DeleteBy, if set, is when the pod, which somebody has deleted, must be gone.
+	// DeleteBy, if set, is the end of the grace period of a deleted pod.
 	DeleteBy time.Time
-	// Started says that the container has run, so that it may have written keys.
+	// Started means that the container has run and may have written keys.
 	Started bool
 	Ready   bool
-	// Exit says how the container ended.
+	// Exit describes how the container ended.
 	Exit string
-	// Exited: its node says that the container has ended, so that it does nothing
-	// any more. That a pod has failed, or is gone, can be said of a silent node.
+	// Exited: the node confirms that the container has ended. A pod can be Failed or gone although its silent node
+	// still runs the container.
 	Exited bool
-	// Stuck says what keeps the container from starting, since StuckSince.
+	// Stuck is why the container cannot start, since StuckSince.
 	Stuck      *Problem
 	StuckSince time.Time
-	// StartAt, Turn, Stop and Collected are the annotations.
+	// StartAt, Turn, Stop and Collected are the pod's annotations.
 	StartAt               string
 	Turn, Stop, Collected bool
 
-	// Live is the newest scrape; nil if there was none. Kept is the stage that
-	// status keeps of the pod, from an operator that is gone; empty if it told none.
+	// Live is the newest scrape; nil if there was none. Kept is the pod's stage in status, saved by an earlier operator
+	// process; empty if it is unknown.
 	Live *results.Snapshot
 	Kept results.Stage
-	// Last is what status keeps of what the pod had told when it could not be asked
-	// any more; nil where there is no need of it.
+	// Last is the result in status of a pod that can no longer be scraped; nil if it is not needed.
 	Last *results.Snapshot
 	// Final is the pod's final result; nil until there is one.
 	Final *results.Snapshot
-	// Road is how the pod's measured numbers came; empty until they have.
+	// Road is how the measured numbers arrived; empty until they have arrived.
 	Road v1alpha1.ResultRoad
-	// ClockOffset is how far the pod's clock is at least ahead of the operator's,
-	// or, less than 0, behind it; nil if that is not known.
+	// ClockOffset is the minimum by which the pod's clock is ahead of the operator's, negative if it is behind; nil if
+	// unknown.
 	ClockOffset *time.Duration
-	// Unreachable says that scrapes of the running pod keep failing.
+	// Unreachable means that scrapes of the running pod keep failing.
 	Unreachable bool
-	// Asked is since when this operator asks the pod for its numbers; zero if it
-	// cannot.
+	// Asked is since when this operator process scrapes the pod; zero if it cannot.
 	Asked time.Time
 }
 
-// NewPod returns what a pod of the load Job shows of itself.
+// NewPod converts a pod of the load Job.
 func NewPod(p *corev1.Pod) Pod {
 	out := Pod{
 		Index:     indexOf(p),
@@ -106,8 +104,7 @@ func NewPod(p *corev1.Pod) Pod {
 	return out
 }
 
-// TerminationMessage returns what the client container left behind, nil while
-// it runs.
+// TerminationMessage returns the termination message of the client container, nil while it runs.
 func TerminationMessage(p *corev1.Pod) []byte {
 	if t := containerOf(p).State.Terminated; t != nil && t.Message != "" {
 		return []byte(t.Message)
@@ -115,10 +112,9 @@ func TerminationMessage(p *corev1.Pod) []byte {
 	return nil
 }
 
-// Conclude adds the results: the newest scrape, and what the termination
-// message said. The scrape is preferred, since it has full resolution, also where
-// the pod died while it deleted keys, so that neither says more. Of a pod
-// that will not be scraped any more, what status keeps is the newest.
+// Conclude adds the newest scrape and the termination message. The scrape has the full resolution, so it wins, also if
+// the pod died while it deleted keys: then neither has more numbers. For a pod that is no longer scraped, the result in
+// status replaces the scrape.
 func (p *Pod) Conclude(live, message *results.Snapshot) {
 	scraped := live
 	if live == nil && p.State != PodRunning {
@@ -138,15 +134,15 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 	}
 }
 
-// Newest is the most that is known of the pod's numbers; nil if nothing is.
+// Newest is the most complete known result; nil if there is none.
 func (p Pod) Newest() *results.Snapshot {
 	return cmp.Or(p.Final, p.Live, p.Last)
 }
 
-// CanNotBeAsked says that what the pod has told is all that it may ever tell.
-func (p Pod) CanNotBeAsked() bool { return p.State != PodRunning || p.Unreachable }
+// IsUnreachable reports whether the pod's last known result may be its final one.
+func (p Pod) IsUnreachable() bool { return p.State != PodRunning || p.Unreachable }
 
-// String names the pod in messages to people.
+// String names the pod in messages.
 func (p Pod) String() string {
 	if p.Name == "" {
 		return fmt.Sprintf("client pod %d", p.Index)
@@ -154,10 +150,10 @@ func (p Pod) String() string {
 	return fmt.Sprintf("client pod %d (%s)", p.Index, p.Name)
 }
 
-// WasCutOff says that something else than its plan or the run ended the pod.
-func (p Pod) WasCutOff() bool { return !p.DeleteBy.IsZero() || trouble(p) != nil }
+// WasCutOff reports whether the pod was ended by something other than its plan or the run.
+func (p Pod) WasCutOff() bool { return !p.DeleteBy.IsZero() || podProblem(p) != nil }
 
-// isAbandoned says that the pod should long be gone: its node does not answer.
+// isAbandoned reports whether the pod should be gone for some time: its node does not answer.
 func (p Pod) isAbandoned(now time.Time) bool {
 	return p.State == PodRunning && !p.DeleteBy.IsZero() && !now.Before(p.DeleteBy.Add(abandonedAfter))
 }
@@ -174,7 +170,7 @@ func (p Pod) isWaiting() bool {
 	return p.State == PodRunning && p.stage() == results.StageWaiting
 }
 
-// stage is the last that the pod was heard to be in, by whatever operator.
+// stage is the last known stage of the pod, including what an earlier operator process saved.
 func (p Pod) stage() results.Stage {
 	if s := p.Newest(); s != nil {
 		return s.Stage
@@ -182,13 +178,13 @@ func (p Pod) stage() results.Stage {
 	return p.Kept
 }
 
-// isUnheard says that a pod may yet tell this operator, which has just come,
-// where it is: until then nothing may be read from its silence.
-func (p Pod) isUnheard(now time.Time) bool {
-	return p.State == PodRunning && p.Live == nil && p.Final == nil && !p.Unreachable && now.Before(p.Asked.Add(hearGrace))
+// awaitsFirstScrape reports whether the operator, after a restart, may still get its first scrape of the pod. Until
+// then, a missing result means nothing.
+func (p Pod) awaitsFirstScrape(now time.Time) bool {
+	return p.State == PodRunning && p.Live == nil && p.Final == nil && !p.Unreachable && now.Before(p.Asked.Add(firstScrapeGrace))
 }
 
-// ranOutOfTime says that the pod has ended its part by its own timer.
+// ranOutOfTime reports whether the pod has ended by its own timer.
 func (p Pod) ranOutOfTime() bool {
 	s := p.Newest()
 	return s != nil && s.Failure != nil && s.Failure.Reason == results.FailureTimedOut
@@ -202,16 +198,16 @@ func (p Pod) isFinal() bool { return p.Final != nil }
 
 func (p Pod) carriesStart() bool { return p.StartAt != "" }
 
-// HasWholeResult says that every number the pod was to measure is known.
+// HasWholeResult reports whether all numbers of the pod are known.
 func (p Pod) HasWholeResult() bool {
 	s := p.Newest()
-	return s != nil && s.HasMeasured() && s.Failure == nil && !s.Stopped && trouble(p) == nil
+	return s != nil && s.HasMeasured() && s.Failure == nil && !s.Stopped && podProblem(p) == nil
 }
 
-// isSettled says that nothing more is to be expected of the pod.
+// isSettled reports whether no further result of the pod is expected.
 func (p Pod) isSettled() bool { return p.isFinal() || p.State != PodRunning }
 
-// hasMeasured says that the pod sends no more measured requests.
+// hasMeasured reports whether the pod sends no more measured requests.
 func (p Pod) hasMeasured() bool {
 	if p.State == PodEnded || p.State == PodGone {
 		return true
@@ -220,11 +216,10 @@ func (p Pod) hasMeasured() bool {
 	return s != nil && (s.Stage == results.StageDraining || s.Stage == results.StageCleaning || s.Stage == results.StageDone)
 }
 
-// AssignPods gives each index its pod. Before the start, the newest pod of an
-// index is the one, unless it came in place of one that is gone without a word,
-// and may have left keys; from the start on it is the pod whose name status holds.
-// Any other is a stranger: it would send the same load again.
-func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod) {
+// AssignPods assigns a pod to each index. Before the start it takes the newest pod of an index, unless that pod
+// replaced one that vanished without a report and may have left keys. From the start on it takes the pod whose name is
+// in status. All other pods are extra: they would send the same load again.
+func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, extra []Pod) {
 	recorded, stages := map[int]string{}, map[string]string{}
 	pods = missingPods(run)
 	for _, p := range run.Status.Pods {
@@ -233,23 +228,23 @@ func AssignPods(run *v1alpha1.EtcdBenchmark, found []Pod) (pods, strangers []Pod
 	for _, p := range byAge(found) {
 		p.Kept = results.Stage(stages[p.Name])
 		if p.Index < 0 || p.Index >= len(pods) || run.Status.StartAt != nil && p.Name != recorded[p.Index] {
-			strangers = append(strangers, p)
+			extra = append(extra, p)
 			continue
 		}
 		switch old := pods[p.Index]; {
 		case old.State == PodGone && old.Name != p.Name:
-			strangers = append(strangers, p)
+			extra = append(extra, p)
 			continue
 		case old.State != PodMissing && old.State != PodGone:
-			strangers = append(strangers, old)
+			extra = append(extra, old)
 		}
 		pods[p.Index] = p
 	}
-	return pods, strangers
+	return pods, extra
 }
 
-// missingPods are all pods as they are if none is found. One that no node took
-// has done nothing, and the Job controller makes another.
+// missingPods are the pods of the run if none is found. A pod without a node has done nothing, and the Job controller
+// creates another one.
 func missingPods(run *v1alpha1.EtcdBenchmark) []Pod {
 	pods := make([]Pod, run.Resolved().Load.Pods)
 	for i := range pods {
@@ -257,7 +252,7 @@ func missingPods(run *v1alpha1.EtcdBenchmark) []Pod {
 	}
 	for _, p := range run.Status.Pods {
 		if p.Node != "" && int(p.Index) < len(pods) {
-			// Once the run ends, all are told; what this one's annotation said is gone with it.
+			// Once the run ends, every pod is asked to stop; the annotation of this pod is gone with it.
 			pods[p.Index] = Pod{Index: int(p.Index), Name: p.Name, Node: p.Node, State: PodGone, Stop: run.Status.Ending != nil}
 		}
 	}
@@ -270,7 +265,7 @@ func byAge(pods []Pod) []Pod {
 	})
 }
 
-// indexOf returns -1 for a pod without an index, which no Indexed Job makes.
+// indexOf returns -1 for a pod without an index; an Indexed Job creates none.
 func indexOf(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {

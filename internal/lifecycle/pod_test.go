@@ -96,12 +96,12 @@ func TestAssignPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := newRun(2)
 			run.Status = tc.status
-			pods, strangers := AssignPods(run, tc.found)
+			pods, extra := AssignPods(run, tc.found)
 			var got, gotStrangers []string
 			for _, p := range pods {
 				got = append(got, p.Name+" "+string(p.State))
 			}
-			for _, p := range strangers {
+			for _, p := range extra {
 				gotStrangers = append(gotStrangers, p.Name)
 			}
 			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.wantStrangers, gotStrangers); diff != "" {
@@ -117,7 +117,7 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 	cut := &results.Snapshot{Stage: results.StageDraining}
 	tests := map[string]struct {
 		live, message, wantFinal *results.Snapshot
-		wantRoad                 v1alpha1.ResultRoad
+		wantVia                  v1alpha1.ResultRoad
 	}{
 		"both":                   {final, message, final, v1alpha1.RoadScrape},
 		"message only":           {nil, message, message, v1alpha1.RoadTerminationMessage},
@@ -131,8 +131,8 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var p Pod
 			p.Conclude(tc.live, tc.message)
-			if p.Final != tc.wantFinal || p.Road != tc.wantRoad {
-				t.Errorf("wanted road %q, found %q", tc.wantRoad, p.Road)
+			if p.Final != tc.wantFinal || p.Road != tc.wantVia {
+				t.Errorf("wanted the result via %q, found %q", tc.wantVia, p.Road)
 			}
 		})
 	}

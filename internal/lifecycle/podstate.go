@@ -10,8 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// The kubelet's reasons for a container that waits, by what they mean for the
-// run. Those that are not here pass by themselves.
+// waitingReasons maps the kubelet's reasons for a waiting container to reasons of the run. All other reasons are
+// temporary.
 var waitingReasons = map[string]string{
 	"ErrImagePull":               v1alpha1.ReasonImageUnavailable,
 	"ImagePullBackOff":           v1alpha1.ReasonImageUnavailable,
@@ -25,7 +25,7 @@ var waitingReasons = map[string]string{
 	"RunContainerError":          v1alpha1.ReasonPodFailed,
 }
 
-// stateOf returns the pod's state and whether its container may have started.
+// stateOf returns the pod's state, and whether its container may have started.
 func stateOf(p *corev1.Pod) (state PodState, started bool) {
 	c := containerOf(p).State
 	started = mayHaveStarted(containerOf(p))
@@ -40,9 +40,8 @@ func stateOf(p *corev1.Pod) (state PodState, started bool) {
 	return PodWaiting, started
 }
 
-// reasonUnknown is the kubelet's for a container that it cannot find any more,
-// after a restart of its node for example: it writes an end without a beginning,
-// and the container may have run.
+// reasonUnknown is the kubelet's reason for a container that it cannot find any more, for example after a restart of
+// its node. It has an end time without a start time, and the container may have run.
 const reasonUnknown = "ContainerStatusUnknown"
 
 func mayHaveStarted(c corev1.ContainerStatus) bool {
@@ -63,8 +62,8 @@ func exitOf(p *corev1.Pod) string {
 	return fmt.Sprintf("was ended by the cluster: %s", cmp.Or(p.Status.Message, p.Status.Reason, "no reason given"))
 }
 
-// stuckOf returns what keeps the pod from starting; since is when its node was
-// chosen, for the kubelet dates no waiting container.
+// stuckOf returns what prevents the pod from starting. since is when its node was chosen, because the kubelet sets no
+// time on a waiting container.
 func stuckOf(p *corev1.Pod) (stuck *Problem, since time.Time) {
 	scheduled := conditionOf(p, corev1.PodScheduled)
 	if scheduled.Status == corev1.ConditionFalse {
@@ -90,7 +89,7 @@ func containerImage(p *corev1.Pod) string {
 	return ""
 }
 
-// containerOf returns the zero value while the kubelet has not written a status.
+// containerOf returns the zero value until the kubelet has written a status.
 func containerOf(p *corev1.Pod) corev1.ContainerStatus {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.Name == ContainerName {

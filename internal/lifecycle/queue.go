@@ -14,51 +14,49 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// Place is a run's place among the runs on its target.
+// Place is a run's place in the queue of its target.
 type Place struct {
-	// Behind is namespace/name of the run in front; empty if it is this run's turn.
+	// Behind is namespace/name of the run in front; empty if this run may proceed.
 	Behind string
-	// Position among those that wait, from 1; 0 if it is this run's turn.
+	// Position in the queue, from 1; 0 if this run may proceed.
 	Position int
-	// SameCluster says that the run in front loads the same cluster under other
-	// addresses; Unknown, that this is not known yet.
+	// SameCluster means that the run in front loads the same cluster at other addresses. Unknown means that the
+	// operator does not know this yet.
 	SameCluster, Unknown bool
-	// Holder is namespace/name of a run that holds one of the run's addresses, and
-	// Holding what it does there; empty if none does, or once the run has been let in.
+	// Holder is namespace/name of a run that uses one of this run's addresses, and Holding is what that run does. Both
+	// are empty if there is no other run, or once this run has been admitted.
 	Holder  string
 	Holding Holding
 }
 
-// Holding is what a run does that holds its target, in the words of a message.
+// Holding is the activity of a run that uses its target, worded for a message.
 type Holding string
 
-// What holders do.
+// The values of Holding.
 const (
-	HoldingLoads   Holding = "goes on"
-	HoldingWaits   Holding = "was let in before, and has written nothing yet"
-	HoldingDeletes Holding = "has yet to delete its keys"
+	HoldingLoads   Holding = "is running"
+	HoldingWaits   Holding = "was admitted first and has written nothing yet"
+	HoldingDeletes Holding = "has not deleted its keys yet"
 )
 
-// holdAfterEnd is how long a run that has ended may hold its target at most,
-// while keys that it left are deleted.
-const holdAfterEnd = 10 * time.Minute
+// maxCleaningAfterEnd is how long a finished run can block its target while its remaining keys are deleted.
+const maxCleaningAfterEnd = 10 * time.Minute
 
-// AwaitsTurn says whether a run is yet to be let into, or past, the queue of
-// its target, by what its status says.
+// AwaitsTurn reports, from the run's status, whether the run still has to enter or leave the queue of its target.
 func AwaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
 	return isResolved(run) && !isOver(run) && !allowsOthers(run) &&
 		(run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
 }
 
-// awaitsConfirmation says that the run was let in, and that its pods may not
-// write yet; of a run that allows others, that none of them has started.
+// awaitsConfirmation reports whether the run was admitted and its pods may not write yet. For a run that allows others
+// it means that none of its pods has started.
 func awaitsConfirmation(run *v1alpha1.EtcdBenchmark) bool {
 	a := run.Status.Admission
 	return a != nil && a.ConfirmedAt == nil
 }
 
-// mayWrite says that the run has pods, or will, that nobody asks to wait. Those of
-// an operator that knew no queue never do.
+// mayWrite reports whether the run's pods may write without waiting. It is also true for runs of an operator version
+// without a queue.
 func mayWrite(run *v1alpha1.EtcdBenchmark) bool { return !awaitsConfirmation(run) }
 
 func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
@@ -73,10 +71,8 @@ func isOver(run *v1alpha1.EtcdBenchmark) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// PlaceOf returns the place of a run that awaits its turn, among all runs of the
-// operator. Of two runs that ask this at once, one of which the other does not
-// see yet, both may be told that it is their turn: who acts on it must have asked
-// alone.
+// PlaceOf returns the place of a waiting run among all runs of the operator. If two runs call it at once and one of
+// them does not see the other yet, both may get the first place. So the caller must check one run at a time.
 func PlaceOf(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	if allowsOthers(run) {
 		return Place{}
@@ -87,8 +83,8 @@ func PlaceOf(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time
 	return placeByAddress(run, all, now)
 }
 
-// placeByAddress: whoever goes on on one of the addresses is in front, and so is
-// whoever waits for one of them and was created before.
+// placeByAddress: an active run at one of the addresses is in front, and so are the waiting runs for one of them that
+// were created earlier.
 func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	p := Place{Position: 1}
 	var last *v1alpha1.EtcdBenchmark
@@ -96,9 +92,9 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 		other := &all[i]
 		switch {
 		case other.UID == run.UID || !sharesAddress(run, other):
-		case holdsTarget(other, now):
+		case occupiesTarget(other, now):
 			if p.Holder == "" {
-				p.Holder, p.Holding = nameOf(other), holding(other)
+				p.Holder, p.Holding = nameOf(other), activityOf(other)
 			}
 		case waits(other) && createdBefore(other, run):
 			p.Position++
@@ -117,7 +113,7 @@ func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 	return p
 }
 
-// placeInCluster counts who is in front, and tells of one of them.
+// placeInCluster counts the runs in front and names one of them.
 func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
 	var p Place
 	for i := range all {
@@ -126,8 +122,7 @@ func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 			continue
 		}
 		p.Position++
-		// A run on the same cluster is told of rather than one of which that is
-		// not known.
+		// A run that is known to be on the same cluster is named before a run whose cluster is unknown.
 		if known := knowClusters(run, other); p.Behind == "" || known && p.Unknown {
 			p.Behind, p.SameCluster, p.Unknown = nameOf(other), known, !known
 		}
@@ -135,14 +130,13 @@ func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, n
 	return p
 }
 
-// isInFront says whether a run that was let in must wait for another one, which
-// may have other addresses. A run that waits and has told no cluster is not in
-// front: once it tells, it is behind. So one whose pods never come keeps nobody
-// at other addresses waiting; at its own, the order of creation holds until it
+// isInFront reports whether an admitted run must wait for another run, possibly at other addresses. A waiting run with
+// an unknown cluster is not in front; it queues behind this run when its cluster becomes known. So a run whose pods
+// never start does not block runs at other addresses. At its own addresses, the order of creation applies until it
 // ends.
 func isInFront(other, run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	switch {
-	case other.UID == run.UID, !holdsTarget(other, now):
+	case other.UID == run.UID, !occupiesTarget(other, now):
 		return false
 	case !knowClusters(run, other):
 		return mayWrite(other)
@@ -156,14 +150,13 @@ func isInFront(other, run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 
 func knowClusters(a, b *v1alpha1.EtcdBenchmark) bool { return clusterOf(a) != "" && clusterOf(b) != "" }
 
-// waits says whether a run stands in the queue, or will at its next step.
+// waits reports whether a run is in the queue or will enter it at its next step.
 func waits(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Status.Admission == nil && AwaitsTurn(run)
 }
 
-// holdsTarget says whether a run loads its target, or is about to, or has yet to
-// delete its keys.
-func holdsTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
+// occupiesTarget reports whether a run loads its target, is about to, or has not deleted its keys yet.
+func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	s := run.Status
 	if s.Admission == nil && s.Job == nil || !isResolved(run) {
 		return false
@@ -172,11 +165,11 @@ func holdsTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 		return true
 	}
 	cleaned := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleaned)
-	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown && now.Before(s.CompletionTime.Add(holdAfterEnd))
+	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown && now.Before(s.CompletionTime.Add(maxCleaningAfterEnd))
 }
 
-// holding says what a run does that holds its target.
-func holding(run *v1alpha1.EtcdBenchmark) Holding {
+// activityOf returns what a run does at its target.
+func activityOf(run *v1alpha1.EtcdBenchmark) Holding {
 	switch {
 	case isOver(run):
 		return HoldingDeletes
@@ -213,8 +206,7 @@ func createdBefore(a, b *v1alpha1.EtcdBenchmark) bool {
 	) < 0
 }
 
-// admittedBefore is a total order of all runs that were let in. One of an
-// operator that knew no queue comes first.
+// admittedBefore is a total order of all admitted runs. Runs of an operator version without a queue come first.
 func admittedBefore(a, b *v1alpha1.EtcdBenchmark) bool {
 	if order := admittedAt(a).Compare(admittedAt(b)); order != 0 {
 		return order < 0
@@ -229,38 +221,37 @@ func admittedAt(run *v1alpha1.EtcdBenchmark) time.Time {
 	return run.Status.Admission.At.Time
 }
 
-// decideQueue lets a run in once nobody is in front of it. That is kept in
-// status before anything is created.
+// decideQueue admits a run when no other run is in front of it. Status holds the admission before any object is
+// created.
 func decideQueue(o Observed, now time.Time) *Decision {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
 	}
 	if o.Place.Behind != "" {
-		return queued(o, now, fmt.Sprintf("%s; this run is number %d of those that wait. One with target.concurrentRuns: Allow waits for nobody.",
+		return queued(o, now, fmt.Sprintf("%s. This run is number %d in the queue. A run with target.concurrentRuns: Allow does not wait.",
 			inFront(o.Place), o.Place.Position))
 	}
 	return &Decision{
-		Stage: v1alpha1.StagePreparing, Message: "No other run that it would have to wait for goes on at the target's addresses.",
+		Stage: v1alpha1.StagePreparing, Message: "No other run at the target's addresses is ahead of this run.",
 		Admission: &v1alpha1.Admission{At: microTime(now)}, Requeue: time.Millisecond,
 	}
 }
 
-// inFront says who keeps a run waiting at its addresses, and what they do.
+// inFront describes the run in front, what it does, and the run that uses the target.
 func inFront(p Place) string {
 	if p.Behind == p.Holder {
-		return fmt.Sprintf("%s, which shares an address with this run, %s", p.Holder, p.Holding)
+		return fmt.Sprintf("Run %s shares an address with this run and %s", p.Holder, p.Holding)
 	}
-	waits := fmt.Sprintf("%s, which shares an address with this run, waits too", p.Behind)
+	waits := fmt.Sprintf("Run %s shares an address with this run and also waits", p.Behind)
 	if p.Holder == "" {
 		return waits
 	}
-	return fmt.Sprintf("%s, and %s, which holds one of its addresses, %s", waits, p.Holder, p.Holding)
+	return fmt.Sprintf("%s; run %s uses one of this run's addresses and %s", waits, p.Holder, p.Holding)
 }
 
-// decideTurn lets the pods write once nobody in front loads the same cluster.
-// While no other run may write, which cluster it is need not be known; but until
-// its first pod runs, the run leaves others the way.
-func decideTurn(o Observed, now time.Time) *Decision {
+// decideConfirmation allows the pods to write when no run in front loads the same cluster. If no other run may write,
+// the cluster need not be known. Until the run's first pod is running, the run does not block others.
+func decideConfirmation(o Observed, now time.Time) *Decision {
 	switch {
 	case !awaitsConfirmation(o.Run):
 		return nil
@@ -271,25 +262,24 @@ func decideTurn(o Observed, now time.Time) *Decision {
 	case o.Place.Behind == "":
 		return confirm(o, now, "No other run loads the same etcd cluster.")
 	case o.Place.SameCluster:
-		return queued(o, now, fmt.Sprintf("%s, under other addresses, loads the same etcd cluster (%s); this run is number %d of those that wait, and has written nothing.",
+		return queued(o, now, fmt.Sprintf("Run %s loads the same etcd cluster (%s) at other addresses. This run is number %d in the queue and has written nothing.",
 			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
 	}
-	d := queued(o, now, fmt.Sprintf("It is not known yet whether %s loads the same etcd cluster; until then this run writes nothing.", o.Place.Behind))
+	d := queued(o, now, fmt.Sprintf("The operator does not know yet whether run %s loads the same etcd cluster. Until then, this run writes nothing.", o.Place.Behind))
 	d.Stage = v1alpha1.StagePreparing
 	return d
 }
 
-// confirmByPods keeps that the pods of a run that allows others, which ask nobody,
-// may write by now: others wait for it from here on, and not for a run whose pods
-// never start.
+// confirmByPods records that the pods of a run that allows others may write by now. From here on other runs wait for
+// it. A run whose pods never start blocks no other run.
 func confirmByPods(o Observed, now time.Time) *Decision {
 	if !slices.ContainsFunc(o.allPods(), func(p Pod) bool { return p.Started }) {
 		return nil
 	}
-	return confirm(o, now, "The client pods start, whatever other runs do on the target.")
+	return confirm(o, now, "The client pods start without waiting for other runs on the target (target.concurrentRuns: Allow).")
 }
 
-// confirm restarts the clock of a run that had to queue.
+// confirm restarts the timeout of a run that had to queue.
 func confirm(o Observed, now time.Time, message string) *Decision {
 	a := *o.status().Admission
 	a.ConfirmedAt = new(microTime(now))
@@ -308,8 +298,8 @@ func queued(o Observed, now time.Time, message string) *Decision {
 	return d
 }
 
-// giveTurn tells the pods that may write by now that they may.
-func giveTurn(o Observed) (out []Action) {
+// allowWrites sets the annotation on the pods that may write now.
+func allowWrites(o Observed) (out []Action) {
 	if o.status().Admission == nil || !mayWrite(o.Run) || allowsOthers(o.Run) {
 		return nil
 	}

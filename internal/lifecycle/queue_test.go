@@ -46,7 +46,7 @@ func admittedIn(second int) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// unconfirmed was let in, and may not write yet.
+// unconfirmed was admitted but may not write yet.
 func unconfirmed(second int) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		admittedIn(second)(run)
@@ -78,24 +78,24 @@ func TestPlaceOf(t *testing.T) {
 		want   Place
 	}{
 		"alone":                         {own, nil, Place{}},
-		"one goes on":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
-		"in other letters":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
-		"one of before queues":          {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1, Holder: "ns/old", Holding: HoldingLoads}},
-		"one was let in":                {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), unconfirmed(1))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}},
-		"one goes on elsewhere":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{}},
-		"one goes on that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
+		"one is running":                {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
+		"in other case":                 {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
+		"one without admission":         {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1, Holder: "ns/old", Holding: HoldingLoads}},
+		"one was admitted":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), unconfirmed(1))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}},
+		"one runs elsewhere":            {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{}},
+		"one runs and allows it":        {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
 		"an older one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Behind: "ns/x", Position: 2}},
 		"a younger one waits":           {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
 		"of the same second, by name":   {own, []v1alpha1.EtcdBenchmark{onTarget("a", 10, "b:1"), onTarget("z", 10, "b:1")}, Place{Behind: "ns/a", Position: 2}},
 		"an older one that allows it":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5, "b:1"), allows)}, Place{}},
 		"an older one without a target": {own, []v1alpha1.EtcdBenchmark{unresolved}, Place{}},
-		"the last in front is told": {own, []v1alpha1.EtcdBenchmark{
+		"the last in front is named": {own, []v1alpha1.EtcdBenchmark{
 			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
 		}, Place{Behind: "ns/x", Position: 3, Holder: "ns/y", Holding: HoldingLoads}},
 		"one is over":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
 		"one has left its keys":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
 		"one deletes its keys":          {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}},
-		"it allows whatever":            {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
+		"it allows others":              {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
 		"itself":                        {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
 		"no id yet, alone":              {with(own, unconfirmed(10)), nil, Place{}},
 		"no id yet, not alone":          {with(own, unconfirmed(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
@@ -121,10 +121,10 @@ func TestPlaceOf(t *testing.T) {
 	}
 }
 
-func TestARunThatIsCleanedForEverHoldsNothing(t *testing.T) {
+func TestACleaningRunBlocksForALimitedTime(t *testing.T) {
 	run, other := onTarget("own", 10, "a:1"), with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))
-	if got := PlaceOf(&run, []v1alpha1.EtcdBenchmark{other}, t0.Add(holdAfterEnd)); got.Behind != "" {
-		t.Errorf("wanted its turn after %v, found %+v", holdAfterEnd, got)
+	if got := PlaceOf(&run, []v1alpha1.EtcdBenchmark{other}, t0.Add(maxCleaningAfterEnd)); got.Behind != "" {
+		t.Errorf("wanted it to be admitted after %v, found %+v", maxCleaningAfterEnd, got)
 	}
 }
 
@@ -144,19 +144,19 @@ func waiting(o *Observed) {
 	}
 }
 
-// A run that waits is told where it stands, and by no clock.
+// A waiting run reports its place in the queue, and no timeout counts.
 func TestQueue(t *testing.T) {
 	place := Place{Behind: "ns/x", Position: 3}
 	later := t0.Add(1000 * time.Hour)
 	tests := map[string]struct {
-		seen  Observed
-		stage string
-		queue *v1alpha1.QueueStatus
-		says  string
+		seen   Observed
+		stage  string
+		queue  *v1alpha1.QueueStatus
+		report string
 	}{
 		"by address":     {scenario(resolved, behind(place)), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 3, Behind: "ns/x"}, "ns/x"},
 		"by cluster":     {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "c0ffee"},
-		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x"}, "not known yet"},
+		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x"}, "does not know yet"},
 		"not asked yet":  {scenario(running, unsure, behind(Place{Behind: "ns/x", Unknown: true}), pod(0, func(p *Pod) { p.State, p.Ready = PodWaiting, false })), v1alpha1.StagePreparing, nil, "ready to start"},
 		"back to it":     {scenario(waiting, at(v1alpha1.StagePreparing), behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "written nothing"},
 		"and on from it": {scenario(waiting, at(v1alpha1.StageQueued)), v1alpha1.StagePreparing, nil, "No other run"},
@@ -169,8 +169,8 @@ func TestQueue(t *testing.T) {
 			}
 			tc.seen.Run.Status.Queue = tc.queue
 			d := Decide(tc.seen, now)
-			if d.Stage != tc.stage || !strings.Contains(d.Message, tc.says) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
-				t.Errorf("wanted stage %s, a message of %q and nothing done, found %+v", tc.stage, tc.says, d)
+			if d.Stage != tc.stage || !strings.Contains(d.Message, tc.report) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
+				t.Errorf("wanted stage %s, a message of %q and nothing done, found %+v", tc.stage, tc.report, d)
 			}
 			if diff := cmp.Diff(tc.queue, d.Queue); diff != "" {
 				t.Errorf("queue (-want +got):\n%s", diff)
@@ -179,24 +179,24 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Who waits at an address is told who is in front, what that run does, who holds
-// the target, and how not to wait.
-func TestWhoIsInFrontIsTold(t *testing.T) {
+// The message of a waiting run names the run in front, what it does, which run uses the target, and how to avoid
+// waiting.
+func TestTheRunInFrontIsReported(t *testing.T) {
 	tests := map[string]struct {
-		place         Place
-		says, saysNot string
+		place           Place
+		report, saysNot string
 	}{
-		"it goes on":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}, "goes on", "waits too"},
-		"it deletes":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}, "has yet to delete its keys", "goes on"},
-		"it was let in":          {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}, "written nothing yet", "goes on"},
-		"it waits":               {Place{Behind: "ns/x", Position: 2}, "waits too", "goes on"},
-		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "ns/y, which holds one of its addresses, goes on", "delete"},
-		"it waits for a cleanup": {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingDeletes}, "has yet to delete its keys", "goes on"},
+		"it is running":          {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}, "is running", "also waits"},
+		"it deletes":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
+		"it was admitted":        {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}, "written nothing yet", "is running"},
+		"it waits":               {Place{Behind: "ns/x", Position: 2}, "also waits", "is running"},
+		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "run ns/y uses one of this run's addresses and is running", "delete"},
+		"it waits for a cleanup": {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Decide(scenario(resolved, behind(tc.place)), t0).Message
-			for _, want := range []string{"ns/x", tc.says, "target.concurrentRuns: Allow"} {
+			for _, want := range []string{"ns/x", tc.report, "target.concurrentRuns: Allow"} {
 				if !strings.Contains(got, want) {
 					t.Errorf("wanted %q in the message, found %q", want, got)
 				}
@@ -208,34 +208,33 @@ func TestWhoIsInFrontIsTold(t *testing.T) {
 	}
 }
 
-// at has status state a stage.
+// at sets the stage in status.
 func at(stage string) change {
 	return func(o *Observed) {
 		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionFalse, Reason: stage})
 	}
 }
 
-func TestTheTurnIsKeptBeforePodsHearOfIt(t *testing.T) {
+func TestTheConfirmationIsSavedBeforePodsGetIt(t *testing.T) {
 	now := t0.Add(time.Minute)
 	d := Decide(scenario(waiting, func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), now)
 	if d.Admission == nil || d.Admission.ConfirmedAt == nil || !d.Admission.ConfirmedAt.Time.Equal(now) || !d.Admission.At.Time.Equal(now) || len(d.Actions) > 0 {
-		t.Fatalf("wanted the turn to be kept, and nothing else, found %+v", d)
+		t.Fatalf("wanted only the confirmation to be saved, found %+v", d)
 	}
 	o := scenario(waiting, func(o *Observed) { o.Run.Status.Admission = d.Admission }, pod(0, func(p *Pod) { p.Turn = true }))
 	d = Decide(o, now)
 	if len(d.Actions) != 1 || d.Actions[0].Pod != "b" || d.Actions[0].Annotations[plan.AnnotationTurn] != "true" {
-		t.Errorf("wanted the pod that has not heard to be told, found %+v", d.Actions)
+		t.Errorf("wanted the annotation on the pod that lacks it, found %+v", d.Actions)
 	}
 }
 
-// TestWhoAllowsOthersConfirmsItselfByItsPods: until the first of them has run,
-// nobody need wait for what they may do; from then on others must, whichever of
-// them it was.
-func TestWhoAllowsOthersConfirmsItselfByItsPods(t *testing.T) {
+// TestARunThatAllowsOthersIsConfirmedByItsPods: other runs wait for a run that allows others only when one of its pods,
+// at any index, has started.
+func TestARunThatAllowsOthersIsConfirmedByItsPods(t *testing.T) {
 	allowing := func(o *Observed) { allows(o.Run) }
 	d := Decide(scenario(resolved, allowing), t0)
 	if d.Admission == nil || d.Admission.ConfirmedAt != nil {
-		t.Fatalf("wanted it to be let in at once, and not to count as loading its target, found %+v", d)
+		t.Fatalf("wanted it admitted at once, and not counted as loading its target, found %+v", d)
 	}
 	let := scenario(created, unsure, allowing, func(o *Observed) {
 		o.Run.Status.Job, o.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}, Job{Exists: true, UID: "job", Created: t0}
@@ -244,11 +243,11 @@ func TestWhoAllowsOthersConfirmsItselfByItsPods(t *testing.T) {
 		pod  Pod
 		want bool
 	}{
-		"none":             {Pod{Index: 1, State: PodMissing}, false},
-		"no node for it":   {Pod{Index: 1, State: PodWaiting, Stuck: &Problem{v1alpha1.ReasonUnschedulable, "no node"}, StuckSince: t0}, false},
-		"it starts":        {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting}, false},
-		"it runs":          {Pod{Index: 1, Name: "b", Node: "n", State: PodRunning, Started: true}, true},
-		"it will run anew": {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting, Started: true}, true},
+		"none":              {Pod{Index: 1, State: PodMissing}, false},
+		"no node for it":    {Pod{Index: 1, State: PodWaiting, Stuck: &Problem{v1alpha1.ReasonUnschedulable, "no node"}, StuckSince: t0}, false},
+		"it starts":         {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting}, false},
+		"it runs":           {Pod{Index: 1, Name: "b", Node: "n", State: PodRunning, Started: true}, true},
+		"it will run again": {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting, Started: true}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -275,14 +274,14 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 		at   time.Time
 		want string
 	}{
-		"a long queue":              {scenario(told(t0), let), left.Add(199 * time.Second), ""},
-		"and then a long run":       {scenario(told(t0), let), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"a long queue":              {scenario(startSet(t0), let), left.Add(199 * time.Second), ""},
+		"and then a long run":       {scenario(startSet(t0), let), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
 		"a wait for a turn":         {scenario(waiting, unlet, queues), left.Add(1000 * time.Hour), ""},
 		"no pod for a turn":         {scenario(created, unlet), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
 		"not ready after the turn":  {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
 		"nearly ready after it":     {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(59 * time.Second), ""},
 		"stopped while it waits":    {scenario(resolved, behind(Place{Behind: "x"}), func(o *Observed) { o.Run.Spec.Stop = true }), left, v1alpha1.ReasonStopped},
-		"of an operator before it":  {scenario(told(t0), func(o *Observed) { o.Run.Status.Admission = nil }), t0.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
+		"without an admission":      {scenario(startSet(t0), func(o *Observed) { o.Run.Status.Admission = nil }), t0.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
 		"a pod fails while waiting": {scenario(waiting, behind(Place{Behind: "x", SameCluster: true}), pod(1, fails(&results.Failure{Reason: results.FailureTLSFailed}))), left, v1alpha1.ReasonTLSFailed},
 	}
 	for name, tc := range tests {
@@ -298,17 +297,17 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	}
 }
 
-// crowd is a number of runs on some addresses, taken further in any order. Each
-// asks for its place alone, as the operator sees to.
+// crowd is a set of runs on some addresses, advanced in random order. Each run checks its place alone, as with the
+// operator.
 type crowd struct {
 	t    *testing.T
 	rand *rand.Rand
 	now  time.Time
 	runs []v1alpha1.EtcdBenchmark
-	// clusters are what addresses lead to.
+	// clusters maps addresses to clusters.
 	clusters map[string]string
 	order    []string
-	// stuck are the runs whose pods never start, and running those whose pods have.
+	// stuck are runs whose pods never start; running are runs whose pods have started.
 	stuck, running map[types.UID]bool
 }
 
@@ -328,7 +327,7 @@ func newCrowd(t *testing.T, seed uint64) *crowd {
 	return c
 }
 
-// addresses are some that lead to one cluster.
+// addresses are some addresses of one cluster.
 func (c *crowd) addresses() []string {
 	if c.rand.IntN(4) == 0 {
 		return []string{"d:1"}
@@ -338,7 +337,7 @@ func (c *crowd) addresses() []string {
 	return all[first : first+1+c.rand.IntN(len(all)-first)]
 }
 
-// step takes one run, by chance, one step further.
+// step advances one random run by one step.
 func (c *crowd) step() {
 	run := &c.runs[c.rand.IntN(len(c.runs))]
 	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
@@ -352,7 +351,7 @@ func (c *crowd) step() {
 	}
 }
 
-// live has the run's pods start, if they ever do, and then look at the target.
+// live starts the run's pods, if they ever start, and lets them look at the target.
 func (c *crowd) live(run *v1alpha1.EtcdBenchmark) {
 	switch {
 	case run.Status.Admission == nil || c.stuck[run.UID] || c.rand.IntN(2) == 0:
@@ -369,7 +368,7 @@ func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
 		pod = Pod{State: PodRunning, Started: true}
 	}
 	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now), Pods: []Pod{pod}}
-	d := firstOf(o, c.now, decideQueue, decideTurn, func(Observed, time.Time) *Decision { return &Decision{} })
+	d := firstOf(o, c.now, decideQueue, decideConfirmation, func(Observed, time.Time) *Decision { return &Decision{} })
 	if d.Admission == nil {
 		return
 	}
@@ -384,31 +383,30 @@ func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// checkAlone: of the others that may write, none loads the same cluster, unless
-// this run does not mind.
+// checkAlone: no other run that may write loads the same cluster, unless this run allows it.
 func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
 	for i := range c.runs {
 		other := &c.runs[i]
-		writes := other.UID != run.UID && holdsTarget(other, c.now) && mayWrite(other)
+		writes := other.UID != run.UID && occupiesTarget(other, c.now) && mayWrite(other)
 		same := c.clusters[other.Status.Target.Endpoints[0]] == c.clusters[run.Status.Target.Endpoints[0]]
 		if writes && same && !allowsOthers(run) {
-			c.t.Fatalf("%s and %s load one cluster at a time", run.Name, other.Name)
+			c.t.Fatalf("%s and %s load one cluster at the same time", run.Name, other.Name)
 		}
 	}
 }
 
-// checkOrder: none that waits for one of these addresses was created before.
+// checkOrder: no waiting run for these addresses was created earlier.
 func (c *crowd) checkOrder(run *v1alpha1.EtcdBenchmark) {
 	for i := range c.runs {
 		other := &c.runs[i]
 		if waits(other) && sharesAddress(run, other) && createdBefore(other, run) && !allowsOthers(run) {
-			c.t.Fatalf("%s was let in before %s", run.Name, other.Name)
+			c.t.Fatalf("%s was admitted before %s", run.Name, other.Name)
 		}
 	}
 }
 
-// keptByStuck are the runs that those whose pods never start may keep waiting,
-// directly or by others that they keep: at their own addresses, and nowhere else.
+// keptByStuck are the runs that runs with stuck pods can block, directly or through other runs: only runs at their own
+// addresses.
 func (c *crowd) keptByStuck() map[types.UID]bool {
 	kept := maps.Clone(c.stuck)
 	for range c.runs {
@@ -423,19 +421,18 @@ func (c *crowd) keptByStuck() map[types.UID]bool {
 	return kept
 }
 
-// checkOver: each run has had its turn, but for those that may have to wait.
+// checkOver: every run has been admitted, except those that may be blocked.
 func (c *crowd) checkOver(seed uint64, mayWait map[types.UID]bool) {
 	c.t.Helper()
 	for i := range c.runs {
 		if run := &c.runs[i]; !isOver(run) && !mayWait[run.UID] {
-			c.t.Fatalf("seed %d: %s never had its turn, of %v", seed, run.Name, c.order)
+			c.t.Fatalf("seed %d: %s was never admitted, of %v", seed, run.Name, c.order)
 		}
 	}
 }
 
-// TestOneRunPerTarget takes crowds of runs through their queue in random order:
-// none that minds shares its cluster, each has its turn, in order. One whose pods
-// never start keeps nobody waiting at other addresses, and the others at its own
+// TestOneRunPerTarget takes random sets of runs through their queues. A run shares its cluster only if it allows
+// others, and every run is admitted, in order. A run whose pods never start blocks only runs at its own addresses,
 // until it ends.
 func TestOneRunPerTarget(t *testing.T) {
 	for seed := range uint64(2000) {

@@ -7,8 +7,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Why a target was refused reaches people in the words that the API documents;
-// what no client pod of this version says does not.
+// The documented reasons of refused targets become reasons of conditions. Reasons that no client pod of this version
+// sends do not.
 func TestReasonsOfClientPods(t *testing.T) {
 	tests := map[results.FailureReason]string{
 		results.FailureNoQuorum:           v1alpha1.ReasonNoQuorum,

@@ -6,20 +6,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkStop ends a run that people want to end, unless it was over by itself
-// before anybody could tell its pods: how it ended is then for the pods to say.
+// checkStop ends a run on request, unless all its pods had ended before the stop reached them. Then the pods' reports
+// say how it ended.
 func checkStop(o Observed, now time.Time) *Problem {
 	switch {
 	case o.deleting():
 		return &Problem{v1alpha1.ReasonStopped, "The EtcdBenchmark was deleted before the run had completed."}
-	case o.outranStop():
+	case o.endedBeforeStop():
 		return nil
 	}
 	return checkLateStop(o, now)
 }
 
-// checkLateStop ends a run that nothing else has ended, whether or not its pods
-// could hear of the stop.
+// checkLateStop ends a run that no other check has ended, whether or not the stop reached its pods.
 func checkLateStop(o Observed, _ time.Time) *Problem {
 	if !o.spec().Stop {
 		return nil
@@ -27,24 +26,22 @@ func checkLateStop(o Observed, _ time.Time) *Problem {
 	return &Problem{v1alpha1.ReasonStopped, "The run was stopped before it had completed."}
 }
 
-// endsForGood says that status holds why the run ends, and that this stands. A
-// stop does not until the pods have told whether it has cut their load short: it
-// may have come when that was over, and the operator away.
-func (o Observed) endsForGood() bool {
+// endingIsFinal reports whether the reason in status is final. A stop is not final until the pods have reported whether
+// it has cut their load short: it may have come after the load had ended, while the operator was away.
+func (o Observed) endingIsFinal() bool {
 	e := o.status().Ending
 	return e != nil && e.Reason != v1alpha1.ReasonStopped
 }
 
-// outranStop says that the load was over, well or badly, before a stop could reach
-// a pod. A deletion reaches them by other ways, too.
-func (o Observed) outranStop() bool {
-	return !o.endsForGood() && !o.deleting() && o.everyPod(Pod.outranStop)
+// endedBeforeStop reports whether the load had ended, with or without success, before a stop could reach a pod. A
+// deletion reaches the pods in other ways too.
+func (o Observed) endedBeforeStop() bool {
+	return !o.endingIsFinal() && !o.deleting() && o.everyPod(Pod.endedBeforeStop)
 }
 
-// outranStop is true only of a pod of which nothing more is to be expected. Its
-// annotation says whether it was told; by itself that has not ended what failed,
-// or was done, before.
-func (p Pod) outranStop() bool {
+// endedBeforeStop is true only for a pod without further results to come. Its annotation says whether it was asked to
+// stop; a stop does not end a pod that had already failed or finished.
+func (p Pod) endedBeforeStop() bool {
 	switch {
 	case p.isFinal():
 		return !p.Stop || p.Final.Failure != nil || p.Final.Fired != nil || p.HasWholeResult()
@@ -54,18 +51,17 @@ func (p Pod) outranStop() bool {
 	return false
 }
 
-// stopped says that a stop has cut the run short. Without it, pods are told to stop
-// waiting for one that died.
+// stopped reports whether a stop has cut the run short. A waiting pod is also asked to stop when another pod died; that
+// alone does not count.
 func (o Observed) stopped() bool {
-	return o.status().Ending != nil && o.countPods(Pod.obeyedStop) > 0
+	return o.status().Ending != nil && o.countPods(Pod.endedByStop) > 0
 }
 
-// obeyedStop says that the run's own stop has ended the pod's load, or may have.
-func (p Pod) obeyedStop() bool { return p.Stop && p.isSettled() && !p.outranStop() }
+// endedByStop reports whether the stop of the run has, or may have, ended the pod's load.
+func (p Pod) endedByStop() bool { return p.Stop && p.isSettled() && !p.endedBeforeStop() }
 
-// cleansUntil is how long a run of which no number is missing waits for its pods
-// to delete their keys: to its time-out, or until those that were told to stop must
-// have reported.
+// cleansUntil is how long a run with complete numbers waits for the deletion of its keys: until its timeout, or until
+// the report deadline after a stop.
 func cleansUntil(o Observed) time.Time {
 	if e := o.status().Ending; e != nil {
 		return reportedBy(o, *e)
@@ -73,10 +69,10 @@ func cleansUntil(o Observed) time.Time {
 	return timesOut(o)
 }
 
-// stopNote is what is said of a stop that has ended nothing.
+// stopNote is the note on a stop that had no effect.
 func stopNote(o Observed) string {
 	if o.status().Ending == nil {
 		return ""
 	}
-	return " The stop came when the load was over."
+	return " The stop came after the load had ended."
 }

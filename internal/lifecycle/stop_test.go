@@ -14,27 +14,26 @@ import (
 
 func stopped(o *Observed) { o.Run.Spec.Stop = true }
 
-// stopKept is a stop at t0 of which status tells.
+// stopKept is a stop at t0 that status holds.
 func stopKept(o *Observed) {
 	stopped(o)
 	o.Run.Status.Ending = &v1alpha1.Ending{Reason: v1alpha1.ReasonStopped, Message: "m", Since: metav1.NewTime(t0)}
 }
 
-// obeyed is a pod that was told to stop in the middle of its load, and did.
-func obeyed(p *Pod) {
+// cutShort is a pod that a stop has ended in the middle of its load.
+func cutShort(p *Pod) {
 	p.Stop = true
 	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
 }
 
-// hadDone is a pod that was told to stop when its load was over.
-func hadDone(p *Pod) {
+// doneBeforeStop is a pod that was asked to stop after its load.
+func doneBeforeStop(p *Pod) {
 	p.Stop = true
 	p.Conclude(&results.Snapshot{Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted}, nil)
 }
 
-// TestStopAfterTheLoad: a stop ends the run as Stopped only if it has cut a pod's
-// load short, or nobody knows. It may reach the operator, and the pods, long after
-// the last of them has done its part.
+// TestStopAfterTheLoad: a stop ends the run as Stopped only if it has cut the load of a pod short, or if that is
+// unknown. It may reach the operator and the pods long after the load has ended.
 func TestStopAfterTheLoad(t *testing.T) {
 	left := func(change func(*results.Snapshot)) func(*Pod) {
 		return func(p *Pod) {
@@ -63,32 +62,32 @@ func TestStopAfterTheLoad(t *testing.T) {
 	tests := map[string]struct {
 		seen Observed
 		at   time.Duration
-		// want is the reason of the end; empty if there is none yet.
+		// want is the reason of the end; empty if the run continues.
 		want, wantWords string
 	}{
-		"all had done before":                {scenario(done, stopped), 0, v1alpha1.ReasonCompleted, ""},
-		"all had done, told since":           {scenario(told(t0), stopKept, pod(0, hadDone), pod(1, hadDone)), 0, v1alpha1.ReasonCompleted, "The stop came when the load was over."},
-		"one had done, one obeyed":           {scenario(told(t0), stopKept, pod(0, hadDone), pod(1, obeyed)), 0, v1alpha1.ReasonStopped, ""},
-		"one had done, one has not told":     {scenario(told(t0), stopKept, pod(0, hadDone)), stopGrace - 1, "", ""},
-		"one had done, one never tells":      {scenario(told(t0), stopKept, pod(0, hadDone)), stopGrace, v1alpha1.ReasonStopped, ""},
-		"all had done, one deletes keys":     {scenario(told(t0), stopKept, pod(0, hadDone), pod(1, cleans)), stopGrace - 1, "", ""},
-		"all had done, one deletes them yet": {scenario(told(t0), stopKept, pod(0, hadDone), pod(1, cleans)), stopGrace, v1alpha1.ReasonCompleted, "after they were to stop they were still deleting"},
-		"one had done, deleted":              {scenario(told(t0), stopKept, deleted(t0), pod(0, hadDone), pod(1, obeyed)), 0, v1alpha1.ReasonStopped, ""},
-		"all had done, deleted":              {scenario(told(t0), stopKept, deleted(t0), pod(0, hadDone), pod(1, hadDone)), 0, v1alpha1.ReasonCompleted, ""},
-		"all failed before":                  {scenario(told(t0), stopped, pod(0, left(fails)), pod(1, left(fails))), 0, v1alpha1.ReasonTargetUnreachable, ""},
-		"all failed, told since":             {scenario(told(t0), stopKept, pod(0, left(fails)), pod(1, left(fails))), 0, v1alpha1.ReasonTargetUnreachable, ""},
-		"one failed, one obeyed":             {scenario(told(t0), stopKept, pod(0, left(fails)), pod(1, obeyed)), 0, v1alpha1.ReasonStopped, ""},
-		"all ran out of time before":         {scenario(told(t0), stopped, pod(0, left(late)), pod(1, left(late))), 0, v1alpha1.ReasonTimedOut, ""},
-		"a guard fired, the other had done":  {scenario(told(t0), stopKept, pod(0, left(fired)), pod(1, hadDone)), 0, v1alpha1.ReasonGuardStopped, ""},
-		"one was evicted before":             {scenario(told(t0), stopped, pod(0, left(evicted)), pod(1, left(func(*results.Snapshot) {}))), 0, v1alpha1.ReasonPodFailed, ""},
+		"all done before":                    {scenario(done, stopped), 0, v1alpha1.ReasonCompleted, ""},
+		"all done, asked since":              {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop), pod(1, doneBeforeStop)), 0, v1alpha1.ReasonCompleted, "The stop came after the load had ended."},
+		"one done, one cut short":            {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop), pod(1, cutShort)), 0, v1alpha1.ReasonStopped, ""},
+		"one done, one not reported":         {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop)), stopGrace - 1, "", ""},
+		"one done, one never reports":        {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop)), stopGrace, v1alpha1.ReasonStopped, ""},
+		"all done, one deletes keys":         {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop), pod(1, cleans)), stopGrace - 1, "", ""},
+		"all had done, one deletes them yet": {scenario(startSet(t0), stopKept, pod(0, doneBeforeStop), pod(1, cleans)), stopGrace, v1alpha1.ReasonCompleted, "after the stop, they were still deleting"},
+		"one done, deleted":                  {scenario(startSet(t0), stopKept, deleted(t0), pod(0, doneBeforeStop), pod(1, cutShort)), 0, v1alpha1.ReasonStopped, ""},
+		"all done, deleted":                  {scenario(startSet(t0), stopKept, deleted(t0), pod(0, doneBeforeStop), pod(1, doneBeforeStop)), 0, v1alpha1.ReasonCompleted, ""},
+		"all failed before":                  {scenario(startSet(t0), stopped, pod(0, left(fails)), pod(1, left(fails))), 0, v1alpha1.ReasonTargetUnreachable, ""},
+		"all failed, asked since":            {scenario(startSet(t0), stopKept, pod(0, left(fails)), pod(1, left(fails))), 0, v1alpha1.ReasonTargetUnreachable, ""},
+		"one failed, one cut short":          {scenario(startSet(t0), stopKept, pod(0, left(fails)), pod(1, cutShort)), 0, v1alpha1.ReasonStopped, ""},
+		"all ran out of time before":         {scenario(startSet(t0), stopped, pod(0, left(late)), pod(1, left(late))), 0, v1alpha1.ReasonTimedOut, ""},
+		"a guard fired, the other done":      {scenario(startSet(t0), stopKept, pod(0, left(fired)), pod(1, doneBeforeStop)), 0, v1alpha1.ReasonGuardStopped, ""},
+		"one was evicted before":             {scenario(startSet(t0), stopped, pod(0, left(evicted)), pod(1, left(func(*results.Snapshot) {}))), 0, v1alpha1.ReasonPodFailed, ""},
 		"one crashed before":                 {scenario(done, stopped, pod(1, crashed)), 0, v1alpha1.ReasonPodFailed, ""},
-		"one crashed after it was told":      {scenario(done, stopKept, pod(1, crashedLater)), 0, v1alpha1.ReasonStopped, ""},
-		"goes on without the crashed":        {scenario(done, stopKept, goesOn, pod(1, crashed)), 0, v1alpha1.ReasonPartlyCompleted, "The stop came when the load was over."},
-		"goes on, one had done, one obeyed":  {scenario(told(t0), stopKept, goesOn, pod(0, hadDone), pod(1, obeyed)), 0, v1alpha1.ReasonStopped, ""},
-		"goes on, one crashed after":         {scenario(done, stopKept, goesOn, pod(1, crashedLater)), 0, v1alpha1.ReasonStopped, ""},
+		"one crashed after the stop":         {scenario(done, stopKept, pod(1, crashedLater)), 0, v1alpha1.ReasonStopped, ""},
+		"continues without the crashed":      {scenario(done, stopKept, onPodLostContinue, pod(1, crashed)), 0, v1alpha1.ReasonPartlyCompleted, "The stop came after the load had ended."},
+		"continues, one done, one cut short": {scenario(startSet(t0), stopKept, onPodLostContinue, pod(0, doneBeforeStop), pod(1, cutShort)), 0, v1alpha1.ReasonStopped, ""},
+		"continues, one crashed after":       {scenario(done, stopKept, onPodLostContinue, pod(1, crashedLater)), 0, v1alpha1.ReasonStopped, ""},
 		"ended for another reason":           {scenario(done, stopKept, func(o *Observed) { o.Run.Status.Ending.Reason = v1alpha1.ReasonJobDeleted }), 0, v1alpha1.ReasonJobDeleted, ""},
 		"none has begun":                     {scenario(created, stopped), 0, v1alpha1.ReasonStopped, ""},
-		"words that no pod of ours has":      {scenario(done, stopped, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonStopped, ""},
+		"results without a start":            {scenario(done, stopped, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonStopped, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,9 +103,8 @@ func TestStopAfterTheLoad(t *testing.T) {
 	}
 }
 
-// What a pod that is gone was told is gone with it: nobody can tell that a stop has
-// not cut its load short.
-func TestAPodThatIsGoneWasToldToStop(t *testing.T) {
+// The annotation of a deleted pod is gone. So a stop may have cut its load short.
+func TestADeletedPodMayHaveBeenStopped(t *testing.T) {
 	o := scenario(done, stopKept)
 	o.Run.Status.Pods = []v1alpha1.PodStatus{{Index: 0, Name: "a", Node: "node"}, {Index: 1, Name: "b", Node: "node"}}
 	o.Pods, _ = AssignPods(o.Run, nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// world is a cluster with one run, as coarse as Decide sees it. It takes the
-// decisions' actions, and fate may strike between any two of them.
+// world simulates a cluster with one run, as far as Decide sees it. It executes the actions and injects faults between
+// them.
 type world struct {
 	t    *testing.T
 	rand *rand.Rand
@@ -26,38 +26,35 @@ type world struct {
 	run  *v1alpha1.EtcdBenchmark
 	job  Job
 	jobs int
-	// cleanups counts cleanup Jobs; cleanup is the present one.
+	// cleanups counts the cleanup Jobs; cleanup is the current one.
 	cleanup  Cleanup
 	cleanups int
 	pods     map[string]*Pod
-	// clients are what the pods really did, by name, whoever knows; store is what
-	// that has left in the target.
+	// clients are the real states of the pods, by name; store is the content of the target.
 	clients map[string]*client
 	store   store
-	// struck are the blows that have hit the run before its end was certain, and
-	// notes what was told of it besides.
-	struck []blow
-	notes  []Note
-	target bool
-	// ahead counts the steps until the run in front on the same addresses ends,
-	// rivals those until one on the same cluster does.
+	// injected are the faults with an effect before the reason was final. notes are the recorded notes.
+	injected []fault
+	notes    []Note
+	target   bool
+	// ahead counts the steps until the run in front on the same addresses ends, rivals those until a run on the same
+	// cluster ends.
 	ahead, rivals int
 	gone          bool
-	// strikes is how often fate may strike yet.
-	strikes int
-	// frozen pods do nothing any more; started are the pods told to start, by index.
+	// randomFaults is the number of remaining random faults.
+	randomFaults int
+	// frozen pods do nothing any more; started are the pods with a start, by index.
 	frozen  map[string]bool
 	started map[int]string
-	// asked is since when the operator scrapes a pod; back is when one came back
-	// that had been away.
+	// asked is since when the operator scrapes a pod; back is when the operator returned.
 	asked map[string]time.Time
 	back  time.Time
-	// plot is what happens to the run, in this order; first is of the present turn.
-	plot  []turn
-	first bool
-	// plotted: nothing else happens to it, and what of that has struck is known.
-	plotted bool
-	story   []func() string
+	// planned are the planned faults, in order; first is set from the current one.
+	planned []plannedFault
+	first   bool
+	// onlyPlanned: there are only planned faults, so struck is complete.
+	onlyPlanned bool
+	log         []func() string
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -67,7 +64,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		run.Spec.OnPodLost = v1alpha1.PodLossContinue
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return &world{t: t, rand: r, now: start, strikes: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, clients: map[string]*client{}, store: store{writers: map[int]bool{}}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
+	return &world{t: t, rand: r, now: start, randomFaults: r.IntN(4), run: run, ahead: r.IntN(4), rivals: r.IntN(8) - 4, pods: map[string]*Pod{}, clients: map[string]*client{}, store: store{writers: map[int]bool{}}, frozen: map[string]bool{}, started: map[int]string{}, asked: map[string]time.Time{}}
 }
 
 func newRun(pods int32) *v1alpha1.EtcdBenchmark {
@@ -82,12 +79,12 @@ func newRun(pods int32) *v1alpha1.EtcdBenchmark {
 
 func (w *world) note(format string, args ...any) {
 	now := w.now
-	w.story = append(w.story, func() string { return now.Format("04:05.000 ") + fmt.Sprintf(format, args...) })
+	w.log = append(w.log, func() string { return now.Format("04:05.000 ") + fmt.Sprintf(format, args...) })
 }
 
 func (w *world) fail(format string, args ...any) {
 	w.t.Helper()
-	for _, line := range w.story {
+	for _, line := range w.log {
 		w.t.Log(line())
 	}
 	w.t.Fatalf(format, args...)
@@ -109,12 +106,12 @@ func (w *world) observe() Observed {
 		found = append(found, *w.pods[name])
 		found[len(found)-1].Asked = w.asked[name]
 	}
-	o.Pods, o.Strangers = AssignPods(o.Run, found)
+	o.Pods, o.ExtraPods = AssignPods(o.Run, found)
 	o.PodsLive = w.rand.IntN(2) == 0
 	return o
 }
 
-// place is the run's, among others that come and go as the world has it.
+// place is the run's place in the simulated queue.
 func (w *world) place() Place {
 	switch {
 	case allowsOthers(w.run):
@@ -136,20 +133,20 @@ func (w *world) names() []string {
 	return names
 }
 
-// step decides, checks what must hold of every decision, and does it.
+// step decides, checks the decision and executes it.
 func (w *world) step() Decision {
 	o := w.observe()
 	before := o.Run.DeepCopy()
 	d := Decide(o, w.now)
 	w.note("%s/%v -> %s %q finish=%v actions=%v requeue=%v", o.stage(), o.finished(), d.Stage, d.Message, d.Finish, d.Actions, d.Requeue)
 	if o.finished() && (d.Finish != nil || d.Ending != nil || d.StartAt != nil) {
-		w.fail("a finished run was taken up again: %+v", d)
+		w.fail("a finished run was changed again: %+v", d)
 	}
 	if d.StartAt != nil && before.Status.StartAt != nil && o.countPods(Pod.carriesStart) > 0 {
-		w.fail("a start was replaced that a pod carries")
+		w.fail("a start was replaced although a pod carries it")
 	}
 	if d.Admission != nil && o.Place.Behind != "" {
-		w.fail("the run was let in behind %s", o.Place.Behind)
+		w.fail("the run was admitted behind %s", o.Place.Behind)
 	}
 	w.notes = append(w.notes, d.Notes...)
 	w.checkFinish(o, d)
@@ -207,7 +204,7 @@ func (w *world) annotate(a Action) {
 	}
 	if a.Annotations[plan.AnnotationTurn] != "" {
 		if awaitsConfirmation(w.run) {
-			w.fail("pod %s was told to write before its turn", p.Name)
+			w.fail("pod %s got permission to write before its turn", p.Name)
 		}
 		p.Turn = true
 	}
@@ -216,7 +213,7 @@ func (w *world) annotate(a Action) {
 			w.fail("pod %s was given a start that status does not hold", a.Pod)
 		}
 		if other := w.started[p.Index]; other != "" && other != p.Name {
-			w.fail("pod %s was told to start, and would do again what %s did", p.Name, other)
+			w.fail("pod %s got a start, but %s with the same index had one before", p.Name, other)
 		}
 		p.StartAt, w.started[p.Index] = at, p.Name
 	}
@@ -224,7 +221,7 @@ func (w *world) annotate(a Action) {
 	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
 }
 
-// restart has another operator go on, which has heard of no pod.
+// restart replaces the operator by one that has scraped no pod.
 func (w *world) restart() {
 	clear(w.asked)
 	for _, p := range w.pods {
@@ -232,15 +229,14 @@ func (w *world) restart() {
 	}
 }
 
-// leave has no operator there for a while.
+// leave removes the operator for a while.
 func (w *world) leave(d time.Duration) {
 	w.now = w.now.Add(d)
 	w.back = w.now
 	w.restart()
 }
 
-// checkEnd: whatever happened, a run is finished a minute after its time at the
-// latest; only an operator that was away takes a minute from when it is back.
+// checkEnd: a run is finished at most a minute after its timeout, or after the operator's return if that is later.
 func (w *world) checkEnd() {
 	a, end := w.run.Status.Admission, w.run.Status.CompletionTime
 	if a == nil || end == nil {
@@ -263,7 +259,7 @@ func (w *world) deleteJob() {
 	}
 }
 
-// keep is the least of what the controller keeps in status.
+// keep saves in status the minimum that the controller saves.
 func (w *world) keep(o Observed, d Decision) {
 	s := &w.run.Status
 	if s.StartTime == nil {

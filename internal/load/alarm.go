@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// alarm waits for instants, for one waiter at a time.
+// alarm waits for an instant. It serves one waiter at a time.
 type alarm interface {
-	// wait returns at the instant, or when interrupt is called, or was called
-	// before.
+	// wait returns at the instant, or earlier if interrupt was called before or during the wait.
 	wait(until Instant)
-	// interrupt ends this wait and all later ones.
+	// interrupt ends the current wait and all later ones.
 	interrupt()
-	// exact says whether it rings to some microseconds, and not to a millisecond.
+	// exact reports whether the alarm is accurate to microseconds; otherwise it is accurate to a millisecond.
 	exact() bool
-	// close frees the alarm; nobody may wait any more.
+	// close frees the alarm. No wait may be in progress or follow.
 	close()
 }
 
-// boundAlarm is an alarm that the end of a context interrupts.
+// boundAlarm is an alarm that is interrupted when a context ends.
 type boundAlarm struct {
 	alarm
 	unbind      func() bool
@@ -35,8 +34,8 @@ func newBoundAlarm(ctx context.Context) *boundAlarm {
 	return a
 }
 
-// close frees the alarm once nobody is about to interrupt it: by then, its file
-// descriptor might be another's.
+// close waits for a pending interrupt before it frees the alarm. Otherwise the interrupt could hit a file descriptor
+// that has been reused.
 func (a *boundAlarm) close() {
 	if !a.unbind() {
 		<-a.interrupted
@@ -44,9 +43,8 @@ func (a *boundAlarm) close() {
 	a.alarm.close()
 }
 
-// timerAlarm is an alarm on Go's own timers, for systems that have nothing
-// better. They are late by up to a millisecond or so; the recorded lateness
-// shows it, and a warning says why.
+// timerAlarm is an alarm on Go's own timers, for systems without a better one. They are late by up to about a
+// millisecond. The recorded lateness shows this, and a warning names the cause.
 type timerAlarm struct {
 	stop    chan struct{}
 	stopped atomic.Bool

@@ -8,11 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelAlarm is an alarm on a timerfd with absolute deadlines. The kernel
-// fires it to the microsecond, where Go's timers are bound to the whole
-// milliseconds of epoll_wait; and the waiting goroutine is parked in the
-// network poller, where a clock_nanosleep would hold a thread and a processor.
-// A timerfd is not subject to timer slack.
+// kernelAlarm is an alarm on a timerfd with absolute deadlines. The kernel fires it to the microsecond; Go's timers are
+// bound to the whole milliseconds of epoll_wait. The waiting goroutine is parked in the network poller, whereas
+// clock_nanosleep would occupy a thread and a processor. Timer slack does not apply to a timerfd.
 type kernelAlarm struct {
 	file        *os.File
 	fd          int
@@ -21,8 +19,7 @@ type kernelAlarm struct {
 	expirations [8]byte
 }
 
-// newAlarm falls back to Go's timers where the kernel gives no timerfd: the alarm
-// then is not exact.
+// newAlarm falls back to Go's timers, which are not exact, if the kernel provides no timerfd.
 func newAlarm() alarm {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
@@ -38,7 +35,7 @@ func newAlarm() alarm {
 
 func (a *kernelAlarm) wait(until Instant) {
 	_ = a.clock.SetTimer(a.fd, until)
-	// interrupt arms the timer too, perhaps before the line above did.
+	// interrupt also arms the timer, perhaps before the line above did.
 	if a.interrupted.Load() {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// openAlarms is how many timers of the kernel this process has.
+// openAlarms counts this process's timerfds.
 func openAlarms(t *testing.T) (n int) {
 	t.Helper()
 	const files = "/proc/self/fd/"
@@ -41,11 +41,11 @@ func TestASleepThatIsCutOffLeavesNoAlarm(t *testing.T) {
 func TestAClientHasOneAlarm(t *testing.T) {
 	before, c := openAlarms(t), &client{}
 	ctx, cancel := context.WithCancel(t.Context())
-	c.hold(ctx, Now())
+	c.waitUntil(ctx, Now())
 	if open := openAlarms(t) - before; open != 0 {
 		t.Errorf("%d alarms are open for a hold of no time, wanted none", open)
 	}
-	hold := func() { c.hold(ctx, Now().Add(time.Millisecond)) }
+	hold := func() { c.waitUntil(ctx, Now().Add(time.Millisecond)) }
 	hold()
 	if allocations := testing.AllocsPerRun(100, hold); allocations > 0 {
 		t.Errorf("a hold allocates %v times", allocations)
@@ -54,7 +54,7 @@ func TestAClientHasOneAlarm(t *testing.T) {
 		t.Errorf("%d alarms are open, wanted one", open)
 	}
 	cancel()
-	c.hold(ctx, Now().Add(time.Hour))
+	c.waitUntil(ctx, Now().Add(time.Hour))
 	c.close()
 	if left := openAlarms(t) - before; left > 0 {
 		t.Errorf("%d alarms are left, wanted none", left)

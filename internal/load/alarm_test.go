@@ -29,7 +29,7 @@ func TestAnAlarmIsNeverEarly(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedAlarmWaitsNoMore(t *testing.T) {
+func TestAnInterruptedAlarmDoesNotWait(t *testing.T) {
 	for name, newAlarm := range alarms() {
 		t.Run(name, func(t *testing.T) {
 			a := newAlarm()

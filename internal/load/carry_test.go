@@ -9,15 +9,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// The answers that come in the window to requests of the warm-up make up for
-// those that its end cuts off: without them throughput would be too low by what
-// is in flight.
+// Responses in the window to warm-up requests offset those that the window's end cuts off. Without them, throughput
+// would be too low by the number of requests in flight.
 func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 	duration := func(p *plan.Plan) { forOneSecond(0)(p); p.Load.WarmupSeconds = 1 }
 	requests := func(p *plan.Plan) { p.Load.Requests, p.Load.WarmupSeconds = new(int64(100)), 1 }
 	for name, tc := range map[string]struct {
 		change func(*plan.Plan)
-		// after is when the answer came, from the start of the window.
+		// after is when the response came, from the start of the window.
 		after Instant
 		code  string
 		want  uint64

@@ -20,14 +20,12 @@ type client struct {
 	key, end []byte
 	// keys are the numbers of the keys in request.Pairs.
 	keys []int64
-	// pod is the index of the client's pod, and value the buffer of a value that
-	// is marked with it.
+	// pod is the index of the client's pod. value is the buffer for values that are marked with it.
 	pod   int
 	value []byte
-	// pause is how long the client waited after its last request, because the
-	// target could not be reached.
+	// pause is how long the client waited after its last request because the target could not be reached.
 	pause time.Duration
-	// alarm is for how long the client holds what it has won; nil until it does.
+	// alarm times how long the client holds a lock or a leadership; nil until the first one.
 	alarm *boundAlarm
 }
 
@@ -43,7 +41,7 @@ func newClient(number int, conn Conn, w *workload.Workload, p plan.Plan) *client
 	return c
 }
 
-// subject names what the client's last request was about.
+// subject names the key or lease of the client's last request.
 func (c *client) subject(op workload.Operation) string {
 	if op.Subject == workload.OnLease {
 		return fmt.Sprintf("lease %x", op.Lease)
@@ -51,12 +49,12 @@ func (c *client) subject(op workload.Operation) string {
 	return fmt.Sprintf("key %q", c.key)
 }
 
-// newRequest returns what all requests of a client have in common.
+// newRequest returns the fields that all requests of a client share.
 func newRequest(p plan.Plan, w *workload.Workload) Request {
 	return Request{Pairs: make([]Pair, w.KeysAtOnce()), Consistency: p.Consistency(), Timeout: p.Load.RequestTimeout()}
 }
 
-// do sends one operation and waits for its end.
+// do sends one operation and waits for its response.
 func (c *client) do(ctx context.Context, op workload.Operation) {
 	c.prepare(op)
 	c.conn.Do(ctx, &c.request, &c.response)
@@ -73,7 +71,7 @@ func (c *client) prepare(op workload.Operation) {
 	case workload.OnObject:
 		c.prepareObject(op)
 	case workload.OnName:
-		// The client's connection knows which name that is.
+		// The client's connection knows the name.
 	default:
 		c.prepareKey(op)
 	}
@@ -90,7 +88,7 @@ func (c *client) prepareKey(op workload.Operation) {
 	c.request.End = c.end
 }
 
-// prepareObject makes a request on an object, or on all of a resource.
+// prepareObject makes a request on an object, or on all objects of a resource.
 func (c *client) prepareObject(op workload.Operation) {
 	c.request.Create, c.request.Expires, c.request.PageSize = op.Create, op.Resource == workload.Events, op.PageSize
 	c.request.Value = nil
@@ -121,8 +119,8 @@ func (c *client) preparePairs(op workload.Operation) {
 	}
 }
 
-// hold waits until an instant, or for the end of the load, which is that of ctx.
-func (c *client) hold(ctx context.Context, until Instant) {
+// waitUntil waits until an instant, or until ctx, the context of the load, ends.
+func (c *client) waitUntil(ctx context.Context, until Instant) {
 	if until <= Now() {
 		return
 	}
@@ -132,25 +130,24 @@ func (c *client) hold(ctx context.Context, until Instant) {
 	c.alarm.wait(until)
 }
 
-// close frees what the client holds, once it sends no more.
+// close frees the client's alarm after its last request.
 func (c *client) close() {
 	if c.alarm != nil {
 		c.alarm.close()
 	}
 }
 
-// Pauses of a closed-loop client whose target cannot be reached.
+// Limits of the pause of a closed-loop client whose target cannot be reached.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
 )
 
-// free is when the client's last request had ended and was cleared up.
+// free is when the client's last request had ended and was cleaned up.
 func (c *client) free() Instant { return max(c.response.Received, c.response.Cleared) }
 
-// rest returns when a closed-loop client wants to send its next request: at
-// once, but after its pauses.
-func (c *client) rest(done <-chan struct{}) Instant {
+// nextDue returns when a closed-loop client's next request is due: at once, or after its pause.
+func (c *client) nextDue(done <-chan struct{}) Instant {
 	if c.nextPause() == 0 {
 		return c.free()
 	}
@@ -163,9 +160,8 @@ func (c *client) rest(done <-chan struct{}) Instant {
 	return Now()
 }
 
-// nextPause returns how long the client is to wait before its next request: no
-// time, but growing pauses while requests come back unsent. Otherwise a dead
-// target would be dialled, and failures counted, as fast as this machine can.
+// nextPause returns how long the client waits before its next request. The pause is 0 normally and grows while requests
+// come back unsent. Without it, the client would dial a dead target and count failures at full speed.
 func (c *client) nextPause() time.Duration {
 	if c.refused() {
 		c.pause = min(max(2*c.pause, firstPause), longestPause)
@@ -175,8 +171,7 @@ func (c *client) nextPause() time.Duration {
 	return c.pause
 }
 
-// refused says whether the last request failed so fast that it cannot have
-// waited for anything.
+// refused reports whether the last request failed too fast to have waited for a response.
 func (c *client) refused() bool {
 	return c.response.Code == CodeUnavailable && c.response.Received.Sub(c.response.Sent) < firstPause
 }

@@ -4,6 +4,5 @@ package load
 
 import "time"
 
-// clockError is by how much the wall clock is wrong, as far as this program
-// makes it so: not at all.
+// clockError is an artificial error of the wall clock. It is zero outside tests.
 const clockError time.Duration = 0

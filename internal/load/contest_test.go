@@ -20,8 +20,8 @@ func contestOf(holdMilliseconds int32) func(*plan.Plan) {
 	}
 }
 
-// What a client wins, it holds for as long as the plan says, and gives up.
-func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
+// A client holds a lock for as long as the plan says, and then releases it.
+func TestALockIsHeldAndReleased(t *testing.T) {
 	const hold = 20 * time.Millisecond
 	var mutex sync.Mutex
 	held := map[*Response]Instant{}
@@ -47,11 +47,11 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 			acquired.Latency.Count(), released.Latency.Count(), tooSoon.Load(), len(held))
 	}
 	if m, _ := released.Latency.Quantile(0.5); m >= hold {
-		t.Errorf("half of the releases took %v: the hold is no part of it", m)
+		t.Errorf("half of the releases took %v: the hold must not count", m)
 	}
 	sum := results.Summarize([]*results.Snapshot{s})
 	if sum.Succeeded != 200 || sum.Failed != 0 {
-		t.Errorf("%d requests succeeded, %d failed, wanted 200: a release is no request of its own", sum.Succeeded, sum.Failed)
+		t.Errorf("%d requests succeeded, %d failed, wanted 200: a release must not count as a request", sum.Succeeded, sum.Failed)
 	}
 	var points uint64
 	for _, p := range s.Timeline.Points {
@@ -62,9 +62,8 @@ func TestWhatIsWonIsHeldAndGivenUp(t *testing.T) {
 	}
 }
 
-// Who has not won has nothing to give up, and a release that fails is a failure
-// of the run.
-func TestFailuresOfEitherStepAreCounted(t *testing.T) {
+// A client that failed to acquire releases nothing. A release that fails is a failure of the run.
+func TestFailuresToAcquireAndToReleaseAreCounted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fails                           spec.Operation
 		succeeded, failed, wantReleases uint64
@@ -91,8 +90,7 @@ func TestFailuresOfEitherStepAreCounted(t *testing.T) {
 	}
 }
 
-// The time from when one client heard that it has released to when the next had
-// the lock is counted, where that is known.
+// The time between one client's release and the next client's acquisition is counted if it is known.
 func TestHandOffsAreCountedWhereTheyAreKnown(t *testing.T) {
 	const lag = 3 * time.Millisecond
 	var n atomic.Int64
@@ -108,9 +106,8 @@ func TestHandOffsAreCountedWhereTheyAreKnown(t *testing.T) {
 	}
 }
 
-// A load that is cut off while a lock is held gives it up without the rest of
-// the hold.
-func TestAHoldEndsWithTheLoad(t *testing.T) {
+// If the load is cut off while a client holds a lock, the client releases it at once.
+func TestALockIsReleasedWhenTheLoadIsCutOff(t *testing.T) {
 	p := planOf(contestOf(3_600_000))
 	part, err := p.Part(0)
 	if err != nil {
@@ -146,9 +143,8 @@ func (c *cleaningConn) Do(ctx context.Context, req *Request, resp *Response) {
 	resp.Cleared = Now()
 }
 
-// What a request that failed left is no fault of the target's, and no part of the
-// next request.
-func TestACleanUpIsNoPartOfTheNextRequest(t *testing.T) {
+// The clean-up after a failed request is not counted as latency of the target, nor as part of the next request.
+func TestACleanUpIsNotPartOfTheNextRequest(t *testing.T) {
 	const cleanUp = 300 * time.Millisecond
 	e, c := benchEngine(t)
 	c.conn = &cleaningConn{cleanUp: answerAfter(cleanUp)}

@@ -9,12 +9,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// RequestCounter counts requests by RPC and phase; drivers count with it, once
-// for each attempt. The zero value is ready and safe for concurrent use.
+// RequestCounter counts requests by RPC and phase, each attempt once. Drivers count with it. The zero value is ready
+// and safe for concurrent use.
 type RequestCounter struct {
-	// counts is replaced, never changed, when a kind is seen for the first
-	// time: counting needs no lock and no allocation. There are so few kinds
-	// that looking at each is quicker than hashing.
+	// counts is replaced, never changed, when a kind is first seen. So counting needs no lock and no allocation. There
+	// are so few kinds that a linear search is faster than hashing.
 	counts  atomic.Pointer[[]*requestCount]
 	growing sync.Mutex
 }
@@ -75,7 +74,7 @@ func (c *RequestCounter) grow(rpc spec.RPC, phase results.Phase) *requestCount {
 	return k
 }
 
-// AddRequests adds counts of requests up.
+// AddRequests returns the sum of counts of requests.
 func AddRequests(all ...map[spec.RPC]map[results.Phase]uint64) map[spec.RPC]map[results.Phase]uint64 {
 	sum := map[spec.RPC]map[results.Phase]uint64{}
 	for _, counts := range all {

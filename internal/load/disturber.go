@@ -8,22 +8,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Step is one thing that a disturbance has done.
+// Step is one completed step of a disturbance.
 type Step struct {
 	Began Instant
-	// Member that it was done to, by the ID in results.Member; empty for the
-	// whole store.
+	// Member that the step acted on, by the ID in results.Member; empty for the whole store.
 	Member string
-	// Err is why it failed; nil if it did not.
+	// Err is the reason for a failure; nil on success.
 	Err error
 }
 
-// disturber makes the plan's disturbances over a window, each in its own
-// intervals.
+// disturber makes the plan's disturbances during a window, each at its own interval.
 type disturber struct {
 	source Disturber
 	plans  []spec.Disturbance
-	// cancel ends those that go on; nil before begin.
+	// cancel ends disturbances in progress; nil before begin.
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
@@ -39,7 +37,7 @@ func (d *disturber) begin(ctx context.Context, window *stint) {
 	}
 }
 
-// end ends them with the window, and waits until the last has.
+// end cancels the disturbances at the end of the window and waits for them.
 func (d *disturber) end() {
 	if d.cancel != nil {
 		d.cancel()
@@ -47,9 +45,8 @@ func (d *disturber) end() {
 	}
 }
 
-// repeat makes one disturbance whenever it is due. What was due while the one
-// before went on is left out, and counted: it would come as a pair, which nobody
-// asked for.
+// repeat makes one disturbance each time it is due. A disturbance that was due while the previous one was still running
+// is left out and counted: two in immediate succession are not what the plan asks for.
 func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *stint) {
 	for due := window.start.Add(p.Every()); !window.over(due) && waitFor(ctx, due, nil); {
 		d.source.Disturb(ctx, p, func(s Step) { d.record(ctx, p.Type, window.start, s) })
@@ -59,13 +56,13 @@ func (d *disturber) repeat(ctx context.Context, p spec.Disturbance, window *stin
 	}
 }
 
-const cutByTheWindow = "it still went on when the window ended"
+const stillRunning = "it was still running when the window ended"
 
 func (d *disturber) record(ctx context.Context, kind spec.DisturbanceType, start Instant, s Step) {
 	problem := ""
 	switch {
 	case s.Err != nil && ctx.Err() != nil:
-		problem = cutByTheWindow
+		problem = stillRunning
 	case s.Err != nil:
 		problem = s.Err.Error()
 	}
@@ -73,7 +70,7 @@ func (d *disturber) record(ctx context.Context, kind spec.DisturbanceType, start
 	d.change(kind, func(done *results.Disturbance) { done.Record(mark, problem) })
 }
 
-// change changes what was done of a kind.
+// change updates the record of one kind of disturbance.
 func (d *disturber) change(kind spec.DisturbanceType, change func(*results.Disturbance)) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -86,7 +83,7 @@ func (d *disturber) change(kind spec.DisturbanceType, change func(*results.Distu
 	change(d.done[kind])
 }
 
-// results returns what was done so far; nil if nothing was.
+// results returns the disturbances so far; nil if there were none.
 func (d *disturber) results() map[spec.DisturbanceType]*results.Disturbance {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// disturbFor makes disturbances every two seconds over a window of some length,
-// each as long as take lets it, and returns what came of them.
+// disturbFor makes disturbances every two seconds over a window of some length. take determines how long each lasts. It
+// returns the results.
 func disturbFor(t *testing.T, window time.Duration, take func(ctx context.Context, number int) error) *results.Disturbance {
 	t.Helper()
 	number := 0
@@ -70,7 +70,7 @@ func TestDisturbancesComeInTheirIntervals(t *testing.T) {
 		"none in time":   {2*s - 1, disturbing(s), nil},
 		"one that fails": {5 * s, noLeader, &results.Disturbance{Count: 2, Failed: 1, Problem: "no leader", Marks: marksAt(0, 2*s, 4*s)}},
 		"cut by the window": {5 * s, disturbing(time.Hour), &results.Disturbance{
-			Count: 1, Failed: 1, LeftOut: 1, Took: 3 * s, Longest: 3 * s, Problem: cutByTheWindow, Marks: marksAt(3*s, 2*s),
+			Count: 1, Failed: 1, LeftOut: 1, Took: 3 * s, Longest: 3 * s, Problem: stillRunning, Marks: marksAt(3*s, 2*s),
 		}},
 	}
 	for name, tc := range cases {
@@ -84,7 +84,7 @@ func TestDisturbancesComeInTheirIntervals(t *testing.T) {
 	}
 }
 
-// One pod disturbs, while it measures and not a moment longer.
+// Only one pod makes disturbances, and only in the measured window.
 func TestOnePodDisturbsTheWindow(t *testing.T) {
 	t.Parallel()
 	p := planOf(func(p *plan.Plan) {
@@ -107,7 +107,7 @@ func TestOnePodDisturbsTheWindow(t *testing.T) {
 	if compact == nil || compact.Failed != 0 || compact.Marks[0].After < 4*time.Second || compact.Marks[len(compact.Marks)-1].After >= 7*time.Second {
 		t.Errorf("wanted compactions from the fifth second of the window on, got %+v", compact)
 	}
-	if defragment == nil || defragment.Count != 1 || defragment.Problem != cutByTheWindow {
+	if defragment == nil || defragment.Count != 1 || defragment.Problem != stillRunning {
 		t.Errorf("wanted one defragmentation that the window's end cuts off, got %+v", defragment)
 	}
 }

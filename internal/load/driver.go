@@ -11,168 +11,143 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Driver speaks to the target of one run over one transport, for one client
-// pod. What only some stores have is in Observer, Sampler and Disturber, which a
-// driver may implement, too. Its errors carry an *Error where the cause is known. All
-// methods but Close end soon after their context does; each is called by one goroutine
-// at a time, but Connect, View, Sample and Requests at any time, and Disturb for
-// each disturbance of the plan.
+// Driver connects one client pod to the target of one run over one transport. A driver may also implement Observer,
+// Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known. Every method
+// except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any time, and
+// Disturb once at a time for each disturbance of the plan. All other methods are called by one goroutine at a time.
 type Driver interface {
-	// Preflight checks that each address of the plan can be reached, is
-	// healthy and lets this client in, and returns what it learned. An Observer also
-	// returns the view of the members that it had, against which every later one is
-	// held.
+	// Preflight checks that each address of the plan is reachable, healthy and accepts this client, and returns what it
+	// found. An Observer also returns its view of the members; later views are compared with it.
 	Preflight(ctx context.Context) (*results.Target, members.View, error)
-	// Connect opens the connection with this global index and returns it ready
-	// to carry requests. The driver closes it in Close.
+	// Connect opens the connection with this global index and returns it ready for requests. Close closes it.
 	Connect(ctx context.Context, connection int) (Conn, error)
-	// Claim makes the run the owner of its prefix, or joins the other pods if
-	// the run owns it already. A prefix that holds anything else fails as
-	// PrefixNotEmpty and stays untouched.
+	// Claim makes the run the owner of its prefix, or joins the other pods if the run already owns it. If the prefix
+	// holds anything else, Claim fails as PrefixNotEmpty and changes nothing.
 	Claim(ctx context.Context) error
-	// Release says that this pod writes no more. The last pod to say so
-	// deletes the run's keys; the others wait for a while to see that happen.
-	// An error goes with CleaningKeysLeft.
+	// Release declares that this pod writes no more. The last pod to do so deletes the run's keys; the others wait for
+	// a limited time for that. An error comes with CleaningKeysLeft.
 	Release(ctx context.Context) (results.Cleaning, error)
-	// Clean deletes what the pods of the run have left, none of which is there any more.
-	// It does nothing if they left nothing, and fails if they left what the run does not
-	// own.
+	// Clean deletes what the run's pods left behind, after all of them are gone. It does nothing if nothing is left. It
+	// fails if the prefix holds keys that the run does not own.
 	Clean(ctx context.Context) error
-	// Requests counts what was sent to the target so far, each attempt once,
-	// by the phase in its context (see WithPhase).
+	// Requests returns how many requests were sent to the target so far, each attempt counted once, by the phase in its
+	// context (see WithPhase).
 	Requests() map[spec.RPC]map[results.Phase]uint64
 	// Close ends all connections.
 	Close() error
 }
 
-// Observer is a Driver whose target says of itself who leads it, and who belongs to
-// it. Without one, nobody looks for changes of the target, and no rule about it fires.
+// Observer is a Driver whose target reports its leader and its members. Without an Observer, changes of the target go
+// unnoticed, and no rule about them fires.
 type Observer interface {
-	// View returns what the members that Preflight found say of their cluster
-	// now.
+	// View asks the members that Preflight found for the current state of their cluster.
 	View(ctx context.Context) members.View
 }
 
-// Sampler is a Driver whose target's members measure themselves.
+// Sampler is a Driver for a target whose members export metrics.
 type Sampler interface {
-	// Sample returns what the members say of themselves now, by the ID in
-	// results.Member. One that says nothing has the problem in its sample.
+	// Sample returns the members' current metrics, by the ID in results.Member. If a member does not answer, its sample
+	// holds the problem.
 	Sample(ctx context.Context) map[string]members.Sample
 }
 
 // Disturber is a Driver that can make disturbances.
 type Disturber interface {
-	// Disturb makes a disturbance of the plan once, and tells of each step of it
-	// when that has ended, or has failed.
-	Disturb(ctx context.Context, d spec.Disturbance, tell func(Step))
+	// Disturb makes a disturbance of the plan once. It calls report after each step has ended or failed.
+	Disturb(ctx context.Context, d spec.Disturbance, report func(Step))
 }
 
-// Conn is one connection to the target. Many clients call Do at once.
+// Conn is one connection to the target. Many clients call Do concurrently.
 type Conn interface {
-	// Do sends the request, once, and waits for its response, until the
-	// request's timeout or until ctx ends. It fills the whole response and
-	// keeps neither argument. ctx carries the phase.
+	// Do sends the request once and waits for its response, until the request's timeout or until ctx ends. It fills the
+	// whole response and retains neither argument. ctx carries the phase.
 	Do(ctx context.Context, req *Request, resp *Response)
 }
 
-// SharedConn is a Conn that keeps something for each of its clients, for example
-// a stream.
+// SharedConn is a Conn that keeps state for each of its clients, for example a stream.
 type SharedConn interface {
 	Conn
-	// Client returns the connection as the client with this global number has
-	// it: it carries one request at a time. It is called once for each client,
-	// for several at once, after the prefix was claimed.
+	// Client returns the connection for the client with this global number. It carries one request at a time. Client is
+	// called once for each client, concurrently, after the prefix was claimed.
 	Client(ctx context.Context, client int) (Conn, error)
 }
 
-// Request is one operation, on one key, on several that follow each other or
-// are named, on a lease, or on the name for which its client contends. What is alike
-// for all requests of a run a driver knows from its plan. It must not change what
+// Request is one operation: on one key, on several keys, on a lease, or on the name for which its client contends.
+// Settings that all requests of a run share are in the plan, which the driver knows. The driver must not change what
 // the fields point to.
 type Request struct {
 	Operation spec.Operation
-	// Key is that of an operation on one key; Value is set if it writes.
+	// Key is the key of an operation on one key. Value is set if the operation writes.
 	Key, Value []byte
-	// Pairs are those of an operation on several keys. Writes is how many of them,
-	// from the first on, are written; the others are read alone.
+	// Pairs are the keys of an operation on several keys. The first Writes of them are written; the others are only
+	// read.
 	Pairs  []Pair
 	Writes int
-	// Lease is the ID of the lease of an operation on one.
+	// Lease is the ID of the lease, for an operation on a lease.
 	Lease int64
-	// Create says of an object that it is not there yet, and Expires that it
-	// disappears after a while.
+	// Create: the object does not exist yet. Expires: the object is deleted after a while.
 	Create, Expires bool
-	// PageSize is how many objects a listing reads at once.
+	// PageSize is how many objects a listing reads per page.
 	PageSize int64
 	// End is the key before which a read of several keys ends; empty for one key.
 	End []byte
-	// Needs is how many of the keys must be there, see Missing.
+	// Needs is how many of the keys must exist, see Missing.
 	Needs int64
 	// Consistency of a read.
 	Consistency spec.Consistency
-	// Preload: the request writes what the load needs to be there. The settings of
-	// the workload are not for it.
+	// Preload: the request writes keys or leases that the load needs. The settings of the workload do not apply to it.
 	Preload bool
-	// Timeout is when, after it was sent, the request counts as failed.
+	// Timeout is how long after it was sent the request counts as failed.
 	Timeout time.Duration
 }
 
 // Pair is a key and the value to write to it.
 type Pair struct{ Key, Value []byte }
 
-// Response is how a request ended.
+// Response is the outcome of a request.
 type Response struct {
-	// Sent is the clock just before the write that carried the last byte of
-	// the request, or as near to it as the transport lets a caller come.
+	// Sent is the clock just before the write that carried the last byte of the request, or the nearest point to it
+	// that the transport exposes.
 	Sent Instant
-	// Received is the clock right after the read that delivered the end of the
-	// response.
+	// Received is the clock right after the read that delivered the end of the response.
 	Received Instant
-	// Cleared is when what a request that failed had left in the target was gone,
-	// as far as it could be, and the connection's next request of this client can
-	// begin; 0 if there was nothing to clear.
+	// Cleared is when everything that a failed request left in the target had been removed, as far as possible. Then
+	// this client's next request on the connection can begin. It is 0 if there was nothing to remove.
 	Cleared Instant
-	// Revision is that of the store after a put; 0 where the transport does not tell.
+	// Revision is the store's revision after a put; 0 if the transport does not report it.
 	Revision int64
-	// Code is empty for a success, else the name of a gRPC status code, for
-	// example CodeUnavailable.
+	// Code is empty for a success, else the name of a gRPC status code, for example CodeUnavailable.
 	Code string
-	// Detail is the target's words on a failure, for messages to people.
+	// Detail is the target's error message, for people.
 	Detail string
-	// Lost says of a success that it changed nothing, because another client
-	// had changed the key.
+	// Lost: the request succeeded but changed nothing, because another client had changed the key.
 	Lost bool
-	// Attempts is how often a success tried to commit, of an operation that can
-	// try more than once; else it is 0.
+	// Attempts is how often a successful operation tried to commit, for operations that can try more than once; else 0.
 	Attempts uint64
-	// Freed is, of a success that had to wait for another of this pod's clients,
-	// when that one heard that what it held is free, at most Received; else it is
-	// 0.
+	// Freed is set if a successful request had to wait for another client of this pod. It is when that client learned
+	// that the lock or leadership was released, at most Received; else 0.
 	Freed Instant
 }
 
-// The codes that the engine itself tells apart; any other is counted under its
-// own name.
+// The codes that the engine distinguishes. Any other code is counted under its own name.
 const (
 	CodeUnavailable      = "Unavailable"
 	CodeDeadlineExceeded = "DeadlineExceeded"
 	CodeCanceled         = "Canceled"
-	// CodeFailedPrecondition is how the grant of a lease fails that exists.
+	// CodeFailedPrecondition is the code for granting a lease that exists.
 	CodeFailedPrecondition = "FailedPrecondition"
 	CodeNotFound           = "NotFound"
-	// CodeUnimplemented is how a request ends of an operation that its driver does not
-	// know.
+	// CodeUnimplemented is the code for an operation that the driver does not support.
 	CodeUnimplemented = "Unimplemented"
 )
 
-// Unknown ends a request of an operation that a driver does not know. Nothing was
-// sent.
+// Unknown fills the response to an operation that the driver does not support. Nothing was sent.
 func (r *Response) Unknown(o spec.Operation) {
 	now := Now()
-	*r = Response{Sent: now, Received: now, Code: CodeUnimplemented, Detail: fmt.Sprintf("the driver does not know the operation %q", o)}
+	*r = Response{Sent: now, Received: now, Code: CodeUnimplemented, Detail: fmt.Sprintf("the driver does not support the operation %q", o)}
 }
 
-// Succeeded says whether the target did what the request wanted.
+// Succeeded reports whether the target carried out the request.
 func (r *Response) Succeeded() bool { return r.Code == "" }
 
 type phaseKey struct{}
@@ -190,28 +165,27 @@ func PhaseOf(ctx context.Context) results.Phase {
 	return results.PhaseControl
 }
 
-// Control is how the outside steers a session.
+// Control connects a session to the operator or the command that runs it.
 type Control interface {
-	// StartAt waits until the common start is known and returns it. It may lie
-	// in the past: the session then starts at once.
+	// StartAt waits until the common start time is known and returns it. If that time has passed, the session starts at
+	// once.
 	StartAt(ctx context.Context) (time.Time, error)
-	// Turn waits until a session whose plan awaits its turn may write.
+	// Turn waits until the session may write. It is called if the plan has AwaitTurn.
 	Turn(ctx context.Context) error
-	// Stopped is closed once the load is to end early.
+	// Stopped is closed when the load must end early.
 	Stopped() <-chan struct{}
 }
 
-// Missing says what is wrong with a request that the target has carried out on this
-// many keys, as the detail of a failure with CodeNotFound; it is empty if
-// nothing is wrong. Every key that is read or deleted was written before: to
-// find none is cheaper than to find it, and must not count as a success.
+// Missing returns the detail of a failure with CodeNotFound if the target found fewer keys than the request needs, else
+// an empty string. Every key that is read or deleted was written before. A read that finds no key is cheaper than one
+// that does, so it must not count as a success.
 func (r *Request) Missing(found int64) string {
 	if found >= r.Needs {
 		return ""
 	}
-	missing := "the key is not there"
+	missing := "the key does not exist"
 	if r.Needs > 1 {
-		missing = fmt.Sprintf("%s of %s keys are not there", text.Grouped(r.Needs-found), text.Grouped(r.Needs))
+		missing = fmt.Sprintf("%s of %s keys do not exist", text.Grouped(r.Needs-found), text.Grouped(r.Needs))
 	}
 	if r.Consistency == spec.Serializable {
 		missing += "; a member that lags behind may not have it yet"
@@ -219,38 +193,32 @@ func (r *Request) Missing(found int64) string {
 	return missing
 }
 
-// LaneConn is a Conn that can carry clients without a goroutine for each: they
-// are called, on the connection's loop, when their requests have ended. An
-// engine whose connections all are LaneConns runs its clients so.
+// LaneConn is a Conn that can carry clients without a goroutine for each of them. It calls them on the connection's
+// loop when their requests have ended. The engine uses this mode if all of its connections are LaneConns.
 type LaneConn interface {
 	Conn
-	// Loop is what calls this connection's clients. It is always the same.
+	// Loop returns the loop that calls this connection's clients. It is always the same.
 	Loop() Loop
-	// Lane returns a place for one client. done is called on the loop each time
-	// that the lane's request has ended.
+	// Lane returns a lane for one client. It calls done on the loop each time the lane's request has ended.
 	Lane(done func()) Lane
 }
 
-// Lane carries one request at a time. It is used on its connection's loop
-// alone.
+// Lane carries one request at a time. It is used only on its connection's loop.
 type Lane interface {
-	// Send sends the request, once. Both arguments belong to the lane until it
-	// calls done, which is never before Send has returned; then the response is
-	// filled as by Conn.Do.
+	// Send sends the request once. The lane uses both arguments until it calls done, which never happens before Send
+	// returns. At that point the response is filled as by Conn.Do.
 	Send(phase results.Phase, req *Request, resp *Response)
-	// Abort ends the request that is in flight, if one is, as Canceled.
+	// Abort ends the request in flight, if any, as Canceled.
 	Abort()
 }
 
-// Loop is one goroutine that serves connections and calls their clients. The
-// clients must not block it.
+// Loop is one goroutine that serves connections and calls their clients. Clients must not block it.
 type Loop interface {
-	// Post lets the loop call f soon. Any goroutine may post.
+	// Post makes the loop call f soon. Any goroutine may call Post.
 	Post(f func())
-	// Alarm lets the loop call f at an instant, instead of what it was told
-	// before. It is used on the loop alone.
+	// Alarm makes the loop call f at an instant, and replaces the previous alarm. It is called only on the loop.
 	Alarm(at Instant, f func())
-	// Exact says whether an alarm rings to some microseconds, and not to a
-	// millisecond. It never changes, and any goroutine may ask.
+	// Exact reports whether alarms are accurate to microseconds; otherwise they are accurate to a millisecond. It never
+	// changes, and any goroutine may call it.
 	Exact() bool
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Whatever the context interrupts, Run ends soon, without an error, and gives
-// up what it has claimed.
+// At every stage, an end of the context makes Run end soon, without an error, and release its claim.
 func TestAnInterruptionAtEachStage(t *testing.T) {
 	endless := answerAfter(time.Minute)
 	tests := map[string]struct {
@@ -62,8 +61,8 @@ func TestAnInterruptionAtEachStage(t *testing.T) {
 	}
 }
 
-// Where nobody ends a run whose time is over, each pod ends its own part, says that
-// time was why, and keeps what it has measured.
+// If no stop arrives when the run's time-out has passed, each pod ends its own part, reports the time-out as the
+// reason, and keeps its measurements.
 func TestASessionEndsByItsOwnTimer(t *testing.T) {
 	tests := map[string]struct {
 		silent       bool
@@ -82,7 +81,7 @@ func TestASessionEndsByItsOwnTimer(t *testing.T) {
 			f := FailureOf(s.Run(t.Context()))
 			got := s.Snapshot()
 			if f == nil || f.Reason != results.FailureTimedOut || got.Failure == nil || *got.Failure != *f {
-				t.Errorf("it ended with %+v and says %+v, wanted %s", f, got.Failure, results.FailureTimedOut)
+				t.Errorf("the session ended with %+v and reports %+v, wanted %s", f, got.Failure, results.FailureTimedOut)
 			}
 			if has := !got.Window.End.IsZero() && got.Started > 0; has != tc.wantMeasured || !got.Stopped || got.Cleaning != results.CleaningKeysDeleted {
 				t.Errorf("measured %v, stopped %v, keys %s; wanted measured %v, stopped, and no key left", has, got.Stopped, got.Cleaning, tc.wantMeasured)
@@ -91,9 +90,8 @@ func TestASessionEndsByItsOwnTimer(t *testing.T) {
 	}
 }
 
-// Who reads the last words of a pod that is killed while it deletes keys must see
-// that it had measured all, and when what came.
-func TestLastWordsComeOfWhatWasMeasured(t *testing.T) {
+// The termination message of a pod that is killed while it deletes keys contains the complete measurement and timeline.
+func TestTheMeasurementIsCompleteBeforeTheDeletion(t *testing.T) {
 	var words []*results.Snapshot
 	var s *Session
 	s, err := NewSession(Config{
@@ -107,7 +105,7 @@ func TestLastWordsComeOfWhatWasMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(words) != 1 || words[0].Stage != results.StageCleaning || !words[0].HasMeasured() || words[0].Timeline.Interval == 0 {
-		t.Errorf("wanted them once, with all of the measured window, got %+v", words)
+		t.Errorf("wanted one call of Measured with the complete window, got %+v", words)
 	}
 }
 
@@ -148,7 +146,7 @@ func TestAStopKeepsWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// What is still awaited after a stop makes the window no longer.
+// Requests that are outstanding at a stop do not extend the window.
 func TestAWindowEndsBeforeItIsDrained(t *testing.T) {
 	control := newControl()
 	var s *Session
@@ -191,7 +189,7 @@ func TestAnEndOfTheLoadIsNoStop(t *testing.T) {
 
 func TestFailuresKeepTheirReason(t *testing.T) {
 	refused := Errorf(results.FailurePrefixNotEmpty, "the prefix holds keys")
-	unreachable := Errorf(results.FailureTargetUnreachable, "nobody there")
+	unreachable := Errorf(results.FailureTargetUnreachable, "connection refused")
 	tests := map[string]struct {
 		step     string
 		err      error
@@ -237,7 +235,7 @@ func TestAStartThatNeverComesEndsAtThePlansTimeout(t *testing.T) {
 	}
 }
 
-func TestKeysThatStayAreTold(t *testing.T) {
+func TestKeysThatAreLeftAreReported(t *testing.T) {
 	d := &fakeDriver{hook: func(_ context.Context, step string) error {
 		if step == "release" {
 			return errors.New("gone")

@@ -19,16 +19,15 @@ type engine struct {
 	workload *workload.Workload
 	clients  []*client
 	recorder *recorder
-	// ledger is told of measured puts; nil where nobody watches.
+	// ledger is notified of measured puts; nil if the run has no watchers.
 	ledger *ledger
 
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
-	// owed counts the arrivals that were taken from the schedule and never sent.
-	owed atomic.Int64
-	// runners run the clients if their connections have loops; else each client
-	// has a goroutine.
+	// unsent counts the arrivals that were taken from the schedule and never sent.
+	unsent atomic.Int64
+	// runners run the clients if their connections have loops. Otherwise each client has a goroutine.
 	runners []*runner
 }
 
@@ -36,13 +35,11 @@ func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder
 	return &engine{plan: p, workload: w, clients: clients, recorder: r}
 }
 
-// sendGrace is how long after the window's end what was due in it is still
-// sent, as clients are free: a wake-up that comes late must not look like a
-// client that never was free. What is owed after that is owed for want of clients.
+// sendGrace is how long after the window's end free clients still send arrivals that were due in it. Without it, a late
+// wake-up would look like a lack of free clients. Arrivals unsent after the grace lacked a free client.
 const sendGrace = 100 * time.Millisecond
 
-// prepare lays out the stints of a load that starts at an instant. close must
-// follow.
+// prepare creates the stints of a load that starts at an instant. The caller must call close.
 func (e *engine) prepare(part plan.Part, start Instant) {
 	w0 := start.Add(e.plan.Load.Warmup())
 	end, limit := never, part.Requests
@@ -54,8 +51,7 @@ func (e *engine) prepare(part plan.Part, start Instant) {
 	e.measured.grace = sendGrace
 }
 
-// walk returns this pod's way through the schedule of a stint, nil in a closed
-// loop.
+// walk returns this pod's arrivals in the schedule of a stint; nil in a closed loop.
 func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 	if !e.plan.Load.OpenLoop() {
 		return nil
@@ -67,8 +63,7 @@ func (e *engine) walk(stream workload.Stream, part plan.Part) *arrival.Walk {
 	return schedule.Even(share)
 }
 
-// schedule returns the rate of a stint. A warm-up keeps the rate with which the
-// window begins.
+// schedule returns the rate of a stint. A warm-up has the rate at which the window begins.
 func (e *engine) schedule(stream workload.Stream) arrival.Schedule {
 	stretches := e.plan.Load.Stretches()
 	if stream == workload.Warmup || len(stretches) == 0 {
@@ -88,15 +83,14 @@ func (e *engine) close() {
 // stop ends the load now: nothing new is sent.
 func (e *engine) stop() {
 	now := Now()
-	// In this order: who finds the warm-up over goes on to the window.
+	// The order matters: a client that finds the warm-up over goes on to the window.
 	e.measured.stop(now)
 	e.warmup.stop(now)
 	e.wakeRunners()
 }
 
-// start lets all clients go and returns a channel that is closed when the last
-// of them is done. They end by themselves when both stints are over, or soon
-// after ctx ends.
+// start starts all clients and returns a channel that is closed when the last of them is done. Clients end when both
+// stints are over, or soon after ctx ends.
 func (e *engine) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	if e.runners = newRunners(e, &running); e.runners != nil {
@@ -114,8 +108,8 @@ func (e *engine) start(ctx context.Context) <-chan struct{} {
 	return done
 }
 
-// isCoarse says whether arrivals are waited for by timers that are late by up to a
-// millisecond. It is known once the load has started.
+// isCoarse reports whether arrivals are paced by timers that are late by up to a millisecond. It is valid once the load
+// has started.
 func (e *engine) isCoarse() bool {
 	if !e.measured.scheduled() {
 		return false
@@ -139,8 +133,8 @@ func (e *engine) run(ctx context.Context, c *client) {
 	e.closedLoop(measured, c, e.measured, due)
 }
 
-// closedLoop sends one request after the other; each is due when the response
-// of the one before was there, and what it left is cleared. It returns when the next one would be due.
+// closedLoop sends one request after the other. Each is due when the previous response was received and cleaned up. It
+// returns when the next request would be due.
 func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instant) Instant {
 	for !s.over(due) {
 		ordinal, ok := s.draw()
@@ -148,12 +142,12 @@ func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instan
 			break
 		}
 		e.send(ctx, c, s, ordinal, due)
-		due = c.rest(ctx.Done())
+		due = c.nextDue(ctx.Done())
 	}
 	return due
 }
 
-// openLoop sends what is due whenever this client is free.
+// openLoop sends the next due arrival each time this client is free.
 func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 	for {
 		ordinal, due, ok := s.await()
@@ -174,20 +168,20 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, d
 		return
 	}
 	due = c.response.Received.Add(hold)
-	// What was won is given up even if the load was cut off meanwhile.
-	c.hold(ctx, due)
+	// The client releases what it acquired even if the load was cut off meanwhile.
+	c.waitUntil(ctx, due)
 	c.do(ctx, next)
 	e.account(c, s, next, due)
 }
 
-// follow lets a ledger know of the measured puts from now on; nil is nobody.
-func (e *engine) follow(l *ledger) {
+// setLedger sets the ledger that is notified of measured puts; it may be nil.
+func (e *engine) setLedger(l *ledger) {
 	if e.ledger = l; l != nil {
 		l.inWindow = e.inWindow
 	}
 }
 
-// announce tells the ledger of a measured put before it can have an event.
+// announce registers a measured put with the ledger before its events can arrive.
 func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 	if e.ledger == nil || s != e.measured {
 		return
@@ -197,8 +191,7 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 	}
 }
 
-// account counts how the client's request has ended, and records it if it was
-// measured.
+// account counts the outcome of the client's request, and records it if it was measured.
 func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
 	cut := e.cutUnder(&c.response)
 	if cut == 0 {
@@ -216,8 +209,7 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 	}
 }
 
-// cutUnder is when the drain was cut off under a request, 0 if that was answered
-// or has failed by itself.
+// cutUnder returns when the drain was cut off; 0 if it was not, or if the request succeeded.
 func (e *engine) cutUnder(r *Response) Instant {
 	if r.Succeeded() {
 		return 0
@@ -225,7 +217,7 @@ func (e *engine) cutUnder(r *Response) Instant {
 	return Instant(e.cut.Load())
 }
 
-// settle tells the ledger how a measured put has ended.
+// settle reports the outcome of a measured put to the ledger.
 func (e *engine) settle(c *client, op workload.Operation) {
 	if e.ledger == nil {
 		return
@@ -241,8 +233,8 @@ func (e *engine) outcome(c *client, s *stint, due Instant) requestOutcome {
 	}
 }
 
-// carry counts the answer to a request of the warm-up that came in a window of
-// some duration: for throughput it stands for one that the window's end cuts off.
+// carry counts a response to a warm-up request that arrives in a window of fixed duration. For throughput it offsets a
+// response that the window's end cuts off.
 func (e *engine) carry(c *client, op workload.Operation) {
 	r := &c.response
 	if e.plan.Load.Requests == nil && r.Succeeded() && r.Received >= e.measured.start && e.inWindow(r.Received) {
@@ -250,15 +242,14 @@ func (e *engine) carry(c *client, op workload.Operation) {
 	}
 }
 
-// inWindow says whether a response came in the window. A window that requests
-// bound lasts until its last response.
+// inWindow reports whether a response arrived in the window. A window bound by requests lasts until its last response.
 func (e *engine) inWindow(received Instant) bool {
 	return e.plan.Load.Requests != nil || !e.measured.over(received)
 }
 
-// drain waits until all clients are done, for at most a while, and less once
-// ctx has ended; then it cuts off what is in flight and counts it, and what
-// the schedule still owes, as censored. Nothing is in flight when it returns.
+// drain waits until all clients are done, for at most atMost, and for less after ctx has ended. Then it aborts the
+// requests in flight and counts them, and the arrivals that were never sent, as censored. Nothing is in flight when it
+// returns.
 func (e *engine) drain(ctx context.Context, done <-chan struct{}, atMost time.Duration, abort context.CancelFunc) {
 	if !waitFor(ctx, Now().Add(atMost), done) {
 		waitFor(context.WithoutCancel(ctx), Now().Add(min(atMost, interruptedDrain)), done)
@@ -268,7 +259,7 @@ func (e *engine) drain(ctx context.Context, done <-chan struct{}, atMost time.Du
 		abort()
 		<-done
 	}
-	e.censorOwed()
+	e.censorUnsent()
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -280,9 +271,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// censorOwed counts the arrivals that were due before the window's end and
-// were never sent, because all clients were busy.
-func (e *engine) censorOwed() {
+// censorUnsent counts the arrivals that were due before the window's end and were never sent, because all clients were
+// busy.
+func (e *engine) censorUnsent() {
 	if !e.measured.scheduled() {
 		return
 	}
@@ -290,16 +281,16 @@ func (e *engine) censorOwed() {
 	if end == 0 {
 		end = Now()
 	}
-	e.measured.takeOwed(func(ordinal int64, due Instant, n int64) {
+	e.measured.takeUnsent(func(ordinal int64, due Instant, n int64) {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
 		e.recorder.censor(uint64(n), op.Kind, end-due)
-		e.owed.Add(n)
+		e.unsent.Add(n)
 	})
 }
 
-// started is how many measured requests were sent so far.
+// started returns how many measured requests were sent so far.
 func (e *engine) started() uint64 {
-	// Clients that find nothing left in a closed loop draw beyond the limit.
+	// Closed-loop clients draw ordinals beyond the limit before they stop.
 	taken := min(e.measured.next.Load(), e.measured.limit)
-	return uint64(max(taken-e.owed.Load(), 0))
+	return uint64(max(taken-e.unsent.Load(), 0))
 }

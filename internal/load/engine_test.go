@@ -18,7 +18,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Every arrival that is due in the window is counted once: sent, or owed.
+// Every arrival that is due in the window is counted once, as sent or as unsent.
 func TestAnOpenLoopCountsEveryArrival(t *testing.T) {
 	for _, pods := range []int{1, 3} {
 		p := planOf(forOneSecond(1_000), func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = int32(pods), 1 })
@@ -50,10 +50,9 @@ func latenessCount(s *results.Snapshot) uint64 {
 	return n
 }
 
-// A stall of the target delays the requests that were due meanwhile, and their
-// latency says so: what a tool that waits for a response before it counts the
-// next request omits.
-func TestAStallShowsInTheLatencyOfWhatWasDueMeanwhile(t *testing.T) {
+// A stall of the target delays the requests that become due meanwhile, and their latency shows it. A tool that sends
+// the next request only after a response omits this.
+func TestAStallShowsInTheLatencyOfRequestsDueDuringIt(t *testing.T) {
 	const stall = 400 * time.Millisecond
 	var first atomic.Int64
 	d := &fakeDriver{answer: func(ctx context.Context, req *Request, resp *Response) {
@@ -61,7 +60,7 @@ func TestAStallShowsInTheLatencyOfWhatWasDueMeanwhile(t *testing.T) {
 			return
 		}
 		first.CompareAndSwap(0, int64(Now()))
-		// The target freezes from 200 ms after the first request on.
+		// The target stalls from 200 ms after the first request on.
 		began := Instant(first.Load()).Add(200 * time.Millisecond)
 		if now := Now(); now > began && now < began.Add(stall) {
 			answerAfter(began.Add(stall).Sub(now))(ctx, req, resp)
@@ -94,9 +93,8 @@ func countAbove(h *results.Histogram, d time.Duration) uint64 {
 	return above
 }
 
-// A target that stops to answer: what is in flight is censored when the drain
-// is over, and so is what the schedule owes.
-func TestWhatHasNoAnswerIsCensored(t *testing.T) {
+// The target stops answering. After the drain, requests in flight and unsent arrivals are censored.
+func TestUnansweredRequestsAreCensored(t *testing.T) {
 	tests := map[string]struct {
 		rate int64
 		want func(ended) bool
@@ -127,8 +125,8 @@ func TestWhatHasNoAnswerIsCensored(t *testing.T) {
 	}
 }
 
-// What fails, or is cut off, was late as well: most of all in a bad moment.
-func TestEveryRequestOfAnOpenLoopThatWasSentHasALateness(t *testing.T) {
+// Requests that fail or are cut off have a lateness too.
+func TestEverySentRequestOfAnOpenLoopHasALateness(t *testing.T) {
 	const late = 50 * time.Millisecond
 	tests := map[string]func(ctx context.Context, resp *Response){
 		"answered": func(context.Context, *Response) {},
@@ -159,14 +157,14 @@ func TestEveryRequestOfAnOpenLoopThatWasSentHasALateness(t *testing.T) {
 	}
 }
 
-// The drain sends nothing new, however much the schedule owes.
+// The drain sends nothing new, however large the backlog is.
 func TestTheBacklogIsNotSentAfterTheWindow(t *testing.T) {
 	d := &fakeDriver{answer: answerAfter(200 * time.Millisecond)}
 	s := run(t, planOf(forOneSecond(1_000), putting, func(p *plan.Plan) { p.Load.Clients, p.Load.Connections = 5, 5 }), d)
 	e := endedOf(s)
 	// Five clients send five requests each in a second.
 	if e.Succeeded < 5 || e.Succeeded > 30 || e.Succeeded+e.Censored != 1_000 {
-		t.Errorf("requests ended as %+v, wanted some 25 answered and the rest owed", e)
+		t.Errorf("requests ended as %+v, wanted some 25 successes and the rest censored", e)
 	}
 }
 
@@ -199,9 +197,8 @@ func TestFailedRequestsAreCountedByCode(t *testing.T) {
 	}
 }
 
-// A target that refuses at once is not hammered: each client tries at growing
-// intervals, so that it fails some seven times in a second.
-func TestADeadTargetIsNotHammered(t *testing.T) {
+// The target refuses at once. Each client retries at growing intervals and fails some seven times in a second.
+func TestClientsBackOffFromADeadTarget(t *testing.T) {
 	d := &fakeDriver{answer: func(ctx context.Context, _ *Request, resp *Response) {
 		if PhaseOf(ctx) == results.PhaseMeasured {
 			resp.Code, resp.Received = CodeUnavailable, resp.Sent
@@ -236,15 +233,14 @@ func TestSnapshotsAreConsistentWhileTheLoadRuns(t *testing.T) {
 	}
 }
 
-// nullConn answers at once and allocates nothing.
+// nullConn responds at once and allocates nothing.
 type nullConn struct{}
 
 func (nullConn) Do(_ context.Context, _ *Request, resp *Response) {
 	*resp = Response{Sent: Now(), Received: Now()}
 }
 
-// benchEngine is an engine with one client on a null connection, in a window
-// that does not end.
+// benchEngine is an engine with one client on a null connection, in a window without an end.
 func benchEngine(tb testing.TB) (*engine, *client) {
 	tb.Helper()
 	p := planOf(func(p *plan.Plan) { p.Load.Requests = new(int64(1 << 40)) })
@@ -260,7 +256,7 @@ func benchEngine(tb testing.TB) (*engine, *client) {
 	return e, c
 }
 
-// A client that finds the warm-up stopped must not take that for its end.
+// A client that finds the warm-up stopped must not take that for its normal end.
 func TestAStopInTheWarmUpMeasuresNothing(t *testing.T) {
 	p := planOf(func(p *plan.Plan) { p.Load.WarmupSeconds = 60 })
 	part, err := p.Part(0)
@@ -276,7 +272,7 @@ func TestAStopInTheWarmUpMeasuresNothing(t *testing.T) {
 		e := newEngine(p, w, clients, r)
 		e.prepare(part, Now())
 		done := e.start(t.Context())
-		// The clients are at it: they have drawn something.
+		// Wait until the clients have drawn an operation.
 		for e.warmup.next.Load() == 0 {
 			runtime.Gosched()
 		}
@@ -294,7 +290,7 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	ctx := WithPhase(t.Context(), results.PhaseMeasured)
 	allocations := testing.AllocsPerRun(1_000, func() {
 		ordinal, _ := e.measured.draw()
-		e.send(ctx, c, e.measured, ordinal, c.rest(ctx.Done()))
+		e.send(ctx, c, e.measured, ordinal, c.nextDue(ctx.Done()))
 	})
 	if allocations != 0 {
 		t.Errorf("%v allocations per request", allocations)
@@ -307,12 +303,12 @@ func BenchmarkRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		ordinal, _ := e.measured.draw()
-		e.send(ctx, c, e.measured, ordinal, c.rest(ctx.Done()))
+		e.send(ctx, c, e.measured, ordinal, c.nextDue(ctx.Done()))
 	}
 }
 
-// BenchmarkRecord is what it costs to count a request of an open loop: no two in a
-// row are alike, and time goes on.
+// BenchmarkRecord measures the cost of counting an open-loop request. Successive requests differ, and the clock
+// advances.
 func BenchmarkRecord(b *testing.B) {
 	r, requests := newRecorder(), variedRequests()
 	b.ReportAllocs()
@@ -327,8 +323,7 @@ func BenchmarkRecord(b *testing.B) {
 
 type variedRequest struct{ lateness, latency Instant }
 
-// variedRequests are as late as a timer of the kernel makes them, and answered in
-// 50 µs to some milliseconds.
+// variedRequests have the lateness of a kernel timer, and responses after 50 µs to some milliseconds.
 func variedRequests() *[4096]variedRequest {
 	r, out := rand.New(rand.NewPCG(1, 1)), new([4096]variedRequest)
 	for i := range out {
@@ -339,7 +334,7 @@ func variedRequests() *[4096]variedRequest {
 	return out
 }
 
-// Many clients record on few shards; none may be lost.
+// Many clients record on few shards; no record may be lost.
 func TestRecordersLoseNothing(t *testing.T) {
 	r := newRecorder()
 	const clients, each = 16, 2_000

@@ -7,14 +7,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Error is why a session could not do its part, in the words that the operator
-// shows.
+// Error is why a session could not do its part. The operator shows its message.
 type Error struct {
 	// Reason becomes the reason of the run's condition.
 	Reason results.FailureReason
-	// Message names the thing that failed and says what to do.
+	// Message names what failed and says what to do.
 	Message string
-	// Err is the cause, nil if there is none beneath.
+	// Err is the cause; nil if there is none.
 	Err error
 }
 
@@ -24,14 +23,14 @@ func Errorf(reason results.FailureReason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// Error returns the message, behind its reason.
+// Error returns the reason and the message.
 func (e *Error) Error() string { return string(e.Reason) + ": " + e.Message }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// FailureOf returns what an error of Run says to the operator, and nil for a
-// nil error. An error without a reason of its own is FailurePodFailed.
+// FailureOf returns the failure that an error of Run reports to the operator; nil for a nil error. An error without its
+// own reason is FailurePodFailed.
 func FailureOf(err error) *results.Failure {
 	if err == nil {
 		return nil

@@ -14,28 +14,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// fakeDriver is a Driver without a target. Its zero value answers everything
-// at once; hooks, called before each answer, change that.
+// fakeDriver is a Driver without a target. Its zero value responds at once; hooks, called before each response, change
+// that.
 type fakeDriver struct {
-	// hook is called for every step but requests, by the step's name; what it
-	// returns is the step's error.
+	// hook is called for every step except requests, with the step's name. Its result is the step's error.
 	hook func(ctx context.Context, step string) error
-	// answer fills the response of a request that was just sent; the time at which it
-	// came only if that is to be another than now.
+	// answer fills the response of a request that was just sent; Received defaults to now.
 	answer func(ctx context.Context, req *Request, resp *Response)
-	// memory has the resident memory in bytes of the members that are sampled.
+	// memory is the resident memory in bytes of the sampled members.
 	memory map[string]int64
-	// first is what the preflight sees of the members; none is one that is well.
+	// first is the preflight's view of the members; nil means a healthy one.
 	first func() members.View
-	// view is what the members say; nil is nothing.
+	// view is the members' view; nil means an empty one.
 	view func() members.View
-	// sample changes what a member's metrics say.
+	// sample changes a member's metrics.
 	sample func(n int64, s *members.Sample)
 
 	samples atomic.Int64
 	counter RequestCounter
 	mutex   sync.Mutex
-	// sent has how often each operation was sent, by phase.
+	// sent is how often each operation was sent, by phase.
 	sent     map[results.Phase]map[string]int
 	steps    []string
 	released atomic.Bool
@@ -78,7 +76,7 @@ func (d *fakeDriver) Release(ctx context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
 
-// Sample shows a counter that rises by one with each sample.
+// Sample returns a counter that rises by one with each sample.
 func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 	n := d.samples.Add(1)
 	out := map[string]members.Sample{}
@@ -96,11 +94,11 @@ func (d *fakeDriver) Sample(context.Context) map[string]members.Sample {
 	return out
 }
 
-// Disturb takes as long as the hook does.
-func (d *fakeDriver) Disturb(ctx context.Context, p spec.Disturbance, tell func(Step)) {
+// Disturb lasts as long as the hook.
+func (d *fakeDriver) Disturb(ctx context.Context, p spec.Disturbance, report func(Step)) {
 	s := Step{Began: Now(), Member: "a"}
 	s.Err = d.step(ctx, string(p.Type))
-	tell(s)
+	report(s)
 }
 
 func (d *fakeDriver) View(context.Context) members.View {
@@ -145,7 +143,7 @@ func (d *fakeDriver) note(phase results.Phase, operation string) {
 	d.sent[phase][operation]++
 }
 
-// sentBy adds up what several pods have sent in a phase.
+// sentBy adds up the requests of several pods in a phase.
 func sentBy(drivers []*fakeDriver, phase results.Phase) map[string]int {
 	sum := map[string]int{}
 	for _, d := range drivers {
@@ -156,14 +154,14 @@ func sentBy(drivers []*fakeDriver, phase results.Phase) map[string]int {
 	return sum
 }
 
-// fakeControl starts a session at once, unless told otherwise.
+// fakeControl starts a session at once by default.
 type fakeControl struct {
-	// at is the common start; zero is now.
+	// at is the common start; zero means now.
 	at time.Time
-	// silent never tells a start.
+	// silent: no start is ever announced.
 	silent  bool
 	stopped chan struct{}
-	// turn is closed when it is the session's; nil is at once.
+	// turn is closed when the session may write; nil means at once.
 	turn chan struct{}
 }
 
@@ -196,7 +194,7 @@ func (c *fakeControl) Turn(ctx context.Context) error {
 
 func (c *fakeControl) Stopped() <-chan struct{} { return c.stopped }
 
-// planOf is a small plan of one pod; changes are applied to it.
+// planOf returns a small plan of one pod, with changes applied.
 func planOf(changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
 		Version: plan.Version, RunUID: "uid", Name: "test/run", TimeoutSeconds: 60,
@@ -225,20 +223,19 @@ func shortValues() spec.Values {
 	return spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 8}
 }
 
-// putting lets a plan write alone.
+// putting limits a plan to writes.
 func putting(p *plan.Plan) {
 	p.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: fewKeys(), Values: shortValues()}}
 }
 
-// forOneSecond is a closed loop, or with a rate an open loop, over the shortest
-// window that a plan can ask for.
+// forOneSecond is a closed loop, or with a rate an open loop, over the shortest possible window.
 func forOneSecond(rate int64) func(*plan.Plan) {
 	return func(p *plan.Plan) {
 		p.Load.Requests, p.Load.DurationSeconds, p.Load.Rate = nil, new(int32(1)), perSecond(rate)
 	}
 }
 
-// perSecond is the schedule of an open loop; without a rate, it is a closed one's.
+// perSecond is the schedule of an open loop; nil, for a closed one, without a rate.
 func perSecond(rate int64) *spec.Rate {
 	if rate == 0 {
 		return nil
@@ -255,8 +252,7 @@ func newSession(t *testing.T, p plan.Plan, index int, d *fakeDriver, c Control) 
 	return s
 }
 
-// runParts runs all parts of a plan at once, each on its driver, and returns
-// their final snapshots.
+// runParts runs all parts of a plan concurrently, each on its driver, and returns their final snapshots.
 func runParts(t *testing.T, p plan.Plan, drivers []*fakeDriver) []*results.Snapshot {
 	t.Helper()
 	snapshots := make([]*results.Snapshot, p.Pods())
@@ -280,7 +276,7 @@ func run(t *testing.T, p plan.Plan, d *fakeDriver) *results.Snapshot {
 	return runParts(t, p, []*fakeDriver{d})[0]
 }
 
-// ended is how many measured requests ended, and in which way.
+// ended counts the measured requests by outcome.
 type ended struct{ Succeeded, Failed, Censored uint64 }
 
 func endedOf(s *results.Snapshot) ended {

@@ -6,17 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KernelClock tells Instants as CLOCK_MONOTONIC, by which timers of the kernel
-// wait for absolute deadlines: however long it takes to set one, it expires when
-// it was to.
+// KernelClock converts Instants to CLOCK_MONOTONIC, so that kernel timers can wait for absolute deadlines. The time
+// that it takes to set such a timer does not delay its expiry.
 type KernelClock struct {
-	// origin is what CLOCK_MONOTONIC shows at Instant 0.
+	// origin is the reading of CLOCK_MONOTONIC at Instant 0.
 	origin Instant
 }
 
-// NewKernelClock compares both clocks. It fails where the kernel's cannot be read.
+// NewKernelClock compares both clocks. It fails if the kernel's clock cannot be read.
 func NewKernelClock() (KernelClock, error) {
-	// Reading our clock first errs to the late side: nothing starts early.
+	// Our clock is read first, so that an error makes a start late, never early.
 	ours := Now()
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -25,8 +24,7 @@ func NewKernelClock() (KernelClock, error) {
 	return KernelClock{Instant(now.Nano()) - ours}, nil
 }
 
-// SetTimer lets a timerfd of CLOCK_MONOTONIC expire at an instant, which is at
-// once if it has passed.
+// SetTimer arms a timerfd of CLOCK_MONOTONIC for an instant. If the instant has passed, the timer expires at once.
 func (c KernelClock) SetTimer(fd int, at Instant) error {
 	// A deadline of 0 would disarm the timer.
 	deadline := max(at.Add(time.Duration(c.origin)), 1)

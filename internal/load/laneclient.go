@@ -6,17 +6,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// laneClient is a client that is called when its request has ended.
+// laneClient is a client that is called back when its request has ended.
 type laneClient struct {
 	*client
 	runner *runner
 	lane   Lane
 
-	// stage, operation and due belong to the request in flight.
-	stage     stage
+	// current, operation and due belong to the request in flight.
+	current   phaseStint
 	operation workload.Operation
 	due       Instant
-	// at is the index of the client's stage in a closed loop.
+	// at is the index of the client's stint in a closed loop.
 	at int
 	// pausing: the client waits before its next request.
 	pausing bool
@@ -28,17 +28,17 @@ func newLaneClient(c *client, conn LaneConn, r *runner) *laneClient {
 	return l
 }
 
-func (l *laneClient) send(s stage, ordinal int64, due Instant) {
-	l.stage, l.due = s, due
+func (l *laneClient) send(s phaseStint, ordinal int64, due Instant) {
+	l.current, l.due = s, due
 	l.operation = l.workload.At(s.stream, s.part.Number(ordinal))
 	l.prepare(l.operation)
 	l.lane.Send(s.phase, &l.request, &l.response)
 }
 
-// done is called when the request has ended.
+// done is called back when the request has ended.
 func (l *laneClient) done() {
-	l.runner.engine.account(l.client, l.stage.stint, l.operation, l.due)
-	if l.stage.scheduled() {
+	l.runner.engine.account(l.client, l.current.stint, l.operation, l.due)
+	if l.current.scheduled() {
 		l.runner.putFree(l)
 		return
 	}
@@ -58,11 +58,10 @@ func (l *laneClient) wakeUp() {
 	}
 }
 
-// resume sends the next request of a closed loop, which is due now. After the
-// last one it lets the client go.
+// resume sends the next request of a closed loop, which is due now. After the last one, the client is done.
 func (l *laneClient) resume(due Instant) {
-	for ; l.at < len(l.runner.stages); l.at++ {
-		s := l.runner.stages[l.at]
+	for ; l.at < len(l.runner.stints); l.at++ {
+		s := l.runner.stints[l.at]
 		if s.over(due) {
 			continue
 		}
@@ -74,8 +73,8 @@ func (l *laneClient) resume(due Instant) {
 	l.runner.running.Done()
 }
 
-// clientQueue is a queue with room for all clients of a runner. Clients serve
-// in turns, and so do their connections.
+// clientQueue is a FIFO with room for all clients of a runner, so that clients, and their connections, send in
+// rotation.
 type clientQueue struct {
 	clients       []*laneClient
 	first, length int

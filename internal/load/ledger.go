@@ -10,28 +10,27 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// ledger matches the events that this pod's watchers see with its own measured
-// puts, which made them:
+// ledger matches the events that this pod's watchers receive with the pod's own measured puts:
 //
-//	announce ──► [ events that come before the answer wait ] ──► settle
-//	                                                              │ acknowledged: timed
-//	                                                              ▼ failed: forgotten
-//	             [ events that come after it are timed at once ] ──► all seen, or missed
+//	announce ──► [ events before the response are kept ] ────────► settle
+//	                                                              │ put succeeded: events are timed
+//	                                                              ▼ put failed: events are dropped
+//	             [ events after the response are timed at once ] ──► all received, or missed
 //
-// A put that failed may have been carried out or not: its events are not expected.
+// A failed put may or may not have been carried out, so its events are not expected.
 type ledger struct {
 	pod      int
 	recorder *recorder
-	// inWindow says whether something happened before the measured window's end.
+	// inWindow reports whether an instant lies before the end of the measured window.
 	inWindow func(Instant) bool
 
-	// everywhere is how many watchers watch all keys, and onKey how many watch
-	// one, by its number. Neither changes once the load has begun.
+	// everywhere is how many watchers watch all keys, and onKey how many watch one key, by its number. Neither changes
+	// once the load has begun.
 	everywhere int
 	onKey      map[int64]int
 
 	pages [ledgerPages]ledgerPage
-	// outstanding is how many events are to come; settled hears when none is.
+	// outstanding is how many events are still expected. settled receives when it drops to 0.
 	outstanding atomic.Int64
 	settled     chan struct{}
 	closed      atomic.Bool
@@ -40,34 +39,33 @@ type ledger struct {
 }
 
 const (
-	// ledgerPages is how many parts the ledger has, each with a lock of its own.
+	// ledgerPages is the number of parts of the ledger. Each has its own lock.
 	ledgerPages    = 1 << ledgerPageBits
 	ledgerPageBits = 5
-	// pageLimit is how many puts a page follows at once, so that watchers that
-	// hang cost some 40 MB at most: the events of further puts count as missed.
+	// pageLimit is how many puts a page tracks at once. It limits the memory for hung watchers to about 40 MB. Events
+	// of further puts count as missed.
 	pageLimit = 8192
-	// earlyKept is the largest room for early events, 16 KB of them, that is kept
-	// for another put. There are no more such rooms than puts that were without an
-	// answer at once, and so than clients.
+	// earlyKept is the largest capacity of a buffer for early events, 16 KB of them, that is reused. There are no more
+	// such buffers than puts in flight, and so than clients.
 	earlyKept = 1024
 )
 
-// ledgerPage has a part of the puts, by their sequence.
+// ledgerPage holds a part of the puts, by sequence.
 type ledgerPage struct {
 	mutex sync.Mutex
 	puts  map[int64]*watchedPut
-	// free are puts to be used again, and rooms those for early events.
-	free  []*watchedPut
-	rooms [][]earlyEvent
+	// free are puts for reuse, and buffers are buffers of early events for reuse.
+	free    []*watchedPut
+	buffers [][]earlyEvent
 }
 
-// watchedPut is a put of which not all events have been seen.
+// watchedPut is a put with events still expected.
 type watchedPut struct {
 	due, received Instant
 	acknowledged  bool
-	// left is how many events are to come.
+	// left is how many events are still expected.
 	left int
-	// early are the events that came before the answer, until that comes.
+	// early are the events that arrived before the response, until it arrives.
 	early []earlyEvent
 }
 
@@ -86,8 +84,7 @@ func newLedger(pod int, r *recorder) *ledger {
 	return l
 }
 
-// open takes note of a watcher, of one thing or, if what is 0, of everything, and
-// returns its number.
+// open registers a watcher of one key, or of all keys if what is 0, and returns its number.
 func (l *ledger) open(what int64) int {
 	if what != 0 {
 		l.onKey[what]++
@@ -97,16 +94,15 @@ func (l *ledger) open(what int64) int {
 	return int(l.watchers.Add(1)) - 1
 }
 
-// fanOut is how many watchers see a put of a key.
+// fanOut returns how many watchers receive an event of a put of a key.
 func (l *ledger) fanOut(key int64) int { return l.everywhere + l.onKey[key] }
 
-// page scatters sequences by Fibonacci hashing: those of one pod are all alike
-// modulo pods.
+// page spreads sequences by Fibonacci hashing: those of one pod are all equal modulo pods.
 func (l *ledger) page(sequence int64) *ledgerPage {
 	return &l.pages[uint64(sequence)*0x9e3779b97f4a7c15>>(64-ledgerPageBits)]
 }
 
-// announce takes note of a put that is about to be sent.
+// announce registers a put that is about to be sent.
 func (l *ledger) announce(key, sequence int64, due Instant) {
 	fanOut := l.fanOut(key)
 	p := l.page(sequence)
@@ -132,23 +128,23 @@ func (p *ledgerPage) take() *watchedPut {
 	return put
 }
 
-// keep keeps an event that came before the answer.
-func (p *ledgerPage) keep(put *watchedPut, e earlyEvent) {
-	if last := len(p.rooms) - 1; put.early == nil && last >= 0 {
-		put.early, p.rooms = p.rooms[last], p.rooms[:last]
+// addEarly keeps an event that arrived before the response.
+func (p *ledgerPage) addEarly(put *watchedPut, e earlyEvent) {
+	if last := len(p.buffers) - 1; put.early == nil && last >= 0 {
+		put.early, p.buffers = p.buffers[last], p.buffers[:last]
 	}
 	put.early = append(put.early, e)
 }
 
-// vacate gives up a put's room for early events.
-func (p *ledgerPage) vacate(put *watchedPut) {
-	if room := cap(put.early); room > 0 && room <= earlyKept {
-		p.rooms = append(p.rooms, put.early[:0])
+// recycle takes back a put's buffer of early events.
+func (p *ledgerPage) recycle(put *watchedPut) {
+	if size := cap(put.early); size > 0 && size <= earlyKept {
+		p.buffers = append(p.buffers, put.early[:0])
 	}
 	put.early = nil
 }
 
-// settle takes note of how a put has ended, which settles what of its events.
+// settle records the outcome of a put and decides what happens to its events.
 func (l *ledger) settle(key, sequence int64, response *Response) {
 	p := l.page(sequence)
 	p.mutex.Lock()
@@ -156,8 +152,8 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	put, wrote := p.puts[sequence], response.Succeeded() && !response.Lost
 	switch {
 	case put == nil && wrote:
-		// Nobody watches it, or there was no room to follow it.
-		l.giveUp(uint64(l.fanOut(key)))
+		// No watcher watches the key, or the page was full.
+		l.missAll(uint64(l.fanOut(key)))
 	case put == nil:
 	case wrote:
 		l.acknowledge(p, sequence, put, response.Received)
@@ -166,7 +162,7 @@ func (l *ledger) settle(key, sequence int64, response *Response) {
 	}
 }
 
-func (l *ledger) giveUp(events uint64) {
+func (l *ledger) missAll(events uint64) {
 	l.expected.Add(events)
 	l.missed.Add(events)
 	l.recorder.miss(events, 0, 0)
@@ -178,7 +174,7 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 	for _, e := range put.early {
 		l.time(put, e.watcher, e.at)
 	}
-	p.vacate(put)
+	p.recycle(put)
 	if put.left == 0 {
 		l.forget(p, sequence, put)
 	}
@@ -187,12 +183,12 @@ func (l *ledger) acknowledge(p *ledgerPage, sequence int64, put *watchedPut, rec
 // forget ends the wait for the events of a put.
 func (l *ledger) forget(p *ledgerPage, sequence int64, put *watchedPut) {
 	delete(p.puts, sequence)
-	p.vacate(put)
+	p.recycle(put)
 	p.free = append(p.free, put)
 	l.seen(put.left)
 }
 
-// seen takes events from those that are to come.
+// seen subtracts events from the outstanding ones.
 func (l *ledger) seen(events int) {
 	if l.outstanding.Add(-int64(events)) > 0 {
 		return
@@ -223,7 +219,7 @@ func (l *ledger) Event(watcher int, at Instant, value []byte) {
 	put.left--
 	l.seen(1)
 	if !put.acknowledged {
-		p.keep(put, earlyEvent{watcher, at})
+		p.addEarly(put, earlyEvent{watcher, at})
 		return
 	}
 	l.time(put, watcher, at)
@@ -241,16 +237,14 @@ func (l *ledger) Cancelled() { l.count(&l.cancelled) }
 // Resumed implements Audience.
 func (l *ledger) Resumed() { l.count(&l.resumed) }
 
-// count counts until the ledger is closed: what happens to watchers that are
-// being ended is no result.
+// count counts until the ledger is closed. What happens to watchers during shutdown is not a result.
 func (l *ledger) count(n *atomic.Uint64) {
 	if !l.closed.Load() {
 		n.Add(1)
 	}
 }
 
-// await waits for the events that are to come, and says whether they had all the
-// time that they might take.
+// await waits for the outstanding events for at most atMost. It returns false if ctx ended before.
 func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
@@ -266,9 +260,8 @@ func (l *ledger) await(ctx context.Context, atMost time.Duration) bool {
 	return true
 }
 
-// close ends the wait for all events. Those that had their time are missed, and
-// the others are censored. Nothing interrupts it: it takes one step for each put
-// that is followed, a fraction of a second for all that there is room for.
+// close ends the wait for all events. If hadTime, outstanding events are missed, else censored. It cannot be
+// interrupted; it takes one step for each tracked put, a fraction of a second in total.
 func (l *ledger) close(hadTime bool) {
 	l.closed.Store(true)
 	now := Now()
@@ -276,14 +269,14 @@ func (l *ledger) close(hadTime bool) {
 		p := &l.pages[i]
 		p.mutex.Lock()
 		for sequence, put := range p.puts {
-			l.leave(put, now, hadTime)
+			l.expire(put, now, hadTime)
 			l.forget(p, sequence, put)
 		}
 		p.mutex.Unlock()
 	}
 }
 
-func (l *ledger) leave(put *watchedPut, now Instant, hadTime bool) {
+func (l *ledger) expire(put *watchedPut, now Instant, hadTime bool) {
 	events, waited, delivery := uint64(put.left), now-put.due, now-put.received
 	if !hadTime {
 		l.recorder.censorEvents(events, waited, delivery)
@@ -293,8 +286,7 @@ func (l *ledger) leave(put *watchedPut, now Instant, hadTime bool) {
 	l.recorder.miss(events, waited, delivery)
 }
 
-// results are the counts so far. What was missed is read before what it is a
-// part of.
+// results returns the counts so far. Missed is read before Expected, which includes it.
 func (l *ledger) results() results.Watch {
 	w := results.Watch{
 		Watchers: l.watchers.Load(), Missed: l.missed.Load(), Duplicate: l.duplicate.Load(),

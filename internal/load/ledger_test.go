@@ -26,7 +26,7 @@ func watchedPlan(changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
-// bookkeeping is a ledger with two watchers of everything and one of what has the number 7.
+// bookkeeping is a ledger with two watchers of all keys and one of key 7.
 func bookkeeping(t *testing.T) *ledger {
 	t.Helper()
 	l := newLedger(3, newRecorder())
@@ -37,7 +37,7 @@ func bookkeeping(t *testing.T) *ledger {
 	return l
 }
 
-// valueOf is what pod 3 puts with operation n of the measured window.
+// valueOf is the value that a pod puts with operation n of a stream.
 func valueOf(stream workload.Stream, pod int, n int64) []byte {
 	w := workload.New(watchedPlan().Run)
 	return w.AppendMarked(nil, workload.Operation{Stream: stream, Value: n}, pod)
@@ -52,7 +52,7 @@ func TestEventsAreTimedFromBothEnds(t *testing.T) {
 	l := bookkeeping(t)
 	value := valueOf(workload.Measured, 3, 5)
 	l.announce(7, 5, 100)
-	// The first comes before the answer, two come after it.
+	// The first event arrives before the response, two arrive after it.
 	l.Event(0, 180, value)
 	l.settle(7, 5, &Response{Received: 200})
 	l.Event(1, 260, value)
@@ -67,7 +67,7 @@ func TestEventsAreTimedFromBothEnds(t *testing.T) {
 		t.Errorf("%d events came in the window, wanted 2", got)
 	}
 	if !l.await(t.Context(), time.Minute) {
-		t.Error("all events are there, and it waits")
+		t.Error("await still waits although all events have arrived")
 	}
 	l.close(true)
 	if want := (results.Watch{Watchers: 3, Expected: 3}); l.results() != want {
@@ -85,24 +85,24 @@ func TestOnlyOwnMeasuredPutsAreTimed(t *testing.T) {
 	}
 	l.settle(1, 5, &Response{Received: 200})
 	if got := l.recorder.results(spec.OperationWatchEvent).Latency.Count(); got != 0 {
-		t.Errorf("%d events were timed that are of others", got)
+		t.Errorf("%d events of other puts were timed", got)
 	}
 }
 
-// A put that another client was faster than has changed nothing.
-func TestALostPutOwesNoEvents(t *testing.T) {
+// A put that lost to another client changed nothing.
+func TestEventsOfALostPutAreNotExpected(t *testing.T) {
 	l := bookkeeping(t)
 	l.announce(1, 5, 100)
 	l.settle(1, 5, &Response{Received: 200, Lost: true})
-	// So has one that there was no room to follow.
+	// The same holds for a lost put that was not tracked.
 	l.settle(1, 6, &Response{Received: 200, Lost: true})
 	if want := (results.Watch{Watchers: 3}); l.results() != want || l.outstanding.Load() != 0 {
 		t.Errorf("got %+v, and %d events are waited for, wanted %+v", l.results(), l.outstanding.Load(), want)
 	}
 }
 
-// What a put that failed has made, if it has made anything, is not expected.
-func TestAFailedPutOwesNoEvents(t *testing.T) {
+// Events of a failed put, if there are any, are not expected.
+func TestEventsOfAFailedPutAreNotExpected(t *testing.T) {
 	l := bookkeeping(t)
 	value := valueOf(workload.Measured, 3, 5)
 	l.announce(1, 5, 100)
@@ -139,22 +139,22 @@ func TestEventsThatDoNotComeAreMissedOnlyIfTheyHadTime(t *testing.T) {
 			if l.results().Missed != tc.missed || event.Errors[results.ErrorMissed] != tc.missed || event.Failed.Count() != tc.missed || event.Censored.Count() != tc.censored {
 				t.Errorf("%d missed, errors %v, %d censored", l.results().Missed, event.Errors, event.Censored.Count())
 			}
-			// What comes after that is too late.
+			// Later events are ignored.
 			l.Event(1, 300, valueOf(workload.Measured, 3, 5))
 			l.Cancelled()
 			if l.recorder.results(spec.OperationWatchEvent).Latency.Count() != 1 || l.results().Cancelled != 0 {
-				t.Error("the ledger was closed, and counted on")
+				t.Error("the closed ledger still counts")
 			}
 		})
 	}
 }
 
-// Watchers that hang must not take the memory of the pod.
+// Hung watchers must not exhaust the pod's memory.
 func TestTheLedgerIsBounded(t *testing.T) {
 	l := newLedger(0, newRecorder())
 	l.open(0)
 	const puts = 2 * ledgerPages * pageLimit
-	// As the puts of one of 32 pods are numbered.
+	// The numbers are those of one of 32 pods.
 	for n := int64(7); n < 32*puts; n += 32 {
 		l.announce(1, n, 1)
 		l.settle(1, n, &Response{Received: 2})
@@ -167,7 +167,7 @@ func TestTheLedgerIsBounded(t *testing.T) {
 	}
 }
 
-// So many that nobody could count them one by one.
+// Too many to count one by one.
 const crowd = 1 << 40
 
 func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
@@ -184,7 +184,7 @@ func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
 			l.everywhere = crowd
 			l.announce(1, 1, 100)
 			l.settle(1, 1, &Response{Received: 200})
-			// This one there was no room to follow.
+			// This put is not tracked: the page is full.
 			l.settle(1, 2, &Response{Received: 200})
 			l.close(tc.hadTime)
 			if want := (results.Watch{Expected: tc.expected, Missed: tc.missed}); l.results() != want {
@@ -200,8 +200,8 @@ func TestManyMissedEventsAreCountedAtOnce(t *testing.T) {
 	}
 }
 
-// Many watchers that are faster than the answer must not take memory for ever,
-// whether others of the same put hang or not.
+// Watchers that receive events before the response must not hold memory for ever, whether or not other watchers of the
+// same put hang.
 func TestEarlyEventsAreNotKept(t *testing.T) {
 	const watchers = 100 * earlyKept
 	for name, hang := range map[string]int{"all came": 0, "one hangs": 1} {
@@ -227,7 +227,7 @@ func TestEarlyEventsAreNotKept(t *testing.T) {
 	}
 }
 
-// roomForEarly is for how many early events a ledger has memory.
+// roomForEarly is how many early events the ledger's reusable buffers have room for.
 func roomForEarly(l *ledger) (room int) {
 	for i := range l.pages {
 		for _, put := range l.pages[i].puts {
@@ -236,7 +236,7 @@ func roomForEarly(l *ledger) (room int) {
 		for _, put := range l.pages[i].free {
 			room += cap(put.early)
 		}
-		for _, early := range l.pages[i].rooms {
+		for _, early := range l.pages[i].buffers {
 			room += cap(early)
 		}
 	}

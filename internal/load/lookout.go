@@ -12,29 +12,26 @@ import (
 )
 
 const (
-	// lookEvery lies between two looks at the requests and at the members'
-	// status, which costs a member microseconds.
+	// lookEvery is the interval at which the requests and the members' status are checked. A status check costs a
+	// member microseconds.
 	lookEvery = time.Second
-	// viewTimeout bounds one look at the members' status.
+	// viewTimeout bounds one check of the members' status.
 	viewTimeout = time.Second
 )
 
-// lookout looks at the requests, and in pod 0 at the target, from before the
-// first write until the pod's part of the load is over, and ends the load once a
-// rule of the guard fires before its window has ended. Where pods do not end
-// together, that of pod 0 looks at the target for as long as it waits for others to
-// be done.
+// lookout checks the requests and, in client pod 0, the target. It begins before the first write and ends when the
+// pod's part of the load is over. It ends the load if a rule of the guard fires before the window has ended. If the
+// pods do not end together, the lookout of client pod 0 continues while that pod waits for the others.
 type lookout struct {
 	recorder *recorder
 	rules    spec.StopRules
-	// observer and sampler are nil where this pod does not look at the target, or has
-	// nothing to look at.
+	// observer and sampler are nil if this pod does not check the target, or if the driver cannot.
 	observer Observer
 	sampler  Sampler
-	// sampling lies between two looks at the members' metrics.
+	// sampling is the interval at which the members' metrics are read.
 	sampling time.Duration
 
-	// life ends when the session must come to its end.
+	// life is the context of the session.
 	life context.Context
 	// stop ends the load.
 	stop    context.CancelFunc
@@ -44,9 +41,9 @@ type lookout struct {
 	mutex   sync.Mutex
 	guard   *guard.Guard
 	changes members.Changes
-	// over: the window or the session is, so that nothing can fire any more.
+	// over: the window or the session has ended, and no rule can fire any more.
 	over bool
-	// forOthers: this pod's load is over, and that of others is not.
+	// forOthers: this pod's load is over, but other pods still send.
 	forOthers bool
 	fired     *results.Fired
 }
@@ -64,9 +61,8 @@ func newLookout(c Config, r *recorder) *lookout {
 	return w
 }
 
-// begin watches until end is called, or life ends. first is the preflight's view
-// of the target, so that what changed before the first look is a change, too. stop
-// ends the load.
+// begin starts the checks, which last until end is called or life ends. first is the preflight's view of the target, so
+// that a change before the first check is noticed too. stop ends the load.
 func (w *lookout) begin(life context.Context, target *results.Target, first members.View, stop context.CancelFunc) {
 	name := nameIn(target)
 	w.mutex.Lock()
@@ -85,7 +81,7 @@ func (w *lookout) begin(life context.Context, target *results.Target, first memb
 	}
 }
 
-// nameIn returns what people call a member of the target.
+// nameIn returns a function that maps a member's ID to its name.
 func nameIn(target *results.Target) func(id string) string {
 	return func(id string) string {
 		for _, m := range target.Members {
@@ -97,7 +93,7 @@ func nameIn(target *results.Target) func(id string) string {
 	}
 }
 
-// repeat does something now and in intervals, until the watch ends.
+// repeat calls do now and at intervals, until the lookout or life ends.
 func (w *lookout) repeat(every time.Duration, do func()) {
 	w.looking.Go(func() {
 		ticker := time.NewTicker(every)
@@ -115,13 +111,12 @@ func (w *lookout) repeat(every time.Duration, do func()) {
 	})
 }
 
-// end ends the lookout, with a last look at how the target is now. It may be
-// called again.
+// end ends the lookout after a last check of the target. Calling it again has no effect.
 func (w *lookout) end() {
 	if w.ended == nil || isClosed(w.ended) {
 		return
 	}
-	w.rest()
+	w.disarm()
 	close(w.ended)
 	w.looking.Wait()
 	if w.life.Err() == nil {
@@ -129,25 +124,24 @@ func (w *lookout) end() {
 	}
 }
 
-// rest lets no rule fire from now on, and says whether one has fired. The target
-// is looked at until the end all the same, for its changes.
-func (w *lookout) rest() (hasFired bool) {
+// disarm stops rules from firing, and reports whether one has fired. The target is still checked for changes until end.
+func (w *lookout) disarm() (hasFired bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.over = true
 	return w.fired != nil
 }
 
-// goOn lets rules about the target fire again, for the load of other pods: they
-// hear of it by what this one tells.
-func (w *lookout) goOn() {
+// continueForOthers lets rules about the target fire again, for the load of other pods. They learn of it from this
+// pod's results.
+func (w *lookout) continueForOthers() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.over, w.forOthers, w.stop = false, true, func() {}
 }
 
-// look at the requests, and at the members' status. A look that was begun is
-// finished, for each request is to be counted on both sides, unless life ends.
+// look checks the requests and the members' status. The end of the load does not cut off a check in progress, since
+// client and server must count the same requests; only the end of life does.
 func (w *lookout) look() {
 	w.lookAtRequests()
 	if w.observer == nil {
@@ -157,7 +151,7 @@ func (w *lookout) look() {
 	defer cancel()
 	view := w.observer.View(bounded)
 	if w.life.Err() != nil {
-		// What was cut off shows nothing of the target.
+		// A view that was cut off says nothing about the target.
 		return
 	}
 	w.judge(func(g *guard.Guard) *results.Fired {
@@ -166,7 +160,7 @@ func (w *lookout) look() {
 	})
 }
 
-// lookAtRequests is for as long as this pod sends any.
+// lookAtRequests checks the requests while this pod sends any.
 func (w *lookout) lookAtRequests() {
 	ended, failed := w.recorder.tallied()
 	at := time.Now()
@@ -188,7 +182,7 @@ func (w *lookout) sample() {
 	w.judge(func(g *guard.Guard) *results.Fired { return g.SeesSamples(samples) })
 }
 
-// judge shows the guard something, and ends the load if a rule fires.
+// judge passes new data to the guard, and ends the load if a rule fires.
 func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -200,8 +194,7 @@ func (w *lookout) judge(show func(*guard.Guard) *results.Fired) {
 	w.stop()
 }
 
-// fill writes into a snapshot what was seen. A rule that fired is only told of
-// a load that it has ended, or that it is to end.
+// fill writes the findings into a snapshot. A fired rule is reported only if it ended the load, or is to end it.
 func (w *lookout) fill(snapshot *results.Snapshot) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

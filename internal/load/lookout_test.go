@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// lasting is a load that would go on for longer than a test may take.
+// lasting is a load that lasts longer than any test.
 func lasting(rules spec.StopRules) func(*plan.Plan) {
 	return func(p *plan.Plan) {
 		p.Load.Requests, p.Load.DurationSeconds, p.TimeoutSeconds = nil, new(int32(600)), 1200
@@ -25,8 +25,7 @@ func lasting(rules spec.StopRules) func(*plan.Plan) {
 	}
 }
 
-// onceMeasuring shows a target that is well until the load measures, and from then
-// on another view, and what its samples have.
+// onceMeasuring makes the target healthy until the load measures, and then changes its members' state and samples.
 func onceMeasuring(d *fakeDriver, then members.State) {
 	var measuring atomic.Bool
 	d.answer = func(ctx context.Context, req *Request, resp *Response) {
@@ -86,21 +85,19 @@ func TestARuleThatFiresEndsTheLoadCleanly(t *testing.T) {
 				t.Fatalf("%+v fired, wanted %s", got.Fired, tc.want)
 			}
 			if e := endedOf(got); !got.Stopped || got.Cleaning != results.CleaningKeysDeleted || e.Succeeded+e.Failed == 0 || e.Censored > 0 {
-				t.Errorf("it ended stopped %v, with %s and %+v: wanted what was measured, and the keys deleted", got.Stopped, got.Cleaning, e)
+				t.Errorf("the session ended with stopped %v, cleaning %s and %+v; wanted measured requests and deleted keys", got.Stopped, got.Cleaning, e)
 			}
 		})
 	}
 }
 
-// boundByRequests has two pods, of which the first is done at once and the second
-// sends until its context ends.
+// boundByRequests has two pods. The first is done at once; the second sends until its context ends.
 func boundByRequests(rules spec.StopRules) func(*plan.Plan) {
 	return func(p *plan.Plan) { p.Load.Pods, p.Guard.StopOn = 2, &rules }
 }
 
-// Bound by requests, client pod 0 watches the target while it waits for the other
-// pods to be done.
-func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
+// In a run bound by requests, client pod 0 watches the target while it waits for the other pods.
+func TestPodZeroWatchesTheTargetForOtherPods(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*plan.Plan)
@@ -122,7 +119,7 @@ func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
 				state := members.State{Leader: "a", Term: 1}
 				if session.Load().Stage() == results.StageCleaning {
 					state.Alarm = "NOSPACE"
-					// The first alarm was judged before the second is seen.
+					// The first alarm was judged before the second view.
 					if alarms.Add(1) == 2 {
 						close(judged)
 					}
@@ -153,8 +150,8 @@ func TestTheTargetIsWatchedForPodsThatGoOn(t *testing.T) {
 	}
 }
 
-// What is in flight when the window ends has its time, whatever is seen then.
-func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
+// Requests in flight at the end of the window get their full time, even if a rule would fire then.
+func TestNoRuleFiresAfterTheWindow(t *testing.T) {
 	t.Parallel()
 	var session atomic.Pointer[Session]
 	var inFlight, alarms atomic.Int32
@@ -163,7 +160,7 @@ func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
 		state := members.State{Leader: "a", Term: 1}
 		if session.Load().Stage() == results.StageDraining {
 			state.Alarm = "NOSPACE"
-			// The first alarm was judged before the second is seen.
+			// The first alarm was judged before the second view.
 			if alarms.Add(1) == 2 {
 				close(judged)
 			}
@@ -186,8 +183,8 @@ func TestARuleFiresNoMoreOnceTheWindowHasEnded(t *testing.T) {
 	}
 }
 
-// One that fires in the last moment of the window is told.
-func TestTheLookoutRests(t *testing.T) {
+// A rule that fires in the last moment of the window is reported.
+func TestARuleThatFiresLastIsReported(t *testing.T) {
 	alarm := &results.Fired{Rule: spec.GuardAlarm}
 	tests := map[string]struct {
 		before, after *results.Fired
@@ -202,7 +199,7 @@ func TestTheLookoutRests(t *testing.T) {
 			stops := 0
 			w := &lookout{stop: func() { stops++ }}
 			w.judge(func(*guard.Guard) *results.Fired { return tc.before })
-			hadFired := w.rest()
+			hadFired := w.disarm()
 			w.judge(func(*guard.Guard) *results.Fired { return tc.after })
 			if stopped := tc.want != nil; hadFired != stopped || (stops > 0) != stopped || w.fired != tc.want {
 				t.Errorf("had fired: %v, stopped %d times, keeps %+v; wanted %v", hadFired, stops, w.fired, stopped)
@@ -219,7 +216,7 @@ func TestNothingFiresWithoutItsRule(t *testing.T) {
 	}
 }
 
-// A rule that fires while keys are written ends that.
+// A rule that fires during the preload ends it.
 func TestAPreloadIsWatched(t *testing.T) {
 	d := &fakeDriver{view: func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Alarm: "NOSPACE"}}}
@@ -236,7 +233,7 @@ func TestAPreloadIsWatched(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeWatchedIsTold(t *testing.T) {
+func TestRulesThatCannotBeWatchedAreReported(t *testing.T) {
 	d := &fakeDriver{memory: map[string]int64{"a": 1}}
 	d.view = func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
@@ -244,17 +241,17 @@ func TestWhatCanNotBeWatchedIsTold(t *testing.T) {
 	rules := spec.StopRules{Alarm: true, DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1}, WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
 	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = &rules }), d)
 	if got.Fired != nil || got.Stopped {
-		t.Errorf("%+v fired on what nobody saw", got.Fired)
+		t.Errorf("%+v fired without data", got.Fired)
 	}
 	for _, rule := range []spec.GuardRule{spec.GuardAlarm, spec.GuardDatabaseSize, spec.GuardWALFsync} {
 		if got.Unwatched[rule] == "" {
-			t.Errorf("%s is not told of; unwatched are %v", rule, got.Unwatched)
+			t.Errorf("%s is not reported as unwatched; found %v", rule, got.Unwatched)
 		}
 	}
 }
 
-// Whatever the rules are, a change of the target is told by pod 0.
-func TestChangesOfTheTargetAreTold(t *testing.T) {
+// Client pod 0 reports changes of the target, with or without stop rules.
+func TestChangesOfTheTargetAreReported(t *testing.T) {
 	d := &fakeDriver{}
 	onceMeasuring(d, members.State{Leader: "b", Term: 2, Version: "3.7.3"})
 	got := run(t, planOf(forOneSecond(0)), d)
@@ -263,8 +260,8 @@ func TestChangesOfTheTargetAreTold(t *testing.T) {
 	}
 }
 
-// What changes before the first look in the load is a change since the preflight.
-func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
+// A change before the first check during the load is a change since the preflight.
+func TestAnElectionBeforeTheFirstCheckIsReported(t *testing.T) {
 	of := func(leader string, term uint64) members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: leader, Term: term, Version: "3.7.3"}}}
 	}
@@ -272,7 +269,7 @@ func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
 		rules spec.StopRules
 		fires bool
 	}{
-		"told":                {spec.StopRules{}, false},
+		"no rule":             {spec.StopRules{}, false},
 		"and ends, by a rule": {spec.StopRules{LeaderChange: true}, true},
 	}
 	for name, tc := range tests {
@@ -286,9 +283,8 @@ func TestAnElectionBeforeTheFirstLookIsTold(t *testing.T) {
 	}
 }
 
-// A rule that what was before the first write breaks ends the run without a trace,
-// by the pod that looks.
-func TestARuleThatIsBrokenBeforehandWritesNothing(t *testing.T) {
+// If the target breaks a rule before the first write, client pod 0 ends the run, and nothing is written.
+func TestARuleBrokenBeforeTheFirstWriteEndsTheRun(t *testing.T) {
 	large := func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {DatabaseBytes: 2}}}
 	}
@@ -305,8 +301,8 @@ func TestARuleThatIsBrokenBeforehandWritesNothing(t *testing.T) {
 	}
 }
 
-// What answered before the load alone is not one that was seen under it.
-func TestATargetThatFallsSilentIsUnseen(t *testing.T) {
+// A member that reported only before the load counts as not observed under it.
+func TestATargetThatStopsReportingIsUnseen(t *testing.T) {
 	well := func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: 1, Version: "3.7.3"}}, Voters: []string{"a"}}
 	}
@@ -318,12 +314,12 @@ func TestATargetThatFallsSilentIsUnseen(t *testing.T) {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
 	}}
 	if unseen := run(t, planOf(forOneSecond(0)), d).Target.Unseen; len(unseen) != 3 {
-		t.Errorf("unseen are %v, wanted leader, version and members: one look is none", unseen)
+		t.Errorf("unseen are %v, wanted leader, version and members: one view is too few", unseen)
 	}
 }
 
-// The other pods look at their own requests alone.
-func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
+// The other pods check only their own requests.
+func TestOnlyPodZeroWatchesTheTarget(t *testing.T) {
 	var looks atomic.Int32
 	drivers := []*fakeDriver{{}, {view: func() members.View {
 		looks.Add(1)
@@ -335,7 +331,7 @@ func TestPodZeroAloneWatchesTheTarget(t *testing.T) {
 	}
 }
 
-func TestASessionThatFailsWatchesNoMore(t *testing.T) {
+func TestAFailedSessionStopsWatching(t *testing.T) {
 	d := &fakeDriver{hook: func(_ context.Context, step string) error {
 		if step == "claim" {
 			return errors.New("no")

@@ -21,14 +21,14 @@ func TestMissingKeysFailARequest(t *testing.T) {
 		want     string
 	}{
 		"a swap of a key":        {swaps, 1, ""},
-		"a swap of no key":       {swaps, 0, "the key is not there"},
+		"a swap of no key":       {swaps, 0, "the key does not exist"},
 		"a put":                  {puts, 0, ""},
 		"a read that finds":      {reads(1, spec.Linearizable), 1, ""},
-		"a read of nothing":      {reads(1, spec.Linearizable), 0, "the key is not there"},
+		"a read of nothing":      {reads(1, spec.Linearizable), 0, "the key does not exist"},
 		"a read of all":          {reads(5, spec.Linearizable), 5, ""},
-		"a read of some":         {reads(5, spec.Serializable), 4, "1 of 5 keys are not there; a member that lags behind may not have it yet"},
+		"a read of some":         {reads(5, spec.Serializable), 4, "1 of 5 keys do not exist; a member that lags behind may not have it yet"},
 		"a deletion":             {deletions, 1, ""},
-		"a deletion of no key":   {deletions, 0, "the key is not there"},
+		"a deletion of no key":   {deletions, 0, "the key does not exist"},
 		"a read that finds more": {reads(5, spec.Linearizable), 6, ""},
 	}
 	for name, tc := range tests {
@@ -44,7 +44,7 @@ func TestMissingKeysFailARequest(t *testing.T) {
 	}
 }
 
-// A client's requests say what the plan says, and nothing of the request before.
+// A request carries the settings of the plan, and nothing from the previous request.
 func TestRequestsOfIntervals(t *testing.T) {
 	p := planOf(func(p *plan.Plan) {
 		p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{

@@ -17,7 +17,7 @@ func (d *loopDriver) Connect(context.Context, int) (Conn, error) {
 	return &laneConn{loop: d.loop, answer: quickly}, nil
 }
 
-// Who has no exact timers says so, if they mattered.
+// A pod without exact timers reports that, if the load has a schedule.
 func TestAnOpenLoopSaysThatItsTimersAreCoarse(t *testing.T) {
 	for name, tc := range map[string]struct {
 		load func(*plan.Plan)

@@ -11,16 +11,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// A put of the preload is tried this often, with a growing pause between the
-// tries: a leader election must not end a run that has not begun. Writing the
-// same value twice is harmless, and each attempt is counted.
+// A put of the preload is tried up to this often, with growing pauses: a leader election must not fail a run that has
+// not begun. Writing the same value twice is harmless, and each attempt is counted.
 const (
 	preloadAttempts = 5
 	preloadPause    = 200 * time.Millisecond
 )
 
-// preload sends this pod's share of the preload with all its clients: the
-// operations whose number is the pod's index modulo pods.
+// preload sends this pod's share of the preload with all its clients: the operations whose number is the pod's index
+// modulo pods.
 func preload(ctx context.Context, clients []*client, part plan.Part, operations int64) error {
 	ctx, cancel := context.WithCancelCause(WithPhase(ctx, results.PhasePreload))
 	defer cancel(nil)
@@ -63,8 +62,8 @@ func (c *client) write(ctx context.Context, op workload.Operation) error {
 	}
 }
 
-// isGranted says whether a lease exists that this client tried to grant before:
-// unlike a key, it cannot be written twice.
+// isGranted reports whether a lease that this client tried to grant exists. Unlike a key, a lease cannot be written
+// twice.
 func (c *client) isGranted(op workload.Operation) bool {
 	return op.Subject == workload.OnLease && c.response.Code == CodeFailedPrecondition
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// Runners send what is due in each second of a rate that changes, and nothing
-// else, on time.
+// Runners send exactly the arrivals of each second of a changing rate, on time.
 func TestRunnersKeepStages(t *testing.T) {
 	for _, tc := range []struct {
 		load spec.Load
@@ -48,13 +47,12 @@ func TestRunnersKeepStages(t *testing.T) {
 	}
 }
 
-// Each arrival of all pods' schedules is counted once, by clients with
-// goroutines of their own, whether it could be sent or not.
+// Each arrival of all pods' schedules is counted once, sent or unsent. The clients have their own goroutines.
 func TestEverySchedulesArrivalsAreCounted(t *testing.T) {
 	tests := map[string]struct {
 		change func(*spec.Load)
 		want   uint64
-		// off is how far off chance may be.
+		// off is the tolerance for random variation.
 		off float64
 	}{
 		"stages": {func(l *spec.Load) {
@@ -83,7 +81,7 @@ func TestEverySchedulesArrivalsAreCounted(t *testing.T) {
 	}
 }
 
-// What a Poisson schedule owes at the end is censored, arrival by arrival.
+// The unsent arrivals of a Poisson schedule are censored one by one.
 func TestAPoissonBacklogIsCensored(t *testing.T) {
 	slow := func(*Request) (string, time.Duration) { return "", 100 * time.Millisecond }
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +98,7 @@ func TestAPoissonBacklogIsCensored(t *testing.T) {
 		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
 		got := e.counts()
 		if got.Latency+got.Censored != due || got.Latency < 150 || got.Latency > 202 {
-			t.Errorf("got %+v, want some 200 answered and the rest of %d owed", got, due)
+			t.Errorf("got %+v, wanted some 200 successes and the rest of %d censored", got, due)
 		}
 	})
 }

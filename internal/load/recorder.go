@@ -10,10 +10,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// recorder counts how measured requests ended. It has one shard for each
-// processor: clients are goroutines, too many to have a shard each. A shard
-// has one writer at a time, whoever holds it; a client that finds its own
-// shard taken moves on to the next, so that nobody waits for a lock.
+// recorder counts the outcomes of measured requests. It has one shard for each processor, because clients are too many
+// to have a shard each. A shard has one writer at a time. A client that finds its own shard locked moves on to the
+// next, so that clients do not wait for locks.
 type recorder struct {
 	shards []shard
 }
@@ -22,22 +21,21 @@ func newRecorder() *recorder {
 	return &recorder{shards: make([]shard, runtime.GOMAXPROCS(0))}
 }
 
-// shard is what one processor has counted. Readers need no hold of it.
+// shard holds the counts of one processor. Readers need no lock.
 type shard struct {
 	writing sync.Mutex
-	// last is when the last measured response came, as Instant.
+	// last is when the last measured response arrived, as Instant.
 	last   atomic.Int64
 	counts [spec.Operations]operationCounts
-	// ended and failed count requests, those of the warm-up too.
+	// ended and failed count requests, those of the warm-up included.
 	ended, failed atomic.Uint64
-	// timeline is for whoever holds writing.
+	// timeline is protected by writing.
 	timeline results.Timeline
-	// The next shard lies on other cache lines.
+	// Padding: the next shard lies on other cache lines.
 	_ [64]byte
 }
 
-// operationCounts is results.OperationResult while it grows. The recorders of
-// what is rare are made when it first happens.
+// operationCounts is results.OperationResult while it grows. Recorders of rare events are created on first use.
 type operationCounts struct {
 	latency, service, lateness, failed, censored lazyRecorder
 
@@ -46,20 +44,20 @@ type operationCounts struct {
 	errors sync.Map // of string to *atomic.Uint64
 }
 
-// requestOutcome is how one measured request ended.
+// requestOutcome is the outcome of one measured request.
 type requestOutcome struct {
 	// start of the measured window.
 	start, due Instant
 	response   *Response
-	// scheduled: lateness means something, because a schedule set due.
+	// scheduled: a schedule set due, so lateness is meaningful.
 	scheduled bool
-	// inWindow: the response came before the window's end.
+	// inWindow: the response arrived before the window's end.
 	inWindow bool
 }
 
-// record counts a request of shard n that was answered or failed.
+// record counts a request of shard n that succeeded or failed.
 func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
-	s := r.hold(n)
+	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	if received := int64(o.response.Received); received > s.last.Load() {
 		s.last.Store(received)
@@ -68,7 +66,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
 	}
 	c := &s.counts[operation.Index()]
-	// However it ends: what is late in a bad moment is what fails in it.
+	// Lateness is recorded for failures too: a request that is late in a bad moment is likely to fail.
 	if o.scheduled {
 		c.lateness.record(o.response.Sent - o.due)
 	}
@@ -90,15 +88,15 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	}
 }
 
-// carry counts a success in the window of a request of shard n that was due
-// before it, and of which nothing else is measured.
+// carry counts a success in the window for a request of shard n that was due before it. Nothing else of that request is
+// measured.
 func (r *recorder) carry(n int, operation spec.Operation) {
-	s := r.hold(n)
+	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	s.counts[operation.Index()].completed.Add(1)
 }
 
-// handedOff counts how long what the request has won was nobody's.
+// handedOff counts how long the lock or leadership that the request acquired was free before.
 func (c *operationCounts) handedOff(o requestOutcome) {
 	c.latency.record(o.response.Received - o.response.Freed)
 	if o.inWindow {
@@ -106,17 +104,16 @@ func (c *operationCounts) handedOff(o requestOutcome) {
 	}
 }
 
-// event counts the event of a measured put at a watcher of shard n: waited since
-// the put was due, and delivery since it was answered.
+// event counts the event of a measured put at a watcher of shard n. waited counts from when the put was due, delivery
+// from its response.
 func (r *recorder) event(n int, waited, delivery Instant, inWindow bool) {
-	s := r.hold(n)
+	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	s.counts[watchEvent].arrive(waited, inWindow)
 	s.counts[watchDelivery].arrive(delivery, inWindow)
 }
 
-// The places of operations that are events: looking them up takes longer than
-// counting one.
+// Indices of the operations that are events. A look-up takes longer than counting an event.
 var (
 	watchEvent    = spec.OperationWatchEvent.Index()
 	watchDelivery = spec.OperationWatchDelivery.Index()
@@ -129,33 +126,31 @@ func (c *operationCounts) arrive(waited Instant, inWindow bool) {
 	}
 }
 
-// miss counts events of one put that did not come, however many, in one step.
+// miss counts, in one step, events of one put that did not arrive.
 func (r *recorder) miss(events uint64, waited, delivery Instant) {
 	if events == 0 {
 		return
 	}
-	s := r.hold(0)
+	s := r.lockShard(0)
 	defer s.writing.Unlock()
 	s.counts[watchEvent].fail(results.ErrorMissed, waited, events)
 	s.counts[watchDelivery].fail(results.ErrorMissed, delivery, events)
 }
 
-// censorEvents counts events of one put, however many, of which nobody knows
-// whether they would have come, in one step.
+// censorEvents counts, in one step, events of one put whose wait was cut short.
 func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 	if events == 0 {
 		return
 	}
-	s := r.hold(0)
+	s := r.lockShard(0)
 	defer s.writing.Unlock()
 	s.counts[watchEvent].censored.recordAlike(waited, events)
 	s.counts[watchDelivery].censored.recordAlike(delivery, events)
 }
 
-// cutOff counts a request of shard n that was sent and had no answer when the
-// load was cut off, at an instant.
+// cutOff counts a request of shard n that was in flight when the load was cut off, at an instant.
 func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at Instant) {
-	s := r.hold(n)
+	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	c := &s.counts[operation.Index()]
 	if o.scheduled {
@@ -164,15 +159,14 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	c.censored.record(at - o.due)
 }
 
-// censor counts requests that were not sent until the run ended, this long after
-// they were due.
+// censor counts requests that were not sent before the run ended, waited after they were due.
 func (r *recorder) censor(requests uint64, operation spec.Operation, waited Instant) {
-	s := r.hold(0)
+	s := r.lockShard(0)
 	defer s.writing.Unlock()
 	s.counts[operation.Index()].censored.recordAlike(waited, requests)
 }
 
-func (r *recorder) hold(n int) *shard {
+func (r *recorder) lockShard(n int) *shard {
 	for i := range r.shards {
 		if s := &r.shards[(n+i)%len(r.shards)]; s.writing.TryLock() {
 			return s
@@ -183,7 +177,7 @@ func (r *recorder) hold(n int) *shard {
 	return s
 }
 
-// fail counts failures of one code that all have waited this long.
+// fail counts failures with one code that all waited equally long.
 func (c *operationCounts) fail(code string, waited Instant, failures uint64) {
 	c.failed.recordAlike(waited, failures)
 	n, ok := c.errors.Load(code)
@@ -205,14 +199,14 @@ func (r *recorder) tally(n int, succeeded bool) {
 // tallied returns how many requests have ended, and how many of them failed.
 func (r *recorder) tallied() (ended, failed uint64) {
 	for i := range r.shards {
-		// In this order, so that never more have failed than ended.
+		// The order keeps failed at most ended.
 		failed += r.shards[i].failed.Load()
 		ended += r.shards[i].ended.Load()
 	}
 	return ended, failed
 }
 
-// last returns when the last measured response came, 0 if none did.
+// last returns when the last measured response arrived; 0 if none did.
 func (r *recorder) last() Instant {
 	var last int64
 	for i := range r.shards {
@@ -221,7 +215,7 @@ func (r *recorder) last() Instant {
 	return Instant(last)
 }
 
-// timeline returns what came when. It waits for the shards' writers.
+// timeline returns the merged timeline. It waits for the shards' writers.
 func (r *recorder) timeline() (sum results.Timeline) {
 	for i := range r.shards {
 		r.shards[i].writing.Lock()
@@ -231,7 +225,7 @@ func (r *recorder) timeline() (sum results.Timeline) {
 	return sum
 }
 
-// results returns what all shards have counted so far of an operation.
+// results returns the counts so far of an operation, over all shards.
 func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
 	for i := range r.shards {
@@ -241,14 +235,13 @@ func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 }
 
 func (c *operationCounts) addTo(sum *results.OperationResult) {
-	// What came in the window, or was lost, is read before the histogram that
-	// has it too, so that it never is the greater number.
+	// Completed and lost are read before the histogram that includes them, so that they are never greater.
 	sum.CompletedInWindow += c.completed.Load()
 	sum.Lost += c.lost.Load()
 	c.latency.addTo(&sum.Latency)
 	c.service.addTo(&sum.Service)
 	c.lateness.addTo(&sum.Lateness)
-	// Each success has an attempt: these are read after the histogram.
+	// Each success has at least one attempt, so attempts are read after the histogram.
 	sum.Attempts += c.attempts.Load()
 	c.failed.addTo(&sum.Failed)
 	c.censored.addTo(&sum.Censored)
@@ -259,8 +252,7 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 	maps.DeleteFunc(sum.Errors, func(_ string, n uint64) bool { return n == 0 })
 }
 
-// lazyRecorder is a results.Recorder that takes no memory before its first
-// record.
+// lazyRecorder is a results.Recorder that uses no memory before its first record.
 type lazyRecorder struct {
 	made atomic.Pointer[results.Recorder]
 }

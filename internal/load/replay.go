@@ -9,53 +9,51 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// ReplayConn is a Conn whose watchers can begin in the past.
+// ReplayConn is a Conn whose watchers can start at a past revision.
 type ReplayConn interface {
 	Conn
-	// Replay lets so many watchers, on one stream, read a history from its
-	// beginning, over and over, until ctx ends, which must be before the driver is
-	// closed. It does not wait for them.
+	// Replay starts watchers on one stream. Each reads the history from its beginning, over and over, until ctx ends,
+	// which must be before the driver is closed. Replay does not wait for them.
 	Replay(ctx context.Context, watchers int, history History, audience ReplayAudience)
 }
 
-// History are the events of a key that lie in the past.
+// History describes the past events of a key.
 type History struct {
 	Key []byte
 	// First and Last are the revisions of the first and of the last event.
 	First, Last int64
 }
 
-// ReplayAudience is told what watchers of a history see. Many call it at once.
+// ReplayAudience receives the reports of watchers of a history. Many goroutines call it concurrently.
 type ReplayAudience interface {
-	// Replayed tells that a watcher has read the history to its end, which was so
-	// many events, of which some came more than once.
+	// Replayed reports that a watcher has read the history to its end: the number of events, and how many of them came
+	// more than once.
 	Replayed(events, duplicate int)
-	// Cancelled tells that the target has ended a watcher before the history's end.
+	// Cancelled reports that the target ended a watcher before the end of the history.
 	Cancelled()
-	// Compacted tells that the history is gone, so that the watcher reads no more.
+	// Compacted reports that the history was compacted, so the watcher reads no more.
 	Compacted()
 }
 
-// replays counts what this pod's watchers read of its history in the measured
-// window.
+// replays counts what this pod's watchers read of its history in the measured window.
 type replays struct {
 	history History
-	// settings say how many events the history has, and who reads it.
+	// settings say how many events the history has, and how many watchers read it.
 	settings workload.History
-	// inWindow says whether the window lasts.
+	// inWindow reports whether the window is open.
 	inWindow func() bool
-	// sinceStart is the time since the start of the window, below 0 before it.
+	// sinceStart is the time since the start of the window, negative before it.
 	sinceStart func() time.Duration
 
 	read, missed, duplicate, cancelledTimes atomic.Uint64
-	// compactedAfter is that of results.Watch.
+	// compactedAfter is results.Watch.CompactedAfter.
 	compactedAfter atomic.Int64
 }
 
 var _ ReplayAudience = (*replays)(nil)
 
-// Replayed implements ReplayAudience. A put of the history that was repeated,
-// because its first answer was lost, can have made an event too many.
+// Replayed implements ReplayAudience. A put of the history that was repeated because its first response was lost can
+// have produced an extra event.
 func (r *replays) Replayed(events, duplicate int) {
 	if !r.inWindow() {
 		return
@@ -72,8 +70,7 @@ func (r *replays) Cancelled() {
 	}
 }
 
-// Compacted implements ReplayAudience. A history that was gone before the window
-// is one that was gone when it began.
+// Compacted implements ReplayAudience. A compaction before the window counts as one at its start.
 func (r *replays) Compacted() {
 	after := r.sinceStart()
 	if after <= 0 || r.inWindow() {
@@ -90,8 +87,7 @@ func (r *replays) results() results.Watch {
 	}
 }
 
-// writeHistory writes the pod's own key once for each event, if its workload
-// replays a history.
+// writeHistory writes the pod's own key once for each event, if its workload replays a history.
 func (s *Session) writeHistory(ctx context.Context, c *client) error {
 	if s.replays == nil {
 		return nil
@@ -116,7 +112,7 @@ func (s *Session) writeHistory(ctx context.Context, c *client) error {
 	return nil
 }
 
-// replay lets the pod's watchers read its history until they are ended.
+// replay starts the watchers that read the pod's history.
 func (s *Session) replay(ctx context.Context, e *engine) {
 	if s.replays == nil {
 		return

@@ -15,16 +15,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// replayDriver has connections whose watchers read each history once, with each
-// measured read, and miss one of its events.
+// replayDriver has connections whose watchers read each history once with each measured read, and miss one event.
 type replayDriver struct {
 	*fakeDriver
 	mutex     sync.Mutex
 	revision  int64
 	histories []History
 	watchers  int
-	// connects is how many connections were opened, and carriers are those of the
-	// streams, by their numbers.
+	// connects is the number of opened connections. carriers are the numbers of those that carry streams.
 	connects int
 	carriers []int
 	audience ReplayAudience
@@ -85,7 +83,7 @@ func TestWatchersReadWhatWasWrittenBeforeTheLoad(t *testing.T) {
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Fifty puts make the keys, three more the history.
+	// Fifty puts create the keys; three more write the history.
 	history := History{Key: []byte("p/0000"), First: 51, Last: 53}
 	if diff := cmp.Diff([]History{history, history, history}, d.histories); diff != "" {
 		t.Errorf("histories of three streams (-want +got):\n%s", diff)
@@ -130,7 +128,7 @@ func TestReplaysOfTheWarmUpDoNotCount(t *testing.T) {
 	}
 }
 
-func TestAHistoryIsGoneSinceItWasFirstFoundGone(t *testing.T) {
+func TestTheFirstCompactionIsReported(t *testing.T) {
 	for name, tc := range map[string]struct {
 		found []time.Duration
 		want  time.Duration
@@ -153,7 +151,7 @@ func TestAHistoryIsGoneSinceItWasFirstFoundGone(t *testing.T) {
 	}
 }
 
-func TestASessionTellsThatItsHistoryIsGone(t *testing.T) {
+func TestACompactedHistoryIsReported(t *testing.T) {
 	d := newReplayDriver()
 	answer := d.answer
 	d.answer = func(ctx context.Context, req *Request, resp *Response) {
@@ -173,7 +171,7 @@ func TestASessionTellsThatItsHistoryIsGone(t *testing.T) {
 	}
 }
 
-func TestASessionEndsIfItCannotReplay(t *testing.T) {
+func TestASessionFailsIfItCannotReplay(t *testing.T) {
 	s, err := NewSession(Config{Plan: planOf(replayPlan), Driver: &fakeDriver{}, Control: newControl()})
 	if err != nil {
 		t.Fatal(err)

@@ -9,44 +9,42 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// runner runs the clients whose connections share a loop, on that loop. What
-// engine.run is for a client with a goroutine of its own, it is for clients
-// that are called when their requests have ended:
+// runner runs the clients whose connections share a loop, on that loop. It corresponds to engine.run, which runs a
+// client in its own goroutine; a runner's clients are called back when their requests have ended:
 //
 //	closed loop: done → pause, if refused → resume → draw → send
 //	open loop:   done → free ──► pump: the next arrival is due → send
 //
-// The free clients of all runners compete for the turn of an open loop's stint
-// as goroutines do: the runner that holds it waits for the next arrival, and
-// passes it on after each, so that all connections have their part.
+// In an open loop, the free clients of all runners compete for the pacing lock of the stint, as goroutines do. The
+// runner that holds it waits for the next arrival, and passes it on after each, so that all connections get an equal
+// share.
 type runner struct {
 	engine *engine
 	// index among the runners, and the shard of the recorder.
 	index   int
 	loop    Loop
-	stages  [2]stage
+	stints  [2]phaseStint
 	clients []*laneClient
 	running *sync.WaitGroup
 
-	// The rest is for open loops. at is the index of the stage that lasts.
+	// The rest is for open loops. at is the index of the current stint.
 	at   int
 	free clientQueue
 	// idle is the number of free clients, for the other runners.
 	idle atomic.Int64
-	// holding: this runner has the turn of its stage's stint.
-	holding bool
-	// pumping is pump as a value.
+	// pacing: this runner holds the pacing lock of its stint.
+	pacing bool
+	// pumping is pump as a func value, allocated once.
 	pumping func()
 }
 
-// stage is a stint and the phase of its requests.
-type stage struct {
+// phaseStint is a stint and the phase of its requests.
+type phaseStint struct {
 	*stint
 	phase results.Phase
 }
 
-// newRunners returns a runner for each loop, or none unless all connections
-// have one.
+// newRunners returns a runner for each loop, or nil if a connection has no loop.
 func newRunners(e *engine, running *sync.WaitGroup) []*runner {
 	byLoop := map[Loop]*runner{}
 	var runners []*runner
@@ -70,13 +68,13 @@ func newRunners(e *engine, running *sync.WaitGroup) []*runner {
 func newRunner(e *engine, index int, loop Loop, running *sync.WaitGroup) *runner {
 	r := &runner{
 		engine: e, index: index, loop: loop, running: running,
-		stages: [2]stage{{e.warmup, results.PhaseWarmup}, {e.measured, results.PhaseMeasured}},
+		stints: [2]phaseStint{{e.warmup, results.PhaseWarmup}, {e.measured, results.PhaseMeasured}},
 	}
 	r.pumping = r.pump
 	return r
 }
 
-// startRunners lets all clients go. Those in flight when ctx ends are aborted.
+// startRunners starts all clients. When ctx ends, requests in flight are aborted.
 func (e *engine) startRunners(ctx context.Context) {
 	for _, r := range e.runners {
 		r.running.Add(len(r.clients))
@@ -91,7 +89,7 @@ func (e *engine) startRunners(ctx context.Context) {
 	})
 }
 
-// wakeRunners lets the runners see that a stint is over.
+// wakeRunners makes the runners notice that a stint is over.
 func (e *engine) wakeRunners() {
 	for _, r := range e.runners {
 		r.loop.Post(r.pumping)
@@ -111,7 +109,7 @@ func (r *runner) start() {
 	}
 }
 
-// abort ends what is in flight, and all pauses.
+// abort ends all requests in flight, and all pauses.
 func (r *runner) abort() {
 	for _, c := range r.clients {
 		c.lane.Abort()
@@ -119,11 +117,10 @@ func (r *runner) abort() {
 	}
 }
 
-// pump lets free clients send what is due, and lets them go when nothing more
-// will be.
+// pump lets free clients send due arrivals. After the last arrival, the clients are done.
 func (r *runner) pump() {
-	for r.engine.measured.scheduled() && r.at < len(r.stages) {
-		if !r.serve(r.stages[r.at]) {
+	for r.engine.measured.scheduled() && r.at < len(r.stints) {
+		if !r.serve(r.stints[r.at]) {
 			return
 		}
 		r.at++
@@ -134,18 +131,18 @@ func (r *runner) pump() {
 	}
 }
 
-// serve sends what is due and says whether the stint is over.
-func (r *runner) serve(s stage) (over bool) {
+// serve sends due arrivals and reports whether the stint is over.
+func (r *runner) serve(s phaseStint) (over bool) {
 	for taken := 0; ; taken++ {
 		if _, _, ok := s.peek(); !ok || s.closed(Now()) {
 			r.release(s)
 			r.engine.wakeOthers(r)
 			return true
 		}
-		if !r.hold(s) {
+		if !r.tryPace(s) {
 			return false
 		}
-		// Somebody else may have moved on before this runner held the turn.
+		// Another runner may have taken the arrival before this one got the pacing lock.
 		ordinal, due, ok := s.peek()
 		if !ok {
 			continue
@@ -159,33 +156,32 @@ func (r *runner) serve(s stage) (over bool) {
 	}
 }
 
-// hold gets the turn, if it is to be had and there is a client to use it.
-func (r *runner) hold(s stage) bool {
+// tryPace tries to get the pacing lock, if there is a free client to use it.
+func (r *runner) tryPace(s phaseStint) bool {
 	if r.free.length == 0 {
 		r.release(s)
-		r.engine.passTurn(r)
+		r.engine.passPacing(r)
 		return false
 	}
-	r.holding = r.holding || s.turn.TryLock()
-	return r.holding
+	r.pacing = r.pacing || s.pacing.TryLock()
+	return r.pacing
 }
 
-func (r *runner) release(s stage) {
-	if r.holding {
-		r.holding = false
-		s.turn.Unlock()
+func (r *runner) release(s phaseStint) {
+	if r.pacing {
+		r.pacing = false
+		s.pacing.Unlock()
 	}
 }
 
-// waitFor lets this runner wait for the next arrival, or another one if this
-// one has had its part.
-func (r *runner) waitFor(s stage, due Instant, hadPart bool) {
-	if hadPart {
+// waitFor waits for the next arrival. If this runner has just sent one, it first offers the pacing lock to the others.
+func (r *runner) waitFor(s phaseStint, due Instant, justSent bool) {
+	if justSent {
 		r.release(s)
-		if r.engine.passTurn(r) {
+		if r.engine.passPacing(r) {
 			return
 		}
-		if r.holding = s.turn.TryLock(); !r.holding {
+		if r.pacing = s.pacing.TryLock(); !r.pacing {
 			return
 		}
 	}
@@ -197,18 +193,17 @@ func (r *runner) takeFree() *laneClient {
 	return r.free.take()
 }
 
-// putFree takes a client back. That is said before the turn is tried for: a
-// runner that gives the turn up looks afterwards who has free clients, so that
-// one of the two sees the other.
+// putFree takes a client back. It counts the client as idle before it tries for the pacing lock. A runner that releases
+// the lock checks for idle clients afterwards, so one of the two always sees the other.
 func (r *runner) putFree(c *laneClient) {
 	r.free.put(c)
 	r.idle.Add(1)
 	r.pump()
 }
 
-// passTurn lets the next runner that has free clients try for the turn, which
-// the caller does not hold, and says whether there is one.
-func (e *engine) passTurn(from *runner) bool {
+// passPacing lets the next runner with free clients try for the pacing lock, which the caller must not hold. It reports
+// whether there is such a runner.
+func (e *engine) passPacing(from *runner) bool {
 	for i := 1; i < len(e.runners); i++ {
 		if r := e.runners[(from.index+i)%len(e.runners)]; r.idle.Load() > 0 {
 			r.loop.Post(r.pumping)
@@ -218,7 +213,7 @@ func (e *engine) passTurn(from *runner) bool {
 	return false
 }
 
-// wakeOthers lets the other runners see that a stint is over.
+// wakeOthers makes the other runners notice that a stint is over.
 func (e *engine) wakeOthers(from *runner) {
 	for _, r := range e.runners {
 		if r != from {

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// queueLoop is a Loop that is nothing but a goroutine with a queue.
+// queueLoop is a Loop that consists of a goroutine and a queue.
 type queueLoop struct {
 	mutex  sync.Mutex
 	filled sync.Cond
@@ -76,7 +76,7 @@ func (l *queueLoop) close() {
 	l.filled.Signal()
 }
 
-// laneConn answers each request after a while, as the test says.
+// laneConn responds to each request after a delay that the test chooses.
 type laneConn struct {
 	Conn
 	loop   *queueLoop
@@ -158,7 +158,7 @@ func newTrial(t *testing.T, loads spec.Load, loops int, answer func(*Request) (s
 	return trial
 }
 
-// counts says how the measured requests ended.
+// counts has the measured requests by outcome.
 type counts struct{ Latency, Failed, Censored, InWindow int }
 
 func (e *trial) counts() counts {
@@ -195,8 +195,7 @@ func TestRunnersKeepTheSchedule(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newTrial(t, spec.Load{Clients: 9, DurationSeconds: new(int32(2)), WarmupSeconds: 1, Rate: perSecond(500)}, loops, quickly, nil)
 			<-e.start(t.Context())
-			// The last answer comes after the window, and that to the last request of
-			// the warm-up in it.
+			// The last response comes after the window, and the one to the last warm-up request comes in it.
 			if diff := cmp.Diff(counts{Latency: 1000, InWindow: 1000 - 1 + 1}, e.counts()); diff != "" {
 				t.Error(diff)
 			}
@@ -213,29 +212,29 @@ func TestRunnersKeepTheSchedule(t *testing.T) {
 	}
 }
 
-func TestRunnersOweWhatBusyClientsCannotSend(t *testing.T) {
+func TestArrivalsThatBusyClientsCannotSendAreCensored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(*Request) (string, time.Duration) { return "", 100 * time.Millisecond }
 		e := newTrial(t, spec.Load{Clients: 2, DurationSeconds: new(int32(1)), Rate: perSecond(100)}, 2, slow, nil)
 		done := e.start(t.Context())
 		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
 		got := e.counts()
-		// Two more leave in the grace after the end.
+		// Two more are sent in the grace after the end.
 		if got.Latency+got.Censored != 100 || got.Latency != 22 || e.started() != 22 {
-			t.Errorf("got %+v and %d started, want 22 answered and 78 owed", got, e.started())
+			t.Errorf("got %+v and %d started, wanted 22 successes and 78 unsent", got, e.started())
 		}
 	})
 }
 
-// A schedule can owe more than anybody could go through one by one.
-func TestManyOwedAreTakenInGroups(t *testing.T) {
+// A schedule can have too many unsent arrivals to visit one by one.
+func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 	const rate, length = 10_000_000, 100 * time.Second
 	share := arrival.Share{Pods: 1}
 	ramp := arrival.Stages(spec.Stretch{From: rate, To: rate, Seconds: 40}, spec.Stretch{From: rate, To: 0, Seconds: 60})
 	for name, tc := range map[string]struct {
 		walk *arrival.Walk
-		// want is how many are owed, by waits of this mean; a Poisson process has
-		// within is how far off the number may be.
+		// want is how many arrivals are unsent, and mean is their mean wait. within is the tolerance for a Poisson
+		// process.
 		want, within int64
 		mean         time.Duration
 	}{
@@ -247,34 +246,34 @@ func TestManyOwedAreTakenInGroups(t *testing.T) {
 			start := Now()
 			s := newStint(workload.Measured, plan.Part{Pods: 1}, tc.walk, start, start.Add(length), unlimited)
 			defer s.close()
-			end, groups, owed, waits, next := start.Add(length), 0, int64(0), 0.0, int64(0)
+			end, groups, unsent, waits, next := start.Add(length), 0, int64(0), 0.0, int64(0)
 			before := start
-			s.takeOwed(func(ordinal int64, due Instant, n int64) {
+			s.takeUnsent(func(ordinal int64, due Instant, n int64) {
 				if ordinal != next || due < before || due >= end || n < 1 {
 					t.Fatalf("after %d arrivals until %v: %d of them from %d on until %v", next, before-start, n, ordinal, due-start)
 				}
-				groups, owed, waits, next, before = groups+1, owed+n, waits+float64(n)*float64(end-due), ordinal+n, due
+				groups, unsent, waits, next, before = groups+1, unsent+n, waits+float64(n)*float64(end-due), ordinal+n, due
 			})
-			if owed < tc.want-tc.within || owed > tc.want+tc.within || s.next.Load() != owed {
-				t.Errorf("%d were owed, wanted %d", owed, tc.want)
+			if unsent < tc.want-tc.within || unsent > tc.want+tc.within || s.next.Load() != unsent {
+				t.Errorf("%d arrivals were unsent, wanted %d", unsent, tc.want)
 			}
-			if mean := time.Duration(waits / float64(owed)); (mean - tc.mean).Abs() > 100*time.Millisecond {
+			if mean := time.Duration(waits / float64(unsent)); (mean - tc.mean).Abs() > 100*time.Millisecond {
 				t.Errorf("they waited %v on average, wanted %v", mean, tc.mean)
 			}
-			if groups > 10*owedAlone {
+			if groups > 10*countedSingly {
 				t.Errorf("they were taken in %d groups", groups)
 			}
 		})
 	}
 }
 
-// Few are taken one by one, and no more than there are.
-func TestFewOwedAreTakenAlone(t *testing.T) {
+// Few arrivals are taken one by one, up to the limit.
+func TestFewUnsentArrivalsAreTakenOneByOne(t *testing.T) {
 	for limit, want := range map[int64]int64{unlimited: 2_000, 1_500: 1_500} {
 		start := Now()
 		s := newStint(workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), start, start.Add(2*time.Second), limit)
 		got := int64(0)
-		s.takeOwed(func(ordinal int64, due Instant, n int64) {
+		s.takeUnsent(func(ordinal int64, due Instant, n int64) {
 			if due != start.Add(time.Duration(got)*time.Millisecond) || n != 1 {
 				t.Errorf("arrival %d: took %d, of %v", got, n, due-start)
 			}
@@ -282,13 +281,12 @@ func TestFewOwedAreTakenAlone(t *testing.T) {
 		})
 		s.close()
 		if got != want {
-			t.Errorf("of at most %d, %d were owed, wanted %d", limit, got, want)
+			t.Errorf("with a limit of %d, %d arrivals were unsent, wanted %d", limit, got, want)
 		}
 	}
 }
 
-// TestALateClientStillSendsWhatWasDue: the machine wakes it up after the
-// window's end, which is no fault of the target.
+// The machine wakes a client up after the window's end. That must not count as a lack of free clients.
 func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 	for late, wantSent := range map[time.Duration]int64{0: 5, sendGrace - 1: 5, sendGrace: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -305,13 +303,13 @@ func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 			for _, _, ok := s.await(); ok; _, _, ok = s.await() {
 				sent++
 			}
-			owed := int64(0)
+			unsent := int64(0)
 			for _, _, ok := s.peek(); ok; _, _, ok = s.peek() {
 				s.take()
-				owed++
+				unsent++
 			}
-			if sent != wantSent || owed != 5-wantSent {
-				t.Errorf("%v after the end: sent %d and owed %d, wanted %d and %d", late, sent, owed, wantSent, 5-wantSent)
+			if sent != wantSent || unsent != 5-wantSent {
+				t.Errorf("%v after the end: sent %d and left %d unsent, wanted %d and %d", late, sent, unsent, wantSent, 5-wantSent)
 			}
 		})
 	}
@@ -349,8 +347,7 @@ func TestRunnersStop(t *testing.T) {
 	})
 }
 
-// TestRunnersPause lets a target refuse all requests: it must not be asked as
-// fast as this machine can.
+// The target refuses all requests. The runners must not retry at full speed.
 func TestRunnersPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refuse := func(*Request) (string, time.Duration) { return CodeUnavailable, 0 }

@@ -9,28 +9,25 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// sampleTimeout bounds one look at all members.
+// sampleTimeout bounds one sample of all members.
 const sampleTimeout = 3 * time.Second
 
-// sampler follows the members over a window, by what they say of themselves.
+// sampler reads the members' metrics during a window.
 type sampler struct {
-	// source is nil where members do not measure themselves.
+	// source is nil if the driver is no Sampler.
 	source   Sampler
 	interval time.Duration
-	// closing and closed exist between begin and end. closing takes when the
-	// window has ended.
+	// closing and closed exist between begin and end. closing receives the end of the window.
 	closing chan time.Time
 	closed  chan struct{}
 
 	mutex  sync.Mutex
 	tracks map[string]*members.Track
-	// started and ended are the ends of the window; ended is zero until the
-	// last sample was taken.
+	// started and ended are the bounds of the window; ended is zero until the last sample was taken.
 	started, ended time.Time
 }
 
-// begin takes the first sample now, and more in intervals. The window begins
-// now.
+// begin takes the first sample now, at the start of the window, and then one per interval.
 func (s *sampler) begin(ctx context.Context) {
 	if s.source == nil {
 		return
@@ -40,7 +37,7 @@ func (s *sampler) begin(ctx context.Context) {
 	go s.run(context.WithoutCancel(ctx))
 }
 
-// last takes the last sample now, without waiting for it. The window ends now.
+// last takes the last sample now, at the end of the window, without waiting for it.
 func (s *sampler) last() {
 	if s.closing != nil {
 		s.closing <- time.Now()
@@ -96,8 +93,8 @@ func (s *sampler) close(ended time.Time) {
 	s.ended = ended
 }
 
-// fill writes into a member what is known of it. Its window is only told once
-// that has ended: less would look like the whole.
+// fill writes the figures of a member. Its window is filled only once it has ended, because a part of it could be taken
+// for the whole.
 func (s *sampler) fill(member *results.Member) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -108,7 +105,7 @@ func (s *sampler) fill(member *results.Member) {
 	switch {
 	case s.ended.IsZero():
 	case track == nil:
-		member.Window = &results.MemberWindow{Unknown: "none of the run's addresses leads to it"}
+		member.Window = &results.MemberWindow{Unknown: "no address of the run leads to this member"}
 	default:
 		member.Window = track.Window(s.started, s.ended)
 	}

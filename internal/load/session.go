@@ -14,18 +14,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// How long a session may take for what comes after the load. A pod that was
-// told to end has 60 s: for the drain, the deletion, and its last words.
+// Time limits after the load. A pod that is terminated has 60 s for the drain, the deletion and its termination
+// message.
 const (
 	releaseLimit       = 5 * time.Minute
 	interruptedDrain   = 10 * time.Second
 	interruptedRelease = 35 * time.Second
 )
 
-// turnLimit is how long a session waits for its turn at the target.
-const turnLimit = 24 * time.Hour
+// maxQueueWait is how long a session waits for permission to load the target.
+const maxQueueWait = 24 * time.Hour
 
-// Config is what a session needs.
+// Config has the inputs of a session.
 type Config struct {
 	Plan plan.Plan
 	// Index is the pod's part of the plan, from 0.
@@ -33,16 +33,14 @@ type Config struct {
 	// Driver is closed by Run.
 	Driver  Driver
 	Control Control
-	// Measured, if set, is called once the load is over and before the keys are
-	// deleted, which can take minutes: Snapshot has every number by then.
+	// Measured, if set, is called once the load is over and before the keys are deleted, which can take minutes.
+	// Snapshot is complete by then.
 	Measured func()
-	// Log hears of stages and of what went wrong without ending the session;
-	// nil is silence.
+	// Log receives stages and errors that do not end the session; nil discards them.
 	Log *slog.Logger
 }
 
-// Session is one client pod's part of a run, from the first connection to the
-// last deleted key.
+// Session is one client pod's part of a run, from the first connection to the last deleted key.
 type Session struct {
 	plan    plan.Plan
 	part    plan.Part
@@ -53,8 +51,8 @@ type Session struct {
 
 	workload *workload.Workload
 	recorder *recorder
-	// conns are the pod's connections, once they are open, and carriers those of
-	// its watchers: the same, unless these have some of their own.
+	// conns are the pod's open connections. carriers are the connections of its watchers: the same ones, or separate
+	// ones if the plan has them.
 	conns     []Conn
 	carriers  []Conn
 	sampler   *sampler
@@ -65,12 +63,12 @@ type Session struct {
 	// life is the context of Run; lifetime ends the session at the plan's timeout.
 	life     context.Context
 	lifetime *time.Timer
-	// ledger of the puts that are watched, nil if none are, and replays of a
-	// history, nil if there is none; endWatch ends the watchers.
+	// ledger tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
+	// watchers.
 	ledger   *ledger
 	replays  *replays
 	endWatch context.CancelFunc
-	// engine is there once the load has begun.
+	// engine is set once the load has begun.
 	engine atomic.Pointer[engine]
 }
 
@@ -98,7 +96,7 @@ func NewSession(c Config) (*Session, error) {
 	}
 	s.sampler.source, _ = c.Driver.(Sampler)
 	if s.disturber.source, _ = c.Driver.(Disturber); s.disturber.source == nil && len(c.Plan.Disturbances) > 0 {
-		return nil, Errorf(results.FailureInvalidPlan, "%s cannot be disturbed: leave disturbances out", c.Plan.Target.Datastore)
+		return nil, Errorf(results.FailureInvalidPlan, "%s does not support disturbances: remove disturbances from the plan", c.Plan.Target.Datastore)
 	}
 	s.lookout = newLookout(c, s.recorder)
 	if s.workload.Marked() {
@@ -110,14 +108,13 @@ func NewSession(c Config) (*Session, error) {
 	return s, nil
 }
 
-// errTimedOut is why the context of a session ends at plan.TimeoutSeconds.
+// errTimedOut is the cause when the context of a session ends at plan.TimeoutSeconds.
 var errTimedOut = errors.New("plan.timeoutSeconds have passed")
 
-// Run does the whole part: connect, preflight, claim, preload, wait for the
-// start, warm up, measure, drain, delete the keys. It is called once. When ctx
-// ends or the control says so, the load ends early, and Run still drains,
-// deletes and returns nil with a snapshot that says Stopped; requests that
-// fail are results, not errors. FailureOf explains an error.
+// Run does the pod's whole part: connect, preflight, claim, preload, wait for the start, warm up, measure, drain,
+// delete the keys. It is called once. If ctx ends or the control closes Stopped, the load ends early; Run still drains,
+// deletes and returns nil, and the snapshot has Stopped set. Failed requests are results, not errors. FailureOf
+// explains an error.
 func (s *Session) Run(ctx context.Context) error {
 	s.life = ctx
 	ctx, cancel := s.bound(ctx)
@@ -125,10 +122,10 @@ func (s *Session) Run(ctx context.Context) error {
 	err := s.interruption(ctx, s.work(ctx, cancel))
 	s.endWatch()
 	s.watchForOthers(ctx, err)
-	// The others wait for this part: they must hear of a failure now.
+	// The other pods wait for this one: report a failure before the deletion.
 	s.state.fail(FailureOf(err))
 	if err == nil && !s.state.cleaningIs(results.CleaningNothingWritten) {
-		// Before the last words: whoever reads them must see that all was measured.
+		// Before the termination message is written: a reader must see that all was measured.
 		s.state.enter(results.StageCleaning)
 	}
 	if s.measured != nil {
@@ -143,18 +140,17 @@ func (s *Session) Run(ctx context.Context) error {
 	return err
 }
 
-// watchForOthers ends the lookout, unless others still load the target that it is
-// to look at until this session has released its keys. That waits for the others.
+// watchForOthers ends the lookout, unless client pod 0 must watch the target for other pods. Then the lookout lasts
+// until this session has released its keys, which waits for the others.
 func (s *Session) watchForOthers(ctx context.Context, err error) {
 	if err == nil && ctx.Err() == nil && s.part.Index == 0 && s.plan.WatchesForOthers() {
-		s.lookout.goOn()
+		s.lookout.continueForOthers()
 		return
 	}
 	s.lookout.end()
 }
 
-// bound returns a context that ends with ctx, at the plan's timeout, or when
-// the control says stop.
+// bound returns a context that ends with ctx, at the plan's timeout, or when the control closes Stopped.
 func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.lifetime = time.AfterFunc(s.timeout(), func() { cancel(errTimedOut) })
@@ -173,7 +169,7 @@ func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFun
 
 func (s *Session) timeout() time.Duration { return time.Duration(s.plan.TimeoutSeconds) * time.Second }
 
-// work does all but to release. stop ends ctx.
+// work does everything except the release. stop ends ctx.
 func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	clients, err := s.prepare(ctx, stop)
 	if err != nil {
@@ -190,8 +186,8 @@ func (s *Session) work(ctx context.Context, stop context.CancelFunc) error {
 	return s.load(ctx, startAt, clients)
 }
 
-// prepare does what comes before the start and returns the clients. From the
-// look at the target before its first write on, the target is watched.
+// prepare does everything before the start and returns the clients. The lookout begins after the preflight, before the
+// first write.
 func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*client, error) {
 	target, first, err := s.preflight(ctx)
 	if err != nil {
@@ -220,31 +216,31 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	return clients, s.watch(ctx)
 }
 
-// preflight looks at the target, and waits for the run's turn at it. What was
-// seen before the wait is then out of date.
+// preflight checks the target, waits for permission to load it, and then checks it again, because the first check is
+// out of date.
 func (s *Session) preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, first, err := s.look(ctx)
 	if err != nil || !s.plan.AwaitTurn {
 		return target, first, err
 	}
 	s.state.enter(results.StageWaiting)
-	if err := s.await(ctx); err != nil {
+	if err := s.awaitTurn(ctx); err != nil {
 		return nil, members.View{}, err
 	}
 	s.state.enter(results.StageConnecting)
 	return s.look(ctx)
 }
 
-// await waits for the turn. That is not the run's time, but it must end even if
-// nobody is left to give one.
-func (s *Session) await(ctx context.Context) error {
+// awaitTurn waits for permission to load the target. The wait does not count towards the run's timeout; it has its own
+// limit, in case no operator is left to grant it.
+func (s *Session) awaitTurn(ctx context.Context) error {
 	s.lifetime.Stop()
 	defer func() { s.lifetime.Reset(s.timeout()) }()
-	bounded, cancel := context.WithTimeout(ctx, turnLimit)
+	bounded, cancel := context.WithTimeout(ctx, maxQueueWait)
 	defer cancel()
 	err := s.control.Turn(bounded)
 	if err != nil && ctx.Err() == nil {
-		return Errorf(results.FailureTimedOut, "nobody said for %v that this run may load the target, and the client waits no longer: see whether the operator is there, and which run on the same etcd cluster does not end.", turnLimit)
+		return Errorf(results.FailureTimedOut, "the client waited %v for permission to load the target and received none: check that the operator is running, and which run on the same etcd cluster does not end.", maxQueueWait)
 	}
 	return err
 }
@@ -257,8 +253,8 @@ func (s *Session) look(ctx context.Context) (*results.Target, members.View, erro
 	return target, first, err
 }
 
-// claim is careful: after any error but a refusal, the claim may have reached
-// the target, so that there may be something to release.
+// claim assumes after every error, except a refusal, that the claim may have reached the target, so that there may be
+// something to release.
 func (s *Session) claim(ctx context.Context) error {
 	s.state.setCleaning(results.CleaningKeysLeft)
 	err := s.driver.Claim(ctx)
@@ -268,7 +264,7 @@ func (s *Session) claim(ctx context.Context) error {
 	return err
 }
 
-// refuses says whether a failed claim was refused before it could write.
+// refuses reports whether a failed claim was refused before it could write.
 func refuses(r results.FailureReason) bool {
 	switch r {
 	case results.FailurePrefixNotEmpty, results.FailureAuthenticationFailed, results.FailureTLSFailed, results.FailureSecretInvalid:
@@ -277,8 +273,7 @@ func refuses(r results.FailureReason) bool {
 	return false
 }
 
-// interruption turns the end of ctx from an error of whatever it interrupted
-// into what it means. An error with a reason of its own keeps it.
+// interruption replaces an error that the end of ctx caused by its meaning. An error with its own reason is kept.
 func (s *Session) interruption(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*Error](err); ok || err == nil || ctx.Err() == nil {
 		return err
@@ -287,16 +282,16 @@ func (s *Session) interruption(ctx context.Context, err error) error {
 	return s.timedOut(ctx)
 }
 
-// timedOut says, of a part that was cut short, that time ran out, if that was why.
+// timedOut returns an error if the run's timeout ended ctx, else nil.
 func (s *Session) timedOut(ctx context.Context) error {
 	if !errors.Is(context.Cause(ctx), errTimedOut) {
 		return nil
 	}
-	return Errorf(results.FailureTimedOut, "%d s (spec.timeoutSeconds) passed while the client was in stage %s, and nobody told it to stop: look at what it waited for, or raise them.",
+	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client was in stage %s, and no stop request arrived: check what the client was waiting for, or raise spec.timeoutSeconds.",
 		s.plan.TimeoutSeconds, s.Stage())
 }
 
-// release gives the keys up, if there can be any.
+// release gives up the run's keys, unless nothing was written.
 func (s *Session) release(ctx context.Context) {
 	if s.state.cleaningIs(results.CleaningNothingWritten) {
 		return
@@ -310,7 +305,7 @@ func (s *Session) release(ctx context.Context) {
 	defer hurry()
 	cleaning, err := s.driver.Release(bounded)
 	if err != nil {
-		s.state.log.Warn("keys are left under the prefix", "prefix", s.plan.Prefix, "error", err)
+		s.state.log.Warn("some keys remain under the prefix", "prefix", s.plan.Prefix, "error", err)
 	}
 	s.state.setCleaning(cleaning)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// wantOperations is what a plan's measured requests are, and how often.
+// wantOperations returns how often a plan's measured window sends each operation.
 func wantOperations(p plan.Plan) map[string]int {
 	w := workload.New(p.Run)
 	want := map[string]int{}
@@ -122,8 +122,8 @@ func TestAWindowOfSomeDuration(t *testing.T) {
 		completed += o.CompletedInWindow
 		measured += o.Latency.Count()
 	}
-	// At each end of the window the 20 clients have at most a request each in
-	// flight: those of the start count as completed, those of the end as measured.
+	// At each end of the window, each of the 20 clients has at most one request in flight. Those at the start count as
+	// completed, those at the end as measured.
 	if completed > measured+20 || measured > completed+20 || completed < 20 {
 		t.Errorf("%d requests completed in the window, of %d measured", completed, measured)
 	}
@@ -137,13 +137,13 @@ func TestAWindowOfSomeDuration(t *testing.T) {
 			t.Errorf("interval %d of %v: got %+v, wanted latencies from 10 ms", i, s.Timeline.Interval, point)
 		}
 	}
-	// On a busy machine the last answers take longer than an interval.
+	// On a busy machine the last responses take longer than an interval.
 	if n := len(s.Timeline.Points); inTimeline != measured || n < 10 {
 		t.Errorf("the timeline has %d requests in %d intervals, wanted %d in at least 10", inTimeline, n, measured)
 	}
 }
 
-// answerAfter is a target that takes a while for each request.
+// answerAfter is a target that delays each response.
 func answerAfter(d time.Duration) func(context.Context, *Request, *Response) {
 	return func(ctx context.Context, _ *Request, resp *Response) {
 		timer := time.NewTimer(d)
@@ -164,9 +164,8 @@ func TestASnapshotOfTheBeginning(t *testing.T) {
 	}
 }
 
-// What the process had of its machine is told of exactly the window, once that
-// has ended.
-func TestASessionTellsWhatItsProcessHad(t *testing.T) {
+// The process figures cover exactly the window, and appear once it has ended.
+func TestProcessFiguresCoverTheWindow(t *testing.T) {
 	t.Parallel()
 	d := &fakeDriver{answer: answerAfter(time.Millisecond)}
 	s := newSession(t, planOf(forOneSecond(200), func(p *plan.Plan) { p.Load.DurationSeconds = new(int32(5)) }), 0, d, newControl())

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// sharedDriver has connections that keep something for each client.
+// sharedDriver has connections that keep state for each client.
 type sharedDriver struct {
 	*fakeDriver
 	fail  error
@@ -39,7 +39,7 @@ func (c *sharedConn) Client(_ context.Context, client int) (Conn, error) {
 	return c.Conn, d.fail
 }
 
-func TestEachClientHasItsOwnOfASharedConnection(t *testing.T) {
+func TestEachClientHasItsOwnStateOfASharedConnection(t *testing.T) {
 	p := planOf(func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 2, 3, 8 })
 	var seen []int
 	for index := range p.Pods() {
@@ -59,7 +59,7 @@ func TestEachClientHasItsOwnOfASharedConnection(t *testing.T) {
 	}
 }
 
-func TestASessionEndsIfAClientGetsNoConnection(t *testing.T) {
+func TestASessionFailsIfAClientGetsNoConnection(t *testing.T) {
 	d := &sharedDriver{fakeDriver: &fakeDriver{}, fail: errors.New("no stream")}
 	s, err := NewSession(Config{Plan: planOf(), Driver: d, Control: newControl()})
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Snapshot returns what was counted so far. It may be called at any time and
-// by any number of goroutines; after Run it is final.
+// Snapshot returns the counts so far. It may be called at any time, concurrently. After Run it is final.
 func (s *Session) Snapshot() *results.Snapshot {
 	snapshot := &results.Snapshot{
 		RunUID: s.plan.RunUID, Index: s.part.Index, Transport: s.plan.Load.Transport,
@@ -25,7 +24,7 @@ func (s *Session) Snapshot() *results.Snapshot {
 	for _, operation := range s.plan.Operations() {
 		snapshot.Operations[operation] = s.recorder.results(operation)
 	}
-	// What was sent is read after what has ended, so that it never is less.
+	// Started is read after the ended requests, so that it is never smaller.
 	if e := s.engine.Load(); e != nil {
 		snapshot.Started = e.started()
 	}
@@ -45,14 +44,14 @@ func (s *Session) Snapshot() *results.Snapshot {
 	return snapshot
 }
 
-// Stage returns where the session is.
+// Stage returns the session's current stage.
 func (s *Session) Stage() results.Stage {
 	s.state.mutex.Lock()
 	defer s.state.mutex.Unlock()
 	return s.state.stage
 }
 
-// Ready says whether the session waits for the start, or waited and went on.
+// Ready reports whether the session has reached StageReady.
 func (s *Session) Ready() bool {
 	s.state.mutex.Lock()
 	defer s.state.mutex.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// state is what a session knows of itself, beside what is counted.
+// state is the session's state beside its counts.
 type state struct {
 	log *slog.Logger
 
@@ -21,7 +21,7 @@ type state struct {
 	window   results.Window
 	target   *results.Target
 	process  *results.ProcessWindow
-	// coarsePacing is that of the snapshot.
+	// coarsePacing is Snapshot.CoarsePacing.
 	coarsePacing bool
 }
 
@@ -37,7 +37,7 @@ func (s *state) enter(stage results.Stage) {
 	s.ready = s.ready || stage == results.StageReady
 }
 
-// fail keeps why the part could not be done; nil if it could.
+// fail keeps the reason for a failure; nil if there was none.
 func (s *state) fail(failure *results.Failure) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

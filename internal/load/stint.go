@@ -11,38 +11,35 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// unlimited is the limit of a stint that time alone ends.
+// unlimited is the limit of a stint that only time ends.
 const unlimited = math.MaxInt64
 
-// stint is a stretch of load of one kind: the warm-up, or the measured window.
-// Clients draw its operations by their ordinal among this pod's, from 0.
+// stint is a part of the load: the warm-up, or the measured window. Clients draw its operations by their ordinal among
+// this pod's, from 0.
 type stint struct {
 	stream workload.Stream
 	part   plan.Part
-	// walk goes, in an open loop, from arrival to arrival, relative to start; it
-	// is nil in a closed loop. It only moves while turn is held.
+	// walk yields the arrivals of an open loop, relative to start; nil in a closed loop. It moves only while pacing is
+	// held.
 	walk  *arrival.Walk
 	start Instant
-	// end is when nothing is due or sent any more, as Instant; stop moves it
-	// forward.
+	// end is when the stint ends, as Instant: nothing is due or sent after it. stop moves it forward.
 	end atomic.Int64
-	// grace is for how long after its end what was due before may still be sent.
+	// grace is how long after the end an arrival that was due before may still be sent.
 	grace time.Duration
-	// limit is how many operations there are.
+	// limit is the number of operations.
 	limit int64
-	// next is the ordinal of the next operation. In an open loop it moves with
-	// walk, and so does due: when the next operation is due, as Instant.
+	// next is the ordinal of the next operation. In an open loop it moves with walk, and so does due, which is when the
+	// next operation is due, as Instant.
 	next, due atomic.Int64
 
-	// turn is held by the one free client that waits for the next arrival of
-	// an open loop; the other free clients queue behind it. So the backlog is
-	// nothing but next lagging behind the clock.
-	turn  sync.Mutex
-	alarm alarm
+	// pacing is held by the one free client that waits for the next arrival of an open loop. The other free clients
+	// queue for it. So the backlog needs no storage: it is how far next lags behind the clock.
+	pacing sync.Mutex
+	alarm  alarm
 }
 
-// newStint returns a stint that somebody must close. walk is nil in a closed
-// loop.
+// newStint returns a stint, which the caller must close. walk is nil in a closed loop.
 func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, start, end Instant, limit int64) *stint {
 	s := &stint{stream: stream, part: part, walk: walk, start: start, limit: limit, alarm: newAlarm()}
 	s.end.Store(int64(end))
@@ -52,15 +49,13 @@ func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, start,
 	return s
 }
 
-// scheduled says whether arrivals are due at times of their own.
+// scheduled reports whether a schedule sets the arrivals: an open loop.
 func (s *stint) scheduled() bool { return s.walk != nil }
 
-// over says whether nothing that is due, or is sent, at this instant belongs
-// to the stint.
+// over reports whether an instant lies after the end of the stint.
 func (s *stint) over(i Instant) bool { return int64(i) >= s.end.Load() }
 
-// closed says whether nothing is sent any more at this instant, even if it was
-// due before.
+// closed reports whether the grace has passed, so that nothing is sent any more.
 func (s *stint) closed(i Instant) bool { return s.over(i) && s.over(i.Add(-s.grace)) }
 
 // stop ends the stint at an instant, if it has not ended before.
@@ -73,7 +68,7 @@ func (s *stint) stop(at Instant) {
 	s.alarm.interrupt()
 }
 
-// close frees what the stint holds, once no client is in it.
+// close frees the alarm, once no client is in the stint.
 func (s *stint) close() { s.alarm.close() }
 
 // draw returns the ordinal of the next operation of a closed loop.
@@ -82,19 +77,18 @@ func (s *stint) draw() (ordinal int64, ok bool) {
 	return ordinal, ordinal < s.limit
 }
 
-// await waits until the next arrival of an open loop is due and returns it. An
-// arrival that was due before is returned at once.
+// await waits until the next arrival of an open loop is due and returns it. An arrival that was due before is returned
+// at once.
 func (s *stint) await() (ordinal int64, due Instant, ok bool) {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.pacing.Lock()
+	defer s.pacing.Unlock()
 	if ordinal, due, ok = s.peek(); !ok {
 		return 0, 0, false
 	}
 	if due > Now() {
 		s.alarm.wait(due)
 	}
-	// The end may have come while this client waited, or while all clients
-	// were busy.
+	// The stint may have ended while this client waited, or while all clients were busy.
 	if s.over(due) || s.closed(Now()) {
 		return 0, 0, false
 	}
@@ -102,41 +96,37 @@ func (s *stint) await() (ordinal int64, due Instant, ok bool) {
 	return ordinal, due, true
 }
 
-// peek returns the next arrival of an open loop, if there is one. Who does not
-// hold turn may see it half taken: the ordinal of one arrival and the time of
-// its neighbour.
+// peek returns the next arrival of an open loop, if there is one. A caller that does not hold pacing may see the
+// ordinal of one arrival with the time of its neighbour.
 func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
 	ordinal, due = s.next.Load(), Instant(s.due.Load())
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// take takes the next arrival of an open loop for whoever holds turn.
+// take takes the next arrival of an open loop. The caller holds pacing.
 func (s *stint) take() {
 	s.walk.Next()
 	s.due.Store(int64(s.start.Add(s.walk.Due())))
 	s.next.Add(1)
 }
 
-// owedAlone is how many arrivals takeOwed takes one by one.
-const owedAlone = 1 << 20
+// countedSingly is how many unsent arrivals takeUnsent takes one by one.
+const countedSingly = 1 << 20
 
-// takeOwed takes all arrivals of an open loop that are due before the end, once no
-// client is in the stint. take gets the ordinal of the first of n arrivals, and when
-// the last of them was due.
+// takeUnsent takes all arrivals of an open loop that are due before the end, once no client is in the stint. take
+// receives the ordinal of the first of n arrivals, and when the last of them was due.
 //
-// A schedule can owe more than could be gone through while somebody waits: behind
-// the first owedAlone, arrivals come in groups of a millionth of those before them,
-// so that a week at 10,000,000/s, the most there can be, is some seventeen million. A
-// group's arrivals are waited for at least as long as its last, and are of the kind of
-// its first.
-func (s *stint) takeOwed(take func(ordinal int64, due Instant, n int64)) {
+// A schedule can have too many unsent arrivals to visit each. After the first countedSingly, arrivals come in groups of
+// a millionth of those before them. So a week at 10,000,000/s, the maximum, is some seventeen million groups. All
+// arrivals of a group count with the wait of the last and the kind of the first.
+func (s *stint) takeUnsent(take func(ordinal int64, due Instant, n int64)) {
 	most := int64(unlimited)
 	for taken := int64(0); ; {
 		ordinal, due, ok := s.peek()
 		if !ok {
 			return
 		}
-		n := min(1+taken/owedAlone, most)
+		n := min(1+taken/countedSingly, most)
 		if n > 1 {
 			if due, ok = s.skip(n - 1); !ok {
 				most = n / 2
@@ -149,8 +139,8 @@ func (s *stint) takeOwed(take func(ordinal int64, due Instant, n int64)) {
 	}
 }
 
-// skip goes n arrivals on and returns when the one is due that it comes to. It goes
-// nowhere if that is none before the end.
+// skip moves n arrivals forward and returns when the arrival there is due. If there is no such arrival before the end,
+// skip does not move.
 func (s *stint) skip(n int64) (due Instant, ok bool) {
 	before := *s.walk
 	s.walk.Skip(n)

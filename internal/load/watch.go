@@ -12,12 +12,10 @@ import (
 // WatchConn is a Conn that can carry a stream of watchers.
 type WatchConn interface {
 	Conn
-	// Watch opens a stream with these watchers and returns once the target has
-	// created all of them. They last until ctx ends, which must be before the
-	// driver is closed, and are opened again where they were if their stream
-	// breaks, or if the target cancels them. Only where what comes there is
-	// compacted, a watcher is opened at the present and sees what comes from then
-	// on.
+	// Watch opens a stream with these watchers and returns once the target has created all of them. They last until ctx
+	// ends, which must be before the driver is closed. If the stream breaks or the target cancels a watcher, it is
+	// reopened at the revision that it had reached. If that revision was compacted, the watcher is reopened at the
+	// current one.
 	Watch(ctx context.Context, watchers []Watcher, audience Audience) error
 }
 
@@ -28,23 +26,21 @@ type Watcher struct {
 	workload.Watcher
 }
 
-// Audience is told what watchers see. Many watchers call it at once, and each of
-// them in the order of its events.
+// Audience receives the reports of watchers. Many watchers call it concurrently, each of them in the order of its
+// events.
 type Audience interface {
-	// Event tells that a watcher has read, at an instant, the event of a put. The
-	// value is not kept.
+	// Event reports that a watcher has read the event of a put, at an instant. The value is not retained.
 	Event(watcher int, at Instant, value []byte)
-	// Duplicate tells that it was given an event once more.
+	// Duplicate reports that a watcher received an event again.
 	Duplicate()
-	// Cancelled tells that the target has ended a watcher.
+	// Cancelled reports that the target ended a watcher.
 	Cancelled()
-	// Resumed tells that a watcher was opened anew because its stream had broken.
+	// Resumed reports that a watcher was reopened because its stream had broken.
 	Resumed()
 }
 
-// watch opens the pod's watchers, if its workload has any. They must be there
-// before the load: then every put of the pod comes after the revision at which
-// each of them was created, and owes it an event.
+// watch opens the pod's watchers, if its workload has any. They are created before the load begins. So every put of the
+// pod comes after the revision at which each watcher was created, and each watcher must receive its event.
 func (s *Session) watch(ctx context.Context) error {
 	if s.ledger == nil {
 		return nil
@@ -66,11 +62,10 @@ func (s *Session) watch(ctx context.Context) error {
 }
 
 func noWatches(p plan.Plan) error {
-	return Errorf(results.FailureInvalidPlan, "the transport %s carries no watches; write Client", p.Load.Transport)
+	return Errorf(results.FailureInvalidPlan, "the transport %s does not support watches: set load.transport to Client", p.Load.Transport)
 }
 
-// streams returns the pod's watchers, by the streams that carry them, and lets the
-// ledger expect their events.
+// streams returns the pod's watchers, by stream, and registers them with the ledger.
 func (s *Session) streams() (all [][]Watcher) {
 	for _, watchers := range s.workload.Watchers(s.part.Index) {
 		stream := make([]Watcher, len(watchers))
@@ -82,9 +77,8 @@ func (s *Session) streams() (all [][]Watcher) {
 	return all
 }
 
-// awaitEvents waits, for at most a while and less once ctx has ended, for the
-// events that are still to come. Those that had their time and did not come are
-// missed; those that had not are censored, for nobody knows.
+// awaitEvents waits for the outstanding events, for at most atMost, and for less after ctx has ended. Events that had
+// the full time and did not arrive are missed; if the wait was cut short, they are censored.
 func (s *Session) awaitEvents(ctx context.Context, atMost time.Duration) {
 	if s.ledger == nil {
 		return

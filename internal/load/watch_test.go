@@ -13,8 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// watchDriver has connections whose watchers see each put, at once, but for
-// those that drop says are lost.
+// watchDriver has connections whose watchers receive each put at once, except those that drop selects.
 type watchDriver struct {
 	*fakeDriver
 	fail error
@@ -22,8 +21,7 @@ type watchDriver struct {
 
 	mutex    sync.Mutex
 	watchers []Watcher
-	// connects is how many connections were opened, and carriers are those of the
-	// streams, by their numbers.
+	// connects is the number of opened connections. carriers are the numbers of those that carry streams.
 	connects  int
 	carriers  []int
 	audience  Audience
@@ -108,7 +106,7 @@ func TestWatchersAreThereBetweenPreloadAndLoad(t *testing.T) {
 	}
 }
 
-// Streams share the connections of the load, or have some that carry no puts.
+// Streams share the connections of the load, or have their own, which carry no puts.
 func TestStreamsHaveTheConnectionsOfThePlan(t *testing.T) {
 	for name, tc := range map[string]struct {
 		connections int32
@@ -150,7 +148,7 @@ func TestAWatcherOfAKeyIsItsNumberModuloKeys(t *testing.T) {
 	}
 }
 
-// The run waits for events no longer than for an answer, and says what it missed.
+// The run waits for events as long as for a response, and reports those that it missed.
 func TestEventsThatNeverComeAreMissed(t *testing.T) {
 	d := newWatchDriver()
 	d.drop = func(watcher int) bool { return watcher == 4 }
@@ -163,7 +161,7 @@ func TestEventsThatNeverComeAreMissed(t *testing.T) {
 	}
 }
 
-func TestASessionEndsIfItCannotWatch(t *testing.T) {
+func TestASessionFailsIfItCannotWatch(t *testing.T) {
 	d := newWatchDriver()
 	d.fail = errors.New("no stream")
 	if _, err := runWatched(t, d); !errors.Is(err, d.fail) {
@@ -181,7 +179,7 @@ func TestASessionEndsIfItCannotWatch(t *testing.T) {
 	}
 }
 
-// An API server watches each resource as a whole, as the cache of one does.
+// An API server watches each resource as a whole.
 func TestAnAPIServerWatchesEachResource(t *testing.T) {
 	d := newWatchDriver()
 	d.drop = func(int) bool { return true }
@@ -203,6 +201,6 @@ func TestAnAPIServerWatchesEachResource(t *testing.T) {
 		delete(want, string(w.Key))
 	}
 	if len(want) > 0 {
-		t.Errorf("nobody watches %v", want)
+		t.Errorf("no watcher watches %v", want)
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// connectParallel is how many connections, or clients of them, are opened at
-// once: enough to hide the round trips of TLS, too few to be a storm at the
-// target.
+// connectParallel is how many connections, or clients of them, are opened at once: enough to hide the round trips of
+// TLS, and few enough not to flood the target.
 const connectParallel = 16
 
-// connect opens this pod's connections: those of the load, and those that carry
-// watchers. Of either kind, number j goes to eligible member j modulo members.
+// connect opens this pod's connections: those of the load, and those of watchers. Of either kind, number j goes to
+// eligible member j modulo members.
 func (s *Session) connect(ctx context.Context) (err error) {
 	own := make([]int, s.part.Connections)
 	for i := range own {
@@ -40,8 +39,7 @@ func (s *Session) open(ctx context.Context, numbers []int) ([]Conn, error) {
 	return conns, err
 }
 
-// inParallel calls open for each number below n, some at once, and returns the
-// first error, with which the context of the others ends.
+// inParallel calls open for each number below n, some concurrently. The first error cancels the others and is returned.
 func inParallel(ctx context.Context, n int, open func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -60,8 +58,8 @@ func inParallel(ctx context.Context, n int, open func(ctx context.Context, i int
 	return context.Cause(ctx)
 }
 
-// clients returns the pod's clients. Neighbours in number, and so in the order
-// in which they start, are on different connections.
+// clients returns the pod's clients. Clients with neighbouring numbers start one after the other and are on different
+// connections.
 func (s *Session) clients(ctx context.Context) ([]*client, error) {
 	var clients []*client
 	var numbers []int
@@ -84,7 +82,7 @@ func (s *Session) clients(ctx context.Context) ([]*client, error) {
 	return clients, err
 }
 
-// connOf returns a connection as the client with this global number has it.
+// connOf returns the connection for the client with this global number.
 func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 	if shared, ok := conn.(SharedConn); ok {
 		return shared.Client(ctx, client)
@@ -92,12 +90,12 @@ func connOf(ctx context.Context, conn Conn, client int) (Conn, error) {
 	return conn, nil
 }
 
-// load runs the clients from now on until the window has ended and nothing is
-// in flight any more. Its error says that time ran out before.
+// load runs the clients from now until the window has ended and nothing is in flight any more. It returns an error if
+// the run's timeout ended it.
 func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client) error {
 	start := Now()
 	e := newEngine(s.plan, s.workload, clients, s.recorder)
-	e.follow(s.ledger)
+	e.setLedger(s.ledger)
 	e.prepare(s.part, start)
 	defer e.close()
 	s.engine.Store(e)
@@ -110,9 +108,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	s.replay(ctx, e)
 	done := e.start(flight)
 	s.state.setCoarsePacing(e.isCoarse())
-	err := s.follow(ctx, e, done)
-	// A window of its own length is over now, whatever is answered yet; one that
-	// requests bound is closed again after the drain.
+	err := s.awaitWindow(ctx, e, done)
+	// A window of fixed duration is over now, even if responses are outstanding. A window bound by requests is closed
+	// again after the drain.
 	s.closeWindow(e)
 	s.state.enter(results.StageDraining)
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
@@ -122,9 +120,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	return err
 }
 
-// follow goes with the load through its stages until the window has ended, or
-// ends it early when ctx ends. Its error says that time ran out before.
-func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) (err error) {
+// awaitWindow waits for the start and the end of the window, or ends the load early when ctx ends. It returns an error
+// if the run's timeout ended it.
+func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct{}) (err error) {
 	waitFor(ctx, e.measured.start, done)
 	measuring := Now() >= e.measured.start
 	if measuring {
@@ -137,8 +135,8 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) (
 		}
 		waitFor(ctx, Instant(e.measured.end.Load()), done)
 	}
-	// Asked first: what fires after this must not cut the drain short.
-	if s.lookout.rest() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
+	// Checked now: what fires later must not cut the drain short.
+	if s.lookout.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
 		err = s.timedOut(ctx)
 		e.stop()
@@ -152,7 +150,7 @@ func (s *Session) follow(ctx context.Context, e *engine, done <-chan struct{}) (
 	return err
 }
 
-// closeWindow writes down where the window has ended, if it ever began.
+// closeWindow records the end of the window, if it ever began.
 func (s *Session) closeWindow(e *engine) {
 	s.state.setWindow(func(w *results.Window) {
 		if w.Start.IsZero() {
@@ -165,8 +163,7 @@ func (s *Session) closeWindow(e *engine) {
 	})
 }
 
-// waitFor waits for an instant and says whether it came before done and the
-// end of ctx.
+// waitFor waits until an instant. It returns false if done was closed or ctx ended before.
 func waitFor(ctx context.Context, until Instant, done <-chan struct{}) bool {
 	timer := time.NewTimer(until.Sub(Now()))
 	defer timer.Stop()
@@ -179,7 +176,7 @@ func waitFor(ctx context.Context, until Instant, done <-chan struct{}) bool {
 	return false
 }
 
-// sleepUntil waits for an instant, exactly, or for the end of ctx.
+// sleepUntil waits until an instant, exactly, or until ctx ends.
 func sleepUntil(ctx context.Context, until Instant) error {
 	if ctx.Err() == nil && until > Now() {
 		a := newBoundAlarm(ctx)

@@ -1,8 +1,6 @@
-// Package plan is the contract from the operator to a client pod: what one run
-// is to do, and the files, annotations and addresses through which the two
-// talk.
+// Package plan is the contract from the operator to a client pod: the work of one run, and the files, annotations and
+// addresses through which the two communicate.
 //
-// It imports the standard library, the vocabulary (spec) and workload, so that the
-// load generator stays free of Kubernetes. Its one invariant: the parts of all
-// pods, added up, are exactly the plan.
+// It imports the standard library, the vocabulary (spec) and workload, so that the load generator stays free of
+// Kubernetes. Its one invariant: the parts of all pods add up to exactly the plan.
 package plan

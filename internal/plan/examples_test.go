@@ -5,8 +5,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// examples has a plan of each type of workload. They are what golden plans encode:
-// do not change one, but to add what is new in the format.
+// examples has a plan of each type of workload. The golden plans are their encodings. Change an example only to add new
+// fields of the format.
 func examples() map[spec.WorkloadType]Plan {
 	closed := spec.Load{
 		Transport: spec.TransportClient, Pods: 3, Connections: 12, Clients: 48, Requests: new(int64(90_000)), RequestTimeoutSeconds: 7, Seed: 42,
@@ -24,7 +24,7 @@ func examples() map[spec.WorkloadType]Plan {
 			Values: spec.Values{SizeBytes: 65_536, Content: spec.ContentCompressible, RandomPercent: new(int32(40)), MinSizeBytes: new(int32(64)), SizeDistribution: spec.SizesLogUniform},
 		}}),
 		example(open(timed, spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 100, ToPerSecond: 9000}, Arrival: spec.ArrivalConstant}), spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
-			// A limit of 0 is none, which pages must not have.
+			// A limit of 0 means no limit. Pages must not have a limit.
 			Consistency: spec.Serializable, KeysPerRequest: 500, Limit: new(int64), Delivery: spec.DeliveryPages, KeysPerPage: new(int64(50)), KeysOnly: true,
 			Keys: keysOf(10_000, spec.Sequential), Values: valuesOf(1024),
 		}}),
@@ -65,8 +65,7 @@ func valuesOf(size int32) spec.Values {
 	return spec.Values{SizeBytes: size, Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform}
 }
 
-// example is a plan that has, beside its load and its workload, all that a plan can
-// have.
+// example is a plan in which all fields that do not depend on load and workload are set.
 func example(l spec.Load, w spec.Workload) Plan {
 	p := Plan{
 		Version: Version, RunUID: "0b6c6b52-0000-4000-8000-000000000000", Name: "etcd/nightly", AwaitTurn: true, TimeoutSeconds: 7200,

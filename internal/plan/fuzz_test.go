@@ -15,7 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// plans are one of each kind.
+// plans returns one plan of each kind.
 func plans() []Plan {
 	changes := []func(*Plan){
 		func(*Plan) {},
@@ -90,7 +90,7 @@ func plans() []Plan {
 	return all
 }
 
-// FuzzDecode: whatever decodes is a plan that can be run, and encodes to itself.
+// FuzzDecode: every decoded plan can be run, and encodes to itself.
 func FuzzDecode(f *testing.F) {
 	all, examples := plans(), examples()
 	for _, kind := range slices.Sorted(maps.Keys(examples)) {
@@ -110,8 +110,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzValidate sets numbers of a plan to any others: each number is two bytes for
-// which it is and eight for what it becomes.
+// FuzzValidate changes numbers of a plan. Each change is ten bytes: two select the number, eight are its new value.
 func FuzzValidate(f *testing.F) {
 	for i := range plans() {
 		for _, n := range []uint64{0, 1, math.MaxInt64, math.MaxUint64, 1 << 62} {
@@ -132,7 +131,7 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-// TestNumbersAtTheirLimits sets each number of each plan to all that could overflow.
+// TestNumbersAtTheirLimits sets each number of each plan to values that could overflow.
 func TestNumbersAtTheirLimits(t *testing.T) {
 	for i := range plans() {
 		for at := 0; ; at++ {
@@ -171,7 +170,7 @@ func numbersOf(v reflect.Value) (numbers []reflect.Value) {
 	return numbers
 }
 
-// requireRunnable asks a valid plan for all that a client pod asks it.
+// requireRunnable calls all methods of a valid plan that a client pod calls.
 func requireRunnable(t *testing.T, p Plan) {
 	t.Helper()
 	data, err := p.Encode()
@@ -209,8 +208,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// requireParts adds up what pods get; of many pods, the first and the last are
-// looked at.
+// requireParts checks that the parts of all pods add up to the plan.
 func requireParts(t *testing.T, p Plan) {
 	t.Helper()
 	connections, requests := 0, int64(0)

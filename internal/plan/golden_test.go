@@ -21,15 +21,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-var update = flag.Bool("update", false, "write the golden plans that a new plan.Version changes")
+var update = flag.Bool("update", false, "rewrite the golden plans of older versions")
 
 // golden is the file with the encoded example of a type of workload.
 func golden(kind spec.WorkloadType) string {
 	return filepath.Join("testdata", "plan", string(kind)+".json")
 }
 
-// A client pod refuses a plan of another version, and runs any of its own: so the
-// format must not change while the version stays.
+// A client pod refuses a plan of another version, and runs every plan of its own version. So each change of the format
+// needs a new version.
 func TestTheFormatChangesWithTheVersion(t *testing.T) {
 	kinds, examples := tableOf(t), examples()
 	for _, kind := range kinds {
@@ -53,13 +53,12 @@ func TestTheFormatChangesWithTheVersion(t *testing.T) {
 	}
 	for _, file := range files {
 		if kind := strings.TrimSuffix(filepath.Base(file), ".json"); !slices.Contains(kinds, spec.WorkloadType(kind)) {
-			t.Errorf("there is no workload for %s any more: raise plan.Version and remove it", file)
+			t.Errorf("%s has no workload any more: raise plan.Version and remove the file", file)
 		}
 	}
 }
 
-// tableOf returns the types in the table of workloads, which lists them when it
-// refuses one that it has not.
+// tableOf returns the types of all workloads. The error about an unknown type lists them.
 func tableOf(t *testing.T) (kinds []spec.WorkloadType) {
 	t.Helper()
 	_, list, _ := strings.Cut(fmt.Sprint(new(workload.Run).Check()), "one of [")
@@ -73,8 +72,8 @@ func tableOf(t *testing.T) (kinds []spec.WorkloadType) {
 	return kinds
 }
 
-// checkGolden compares an encoded plan with its golden file, byte by byte. To update
-// writes the file anew, if it is new or of an older version.
+// checkGolden compares an encoded plan with its golden file, byte by byte. With update it writes the file if it is new or
+// of an older version.
 func checkGolden(path string, got []byte, update bool) error {
 	const rewrite = "go test ./internal/plan -run TheFormat -update"
 	want, err := os.ReadFile(path)
@@ -92,10 +91,10 @@ func checkGolden(path string, got []byte, update bool) error {
 		}
 		diff := cmp.Diff(string(want), string(got))
 		if of.Version >= Version {
-			return fmt.Errorf("the plan's format changed, but plan.Version is still %d: raise it, and then write the golden plans anew with %s (-%s +encoded):\n%s", Version, rewrite, path, diff)
+			return fmt.Errorf("the plan's format changed, but plan.Version is still %d: raise it, then rewrite the golden plans with %s (-%s +encoded):\n%s", Version, rewrite, path, diff)
 		}
 		if !update {
-			return fmt.Errorf("plan.Version is %d, and this golden plan of version %d: write it anew with %s (-%s +encoded):\n%s", Version, of.Version, rewrite, path, diff)
+			return fmt.Errorf("plan.Version is %d, but this golden plan has version %d: rewrite it with %s (-%s +encoded):\n%s", Version, of.Version, rewrite, path, diff)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -112,8 +111,7 @@ func TestCheckGolden(t *testing.T) {
 	tests := map[string]struct {
 		before []byte
 		update bool
-		// want is a part of the message, empty if there is none; after is what the file
-		// then is.
+		// want is a part of the error; empty means no error. after is the content of the file after the call.
 		want  string
 		after []byte
 	}{
@@ -124,7 +122,7 @@ func TestCheckGolden(t *testing.T) {
 		"of this version":               {of(Version, "then"), false, "the plan's format changed, but plan.Version is still", of(Version, "then")},
 		"of this version, updated":      {of(Version, "then"), true, "the plan's format changed, but plan.Version is still", of(Version, "then")},
 		"of a later version, updated":   {of(Version+1, "now"), true, "the plan's format changed, but plan.Version is still", of(Version+1, "now")},
-		"of the version before":         {of(Version-1, "now"), false, "write it anew", of(Version-1, "now")},
+		"of the version before":         {of(Version-1, "now"), false, "rewrite it with", of(Version-1, "now")},
 		"of the one before, updated":    {of(Version-1, "now"), true, "", now},
 		"of no version, updated":        {[]byte("{"), true, "unexpected end", []byte("{")},
 		"different in its last newline": {append(of(Version, "now"), '\n'), false, "the plan's format changed", append(of(Version, "now"), '\n')},
@@ -148,8 +146,7 @@ func TestCheckGolden(t *testing.T) {
 	}
 }
 
-// A field that is set in no golden plan, and left out where it is not set, could
-// change unseen.
+// A field that is set in no golden plan, and omitted if unset, could change without a failing test.
 func TestGoldenPlansHaveEveryField(t *testing.T) {
 	has := map[string]bool{}
 	for _, kind := range tableOf(t) {
@@ -170,8 +167,8 @@ func TestGoldenPlansHaveEveryField(t *testing.T) {
 	}
 }
 
-// note notes every field of a value and of what it holds, and whether it is there
-// once the value is encoded. The value itself is not if it is only made up.
+// note records every field of a value, recursively, and whether the encoded value has it. there is false for a value that
+// exists only to visit its fields.
 func note(has map[string]bool, v reflect.Value, there bool) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -12,22 +12,20 @@ type Part struct {
 	Index int
 	// Pods is the number of parts.
 	Pods int
-	// FirstConnection is the global index of the pod's first connection; its
-	// connections follow each other.
+	// FirstConnection is the global index of the pod's first connection. Its connections are consecutive.
 	FirstConnection int
 	Connections     int
-	// Requests is how many measured requests are this pod's: those whose
-	// global number is Index modulo Pods. 0 where a duration bounds the run.
+	// Requests is how many measured requests are this pod's: those whose global number is Index modulo Pods. It is 0 if
+	// a duration bounds the run.
 	Requests int64
 	// clients and allConnections are the plan's totals, for ClientsOn.
 	clients, allConnections int
-	// carriers is the plan's total, too.
+	// carriers is the plan's total of connections that carry only watchers.
 	carriers int
 }
 
-// Part returns the share of the pod with this index. Connections are split
-// into blocks, requests and preloaded keys by number modulo Pods, so that the
-// sum is exact and open-loop pods do not fire in phase.
+// Part returns the share of the pod with this index. Connections are split into blocks; requests and preloaded keys
+// by their number modulo Pods. So the sum is exact, and open-loop pods do not send in phase.
 func (p Plan) Part(index int) (Part, error) {
 	pods, connections := p.Pods(), int(p.Load.Connections)
 	if index < 0 || index >= pods {
@@ -61,12 +59,12 @@ func (p Part) Clients() int {
 	return n
 }
 
-// Number returns the number, among those of all pods, of the k-th thing of this
-// pod that is dealt out by number modulo Pods: a request, or a key to preload.
+// Number returns the global number of this pod's k-th request or k-th key to preload. They are distributed by number
+// modulo Pods.
 func (p Part) Number(k int64) int64 { return k*int64(p.Pods) + int64(p.Index) }
 
-// OwnCarriers returns the numbers of this pod's connections that carry watchers and
-// nothing else. They are shared out as streams are, so that each carries one.
+// OwnCarriers returns the numbers of this pod's connections that carry only watchers. They are distributed as
+// streams are, so that each carries at least one.
 func (p Part) OwnCarriers() []int {
 	var own []int
 	for c := p.Index; c < p.carriers; c += p.Pods {
@@ -75,6 +73,5 @@ func (p Part) OwnCarriers() []int {
 	return own
 }
 
-// blockStart is where block i begins when n things are split into parts
-// blocks whose sizes differ by at most one.
+// blockStart is where block i begins if n things are split into parts blocks whose sizes differ by at most one.
 func blockStart(n, parts, i int) int { return int(int64(n) * int64(i) / int64(parts)) }

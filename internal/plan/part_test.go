@@ -8,8 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Every connection, client and request belongs to exactly one part, whatever
-// the number of pods.
+// Every connection, client and request belongs to exactly one part, for any number of pods.
 func TestPartsAddUpToThePlan(t *testing.T) {
 	for pods := 1; pods <= 12; pods++ {
 		for connections := pods; connections < pods+14; connections++ {
@@ -51,7 +50,7 @@ func TestPartRefusesAnIndexOutsideThePlan(t *testing.T) {
 	}
 }
 
-// Every carrier belongs to exactly one pod, which has a stream for it.
+// Every connection for watchers belongs to exactly one pod, and that pod has a stream for it.
 func TestCarriersAddUpToThePlan(t *testing.T) {
 	for pods := int32(1); pods <= 5; pods++ {
 		for streams := pods; streams <= 12; streams++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// someKeys and someValues are those of valid.
+// someKeys and someValues are the keys and values of valid.
 var (
 	someKeys   = spec.Keys{Count: 100_000, SizeBytes: 8, Distribution: spec.Sequential}
 	someValues = spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 256}
@@ -32,7 +32,7 @@ func valid() Plan {
 	}
 }
 
-// of is a valid plan of a workload; leases says whether it needs some.
+// of is a valid plan of a workload. leases is true if the workload needs leases.
 func of(w spec.Workload, leases bool) Plan {
 	p := valid()
 	if p.Workload = w; leases {
@@ -41,7 +41,7 @@ func of(w spec.Workload, leases bool) Plan {
 	return p
 }
 
-// requireReturn encodes a plan, wants Decode to return it, and returns it.
+// requireReturn encodes a plan, checks that Decode returns the same plan, and returns it.
 func requireReturn(t *testing.T, want Plan) Plan {
 	t.Helper()
 	data, err := want.Encode()
@@ -50,12 +50,12 @@ func requireReturn(t *testing.T, want Plan) Plan {
 	}
 	got, err := Decode(data)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v, plan changed on its way (-want +got):\n%s", err, diff)
+		t.Errorf("%v, the decoded plan differs (-want +got):\n%s", err, diff)
 	}
 	return got
 }
 
-// preloadsKeys says whether each key is written before the load.
+// preloadsKeys reports whether each key is written before the load.
 func preloadsKeys(p Plan) bool {
 	n := workload.New(p.Run).PreloadCount()
 	return n > 0 && n == p.Keys().Count
@@ -71,7 +71,7 @@ func TestEncodeRefusesWhatCannotBeRun(t *testing.T) {
 	}
 }
 
-// An operator's digest must be that of a client pod.
+// Operator and client pod must compute the same digest.
 func TestDigest(t *testing.T) {
 	if got := Digest([]byte("abc")); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("the digest is %s, wanted the SHA-256", got)
@@ -150,7 +150,7 @@ func TestDecodeReturnsAWatch(t *testing.T) {
 		Streams: 4, WatchersPerStream: 5, Scope: spec.WatchScopeAllKeys, PrevKV: true, Connections: 4, Keys: someKeys, Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 16},
 	}}, false))
 	if !preloadsKeys(got) {
-		t.Error("the keys are not written before, so that events would have no previous value")
+		t.Error("the keys are not preloaded, so events would have no previous value")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"another version":           strings.Replace(text, `"version": 2`, `"version": 3`, 1),
 		"the version before":        strings.Replace(text, `"version": 2`, `"version": 1`, 1),
 		"an unknown workload":       strings.Replace(text, `"Put"`, `"Shout"`, 1),
-		"another's settings":        strings.Replace(text, `"Put"`, `"Watch"`, 1),
+		"settings of another type":  strings.Replace(text, `"Put"`, `"Watch"`, 1),
 		"no slash at the end":       strings.Replace(text, `0b6c6b52/"`, `0b6c6b52"`, 1),
 		"an address only":           strings.Replace(text, `etcd-0.etcd:2379`, `etcd-0.etcd`, 1),
 		"a port out of range":       strings.Replace(text, `etcd-0.etcd:2379`, `etcd-0.etcd:65536`, 1),

@@ -12,11 +12,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Limits of numbers, those of the API and above: sums and products of what a plan
-// may hold do not overflow, and nothing that is done for each of them takes for ever.
+// Limits of numbers, equal to those of the API or higher. With them, sums and products of a plan's numbers do not
+// overflow, and loops over them end in reasonable time.
 const (
-	// maxPrefixParts is half of spec.MaxTxnOperations: one transaction looks at
-	// every prefix that a prefix lies within.
+	// maxPrefixParts is half of spec.MaxTxnOperations: one transaction checks every prefix around a prefix.
 	maxPrefixParts = spec.MaxTxnOperations / 2
 	maxPods        = 1_000
 	maxConnections = 100_000
@@ -27,17 +26,16 @@ const (
 	maxSeconds   = 7 * 24 * 60 * 60
 )
 
-// wanted is the complaint of all checks.
+// wanted is the error of all checks.
 var wanted = workload.Wanted
 
-// Validate returns everything that keeps the plan from being run, joined, or
-// nil. The API checks the same at admission; here the two sides of the contract
-// protect themselves from each other's mistakes.
+// Validate returns all errors that prevent the run, joined, or nil. The API checks the same at admission. Here,
+// operator and client pod protect themselves from each other's mistakes.
 func (p Plan) Validate() error {
 	return errors.Join(
 		wanted(p.Version == Version, "version", Version, p.Version),
 		wanted(p.RunUID != "", "runUID", "a UID", p.RunUID),
-		wanted(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable characters that end in a slash, and at most %d slashes", maxPrefixParts), p.Prefix),
+		wanted(isPrefix(p.Prefix), "prefix", fmt.Sprintf("printable ASCII characters without spaces, a slash at the end, and at most %d slashes", maxPrefixParts), p.Prefix),
 		wanted(p.TimeoutSeconds >= 1 && p.TimeoutSeconds <= maxSeconds, "timeoutSeconds", fmt.Sprintf("1 to %d", maxSeconds), p.TimeoutSeconds),
 		p.Target.validate(),
 		validateLoad(p.Load),
@@ -51,10 +49,10 @@ func (p Plan) Validate() error {
 
 func (t Target) validate() error {
 	selections := []spec.MemberSelection{spec.MembersAll, spec.MembersLeader, spec.MembersFollowers}
-	// Whether there is such a store is checked with the load that it is to carry.
+	// An unknown store is refused by Run.CheckStore.
 	store, known := t.Datastore.Store()
 	errs := []error{
-		wanted(!known || store.TLSAndAuth || t.TLS == nil && t.Auth == nil, "target", fmt.Sprintf("neither tls nor auth for %s", t.Datastore), t),
+		wanted(!known || store.TLSAndAuth || t.TLS == nil && t.Auth == nil, "target", fmt.Sprintf("neither tls nor auth for %s", t.Datastore), fmt.Sprintf("tls: %t, auth: %t", t.TLS != nil, t.Auth != nil)),
 		wanted(!known || store.SelectsMembers || t.Members == spec.MembersAll, "target.members", fmt.Sprintf("%s for %s", spec.MembersAll, t.Datastore), t.Members),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains(selections, t.Members), "target.members", "All, Leader or Followers", t.Members),
@@ -74,7 +72,7 @@ func validateLoad(l spec.Load) error {
 		wanted(l.Pods >= 1 && l.Pods <= maxPods, "load.pods", fmt.Sprintf("1 to %d", maxPods), l.Pods),
 		wanted(l.Connections >= l.Pods && l.Connections <= maxConnections, "load.connections", fmt.Sprintf("at least one for each of %d pods, at most %d", l.Pods, maxConnections), l.Connections),
 		wanted(l.Clients >= l.Connections && l.Clients <= maxClients, "load.clients", fmt.Sprintf("at least one for each of %d connections, at most %d", l.Connections, maxClients), l.Clients),
-		wanted((l.Requests != nil) != (seconds > 0) && seconds >= 0, "load", "either requests or durationSeconds, or neither with stages", fmt.Sprintf("%d and %v", requests, seconds)),
+		wanted((l.Requests != nil) != (seconds > 0) && seconds >= 0, "load", "either requests or durationSeconds, or neither with rate.stages", fmt.Sprintf("%d requests and %v s", requests, seconds)),
 		wanted(l.Requests == nil || requests >= int64(l.Pods) && requests <= maxRequests, "load.requests", fmt.Sprintf("at least one for each of %d pods, at most %d", l.Pods, maxRequests), requests),
 		wanted(seconds <= maxSeconds, "load.durationSeconds", fmt.Sprintf("at most %d", maxSeconds), seconds),
 		wanted(l.WarmupSeconds >= 0 && l.WarmupSeconds <= maxSeconds, "load.warmupSeconds", fmt.Sprintf("0 to %d", maxSeconds), l.WarmupSeconds),
@@ -98,8 +96,8 @@ func validateRate(l spec.Load) error {
 		wanted(forms == 1, "load.rate", "one of perSecond, ramp and stages", forms),
 		wanted(r.PerSecond >= 0 && r.PerSecond <= maxPerSecond, "load.rate.perSecond", fmt.Sprintf("1 to %d", maxPerSecond), r.PerSecond),
 		wanted(slices.Contains(arrivals, r.Arrival), "load.rate.arrival", fmt.Sprintf("one of %v", arrivals), r.Arrival),
-		wanted(len(r.Stages) == 0 || l.DurationSeconds == nil, "load.durationSeconds", "none beside stages, whose seconds are the duration", l.DurationSeconds),
-		wanted(r.Ramp == nil || l.Requests == nil, "load.requests", "none beside a ramp, which needs a duration", l.RequestBound()),
+		wanted(len(r.Stages) == 0 || l.DurationSeconds == nil, "load.durationSeconds", "no value with load.rate.stages, whose seconds add up to the duration", "a value"),
+		wanted(r.Ramp == nil || l.Requests == nil, "load.requests", "no value with load.rate.ramp, which needs load.durationSeconds", l.RequestBound()),
 	}
 	highest := int64(0)
 	for _, s := range l.Stretches() {
@@ -141,10 +139,10 @@ func (p Plan) validateDisturbances() error {
 			wanted(slices.Contains(types, d.Type), "disturbances.type", fmt.Sprintf("one of %v", types), d.Type),
 			wanted(!slices.Contains(seen, d.Type), "disturbances.type", "each type once", d.Type),
 			wanted(d.EverySeconds >= 1 && d.EverySeconds <= maxSeconds, "disturbances.everySeconds", fmt.Sprintf("1 to %d", maxSeconds), d.EverySeconds),
-			wanted(d.KeepRevisions() >= 0 && (d.Compact == nil || d.Type == spec.DisturbanceCompact), "disturbances.compact", "at least 0 revisions, and nothing beside Compact", d.KeepRevisions()),
-			wanted((d.LeaseExpiry != nil) == (d.Type == spec.DisturbanceLeaseExpiry), "disturbances.leaseExpiry", "to be set for LeaseExpiry, and for nothing else", d.LeaseExpiry != nil),
-			wanted(d.Type != spec.DisturbanceCompact || !p.ReplaysHistory(), "disturbances.type", "no Compact beside watchers that read the history", d.Type),
-			wanted(!d.StoreWide() || p.Guard.AllowStoreWide, "guard.allowStoreWide", fmt.Sprintf("true for %s, which concerns the whole store", d.Type), false),
+			wanted(d.KeepRevisions() >= 0 && (d.Compact == nil || d.Type == spec.DisturbanceCompact), "disturbances.compact", "at least 0 revisions, and no value for other types", d.KeepRevisions()),
+			wanted((d.LeaseExpiry != nil) == (d.Type == spec.DisturbanceLeaseExpiry), "disturbances.leaseExpiry", "a value for type LeaseExpiry only", d.LeaseExpiry != nil),
+			wanted(d.Type != spec.DisturbanceCompact || !p.ReplaysHistory(), "disturbances.type", "no Compact with watchers that read the history", d.Type),
+			wanted(!d.StoreWide() || p.Guard.AllowStoreWide, "guard.allowStoreWide", fmt.Sprintf("true for %s, which affects the whole store", d.Type), false),
 		)
 		seen = append(seen, d.Type)
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// problem is what is done to a valid plan, and a part of the message that it gets:
-// empty if the plan stays good.
+// problem is a change to a valid plan and a part of the resulting error. An empty text means that the plan stays valid.
 type problem struct {
 	change func(*Plan)
 	want   string
@@ -27,6 +26,8 @@ func requireProblems(t *testing.T, problems map[string]problem) {
 				t.Error(err)
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Errorf("got error %v, wanted one that names %s", err, tc.want)
+			case err != nil && strings.Contains(err.Error(), "(0x"):
+				t.Errorf("got error %v, wanted values instead of pointers", err)
 			}
 		})
 	}
@@ -57,7 +58,7 @@ func TestValidateNamesTheField(t *testing.T) {
 	})
 }
 
-// What ZooKeeper cannot be asked for, its plans do not have.
+// Plans for ZooKeeper have only settings that ZooKeeper supports.
 func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 	// The plan of the other tests: puts of Sequential keys.
 	zooKeeper := func(change func(*Plan)) func(*Plan) {
@@ -70,12 +71,12 @@ func TestValidateKnowsWhatZooKeeperCarries(t *testing.T) {
 		}
 	}
 	requireProblems(t, map[string]problem{
-		"each node once":   {zooKeeper(func(*Plan) {}), ""},
-		"a user":           {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), "neither tls nor auth for ZooKeeper"},
-		"TLS":              {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), "neither tls nor auth for ZooKeeper"},
-		"the leader alone": {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for ZooKeeper"},
-		"another client":   {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), "one of [Client] for ZooKeeper"},
-		"keys once more":   {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "Sequential for ZooKeeper"},
+		"each znode once":    {zooKeeper(func(*Plan) {}), ""},
+		"a user":             {zooKeeper(func(p *Plan) { p.Target.Auth = &Auth{Dir: "a"} }), `neither tls nor auth for ZooKeeper, found "tls: false, auth: true"`},
+		"TLS":                {zooKeeper(func(p *Plan) { p.Target.TLS = &TLS{Dir: "a"} }), `neither tls nor auth for ZooKeeper, found "tls: true, auth: false"`},
+		"the leader alone":   {zooKeeper(func(p *Plan) { p.Target.Members = spec.MembersLeader }), "All for ZooKeeper"},
+		"another client":     {zooKeeper(func(p *Plan) { p.Load.Transport = spec.TransportFast }), "one of [Client] for ZooKeeper"},
+		"keys written again": {zooKeeper(func(p *Plan) { p.Workload.Put.Keys.Distribution = spec.Uniform }), "Sequential for ZooKeeper"},
 		"another workload": {zooKeeper(func(p *Plan) {
 			p.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: p.Workload.Put.Keys, Values: p.Workload.Put.Values}}
 		}), "Put for ZooKeeper"},
@@ -168,25 +169,25 @@ func TestDisturbancesThatCannotBeMade(t *testing.T) {
 		"twice":                        {made(true, compact, compact), "each type once"},
 		"an unknown kind":              {made(true, spec.Disturbance{Type: "Reboot", EverySeconds: 1}), "disturbances.type"},
 		"without a pause":              {made(true, spec.Disturbance{Type: spec.DisturbanceCompact}), "disturbances.everySeconds"},
-		"less than nothing kept":       {made(true, kept(compact, -1)), "disturbances.compact"},
+		"negative revisions":           {made(true, kept(compact, -1)), "disturbances.compact"},
 		"a storm":                      {made(false, storm(1000, 10, 5)), ""},
 		"the greatest storm":           {made(false, storm(100_000, 10, 5)), ""},
 		"too great a storm":            {made(false, storm(100_001, 10, 5)), "disturbances.leaseExpiry: wanted 1 to"},
-		"a storm of nothing":           {made(false, storm(0, 1, 5)), "disturbances.leaseExpiry: wanted 1 to"},
+		"a storm without leases":       {made(false, storm(0, 1, 5)), "disturbances.leaseExpiry: wanted 1 to"},
 		"a storm without keys":         {made(false, storm(1, 0, 5)), "disturbances.leaseExpiry: wanted 1 to"},
 		"a storm without a time":       {made(false, storm(1, 1, 0)), "disturbances.leaseExpiry.ttlSeconds"},
-		"no storm":                     {made(false, spec.Disturbance{Type: spec.DisturbanceLeaseExpiry, EverySeconds: 1}), "disturbances.leaseExpiry: wanted to be set"},
-		"a storm of another kind":      {made(true, stormy), "disturbances.leaseExpiry: wanted to be set"},
+		"no storm":                     {made(false, spec.Disturbance{Type: spec.DisturbanceLeaseExpiry, EverySeconds: 1}), "disturbances.leaseExpiry: wanted a value for type LeaseExpiry only"},
+		"a storm of another kind":      {made(true, stormy), "disturbances.leaseExpiry: wanted a value for type LeaseExpiry only"},
 		"revisions of a fragmentation": {made(true, kept(defragment, 1)), "disturbances.compact"},
 		"a history that is compacted": {func(p *Plan) {
 			*p = of(spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{Streams: 4, WatchersPerStream: 5, Events: 8, Keys: someKeys, Values: someValues}}, false)
 			made(true, compact)(p)
-		}, "no Compact beside watchers that read the history"},
+		}, "no Compact with watchers that read the history"},
 	})
 }
 
-// Client pod 0 outlives its share of the requests where a rule is about the target.
-func TestWhoWatchesForOthers(t *testing.T) {
+// With a rule about the target, client pod 0 continues after its share of the requests.
+func TestWatchesForOthers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Plan)
 		want   bool

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// The course shows a stall where it was, and no false one at the end.
+// The course shows a stall at its time, and no false stall at the end.
 func TestTheTableShowsTheCourse(t *testing.T) {
 	timeline := &benchmark.Timeline{IntervalSeconds: 0.1}
 	for i := range 101 {
@@ -31,15 +31,14 @@ func TestTheTableShowsTheCourse(t *testing.T) {
 	}
 	stall := strings.Repeat("█", 20) + "▁" + strings.Repeat("█", 29)
 	peak := strings.Repeat("▁", 20) + "█" + strings.Repeat("▁", 29)
-	for _, want := range []string{"each 0.2s", stall + "    10/s  1,000/s", peak + "     2ms    200ms"} {
+	for _, want := range []string{"each bar 0.2s", stall + "    10/s  1,000/s", peak + "     2ms    200ms"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
 	}
 }
 
-// An interval in which nothing succeeded has no latency, least of all the lowest,
-// and what failed in it shows.
+// An interval without a success has no latency, and shows its failures.
 func TestTheCourseShowsWhereNothingSucceeded(t *testing.T) {
 	timeline := &benchmark.Timeline{IntervalSeconds: 1, Points: []benchmark.TimelinePoint{
 		{Succeeded: 100, MaxLatencyMicroseconds: 2000}, {}, {Failed: 50}, {Succeeded: 100, MaxLatencyMicroseconds: 4000},

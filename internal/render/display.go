@@ -10,8 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Display returns the short strings for kubectl get that follow from the rest
-// of b: from its summary, before there is one from its progress.
+// Display returns the short strings for kubectl get. They come from the summary of b, or from its progress if b has no
+// summary yet.
 func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	load := b.Resolved().Load
 	d := &v1alpha1.Display{
@@ -40,7 +40,7 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	return d
 }
 
-// targetText says where the load goes.
+// targetText names the target.
 func targetText(t v1alpha1.Target) string {
 	switch {
 	case t.Service != nil:
@@ -55,7 +55,7 @@ func targetText(t v1alpha1.Target) string {
 	return ""
 }
 
-// shortRate is the highest rate that is offered.
+// shortRate is the highest scheduled rate.
 func shortRate(l spec.Load) string {
 	if l.Rate == nil {
 		return "closed loop"
@@ -76,7 +76,7 @@ func membersCount(b *v1alpha1.EtcdBenchmark) string {
 	return fmt.Sprintf("%d (%s)", len(t.Members), membersText(b.Spec.Target.Members))
 }
 
-// progressed is empty where nothing has succeeded yet: no latency is 0.
+// progressed is empty before the first success, because its latency is unknown.
 func progressed(p *v1alpha1.Progress, s spec.Statistic, micros int64) string {
 	if micros == 0 {
 		return ""
@@ -86,7 +86,7 @@ func progressed(p *v1alpha1.Progress, s spec.Statistic, micros int64) string {
 
 func podsOf(n int32, l spec.Load) string { return fmt.Sprintf("%d/%d", n, l.Pods) }
 
-// reportedPods counts the pods whose final result is known, by whichever road.
+// reportedPods counts the pods whose final result is known.
 func reportedPods(pods []v1alpha1.PodStatus) int32 {
 	n := int32(0)
 	for _, p := range pods {

@@ -17,7 +17,7 @@ func TestDisplay(t *testing.T) {
 	done := []v1alpha1.PodStatus{{Index: 0, Stage: "Done"}, {Index: 1, Stage: "Done", Partial: true}}
 	cases := map[string]struct {
 		status v1alpha1.EtcdBenchmarkStatus
-		// want is what there is beside what follows from the spec of the run.
+		// want is without the fields that follow from the spec of the run.
 		want v1alpha1.Display
 	}{
 		"nothing yet":      {v1alpha1.EtcdBenchmarkStatus{}, v1alpha1.Display{}},
@@ -58,8 +58,8 @@ func TestDisplay(t *testing.T) {
 	}
 }
 
-// What follows from the spec is shown from the first moment on.
-func TestDisplayShowsWhatWasAskedFor(t *testing.T) {
+// The fields that follow from the spec are shown from the start.
+func TestDisplayShowsTheSpec(t *testing.T) {
 	cases := map[string]struct {
 		change func(*v1alpha1.EtcdBenchmark)
 		want   v1alpha1.Display
@@ -143,8 +143,7 @@ func TestDisplayShowsWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// mixed adds reads that are slower than the puts at the middle and faster at the
-// tail, and events that are slower than both.
+// mixed adds reads with a higher median and a lower tail than the puts, and events that are slower than both.
 func mixed(s *results.Snapshot) {
 	read := &results.OperationResult{Errors: map[string]uint64{}}
 	event := &results.OperationResult{Errors: map[string]uint64{}}

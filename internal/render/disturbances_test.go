@@ -36,6 +36,6 @@ func TestTheTableShowsDisturbances(t *testing.T) {
 		}
 	}
 	if strings.Contains(out.String(), "defragment  ") {
-		t.Errorf("what never was is drawn:\n%s", out.String())
+		t.Errorf("a disturbance that never began is drawn:\n%s", out.String())
 	}
 }

@@ -8,17 +8,16 @@ import (
 // columnGap lies between the columns of a grid.
 const columnGap = "  "
 
-// grid is a table of text whose first columns are aligned left and the others
-// right, as figures want to be.
+// grid is a table of text. The first columns are aligned left, the others right, as numbers are.
 type grid struct {
-	// left is how many columns are aligned left.
+	// left is the number of columns that are aligned left.
 	left int
 	rows [][]string
 }
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
-// String returns the rows with columns as wide as their widest cell.
+// String returns the rows. Each column is as wide as its widest cell.
 func (g *grid) String() string {
 	var out strings.Builder
 	widths := g.widths()

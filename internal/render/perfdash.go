@@ -10,11 +10,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
-// perfdashVersion is that of the format which Kubernetes's perfdash reads.
+// perfdashVersion is the version of the format that Kubernetes's perfdash reads.
 const perfdashVersion = "v1"
 
-// perfdashResult is what perfdash reads: numbers, of which those with the same
-// labels make one graph over the runs of a job.
+// perfdashResult is the input of perfdash. Items with the same labels form one graph over the runs of a job.
 type perfdashResult struct {
 	Version   string         `json:"version"`
 	DataItems []perfdashItem `json:"dataItems"`
@@ -26,7 +25,7 @@ type perfdashItem struct {
 	Unit   string             `json:"unit"`
 }
 
-// perfdashPercentiles are those that perfdash knows.
+// perfdashPercentiles are the percentiles that perfdash supports.
 var perfdashPercentiles = []struct {
 	name      string
 	statistic spec.Statistic
@@ -36,11 +35,10 @@ var perfdashPercentiles = []struct {
 	{"Perc99", spec.StatisticP99},
 }
 
-// Perfdash returns the latency, in milliseconds, and the throughput of each kind
-// of request of b in the form that Kubernetes's perfdash reads, labelled as
-// etcd's own benchmark does. Events have latencies alone: their rate is none of
-// requests. What is not like the others has a label of its own, so that it joins
-// no graph of those: see perfdashLabels. A run without numbers has no items.
+// Perfdash returns the latency, in milliseconds, and the throughput of each kind of request of b, in the format of
+// Kubernetes's perfdash and with the labels of etcd's own benchmark. Events have only latencies. Results that cannot be
+// compared with others have extra labels, which put them into their own graph: see perfdashLabels. A run without a
+// summary has no items.
 func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	r := perfdashResult{Version: perfdashVersion, DataItems: []perfdashItem{}}
 	if s := b.Status.Summary; s != nil {
@@ -57,9 +55,9 @@ func Perfdash(b *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// perfdashLabels say what was measured, and what keeps it from being compared with
-// other runs: a result that is not whole, clients that were the limit, requests
-// that failed and are in no latency, another transport than the usual one.
+// perfdashLabels name the operation and all reasons why the result cannot be compared with other runs: a partial
+// result, a client that was the limit, failed requests (which no latency includes), another transport or another
+// datastore.
 func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map[string]string {
 	s := b.Status.Summary
 	labels := map[string]string{"Operation": perfdashName(b, op.Operation)}
@@ -80,8 +78,8 @@ func perfdashLabels(b *v1alpha1.EtcdBenchmark, op v1alpha1.OperationSummary) map
 	return labels
 }
 
-// failuresReachP99 says whether a percentile that perfdash draws would be of a
-// failed request, were they ranked above all latencies.
+// failuresReachP99 reports whether the p99 would be that of a failed request, if failed requests ranked above all
+// latencies.
 func failuresReachP99(op v1alpha1.OperationSummary) bool {
 	return op.Failed > (op.Succeeded+op.Failed+op.Censored)/100
 }
@@ -106,9 +104,8 @@ func perfdashThroughput(op v1alpha1.OperationSummary, labels map[string]string) 
 	return perfdashItem{Data: map[string]float64{"Average": op.ThroughputPerSecond.Float64()}, Labels: labels, Unit: "1/s"}
 }
 
-// perfdashName names what was measured. It is the name of etcd's own benchmark
-// where that measures the same; else it begins with the workload, so that what
-// two workloads do with the same operation never joins one graph.
+// perfdashName is the name of the operation in etcd's own benchmark, if that measures the same. Otherwise the name
+// begins with the workload, so that the same operation of two workloads has two graphs.
 func perfdashName(b *v1alpha1.EtcdBenchmark, operation spec.Operation) string {
 	run := benchmark.Run(b)
 	if name := run.Words().Names[operation]; name != "" {

@@ -78,9 +78,9 @@ func TestPerfdash(t *testing.T) {
 	}
 }
 
-// What is not alike must not be drawn as one line: the name is that of etcd's own
-// benchmark where that measures the same, and no two workloads share one.
-func TestPerfdashNamesWhatIsMeasuredByTheWorkload(t *testing.T) {
+// Different measurements have different names: the name is that of etcd's own benchmark if that measures the same, and
+// no two workloads share a name.
+func TestPerfdashNamesOperationsByTheWorkload(t *testing.T) {
 	type workload = spec.Workload
 	cases := map[string]struct {
 		workload workload
@@ -137,7 +137,7 @@ func readPerfdash(t *testing.T, run *v1alpha1.EtcdBenchmark) (r perfdashResult) 
 	return r
 }
 
-// The names of percentiles and units are what makes a graph.
+// Perfdash requires these names of percentiles and units.
 func TestPerfdashHasMilliseconds(t *testing.T) {
 	run := finished([]*results.Snapshot{runtest.Measured(0, 100)})
 	l := run.Status.Summary.Operations[0].Latency

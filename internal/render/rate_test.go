@@ -11,7 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// slow is a pod whose puts took a window of this length.
+// slow is a pod with this many puts in a window of this length.
 func slow(puts int, window time.Duration) *results.Snapshot {
 	return runtest.Measured(0, puts, func(s *results.Snapshot) {
 		s.Window.End = s.Window.Start.Add(window)
@@ -19,8 +19,7 @@ func slow(puts int, window time.Duration) *results.Snapshot {
 	})
 }
 
-// Every place that shows a rate shows the same one, also one below one request
-// per second.
+// All places show the same rate, also if it is below one request per second.
 func TestTheSameRateEverywhere(t *testing.T) {
 	for want, snap := range map[string]*results.Snapshot{
 		"0.0166": slow(1, time.Minute),

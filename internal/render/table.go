@@ -15,14 +15,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// tableWidth is the number of columns that a table's sentences keep to.
+// tableWidth is the maximum width of a table's sentences, in columns.
 const tableWidth = 100
 
-// WriteTable prints the result of b for people: how the run ended, one row per
-// kind of request in the columns of etcd's performance page, the percentiles,
-// the course of the window, the requests by phase, and whatever went wrong. A
-// figure that was not measured is shown as "unknown" or left out, never as
-// zero. timeline may be nil.
+// WriteTable prints the result of b for people: how the run ended, one row per kind of request with the columns of
+// etcd's performance page, the percentiles, the course of the window, the requests by phase, and all problems. A figure
+// that was not measured is shown as "unknown" or omitted, never as zero. timeline may be nil.
 func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error {
 	t := table{b: b, run: benchmark.Run(b)}
 	t.header()
@@ -47,7 +45,7 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Time
 	return err
 }
 
-// table collects its text in memory, where writing cannot fail.
+// table collects its text in memory, because such writes cannot fail.
 type table struct {
 	b   *v1alpha1.EtcdBenchmark
 	run workload.Run
@@ -62,7 +60,7 @@ func (t *table) section(g grid) {
 	t.out.WriteString(g.String())
 }
 
-// sentence prints text of any length, wrapped and hanging behind a label.
+// sentence prints text of any length, wrapped and indented after a label.
 func (t *table) sentence(label, sentence string) {
 	indent := strings.Repeat(" ", len(label))
 	for i, line := range text.Wrap(sentence, tableWidth-len(label)) {
@@ -79,7 +77,7 @@ func (t *table) header() {
 	t.sentence("  result  ", t.outcome())
 	t.sentence("  load    ", strings.Join([]string{
 		text.Plural(load.Pods, "pod"), text.Plural(load.Connections, "connection") + t.carriers(),
-		text.Plural(load.Clients, "client"), loopText(load), string(load.Transport),
+		text.Plural(load.Clients, "client"), loopText(load), "transport " + string(load.Transport),
 	}, ", "))
 	if target := t.target(); target != "" {
 		t.sentence("  target  ", target)
@@ -89,7 +87,7 @@ func (t *table) header() {
 	}
 }
 
-// outcome says how the run ended and, unless it simply completed, why.
+// outcome is how the run ended, with the reason unless it completed.
 func (t *table) outcome() string {
 	c := meta.FindStatusCondition(t.b.Status.Conditions, v1alpha1.ConditionFinished)
 	if c == nil {
@@ -100,7 +98,7 @@ func (t *table) outcome() string {
 		out += ", measured for " + text.Micros(s.DurationMicroseconds)
 	}
 	if s := t.b.Status.Summary; s != nil && s.Partial {
-		out += ", partial"
+		out += ", partial result"
 	}
 	if c.Message != "" && c.Reason != v1alpha1.ReasonCompleted {
 		out += ". " + c.Message
@@ -114,7 +112,7 @@ func (t *table) target() string {
 		return ""
 	}
 	store, _ := t.b.Spec.Target.Datastore.Store()
-	return fmt.Sprintf("%s %s, %s, leader %s, load on %s, cluster %s",
+	return fmt.Sprintf("%s %s, %s, leader %s, load on %s, cluster ID %s",
 		store.Name, s.Version, text.Plural(len(s.Members), "member"), s.Leader, membersText(t.b.Spec.Target.Members), s.ClusterID)
 }
 
@@ -130,11 +128,11 @@ func (t *table) errors() {
 			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, op.AttemptsPerCommit.Float64()))
 		}
 		if op.Late != nil && *op.Late > 0 {
-			t.sentence("", fmt.Sprintf("%s sent late, by more than 250 µs and a tenth of the latency's p99: %s of %s measured",
+			t.sentence("", fmt.Sprintf("%s sent late: %s of %s measured (by more than 250 µs and more than a tenth of the latency's p99)",
 				op.Operation, text.Grouped(*op.Late), text.Grouped(op.Succeeded+op.Failed+op.Censored)))
 		}
 		if op.Censored > 0 {
-			t.sentence("", fmt.Sprintf("%s unanswered or still owed at the end: %s", op.Operation, text.Grouped(op.Censored)))
+			t.sentence("", fmt.Sprintf("%s unanswered when the run ended, or due and not sent: %s", op.Operation, text.Grouped(op.Censored)))
 		}
 	}
 }
@@ -170,7 +168,7 @@ func (t *table) warnings() {
 	}
 }
 
-// footer speaks of what is left behind, and only if something may be.
+// footer shows how to delete the keys of the run, if some may be left in the target.
 func (t *table) footer() {
 	c := meta.FindStatusCondition(t.b.Status.Conditions, v1alpha1.ConditionCleaned)
 	if c == nil || c.Reason != v1alpha1.ReasonKeysLeft {
@@ -180,31 +178,40 @@ func (t *table) footer() {
 	t.sentence("keys left: ", c.Message)
 }
 
-// clientText says in a line whether the client shows in the numbers.
+// clientText says whether the load generator limited the result, with the figures that show it.
 func clientText(v *v1alpha1.Validity) string {
-	var facts []string
-	fact := func(known bool, format string, args ...any) {
-		if known {
-			facts = append(facts, fmt.Sprintf(format, args...))
-		}
-	}
-	fact(v.CPUPercent != nil, "%d %% of its processors used", deref(v.CPUPercent))
-	fact(v.GarbageCollectionPercent != nil, "%d %% of that for garbage collection", deref(v.GarbageCollectionPercent))
-	fact(v.GoroutineDelayP99Microseconds != nil, "work waited %s for a thread (p99)", text.Micros(deref(v.GoroutineDelayP99Microseconds)))
-	fact(v.Shared == v1alpha1.SharedNode, "on a node of a member")
-	fact(v.Shared == v1alpha1.SharedProcess, "in the members' process")
 	out := map[v1alpha1.ValidityVerdict]string{
-		v1alpha1.ValidityValid:       "not the limit",
-		v1alpha1.ValidityClientBound: "WAS ITSELF A LIMIT, see below",
-		v1alpha1.ValidityUnknown:     "not known whether it was the limit, see below",
+		v1alpha1.ValidityValid:       "OK, it was not the limit",
+		v1alpha1.ValidityClientBound: "NOT OK, it WAS ITSELF A LIMIT, see below",
+		v1alpha1.ValidityUnknown:     "unknown whether it was the limit, see below",
 	}[v.Verdict]
-	if len(facts) > 0 {
+	if facts := clientFacts(v); len(facts) > 0 {
 		out += ": " + strings.Join(facts, ", ")
 	}
 	return out
 }
 
-// clients prints why the client shows in the numbers, and what to change.
+func clientFacts(v *v1alpha1.Validity) (facts []string) {
+	if v.CPUPercent != nil {
+		used := fmt.Sprintf("it used %d %% of its CPU", *v.CPUPercent)
+		if v.GarbageCollectionPercent != nil {
+			used += fmt.Sprintf(" (%d %% of that for garbage collection)", *v.GarbageCollectionPercent)
+		}
+		facts = append(facts, used)
+	}
+	if v.GoroutineDelayP99Microseconds != nil {
+		facts = append(facts, fmt.Sprintf("its scheduling delay was %s (p99)", text.Micros(*v.GoroutineDelayP99Microseconds)))
+	}
+	switch v.Shared {
+	case v1alpha1.SharedNode:
+		facts = append(facts, "it shared a node with a member")
+	case v1alpha1.SharedProcess:
+		facts = append(facts, "it shared a process with the members")
+	}
+	return facts
+}
+
+// clients prints why the load generator was or may have been the limit, and what to change.
 func (t *table) clients() {
 	v := t.b.Status.Summary.Validity
 	if v == nil || len(v.Reasons) == 0 {
@@ -220,11 +227,4 @@ func (t *table) clients() {
 		t.sentence("  "+string(r.Cause)+": ", r.Message)
 		t.sentence("  "+strings.Repeat(" ", len(r.Cause))+"  ", r.Change)
 	}
-}
-
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
 }

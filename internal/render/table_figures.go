@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// unknown stands where a figure could not be had.
+	// unknown replaces a figure that was not measured.
 	unknown = "unknown"
-	// none stands where there was nothing to be told of.
+	// none replaces the mean of no events.
 	none = "none"
 )
 
-// performance prints the columns of etcd's performance page. Events are no
-// requests, and have no row.
+// performance prints the columns of etcd's performance page. Events have no row, because they are not requests.
 func (t *table) performance() {
 	g := grid{left: 1}
 	g.add(t.performanceHeader()...)
@@ -34,8 +33,8 @@ func (t *table) performance() {
 	t.section(g)
 }
 
-// performanceHeader follows etcd's page: writes count keys, if each request
-// writes one of its own, and name their target; reads name their consistency.
+// performanceHeader follows etcd's page. Writes have a column TARGET, and count keys if each request writes its own
+// key. Reads have a column CONSISTENCY.
 func (t *table) performanceHeader() []string {
 	words := t.run.Words()
 	done := words.Done
@@ -52,7 +51,7 @@ func (t *table) performanceHeader() []string {
 	return append(header, words.Rate, "AVG LATENCY", "AVG SERVER RSS")
 }
 
-// reads says whether requests read with a consistency that is worth telling.
+// reads reports whether the requests read with a selectable consistency.
 func (t *table) reads() bool { return slices.Contains(t.run.Operations(), spec.OperationRange) }
 
 func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
@@ -85,7 +84,7 @@ func averageLatency(op v1alpha1.OperationSummary) string {
 	return statistic(op.Latency, spec.StatisticMean)
 }
 
-// averageRSS is the mean over the members whose memory could be read.
+// averageRSS is the mean of the members whose memory is known.
 func averageRSS(target *v1alpha1.TargetStatus) string {
 	if target == nil {
 		return unknown
@@ -128,6 +127,24 @@ func (t *table) latencies() {
 		g.addLatency(string(op.Operation)+" lateness", op.Lateness)
 	}
 	t.section(g)
+	t.sentence("  ", t.latencyLegend())
+}
+
+// latencyLegend explains the rows and marks of the table of latencies.
+func (t *table) latencyLegend() string {
+	late, isBound := false, false
+	for _, op := range t.b.Status.Summary.Operations {
+		late = late || op.Lateness != nil
+		isBound = isBound || op.Latency != nil && len(op.Latency.AtLeast) > 0
+	}
+	legend := "latency: from when a request was due to its answer. service time: from sending it to its answer."
+	if late {
+		legend += " lateness: from when it was due to sending it."
+	}
+	if isBound {
+		legend += " ≥: at least, because some requests were unanswered when the run ended."
+	}
+	return legend
 }
 
 func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
@@ -141,7 +158,7 @@ func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
 	g.add(append(row, text.Micros(l.StddevMicroseconds))...)
 }
 
-// course draws how the rate and the longest latency went over the window.
+// course draws the rate and the longest latency over the window.
 func (t *table) course(timeline *benchmark.Timeline) {
 	if timeline == nil {
 		return
@@ -151,7 +168,7 @@ func (t *table) course(timeline *benchmark.Timeline) {
 		return
 	}
 	g := grid{left: 2}
-	each := "each " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
+	each := "each bar " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
 	g.add("OVER TIME", each, "LOWEST", "HIGHEST")
 	g.addCourse("throughput", c.rates, rateText)
 	if slices.Max(c.failures) > 0 {
@@ -167,7 +184,7 @@ func (t *table) course(timeline *benchmark.Timeline) {
 	t.section(g)
 }
 
-// addCourse draws values that are not all unknown.
+// addCourse draws values. It adds no row if all are unknown.
 func (g *grid) addCourse(name string, values []float64, write func(float64) string) {
 	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(known) == 0 {
@@ -177,7 +194,7 @@ func (g *grid) addCourse(name string, values []float64, write func(float64) stri
 	g.add(name, bars(values, highest), write(lowest), write(highest))
 }
 
-// carriers says how many connections carry nothing but watchers, if any do.
+// carriers is the number of connections that carry only watchers, if there are any.
 func (t *table) carriers() string {
 	if n := t.run.Carriers(); n > 0 {
 		return fmt.Sprintf(" and %s for watchers", text.Grouped(n))
@@ -189,8 +206,7 @@ func rateText(perSecond float64) string { return text.RateOf(perSecond).String()
 
 func microsText(us float64) string { return text.Micros(int64(us)) }
 
-// requests accounts for everything that was sent, so that it can be compared
-// with the server's own counters.
+// requests prints the number of all requests, to compare with the server's own counters.
 func (t *table) requests() {
 	counts := t.b.Status.RequestCounts
 	if s := t.b.Status.Summary; s != nil {
@@ -206,9 +222,10 @@ func (t *table) requests() {
 			text.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}
 	t.section(g)
+	t.sentence("  ", "PRELOAD: keys written before the load. CONTROL: checks of the target, and deleting the run's keys.")
 }
 
-// watch prints what became of watchers and events, if there were any.
+// watch prints the counts of watchers and events, if the run had any.
 func (t *table) watch() {
 	w := t.b.Status.Summary.Watch
 	if w == nil {
@@ -221,7 +238,7 @@ func (t *table) watch() {
 	t.section(g)
 }
 
-// disturbances prints what was done beside the load.
+// disturbances prints the disturbances of the run, such as compactions.
 func (t *table) disturbances() {
 	all := t.b.Status.Summary.Disturbances
 	if len(all) == 0 {
@@ -249,9 +266,8 @@ const (
 	lastsMark = '─'
 )
 
-// markRow draws when the disturbances of one type were, in intervals of this
-// length: their first letter where one began, and a line while it went on. It
-// is empty if none was.
+// markRow draws the disturbances of one type over time, in intervals of this length: the first letter of the type where
+// one began, and a line while it continued. It is empty without disturbances.
 func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals int) string {
 	row := slices.Repeat([]rune{noMark}, intervals)
 	drawn := false
@@ -274,19 +290,19 @@ func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals in
 	return string(row)
 }
 
-// maxBars bounds how many intervals are drawn.
+// maxBars is the most intervals that are drawn.
 const maxBars = 50
 
-// course is a timeline in few intervals, all of them within the window.
+// course is a timeline in few intervals, all within the window.
 type course struct {
 	intervalSeconds float64
 	rates, failures []float64
-	// longest is not a number where nothing has succeeded.
+	// longest is NaN for an interval without a success.
 	longest []float64
 }
 
-// courseOf leaves out the last, broken interval, whose rate would be none. It
-// returns nothing to draw if fewer than two are left.
+// courseOf omits the last interval, which is not whole. It returns an empty course if fewer than two intervals are
+// left.
 func courseOf(t *benchmark.Timeline, window time.Duration) course {
 	whole := min(len(t.Points), int(window.Seconds()/t.IntervalSeconds))
 	width := (whole + maxBars - 1) / maxBars
@@ -310,7 +326,7 @@ func courseOf(t *benchmark.Timeline, window time.Duration) course {
 	return c
 }
 
-// bars draws numbers from 0 to their greatest, and a dot for what is none.
+// bars draws numbers on a scale from 0 to the greatest, and a dot for NaN.
 func bars(values []float64, greatest float64) string {
 	const levels = "▁▂▃▄▅▆▇█"
 	drawn := []rune(levels)
@@ -329,9 +345,8 @@ func bars(values []float64, greatest float64) string {
 	return out.String()
 }
 
-// statistic writes one number of l, with "≥" before it where requests that
-// were cut off keep it from being more than a lower bound. Without an error
-// bound there are no percentiles.
+// statistic writes one number of l, with "≥" before it if unanswered requests make it a lower bound. Without an error
+// bound, percentiles are unknown.
 func statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
 	if l.ErrorBoundPerMillion == 0 && s != spec.StatisticMean && s != spec.StatisticMax {
 		return unknown
@@ -339,7 +354,7 @@ func statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
 	return orMore(text.Micros(l.Micros(s)), l.AtLeast, s)
 }
 
-// orMore marks the text of a statistic that is one of the lower bounds.
+// orMore marks a statistic that is a lower bound.
 func orMore(shown string, atLeast []spec.Statistic, s spec.Statistic) string {
 	if slices.Contains(atLeast, s) {
 		return "≥" + shown

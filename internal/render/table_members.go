@@ -8,7 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// members prints what the members' own metrics say of the window.
+// members prints the figures of the members' own metrics for the window.
 func (t *table) members() {
 	all := t.b.Status.Summary.Members
 	if len(all) == 0 {
@@ -36,7 +36,7 @@ func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {
 	for _, m := range all {
 		if m.Unknown != "" {
 			t.line("")
-			t.sentence("member "+shownName(m)+": ", "unknown, since "+m.Unknown)
+			t.sentence("member "+shownName(m)+": ", "no figures: "+m.Unknown)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func meanText(d *v1alpha1.MemberDuration) string {
 	return text.Duration(time.Duration(d.MeanNanoseconds))
 }
 
-// p99Text is a bucket's interval: etcd's own buckets tell no more.
+// p99Text is the interval of the bucket that holds the percentile: etcd's histograms have no finer resolution.
 func p99Text(d *v1alpha1.MemberDuration) string {
 	switch {
 	case d == nil || d.Count > 0 && d.P99AboveMicroseconds == nil:

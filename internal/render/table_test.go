@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// finished is putRun with the result of these snapshots.
+// finished is runtest.Puts with the result of these snapshots.
 func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	b := runtest.Puts()
 	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
@@ -32,8 +32,7 @@ func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)
 	return b
 }
 
-// cells returns the text of a table as words per line, since the space between
-// them is a matter of taste.
+// cells returns the text of a table, and its lines with single spaces between words.
 func cells(t *testing.T, b *v1alpha1.EtcdBenchmark) (text string, lines []string) {
 	t.Helper()
 	var out strings.Builder
@@ -64,6 +63,9 @@ func TestTableHasTheColumnsOfThePerformancePage(t *testing.T) {
 	wantLine(t, lines, "KEYS WRITTEN CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY AVG SERVER RSS")
 	wantLine(t, lines, "Put 200 4 10 all members 200 50.5ms 126 MB")
 	wantLine(t, lines, "Put 0 14 200 0 214")
+	wantLine(t, lines, "latency: from when a request was due to its answer. service time: from sending it to its answer.")
+	wantLine(t, lines, "PRELOAD: keys written before the load. CONTROL: checks of the target, and deleting the run's keys.")
+	wantLine(t, lines, "load 2 pods, 4 connections, 10 clients, closed loop (a client waits for each answer), transport")
 }
 
 func TestTableOfReads(t *testing.T) {
@@ -78,7 +80,7 @@ func TestTableOfReads(t *testing.T) {
 	wantLine(t, lines, "Range 100 4 10 serializable 100 50.5ms unknown")
 }
 
-// Requests without a consistency have no empty column of it.
+// Requests without a consistency have no column for it.
 func TestTableOfOtherRequests(t *testing.T) {
 	for _, tc := range []struct {
 		operation spec.Operation
@@ -120,9 +122,9 @@ func TestTableShowsWhatWentWrong(t *testing.T) {
 		})
 	text, lines := cells(t, b)
 	wantLine(t, lines, "Put failed with Unavailable: 1,200")
-	wantLine(t, lines, "Put unanswered or still owed at the end: 2")
-	wantLine(t, lines, "Put sent late, by more than 250 µs and a tenth of the latency's p99: 3 of 1,300 measured")
-	for _, want := range []string{"MISSED", "≥60s", "warning: ", "etcdctl del --prefix x/"} {
+	wantLine(t, lines, "Put unanswered when the run ended, or due and not sent: 2")
+	wantLine(t, lines, "Put sent late: 3 of 1,300 measured (by more than 250 µs and more than a tenth of the latency's p99)")
+	for _, want := range []string{"MISSED", "≥60s", "≥: at least, because", "lateness: from when", "warning: ", "etcdctl del --prefix x/"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wanted %q in:\n%s", want, text)
 		}

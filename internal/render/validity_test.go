@@ -10,13 +10,14 @@ import (
 
 func TestTheTableShowsTheClient(t *testing.T) {
 	text, lines := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0)), runtest.Measured(1, 100, runtest.Throttled(0))}))
-	wantLine(t, lines, "client not the limit: 75 % of its processors used, 3 % of that for garbage collection, work")
+	wantLine(t, lines, "client OK, it was not the limit: it used 75 % of its CPU (3 % of that for garbage collection),")
+	wantLine(t, lines, "its scheduling delay was 125µs (p99)")
 	if strings.Contains(text, "THE CLIENT") {
-		t.Errorf("a client that was no limit is explained:\n%s", text)
+		t.Errorf("wanted no reasons for a client that was not the limit:\n%s", text)
 	}
 	text, lines = cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0.25)), runtest.Measured(1, 100, runtest.Throttled(0))}))
 	wantLine(t, lines, "WHY THE CLIENT WAS A LIMIT")
-	if !strings.Contains(text, "limits.cpu") {
-		t.Errorf("wanted what to change in:\n%s", text)
+	if !strings.Contains(text, "NOT OK, it WAS ITSELF A LIMIT") || !strings.Contains(text, "limits.cpu") {
+		t.Errorf("wanted the verdict and the advice in:\n%s", text)
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// What follows from requests is none: it has latencies, and no rate that could be
-// taken for one of requests.
+// Events are not requests. They have latencies, and no rate.
 func TestEventsHaveLatenciesAndNoRates(t *testing.T) {
 	run := finished([]*results.Snapshot{runtest.Measured(0, 1000, runtest.Events(5))}, func(b *v1alpha1.EtcdBenchmark) {
 		b.Spec.Workload = spec.Workload{Type: spec.WorkloadWatch, Watch: &spec.Watch{}}
@@ -25,7 +24,7 @@ func TestEventsHaveLatenciesAndNoRates(t *testing.T) {
 		}
 	}
 	if !latency || rate {
-		t.Errorf("perfdash has a latency of events: %v, a throughput of them: %v; wanted the first alone", latency, rate)
+		t.Errorf("perfdash has a latency of events: %v, a throughput of them: %v; wanted only the latency", latency, rate)
 	}
 	_, lines := cells(t, run)
 	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "WatchEvent latency ") }); i < 0 {
@@ -44,7 +43,7 @@ func TestTableOfWatches(t *testing.T) {
 	wantLine(t, lines, "1 1,000 5 2 3 4 9")
 }
 
-func TestTableSaysWhatCarriesWatchersAlone(t *testing.T) {
+func TestTableShowsTheConnectionsOfWatchers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		workload spec.Workload
 		want     string

@@ -5,14 +5,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
+// loopText names the kind of load and explains it.
 func loopText(l spec.Load) string {
 	if l.Rate != nil {
-		return "open loop " + offeredText(*l.Rate)
+		return "open loop " + offeredText(*l.Rate) + " (requests follow a schedule)"
 	}
-	return "closed loop"
+	return "closed loop (a client waits for each answer)"
 }
 
-// offeredText says what rate was offered, and how.
+// offeredText is the scheduled rate.
 func offeredText(r spec.Rate) string {
 	out := "at " + text.PerSecond(r.PerSecond)
 	switch {
@@ -22,7 +23,7 @@ func offeredText(r spec.Rate) string {
 		out = "in " + text.Plural(len(r.Stages), "stage") + " of at most " + text.PerSecond(highest(r.Stages))
 	}
 	if r.Arrival == spec.ArrivalPoisson {
-		out += " (Poisson)"
+		out += ", Poisson arrivals"
 	}
 	return out
 }
@@ -34,7 +35,7 @@ func highest(stages []spec.RateStage) (perSecond int64) {
 	return perSecond
 }
 
-// membersText says which members got the load in the words of etcd's page.
+// membersText names the members that received load, with the words of etcd's performance page.
 func membersText(m spec.MemberSelection) string {
 	switch m {
 	case spec.MembersLeader:

@@ -2,20 +2,16 @@ package results
 
 import "math"
 
-// The layout of buckets is that of a Prometheus native histogram over seconds:
-// at schema s, bucket i covers (2^((i-1)/2^s), 2^(i/2^s)] s. Buckets from
-// 2^-20 s (0.95 µs) to 2^20 s (12 days, longer than any run) are kept dense;
-// what is shorter goes into the zero bucket, what is longer into the last one.
-// Both limits are bounds of buckets at every schema, so that a lower resolution
-// stays exact.
+// The bucket layout is that of a Prometheus native histogram over seconds: at schema s, bucket i covers (2^((i-1)/2^s),
+// 2^(i/2^s)] s. Buckets from 2^-20 s (0.95 µs) to 2^20 s (12 days, longer than any run) are kept dense. Shorter
+// durations go into the zero bucket, longer ones into the last bucket. Both limits are bucket bounds at every schema,
+// so lowering the resolution stays exact.
 const (
-	// MaxSchema is the schema that is recorded at: 128 buckets for each
-	// doubling.
+	// MaxSchema is the schema of recording: 128 buckets per doubling.
 	MaxSchema = 7
-	// MinSchema is the lowest resolution: one bucket for each doubling.
+	// MinSchema is the lowest resolution: one bucket per doubling.
 	MinSchema = 0
-	// Buckets is how many buckets a histogram has at MaxSchema; bucket 0 is
-	// the zero bucket.
+	// Buckets is the number of buckets at MaxSchema; bucket 0 is the zero bucket.
 	Buckets = 2*octaves<<MaxSchema + 1
 
 	// ZeroThreshold is the upper bound of the zero bucket, in seconds.
@@ -27,8 +23,8 @@ const (
 	nanosecondsPerSecond = 1e9
 )
 
-// slotBits of a number's mantissa choose a slot of the table bounds. A slot is
-// narrower than any bucket, so that at most one bound lies in it.
+// slotBits are the mantissa bits that select a slot of the table bounds. A slot is narrower than any bucket, so it
+// contains at most one bound.
 const slotBits = MaxSchema + 1
 
 // bound is the first bound of a bucket at or above the start of a slot.
@@ -56,9 +52,8 @@ func buildBounds() (table [1 << slotBits]bound) {
 
 func mantissa(v float64) uint64 { return math.Float64bits(v) & (1<<52 - 1) }
 
-// BucketIndex returns the bucket at MaxSchema, from 0 to Buckets-1, that counts
-// a duration of ns nanoseconds. It chooses as Prometheus does for the same
-// duration in seconds, but by a table, because it runs for every request.
+// BucketIndex returns the bucket at MaxSchema, from 0 to Buckets-1, for a duration of ns nanoseconds. It selects the
+// same bucket as Prometheus for the duration in seconds, but with a table, because it runs for every request.
 func BucketIndex(ns int64) int {
 	v := float64(ns) / nanosecondsPerSecond
 	if v <= ZeroThreshold {
@@ -74,15 +69,15 @@ func BucketIndex(ns int64) int {
 	return min((exponent+octaves)<<MaxSchema+j, Buckets-1)
 }
 
-// BucketCount is how many buckets there are at a schema.
+// BucketCount returns the number of buckets at a schema.
 func BucketCount(schema int) int { return 2*octaves<<schema + 1 }
 
 // nativeIndex is Prometheus's index of a bucket other than the zero bucket.
 func nativeIndex(schema, bucket int) int { return bucket - octaves<<schema }
 
-// midpoint is the geometric middle of a bucket in nanoseconds: the value whose
-// greatest relative error, up or down, is least. The zero bucket has none; half
-// of its bound is no more than half a microsecond off.
+// midpoint is the geometric middle of a bucket in nanoseconds: the value with the smallest greatest relative error in
+// both directions. The zero bucket has no geometric middle; half of its bound has an error of at most half a
+// microsecond.
 func midpoint(schema, bucket int) float64 {
 	if bucket == 0 {
 		return ZeroThreshold * nanosecondsPerSecond / 2
@@ -90,18 +85,16 @@ func midpoint(schema, bucket int) float64 {
 	return bucketPoint(schema, float64(bucket)-0.5)
 }
 
-// bucketPoint is where a bucket ends, in nanoseconds, or, for a position that
-// is not whole, a point inside of it by ratio.
+// bucketPoint is the end of a bucket in nanoseconds. For a fractional position it is the geometric point inside the
+// bucket.
 func bucketPoint(schema int, position float64) float64 {
 	return math.Exp2(position/float64(int(1)<<schema)-octaves) * nanosecondsPerSecond
 }
 
-// errorBoundPPM is the greatest relative error of a midpoint in parts per
-// million, rounded up.
+// errorBoundPPM is the greatest relative error of a midpoint in parts per million, rounded up.
 func errorBoundPPM(schema int) int {
 	return int(math.Ceil((math.Exp2(math.Exp2(-float64(schema+1))) - 1) * 1e6))
 }
 
-// BestErrorBound is the greatest relative error of a percentile at MaxSchema, in
-// parts per million.
+// BestErrorBound is the greatest relative error of a percentile at MaxSchema, in parts per million.
 var BestErrorBound = errorBoundPPM(MaxSchema)

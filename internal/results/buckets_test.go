@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// longestIn is the longest duration of a bucket in whole nanoseconds, computed
-// exactly: the 128th root, by seven square roots, of (1e9)^128 · 2^index.
+// longestIn is the longest duration of a bucket in whole nanoseconds, computed exactly: the 128th root, by seven square
+// roots, of (1e9)^128 · 2^index.
 func longestIn(bucket int) int64 {
 	root := new(big.Int).Exp(big.NewInt(nanosecondsPerSecond), big.NewInt(1<<MaxSchema), nil)
 	if index := nativeIndex(MaxSchema, bucket); index >= 0 {
@@ -22,7 +22,7 @@ func longestIn(bucket int) int64 {
 	return root.Int64()
 }
 
-// Beyond 18 hours a bound of Prometheus, a float64, may lie a nanosecond off.
+// Above 18 hours, Prometheus's bounds, which are float64, can be off by a nanosecond.
 func TestBucketIndexIsExactAtEveryBound(t *testing.T) {
 	const exact = 18 * time.Hour
 	for bucket := range Buckets {

@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// Bounds on what a snapshot that was read may hold.
+// Limits for decoded snapshots.
 const (
-	// MaxCount bounds what a decoded counter may hold: a week of 400 million
-	// requests a second. Sums over all operations of all pods do not overflow.
+	// MaxCount bounds a decoded counter: a week of 400 million requests per second. Sums over all operations of all
+	// pods do not overflow.
 	MaxCount = 1 << 48
-	// MaxBytes bounds sizes: up to here a float64 is exact.
+	// MaxBytes bounds sizes: a float64 is exact up to this value.
 	MaxBytes = 1 << 53
-	// MaxSeconds bounds times and durations: 285 years still fit into
-	// nanoseconds.
+	// MaxSeconds bounds times and durations: 285 years still fit into nanoseconds.
 	MaxSeconds = 9e9
 )
 
-// Check finds what contradicts itself in a snapshot that was read. It leaves out
-// what a timeline says of nothing at its end.
+// Check returns an error if a decoded snapshot contradicts itself. It also removes empty intervals at the end of the
+// timeline.
 func (s *Snapshot) Check() error {
 	if err := errors.Join(s.Timeline.check(), s.Watch.check(), s.checkFired()); err != nil {
 		return err
@@ -36,13 +35,12 @@ func (s *Snapshot) Check() error {
 	return nil
 }
 
-// maxBuckets bounds the buckets of all histograms of a decoded snapshot, to half a
-// MiB. Five operations that each are recorded in three histograms have 4,369 for
-// each: requests of 1 µs to 5 h.
+// maxBuckets bounds the buckets of all histograms of a decoded snapshot to half a MiB. Five operations with three
+// histograms each have 4,369 buckets per histogram: requests of 1 µs to 5 h.
 const maxBuckets = 1 << 16
 
-// Bound halves the resolution of all histograms, as often as is needed: somebody
-// who keeps them must know how much memory they take, whatever a pod sends.
+// Bound halves the resolution of all histograms until they fit into maxBuckets, so that the memory for a pod's snapshot
+// is bounded.
 func (s *Snapshot) Bound() {
 	for schema := MaxSchema - 1; schema >= MinSchema && s.countBuckets() > maxBuckets; schema-- {
 		for _, result := range s.Operations {
@@ -63,13 +61,13 @@ func (s *Snapshot) countBuckets() int {
 	return n
 }
 
-// Histograms are all that there are of an operation.
+// Histograms returns all histograms of an operation.
 func (r *OperationResult) Histograms() []*Histogram {
 	return []*Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored}
 }
 
-// check finds counts that contradict each other. Counters are read one after
-// the other while the load runs, so only those of a final snapshot must agree.
+// check returns an error if counts contradict each other. Counters are read one after another while the load runs, so
+// only the counts of a final snapshot must agree.
 func (r *OperationResult) check(final bool) error {
 	for _, h := range r.Histograms() {
 		if err := h.check(); err != nil {

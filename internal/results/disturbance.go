@@ -10,30 +10,30 @@ import (
 // MaxMarks bounds the marks of one kind of disturbance.
 const MaxMarks = 64
 
-// Disturbance is what was done of one kind.
+// Disturbance summarizes the disturbances of one type.
 type Disturbance struct {
-	// Count is how many were begun, Failed how many of these ended with an error
-	// or were cut off by the window's end.
+	// Count is how many were started. Failed is how many of these ended with an error or were cut off by the end of the
+	// window.
 	Count, Failed uint64
-	// LeftOut is how many were due while the one before went on, and were not begun.
+	// LeftOut is how many were skipped because the previous one was still running.
 	LeftOut uint64
-	// Took is the sum of how long they took, Longest the greatest.
+	// Took is the sum of their durations, Longest the longest duration.
 	Took, Longest time.Duration
-	// Problem is why the last one failed that did.
+	// Problem is the error of the last failed disturbance.
 	Problem string
-	// Marks are the first of them, in order.
+	// Marks are the first disturbances, in order.
 	Marks []Mark
 }
 
-// Mark is when one disturbance was.
+// Mark is the time of one disturbance.
 type Mark struct {
-	// After is from the start of the measured window to its start.
+	// After is the time from the start of the measured window to the start of the disturbance.
 	After, Took time.Duration
-	// Member that it was done to, by its ID; empty for the whole store.
+	// Member is the ID of the disturbed member; empty for the whole store.
 	Member string
 }
 
-// Record adds one that has ended. problem is empty if it did what it should.
+// Record adds a disturbance that has ended. problem is empty if it succeeded.
 func (d *Disturbance) Record(m Mark, problem string) {
 	d.Count++
 	d.Took = addDurations(d.Took, m.Took)
@@ -47,8 +47,7 @@ func (d *Disturbance) Record(m Mark, problem string) {
 	}
 }
 
-// merge adds what another pod has done: one alone disturbs, so that marks need
-// no sorting.
+// merge adds the disturbances of another pod. Only one pod disturbs, so the marks need no sorting.
 func (d *Disturbance) merge(other *Disturbance) {
 	d.Count += other.Count
 	d.Failed += other.Failed
@@ -61,22 +60,22 @@ func (d *Disturbance) merge(other *Disturbance) {
 	d.Marks = append(d.Marks, other.Marks[:min(len(other.Marks), MaxMarks-len(d.Marks))]...)
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns an independent copy.
 func (d *Disturbance) Clone() *Disturbance {
 	out := &Disturbance{}
 	out.merge(d)
 	return out
 }
 
-// check finds counts that contradict each other.
+// check returns an error if counts contradict each other.
 func (d *Disturbance) check() error {
 	if d.Count == 0 || d.Failed > d.Count || uint64(len(d.Marks)) > d.Count {
-		return fmt.Errorf("wanted a number of disturbances that is at least that of failures and marks, found %d, %d and %d", d.Count, d.Failed, len(d.Marks))
+		return fmt.Errorf("wanted at least as many disturbances as failures and as marks, found %d, %d and %d", d.Count, d.Failed, len(d.Marks))
 	}
 	return nil
 }
 
-// Disturbance returns what is known of a kind, and makes room for it.
+// Disturbance returns the disturbances of a type, creating the entry if needed.
 func (s *Snapshot) Disturbance(kind spec.DisturbanceType) *Disturbance {
 	if s.Disturbances == nil {
 		s.Disturbances = map[spec.DisturbanceType]*Disturbance{}

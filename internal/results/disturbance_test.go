@@ -31,8 +31,7 @@ func TestMarksAreBounded(t *testing.T) {
 	}
 }
 
-// What one pod has done survives the merge with those that did nothing, and the
-// merge changes no pod's.
+// Merging keeps the disturbances of one pod and does not change the inputs.
 func TestDisturbancesAreMerged(t *testing.T) {
 	one, other := finalSnapshot(0, 10, spec.OperationPut), finalSnapshot(1, 10, spec.OperationPut)
 	one.Disturbance(spec.DisturbanceCompact).Record(Mark{After: time.Second, Took: time.Millisecond}, "")

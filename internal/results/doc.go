@@ -1,7 +1,6 @@
-// Package results is what a client pod has counted, one Snapshot, and what follows
-// from many of them: the merge and the summary. Package wire is how it travels.
+// Package results holds the counts of client pods (Snapshot), their merge and their summary. Package wire encodes them.
 //
-// It is pure: it imports the standard library, and no client, context, clock, logger
-// or goroutine. Its one invariant: merging adds buckets and counts and nothing else,
-// so that merging what two pods recorded equals what one pod would have recorded.
+// The package is pure: it imports the standard library, but no client, context, clock, logger or goroutine. Its one
+// invariant: merging only adds buckets and counts, so merging the records of two pods equals recording everything in
+// one pod.
 package results

@@ -7,18 +7,15 @@ import (
 	"time"
 )
 
-// Figure names one number of what a member of the target said of itself over
-// the measured window. Unless its name says otherwise it is what a counter of
-// the member rose by; its unit is in its name.
+// Figure names one number that a member of the target reported about the measured window. Unless the name says
+// otherwise, it is the increase of a counter of the member. The name contains the unit.
 type Figure string
 
 // The figures of a member.
 const (
-	// FigureSampledSeconds is the time between the samples that the other
-	// figures are differences of.
+	// FigureSampledSeconds is the time between the two samples whose differences are the other figures.
 	FigureSampledSeconds Figure = "sampled_seconds"
-	// FigureSampleLagSeconds is how far these samples were from the start and
-	// from the end of the window, added up.
+	// FigureSampleLagSeconds is the sum of the distances of the samples from the start and from the end of the window.
 	FigureSampleLagSeconds Figure = "sample_lag_seconds"
 
 	FigureLeaderChanges   Figure = "leader_changes"
@@ -29,14 +26,12 @@ const (
 	FigurePendingProposals Figure = "pending_proposals_highest"
 
 	FigureCPUSeconds Figure = "cpu_seconds"
-	// FigureProcessors is how many processors the member's process may use at
-	// a time.
+	// FigureProcessors is how many processors the member's process may use at a time.
 	FigureProcessors Figure = "processors"
-	// FigureMemoryBytes is the greatest resident memory in any sample, mapped
-	// pages of the database included.
+	// FigureMemoryBytes is the greatest resident memory in any sample, including mapped pages of the database.
 	FigureMemoryBytes Figure = "resident_memory_highest_bytes"
-	// FigureDatabaseStartBytes and FigureDatabaseEndBytes are the size of the
-	// database at the first and at the last sample.
+	// FigureDatabaseStartBytes and FigureDatabaseEndBytes are the size of the database at the first and at the last
+	// sample.
 	FigureDatabaseStartBytes Figure = "database_start_bytes"
 	FigureDatabaseEndBytes   Figure = "database_end_bytes"
 
@@ -46,42 +41,37 @@ const (
 	FigurePeerSentBytes       Figure = "peer_sent_bytes"
 )
 
-// Timer is a kind of work whose duration a member observes.
+// Timer is a kind of work whose duration a member measures.
 type Timer string
 
 // The timers of a member.
 const (
-	// TimerWALFsync: the write-ahead log is flushed to disk; one flush serves
-	// many writes.
+	// TimerWALFsync is a flush of the write-ahead log to disk; one flush serves many writes.
 	TimerWALFsync Timer = "wal_fsync"
-	// TimerBackendCommit: the database is committed to disk, off the path of a
-	// write.
+	// TimerBackendCommit is a commit of the database to disk, off the path of a write.
 	TimerBackendCommit Timer = "backend_commit"
-	// TimerPeerRoundTrip: a moving average, which a member observes once in 30
-	// s for each peer.
+	// TimerPeerRoundTrip is a moving average that a member observes once in 30 s per peer.
 	TimerPeerRoundTrip Timer = "peer_round_trip"
-	// TimerApply: an agreed request is applied to the store.
+	// TimerApply is applying an agreed request to the store.
 	TimerApply Timer = "apply"
 )
 
-// Count is the figure of how often the work was done.
+// Count is the figure with the number of observations.
 func (t Timer) Count() Figure { return Figure(t + "_observations") }
 
-// Seconds is the figure of how long it took altogether.
+// Seconds is the figure with the total duration.
 func (t Timer) Seconds() Figure { return Figure(t + "_seconds") }
 
-// P99Above and P99AtMost are the figures of the bounds of the member's own
-// bucket that the 99th percentile lies in. Without the second one it has no
-// upper bound.
+// P99Above is the figure with the lower bound of the member's own bucket that contains the 99th percentile.
 func (t Timer) P99Above() Figure { return Figure(t + "_p99_above_seconds") }
 
-// P99AtMost is the upper bound, see P99Above.
+// P99AtMost is the figure with the upper bound of that bucket. If it is missing, the bucket has no upper bound.
 func (t Timer) P99AtMost() Figure { return Figure(t + "_p99_at_most_seconds") }
 
-// timers are in the order in which they are written.
+// timers are in encoding order.
 var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply}
 
-// figures are all figures but those of the timers, in that order.
+// figures are all figures except those of the timers, in encoding order.
 var figures = []Figure{
 	FigureSampledSeconds, FigureSampleLagSeconds,
 	FigureLeaderChanges, FigureSlowApplies, FigureSlowReadIndexes, FigureFailedProposals, FigurePendingProposals,
@@ -89,7 +79,7 @@ var figures = []Figure{
 	FigureClientReceivedBytes, FigureClientSentBytes, FigurePeerReceivedBytes, FigurePeerSentBytes,
 }
 
-// AllFigures has those of the timers too.
+// AllFigures returns all figures, including those of the timers.
 func AllFigures() []Figure {
 	all := slices.Clone(figures)
 	for _, t := range timers {
@@ -98,12 +88,11 @@ func AllFigures() []Figure {
 	return all
 }
 
-// MemberWindow is what one member did over the measured window, by its own
-// metrics.
+// MemberWindow holds a member's own metrics over the measured window.
 type MemberWindow struct {
-	// Figures that are known. One that the member does not serve is absent.
+	// Figures are the known figures. A figure that the member does not serve is missing.
 	Figures map[Figure]float64
-	// Unknown is why there are no figures; empty if there are.
+	// Unknown is why there are no figures; empty if there are some.
 	Unknown string
 }
 
@@ -116,7 +105,7 @@ func (w *MemberWindow) Value(f Figure) (float64, bool) {
 	return v, ok
 }
 
-// Without returns a copy that lacks some figures.
+// Without returns a copy without some figures.
 func (w *MemberWindow) Without(figures ...Figure) *MemberWindow {
 	if w == nil {
 		return nil
@@ -128,15 +117,14 @@ func (w *MemberWindow) Without(figures ...Figure) *MemberWindow {
 	return out
 }
 
-// DatabaseGrowth is how many bytes the database has grown by; less than 0 if
-// it shrank.
+// DatabaseGrowth is the growth of the database in bytes; negative if it shrank.
 func (w *MemberWindow) DatabaseGrowth() (float64, bool) {
 	start, started := w.Value(FigureDatabaseStartBytes)
 	end, ended := w.Value(FigureDatabaseEndBytes)
 	return end - start, started && ended
 }
 
-// CPU is how many processors the member's process kept busy, on average.
+// CPU is the average number of processors that the member's process used.
 func (w *MemberWindow) CPU() (float64, bool) {
 	used, known := w.Value(FigureCPUSeconds)
 	elapsed, _ := w.Value(FigureSampledSeconds)
@@ -149,18 +137,17 @@ func (w *MemberWindow) Millicores() (float64, bool) {
 	return 1000 * used, known
 }
 
-// Timing is how often a kind of work was done and how long it took.
+// Timing is the count and the duration of one kind of work.
 type Timing struct {
 	Count uint64
-	// Mean is exact, as far as the member's own sum is; 0 if Count is.
+	// Mean is as exact as the member's own sum; 0 if Count is 0.
 	Mean time.Duration
-	// P99Above and P99AtMost are the bounds between which the 99th percentile
-	// lies; 0 for the second means that there is none.
+	// P99Above and P99AtMost bound the 99th percentile; P99AtMost is 0 if there is no upper bound.
 	P99Above, P99AtMost time.Duration
 }
 
-// Timing returns what is known of a timer; false if the member did not tell, or
-// told a number that cannot be.
+// Timing returns the values of a timer. It returns false if the member did not report them, or reported an impossible
+// number.
 func (w *MemberWindow) Timing(t Timer) (Timing, bool) {
 	count, known := w.Value(t.Count())
 	sum, summed := w.Value(t.Seconds())
@@ -176,7 +163,7 @@ func (w *MemberWindow) Timing(t Timer) (Timing, bool) {
 	return out, true
 }
 
-// Seconds are at most what a Duration holds: a member's metrics may say anything.
+// Seconds converts seconds to a Duration and limits them to MaxSeconds, because a member's metrics can have any value.
 func Seconds(s float64) time.Duration {
 	return time.Duration(math.Round(min(s, MaxSeconds) * nanosecondsPerSecond))
 }

@@ -9,22 +9,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Fired is a rule that has ended a client pod's load. Got and Limit are, of
-// spec.GuardErrorRatio, in millionths; of spec.GuardDatabaseSize, in bytes; of
-// spec.GuardWALFsync, in seconds.
+// Fired is a rule of the guard that has ended a client pod's load. The unit of Got and Limit depends on the rule:
+// millionths for spec.GuardErrorRatio, bytes for spec.GuardDatabaseSize, seconds for spec.GuardWALFsync.
 type Fired struct {
 	Rule spec.GuardRule
-	// Subject is the name of the member that broke the rule; empty for the
-	// pod's own requests.
+	// Subject is the name of the member that broke the rule; empty for the pod's own requests.
 	Subject string
-	// Detail says what happened, where that is no number.
+	// Detail describes what happened if that is not a number.
 	Detail string
-	// Got and Limit are 0 where Detail is set.
+	// Got and Limit are 0 if Detail is set.
 	Got, Limit float64
 	At         time.Time
 }
 
-// earlierFired is the rule that fired first.
+// earlierFired returns the rule that fired first.
 func earlierFired(a, b *Fired) *Fired {
 	if a == nil || b != nil && b.At.Before(a.At) {
 		return b
@@ -32,7 +30,7 @@ func earlierFired(a, b *Fired) *Fired {
 	return a
 }
 
-// mergeUnwatched keeps one reason of each rule, the same in any order.
+// mergeUnwatched keeps one reason per rule, independent of the order.
 func mergeUnwatched(a, b map[spec.GuardRule]string) map[spec.GuardRule]string {
 	for _, rule := range slices.Sorted(maps.Keys(b)) {
 		if a == nil {
@@ -45,7 +43,7 @@ func mergeUnwatched(a, b map[spec.GuardRule]string) map[spec.GuardRule]string {
 	return a
 }
 
-// Aspect is what of a target can change under a run.
+// Aspect is a property of a target that can change during a run.
 type Aspect string
 
 // The aspects of a target.
@@ -55,24 +53,24 @@ const (
 	AspectMembers Aspect = "Members"
 )
 
-// Aspects are all of them.
+// Aspects are all aspects.
 var Aspects = []Aspect{AspectLeader, AspectVersion, AspectMembers}
 
-// MaxChanges bounds the changes of a target that are kept, the first ones.
+// MaxChanges bounds the recorded changes of a target; the first ones are kept.
 const MaxChanges = 8
 
-// Change says that the target was no longer what it had been.
+// Change is a change of the target.
 type Change struct {
 	Aspect Aspect
-	// Detail says from what to what.
+	// Detail has the old and the new value.
 	Detail string
 	At     time.Time
 }
 
-// checkFired: a limit alone says nothing of what fired.
+// checkFired refuses numbers without a rule.
 func (s *Snapshot) checkFired() error {
 	if s.Fired != nil && s.Fired.Rule == "" {
-		return errors.New("wanted the rule of the guard that fired, found its numbers alone")
+		return errors.New("wanted the guard's rule that fired, found only its numbers")
 	}
 	return nil
 }

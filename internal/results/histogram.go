@@ -8,31 +8,27 @@ import (
 	"time"
 )
 
-// Histogram is a distribution of durations in the buckets of a Prometheus
-// native histogram, with exact count, minimum and maximum. The zero value is
-// empty, has MaxSchema and is ready to use. A copy of the struct shares its
-// buckets with the original; Clone does not.
+// Histogram is a distribution of durations in the buckets of a Prometheus native histogram, with exact count, minimum
+// and maximum. The zero value is empty, has MaxSchema and is ready to use. A copy of the struct shares its buckets with
+// the original; Clone does not.
 type Histogram struct {
 	// halvings is how often the resolution was halved: schema = MaxSchema - halvings.
 	halvings int
-	// counts are of the buckets from first on: of all that there are while the
-	// histogram is recorded into, of those from the lowest to the highest that is
-	// not empty once it was decoded. There are none while it is empty or if its
-	// buckets are lost.
+	// counts are the counts of the buckets from first on. While the histogram is recorded into, they cover all buckets;
+	// after decoding, they cover the lowest to the highest bucket that is not empty. counts is nil while the histogram
+	// is empty or if its buckets are lost.
 	counts []uint64
 	first  int
 	count  uint64
-	// sum is in nanoseconds: exact up to 2^53 ns, 104 days of waiting, beyond
-	// that with the rounding of a float64.
+	// sum is in nanoseconds. It is exact up to 2^53 ns (104 days of waiting); above, it is rounded to a float64.
 	sum float64
 	// sumSquares is in square seconds.
 	sumSquares float64
-	// minimum and maximum are in nanoseconds; they mean nothing if count is 0.
+	// minimum and maximum are in nanoseconds; they are undefined if count is 0.
 	minimum, maximum int64
 }
 
-// Record counts one duration of ns nanoseconds. A negative one, the work of a
-// clock that was set, counts as 0.
+// Record counts one duration of ns nanoseconds. A negative one, caused by a changed clock, counts as 0.
 func (h *Histogram) Record(ns int64) {
 	ns = max(ns, 0)
 	if h.counts == nil && h.count == 0 {
@@ -57,8 +53,7 @@ func (h *Histogram) include(minimum, maximum int64) {
 	h.minimum, h.maximum = min(h.minimum, minimum), max(h.maximum, maximum)
 }
 
-// coarser is the bucket that holds a bucket after its resolution was halved so
-// many times.
+// coarser returns the bucket that contains this bucket after that many halvings.
 func coarser(bucket, halvings int) int {
 	return (bucket + 1<<halvings - 1) >> halvings
 }
@@ -68,7 +63,7 @@ func squareSeconds(ns int64) float64 {
 	return s * s
 }
 
-// Schema is the resolution: 2^Schema buckets for each doubling.
+// Schema is the resolution: 2^Schema buckets per doubling.
 func (h *Histogram) Schema() int { return MaxSchema - h.halvings }
 
 // Count is how many durations were recorded.
@@ -104,8 +99,7 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(math.Round(h.sum / float64(h.count)))
 }
 
-// Stddev is the standard deviation of all that was recorded (not of a sample
-// of it); 0 if nothing was recorded.
+// Stddev is the standard deviation of all records (not of a sample); 0 if nothing was recorded.
 func (h *Histogram) Stddev() time.Duration {
 	if h.count == 0 {
 		return 0
@@ -116,13 +110,12 @@ func (h *Histogram) Stddev() time.Duration {
 	return time.Duration(math.Round(math.Sqrt(variance) * nanosecondsPerSecond))
 }
 
-// HasBuckets says whether percentiles can be told. Only a histogram that did
-// not fit into a termination message has a count and no buckets.
+// HasBuckets reports whether percentiles are known. Only a histogram that did not fit into a termination message has a
+// count without buckets.
 func (h *Histogram) HasBuckets() bool { return h.count == 0 || h.counts != nil }
 
-// ErrorBound is the greatest relative error of a percentile, in parts per
-// million. It does not hold below one microsecond, where the error is at most
-// half of one.
+// ErrorBound is the greatest relative error of a percentile, in parts per million. It does not apply below one
+// microsecond, where the error is at most half a microsecond.
 func (h *Histogram) ErrorBound() int { return errorBoundPPM(h.Schema()) }
 
 // Clone returns a copy that shares nothing with h.
@@ -132,9 +125,8 @@ func (h *Histogram) Clone() Histogram {
 	return c
 }
 
-// Reduce lowers the resolution to a schema. Each step halves it exactly, as if
-// everything had been recorded at the lower resolution. A schema that is not
-// lower than that of h changes nothing.
+// Reduce lowers the resolution to a schema. Each halving is exact, as if everything had been recorded at the lower
+// resolution. A schema that is not lower than that of h has no effect.
 func (h *Histogram) Reduce(schema int) {
 	steps := h.Schema() - max(schema, MinSchema)
 	if steps <= 0 {
@@ -152,8 +144,8 @@ func (h *Histogram) Reduce(schema int) {
 	h.counts, h.first = reduced, first
 }
 
-// Merge adds all that other has recorded. The result has the lower of both
-// resolutions, and no buckets if either has lost them.
+// Merge adds the records of other. The result has the lower of both resolutions, and no buckets if either side has lost
+// them.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.count == 0 {
 		return
@@ -177,10 +169,10 @@ func (h *Histogram) mergeBuckets(other *Histogram) {
 	}
 }
 
-// DropBuckets leaves count, sums, minimum and maximum only.
+// DropBuckets keeps only count, sums, minimum and maximum.
 func (h *Histogram) DropBuckets() { h.counts, h.first = nil, 0 }
 
-// Equal says whether both have the same resolution and recorded the same.
+// Equal reports whether both have the same resolution and the same records.
 func (h Histogram) Equal(other Histogram) bool {
 	if h.count == 0 || other.count == 0 {
 		return h.count == other.count
@@ -191,7 +183,7 @@ func (h Histogram) Equal(other Histogram) bool {
 		h.HasBuckets() == other.HasBuckets() && maps.Equal(maps.Collect(h.buckets()), maps.Collect(other.buckets()))
 }
 
-// ZeroCount is how many durations are in the zero bucket, up to 2^-20 s.
+// ZeroCount is the count of the zero bucket (durations up to 2^-20 s).
 func (h *Histogram) ZeroCount() uint64 {
 	if h.counts == nil || h.first > 0 {
 		return 0
@@ -199,8 +191,8 @@ func (h *Histogram) ZeroCount() uint64 {
 	return h.counts[0]
 }
 
-// NativeBuckets yields the index, as Prometheus counts it at Schema, and the
-// count of each bucket above the zero bucket that is not empty, in order.
+// NativeBuckets yields Prometheus's index at Schema and the count of each non-empty bucket above the zero bucket, in
+// order.
 func (h *Histogram) NativeBuckets() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		for bucket, n := range h.buckets() {
@@ -211,7 +203,7 @@ func (h *Histogram) NativeBuckets() iter.Seq2[int, uint64] {
 	}
 }
 
-// buckets yields each bucket that is not empty with its count, in order.
+// buckets yields each non-empty bucket with its count, in order.
 func (h *Histogram) buckets() iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		for i, n := range h.counts {
@@ -222,7 +214,7 @@ func (h *Histogram) buckets() iter.Seq2[int, uint64] {
 	}
 }
 
-// widen makes room for every bucket that there is.
+// widen extends counts to all buckets.
 func (h *Histogram) widen() {
 	if len(h.counts) == BucketCount(h.Schema()) {
 		return
@@ -232,7 +224,7 @@ func (h *Histogram) widen() {
 	h.counts, h.first = wide, 0
 }
 
-// trim gives back the room of the empty buckets at both ends.
+// trim drops the empty buckets at both ends.
 func (h *Histogram) trim() {
 	low, high := len(h.counts), 0
 	for bucket := range h.buckets() {

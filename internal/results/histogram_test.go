@@ -19,8 +19,7 @@ func recorded(durations ...int64) Histogram {
 	return h
 }
 
-// requireSame compares all that adds up exactly, and sums up to the rounding
-// that their order leaves.
+// requireSame compares everything that adds up exactly; sums may differ by rounding.
 func requireSame(t *testing.T, want, got Histogram) {
 	t.Helper()
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(a, b) }
@@ -55,7 +54,7 @@ func FuzzMergeEqualsRecordingTheUnion(f *testing.F) {
 	})
 }
 
-// durationsOf makes durations of all sizes from random bytes.
+// durationsOf derives durations of all magnitudes from random bytes.
 func durationsOf(data []byte) (durations []int64) {
 	for len(data) >= 8 {
 		n := binary.LittleEndian.Uint64(data)
@@ -76,7 +75,7 @@ func TestMergeLosesBucketsThatOneSideHasLost(t *testing.T) {
 		}
 		h.Merge(other)
 		if _, known := h.Quantile(0.5); known || h.HasBuckets() {
-			t.Errorf("%s: a percentile can be told", name)
+			t.Errorf("%s: a percentile is returned", name)
 		}
 		if h.Count() != 3 || h.Min() != time.Millisecond || h.Max() != 7*time.Millisecond || h.Mean() != 13*time.Millisecond/3 {
 			t.Errorf("%s: count %d, min %v, max %v, mean %v", name, h.Count(), h.Min(), h.Max(), h.Mean())
@@ -84,8 +83,7 @@ func TestMergeLosesBucketsThatOneSideHasLost(t *testing.T) {
 	}
 }
 
-// Halving must give the histogram that would have been recorded at the lower
-// resolution.
+// Halving must equal recording at the lower resolution.
 func TestReduceIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	var full Histogram
@@ -142,8 +140,8 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 }
 
-// The sum must keep its value where an int64 of nanoseconds would overflow: an
-// overloaded open loop can wait 300 years in total.
+// The sum must stay correct where an int64 of nanoseconds would overflow: the waits of an overloaded open loop can add
+// up to 300 years.
 func TestSumDoesNotOverflow(t *testing.T) {
 	var h Histogram
 	for range 20_000 {

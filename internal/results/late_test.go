@@ -7,7 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// idle is what a pod that was no limit had of its machine in ten seconds.
+// idle has the figures of ten seconds of a pod that was no limit.
 func idle(change ...func(map[ProcessFigure]float64)) *ProcessWindow {
 	w := &ProcessWindow{Figures: map[ProcessFigure]float64{
 		ProcessWindowSeconds: 10, ProcessCPUSeconds: 4, ProcessProcessors: 2, ProcessThrottledSeconds: 0,
@@ -19,7 +19,7 @@ func idle(change ...func(map[ProcessFigure]float64)) *ProcessWindow {
 	return w
 }
 
-// served is a pod whose requests took a time and were late by another.
+// served is a pod whose requests had this service time and this lateness.
 func served(w *ProcessWindow, latency, lateness time.Duration) *Snapshot {
 	s := pod(0, 10*time.Second, 0)
 	s.Process = w
@@ -39,7 +39,7 @@ func at(index int, s *Snapshot) *Snapshot {
 	return s
 }
 
-// What is late is what makes a verdict, of each operation by its own latency.
+// Late requests are counted by the limit of the verdict, for each operation by its own latency.
 func TestLateRequests(t *testing.T) {
 	const ms, us = time.Millisecond, time.Microsecond
 	// late has 200 requests: half are late by 100 µs, half by this much.
@@ -56,14 +56,14 @@ func TestLateRequests(t *testing.T) {
 		pod  *Snapshot
 		want any
 	}{
-		"a closed loop":         {served(idle(), ms, 0), nil},
-		"in time":               {late(ms, 200*us), uint64(0)},
-		"late":                  {late(ms, 300*us), uint64(100)},
-		"the latency bears it":  {late(4*ms, 300*us), uint64(0)},
-		"more than it can bear": {late(4*ms, 500*us), uint64(100)},
-		"two operations":        {both, uint64(200)},
-		"not known of one":      {lost, nil},
-		"none was answered":     {unanswered, uint64(100)},
+		"a closed loop":      {served(idle(), ms, 0), nil},
+		"in time":            {late(ms, 200*us), uint64(0)},
+		"late":               {late(ms, 300*us), uint64(100)},
+		"harmless lateness":  {late(4*ms, 300*us), uint64(0)},
+		"more than harmless": {late(4*ms, 500*us), uint64(100)},
+		"two operations":     {both, uint64(200)},
+		"not known of one":   {lost, nil},
+		"none was answered":  {unanswered, uint64(100)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,11 +7,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Merge adds up what several pods have counted. Nil snapshots, of pods of
-// which nothing is known, are skipped. Where pods cannot be added up, the
-// merge says the most careful thing: the earliest stage, the first failure,
-// the whole span of the windows, the longest skew; a transport is kept if all
-// pods share it.
+// Merge adds up the counts of several pods. It skips nil snapshots of unknown pods. Values that cannot be added are
+// merged conservatively: the earliest stage, the first failure, the whole span of the windows, the longest skew. A
+// transport is kept if all pods share it.
 func Merge(snapshots []*Snapshot) *Snapshot {
 	merged := &Snapshot{
 		Index: -1, Operations: map[spec.Operation]*OperationResult{}, Requests: map[spec.RPC]map[Phase]uint64{},
@@ -59,7 +57,7 @@ func earliest[T comparable](order []T, a, b T) T {
 	return a
 }
 
-// mergeCleaning: keys are deleted only if no pod has keys left.
+// mergeCleaning reports the keys as deleted only if no pod has keys left.
 func mergeCleaning(a, b Cleaning) Cleaning {
 	for _, state := range []Cleaning{CleaningKeysLeft, CleaningKeysDeleted, CleaningNothingWritten} {
 		if a == state || b == state {
@@ -108,8 +106,7 @@ func (r *OperationResult) merge(other *OperationResult) {
 	r.Attempts += other.Attempts
 }
 
-// mergeWindows is the whole span of the pods' windows. It has no end until all
-// of them have one.
+// mergeWindows returns the whole span of the pods' windows. Its end is zero until all windows have ended.
 func mergeWindows(snapshots []*Snapshot) (w Window) {
 	open := false
 	for _, s := range snapshots {
@@ -129,7 +126,7 @@ func mergeWindows(snapshots []*Snapshot) (w Window) {
 	return w
 }
 
-// earlier of two times, of which a zero one is not known.
+// earlier returns the earlier time and ignores a zero time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -144,10 +141,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// longest is what durations can be encoded up to.
+// longest is the longest duration that can be encoded.
 const longest = time.Duration(MaxSeconds * nanosecondsPerSecond)
 
-// addDurations stays at longest where a sum would be more, or overflow.
+// addDurations limits the sum to longest, which also prevents an overflow.
 func addDurations(a, b time.Duration) time.Duration {
 	if a > longest-b {
 		return longest

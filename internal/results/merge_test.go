@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// mergeable are final snapshots of three pods, the last of which failed.
+// mergeable are final snapshots of three pods; the last one failed.
 func mergeable() []*Snapshot {
 	all := []*Snapshot{finalSnapshot(0, 500, spec.OperationPut), finalSnapshot(1, 300, spec.OperationPut, spec.OperationRange), finalSnapshot(2, 1000, spec.OperationPut)}
 	put := all[2].Operations[spec.OperationPut]

@@ -2,34 +2,34 @@ package results
 
 import "fmt"
 
-// Parts are what a Histogram is made of, for who writes it down or reads it.
+// Parts are the contents of a Histogram, for encoders and decoders.
 type Parts struct {
 	Schema int
-	// Counts are of the buckets from First on, where the zero bucket is 0. There
-	// are none if nothing was recorded, or if they are lost.
+	// Counts are the counts of the buckets from First on; the zero bucket is 0. Counts is nil if nothing was recorded
+	// or the buckets are lost.
 	First  int
 	Counts []uint64
 	Count  uint64
 	// Sum is in nanoseconds, SumSquares in square seconds.
 	Sum, SumSquares float64
-	// Minimum and Maximum are in nanoseconds; they mean nothing if Count is 0.
+	// Minimum and Maximum are in nanoseconds; they are undefined if Count is 0.
 	Minimum, Maximum int64
 }
 
-// Parts takes a histogram apart; it shares its counts.
+// Parts returns the contents of a histogram; the counts are shared.
 func (h *Histogram) Parts() Parts {
 	return Parts{h.Schema(), h.first, h.counts, h.count, h.sum, h.sumSquares, h.minimum, h.maximum}
 }
 
-// HistogramOf puts a histogram together, which keeps the counts. It refuses those
-// that do not add up; Snapshot.Check looks at what else parts may contradict.
+// HistogramOf builds a histogram from its parts; the counts are shared. It refuses counts that do not add up;
+// Snapshot.Check finds other contradictions.
 func HistogramOf(p Parts) (Histogram, error) {
 	h := Histogram{
 		halvings: MaxSchema - p.Schema, first: p.First, counts: p.Counts, count: p.Count,
 		sum: p.Sum, sumSquares: p.SumSquares, minimum: p.Minimum, maximum: p.Maximum,
 	}
 	if p.Schema < MinSchema || p.Schema > MaxSchema || p.First < 0 || p.First+len(p.Counts) > BucketCount(p.Schema) {
-		return Histogram{}, fmt.Errorf("wanted buckets that there are, found %d from %d at schema %d", len(p.Counts), p.First, p.Schema)
+		return Histogram{}, fmt.Errorf("wanted buckets within the schema's range, found %d from %d at schema %d", len(p.Counts), p.First, p.Schema)
 	}
 	if p.Counts == nil {
 		return h, nil
@@ -41,7 +41,7 @@ func HistogramOf(p Parts) (Histogram, error) {
 	return h, nil
 }
 
-// checkTotal finds buckets that hold more or less than was recorded.
+// checkTotal returns an error if the buckets do not add up to the count.
 func (h *Histogram) checkTotal() error {
 	var total uint64
 	for _, n := range h.counts {
@@ -56,14 +56,14 @@ func (h *Histogram) checkTotal() error {
 	return nil
 }
 
-// check finds a minimum or a maximum that no duration in the buckets can have,
-// and a sum of squares that would overflow.
+// check returns an error if the buckets contradict the minimum or the maximum, or if the sum of squares is impossibly
+// large.
 func (h *Histogram) check() error {
 	if h.minimum > h.maximum {
 		return fmt.Errorf("wanted a minimum of at most %d ns, the maximum, found %d ns", h.maximum, h.minimum)
 	}
 	if h.sumSquares > MaxSeconds*MaxSeconds*float64(h.count) {
-		return fmt.Errorf("wanted the squares of %d durations, found %v square seconds", h.count, h.sumSquares)
+		return fmt.Errorf("wanted a sum of squares of %d durations, found %v square seconds", h.count, h.sumSquares)
 	}
 	if h.counts == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// wide has every bucket filled from low to high.
+// wide has a count in every bucket from low to high.
 func wide(low, high time.Duration) (h Histogram) {
 	for bucket := BucketIndex(int64(low)); bucket <= BucketIndex(int64(high)); bucket++ {
 		h.Record(int64(midpoint(MaxSchema, bucket)))
@@ -15,8 +15,8 @@ func wide(low, high time.Duration) (h Histogram) {
 	return h
 }
 
-// TestATrimmedHistogramIsTheSame: what was decoded has room for few buckets, and
-// counts, adds up and is asked as one that has all.
+// TestATrimmedHistogramIsTheSame: a decoded histogram without empty buckets at its ends behaves like one with all
+// buckets.
 func TestATrimmedHistogramIsTheSame(t *testing.T) {
 	whole, trimmed := wide(time.Millisecond, time.Second), wide(time.Millisecond, time.Second)
 	trimmed.trim()
@@ -46,7 +46,7 @@ func TestATrimmedHistogramIsTheSame(t *testing.T) {
 	}
 }
 
-// TestHistogramOfItsPartsIsTheSame: and of parts that cannot be, there is none.
+// TestHistogramOfItsPartsIsTheSame also checks that invalid parts are refused.
 func TestHistogramOfItsPartsIsTheSame(t *testing.T) {
 	want := wide(time.Millisecond, time.Second)
 	want.Reduce(3)

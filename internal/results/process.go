@@ -1,46 +1,43 @@
 package results
 
-// ProcessFigure names one number of what a client pod's process had of its
-// machine over the measured window. Its unit is in its name.
+// ProcessFigure names one number about a client pod's process and its machine over the measured window. The name
+// contains the unit.
 type ProcessFigure string
 
 // The figures of a process.
 const (
-	// ProcessWindowSeconds is the time that the other figures are of.
+	// ProcessWindowSeconds is the period of the other figures.
 	ProcessWindowSeconds ProcessFigure = "window_seconds"
-	// ProcessCPUSeconds is the processor time that its threads used.
+	// ProcessCPUSeconds is the processor time of the process's threads.
 	ProcessCPUSeconds ProcessFigure = "cpu_seconds"
-	// ProcessProcessors is how many processors it may keep busy at a time.
+	// ProcessProcessors is how many processors the process may use at a time.
 	ProcessProcessors ProcessFigure = "processors"
-	// ProcessQuotaProcessors is the quota of its control group, in processors.
-	// Absent beside ProcessThrottledSeconds: there is none.
+	// ProcessQuotaProcessors is the quota of the control group, in processors. If it is missing and
+	// ProcessThrottledSeconds is known, there is no quota.
 	ProcessQuotaProcessors ProcessFigure = "quota_processors"
-	// ProcessThrottledSeconds is for how long its control group was kept from
-	// running because the quota was used up, added up over the processors.
+	// ProcessThrottledSeconds is how long the control group was throttled because its quota was used up, added up over
+	// the processors.
 	ProcessThrottledSeconds ProcessFigure = "throttled_seconds"
-	// ProcessGoroutineDelaySeconds is the 99th percentile of how long goroutines
-	// that could run waited for a thread.
+	// ProcessGoroutineDelaySeconds is the 99th percentile of the time that runnable goroutines waited for a thread.
 	ProcessGoroutineDelaySeconds ProcessFigure = "goroutine_delay_p99_seconds"
-	// ProcessThreadDelaySeconds is how long, on average, threads that could run
-	// waited for a processor.
+	// ProcessThreadDelaySeconds is the mean time that runnable threads waited for a processor.
 	ProcessThreadDelaySeconds ProcessFigure = "thread_delay_mean_seconds"
-	// ProcessCollectionRatio is the part of the used processor time that went
-	// into collecting garbage, from 0 to 1.
+	// ProcessCollectionRatio is the share of garbage collection in the used processor time, from 0 to 1.
 	ProcessCollectionRatio ProcessFigure = "garbage_collection_ratio"
 )
 
-// ProcessFigures are in the order in which they are written.
+// ProcessFigures are in encoding order.
 var ProcessFigures = []ProcessFigure{
 	ProcessWindowSeconds, ProcessCPUSeconds, ProcessProcessors, ProcessQuotaProcessors, ProcessThrottledSeconds,
 	ProcessGoroutineDelaySeconds, ProcessThreadDelaySeconds, ProcessCollectionRatio,
 }
 
-// ProcessWindow is what a client pod's process had of its machine over the
-// measured window. Who copies it shares it and must not change it.
+// ProcessWindow holds the figures of a client pod's process over the measured window. Copies share the map, so it must
+// not be changed.
 type ProcessWindow struct {
-	// Figures that could be read.
+	// Figures are the figures that could be read.
 	Figures map[ProcessFigure]float64
-	// Unknown is why others could not; empty if all could.
+	// Unknown is why other figures could not be read; empty if all could.
 	Unknown string
 }
 
@@ -53,8 +50,7 @@ func (w *ProcessWindow) Value(f ProcessFigure) (float64, bool) {
 	return v, ok
 }
 
-// Available is how many processors the process may keep busy: those of its
-// quota, or, with less or without one, those that it uses at a time.
+// Available is how many processors the process may use: its quota if it is set and smaller, else ProcessProcessors.
 func (w *ProcessWindow) Available() (float64, bool) {
 	processors, known := w.Value(ProcessProcessors)
 	if quota, limited := w.Value(ProcessQuotaProcessors); limited && (!known || quota < processors) {
@@ -63,16 +59,15 @@ func (w *ProcessWindow) Available() (float64, bool) {
 	return processors, known
 }
 
-// CPUShare is the part that was used of the processor time that was available.
+// CPUShare is the used share of the available processor time.
 func (w *ProcessWindow) CPUShare() (float64, bool) {
 	available, known := w.Available()
 	used, ok := w.share(ProcessCPUSeconds)
 	return used / available, known && ok && available > 0
 }
 
-// ThrottledShare is the part of the window for which the processors that the
-// process uses at a time were kept from it, on average, at most 1. The kernel adds
-// up over processors: the same wait counts eight times where eight of them wait.
+// ThrottledShare is the share of the window in which the process was throttled, averaged over its processors, at most
+// 1. The kernel adds up over processors: a pause counts eight times if eight processors are throttled.
 func (w *ProcessWindow) ThrottledShare() (float64, bool) {
 	processors, known := w.Value(ProcessProcessors)
 	throttled, ok := w.share(ProcessThrottledSeconds)
@@ -85,7 +80,7 @@ func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 	return v / length, known && measured && length > 0
 }
 
-// IsWhole says whether all is known by which a client is judged.
+// IsWhole reports whether all figures for judging a client are known.
 func (w *ProcessWindow) IsWhole() bool {
 	for _, f := range ProcessFigures {
 		if _, known := w.Value(f); !known && f != ProcessQuotaProcessors && f != ProcessCollectionRatio {

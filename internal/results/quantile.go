@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Quantile returns the q-th quantile, 0 < q ≤ 1, to a millionth: the duration
-// at the nearest rank ⌈q·n⌉, as the geometric midpoint of its bucket, clamped
-// to the exact minimum and maximum. It is false if nothing was recorded or the
-// buckets are lost.
+// Quantile returns the q-th quantile, 0 < q ≤ 1, to a millionth: the duration at the nearest rank ⌈q·n⌉, as the
+// geometric midpoint of its bucket, clamped to the exact minimum and maximum. It returns false if nothing was recorded
+// or the buckets are lost.
 func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	if h.count == 0 || h.counts == nil {
 		return 0, false
@@ -18,8 +17,8 @@ func (h *Histogram) Quantile(q float64) (time.Duration, bool) {
 	return clampedMidpoint(h, bucket), true
 }
 
-// Over counts the durations above a limit, to the resolution of the buckets: what
-// is in the limit's own counts as not above. It is false if the buckets are lost.
+// Over counts the durations above a limit, at the resolution of the buckets; the limit's own bucket does not count as
+// above. It returns false if the buckets are lost.
 func (h *Histogram) Over(limit time.Duration) (n uint64, known bool) {
 	own := coarser(BucketIndex(int64(limit)), h.halvings)
 	for bucket, in := range h.buckets() {
@@ -30,7 +29,7 @@ func (h *Histogram) Over(limit time.Duration) (n uint64, known bool) {
 	return n, h.HasBuckets()
 }
 
-// rank is ⌈q·n⌉, computed in integers: 0.07·100 is more than 7 in floating point.
+// rank is ⌈q·n⌉ in integer arithmetic: in floating point, 0.07·100 is more than 7.
 func rank(q float64, n uint64) uint64 {
 	const million = 1_000_000
 	ppm := uint64(math.Round(min(max(q, 0), 1) * million))
@@ -42,7 +41,7 @@ func rank(q float64, n uint64) uint64 {
 	return max(quotient, 1)
 }
 
-// bucketOfRank is the first bucket at which the running count reaches rank.
+// bucketOfRank is the first bucket at which the cumulative count reaches rank.
 func (h *Histogram) bucketOfRank(rank uint64) int {
 	last := 0
 	for bucket, n := range h.buckets() {
@@ -63,21 +62,18 @@ func clampedMidpoint(h *Histogram, bucket int) time.Duration {
 // Value is one statistic of a distribution of durations.
 type Value struct {
 	Duration time.Duration
-	// AtLeast says that requests that were cut off decide the value: the true
-	// one is Duration or more.
+	// AtLeast means that unanswered requests affect the value: the true value is Duration or more.
 	AtLeast bool
-	// AtMost, where AtLeast is set, is what the value would be if those requests
-	// had never been answered; 0 means that there is no such bound.
+	// AtMost, if AtLeast is set, is the value with those requests never answered; 0 means no upper bound.
 	AtMost time.Duration
-	// Unbounded says that the value falls on a failed request, which ranks
-	// above every duration; Duration then means nothing.
+	// Unbounded means that the value falls on a failed request, which ranks above every duration; Duration is then
+	// undefined.
 	Unbounded bool
 }
 
-// Ranked is a distribution in which answered, cut-off and failed requests rank
-// together: answered ones by their latency; censored ones by the time that
-// they had waited when they were cut off, which their latency is at least;
-// failed ones above all.
+// Ranked is a distribution that ranks answered, unanswered (censored) and failed requests together. Answered requests
+// rank by their latency. Censored requests rank by how long they had waited, which is a lower bound of their latency.
+// Failed requests rank above all others.
 type Ranked struct {
 	union    Histogram
 	answered Histogram
@@ -89,8 +85,7 @@ func (r *OperationResult) Ranked() Ranked {
 	return rankTogether(&r.Latency, &r.Censored, 0)
 }
 
-// Judged ranks the answered, the censored and the failed requests of an
-// operation. Objectives are judged by it.
+// Judged ranks the answered, censored and failed requests of an operation. Objectives use it.
 func (r *OperationResult) Judged() Ranked {
 	return rankTogether(&r.Latency, &r.Censored, r.Failed.Count())
 }
@@ -102,12 +97,11 @@ func rankTogether(answered, censored *Histogram, failed uint64) Ranked {
 	return ranked
 }
 
-// Count is how many requests are ranked.
+// Count is the number of ranked requests.
 func (r *Ranked) Count() uint64 { return r.union.count + r.failed }
 
-// Quantile returns the q-th quantile as Histogram.Quantile does. Its value is
-// AtLeast if it would lie in another bucket had the censored requests, some of
-// which lie at or below it, waited longer.
+// Quantile returns the q-th quantile like Histogram.Quantile. The value is AtLeast if a longer wait of the censored
+// requests would move it to another bucket.
 func (r *Ranked) Quantile(q float64) (Value, bool) {
 	if r.Count() == 0 || !r.union.HasBuckets() {
 		return Value{}, false
@@ -124,8 +118,7 @@ func (r *Ranked) Quantile(q float64) (Value, bool) {
 	return value, true
 }
 
-// boundAbove asks what stands at the rank if censored requests rank above all
-// others.
+// boundAbove computes the value at the rank if censored requests rank above all others.
 func (r *Ranked) boundAbove(v *Value, wanted uint64, bucket int) {
 	if wanted > r.answered.count {
 		v.AtLeast = true
@@ -138,7 +131,7 @@ func (r *Ranked) boundAbove(v *Value, wanted uint64, bucket int) {
 
 func (r *Ranked) isCensored() bool { return r.union.count > r.answered.count }
 
-// Max is the longest duration. It is false if nothing is ranked.
+// Max is the longest duration. It returns false if nothing is ranked.
 func (r *Ranked) Max() (Value, bool) {
 	if r.failed > 0 {
 		return Value{Unbounded: true}, true
@@ -146,8 +139,8 @@ func (r *Ranked) Max() (Value, bool) {
 	return Value{Duration: r.union.Max(), AtLeast: r.isCensored()}, r.union.count > 0
 }
 
-// Mean is the mean of the answered and censored requests: a failed one has no
-// duration that a mean could use. It is false if there are none.
+// Mean is the mean of the answered and censored requests; failed requests are left out. It returns false if there are
+// none.
 func (r *Ranked) Mean() (Value, bool) {
 	return Value{Duration: r.union.Mean(), AtLeast: r.isCensored()}, r.union.count > 0
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// distributions are shapes of latency; each returns one duration.
+// distributions are shapes of latency; each function returns one duration.
 var distributions = map[string]func(*rand.Rand) float64{
 	"constant":    func(*rand.Rand) float64 { return 1e6 },
 	"uniform":     func(r *rand.Rand) float64 { return 1e4 + r.Float64()*1e8 },
@@ -26,8 +26,8 @@ var distributions = map[string]func(*rand.Rand) float64{
 	},
 }
 
-// allowed is how far a percentile may be from the raw sample, in nanoseconds:
-// 0.28 % and the rounding to whole ones; in the zero bucket, half of its width.
+// allowed is the allowed error of a percentile in nanoseconds: 0.28 % plus rounding; in the zero bucket, half of its
+// width.
 func allowed(ns int64) float64 {
 	if BucketIndex(ns) == 0 {
 		return ZeroThreshold * nanosecondsPerSecond / 2
@@ -35,7 +35,7 @@ func allowed(ns int64) float64 {
 	return 0.0028*float64(ns) + 0.5
 }
 
-// The percentiles of merged shards must be those of all raw samples.
+// The percentiles of merged shards must equal those of all raw samples.
 func TestPercentilesEqualThoseOfRawSamples(t *testing.T) {
 	for name, draw := range distributions {
 		for _, n := range []int{1, 2, 3, 10, 99, 1000, 100_000} {
@@ -99,11 +99,11 @@ func TestQuantileIsClampedToMinimumAndMaximum(t *testing.T) {
 		t.Errorf("got %d, wanted the only duration", got)
 	}
 	if _, known := (&Histogram{}).Quantile(0.5); known {
-		t.Error("a histogram of nothing has a median")
+		t.Error("an empty histogram has a median")
 	}
 }
 
-// What is over a limit is counted to the width of a bucket, at every resolution.
+// Over counts at the resolution of the buckets, for every schema.
 func TestOverCountsWhatIsAboveALimit(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for schema := MinSchema; schema <= MaxSchema; schema++ {
@@ -123,14 +123,14 @@ func TestOverCountsWhatIsAboveALimit(t *testing.T) {
 	lost := recorded(1e6)
 	lost.DropBuckets()
 	if n, known := lost.Over(1); known {
-		t.Errorf("without buckets, %d are said to be over", n)
+		t.Errorf("without buckets, Over returned %d", n)
 	}
 	if n, known := (&Histogram{}).Over(1); n != 0 || !known {
 		t.Errorf("of nothing, %d are over, %v", n, known)
 	}
 }
 
-// request is a raw sample: the oracle of Ranked sorts them.
+// request is a raw sample. The test sorts samples to verify Ranked.
 type request struct {
 	ns               int64
 	censored, failed bool
@@ -161,7 +161,7 @@ func TestRankedEqualsSortingAllRequests(t *testing.T) {
 			noBound := worst[at].failed || worst[at].censored
 			wantAtLeast := noBound || BucketIndex(worst[at].ns) > BucketIndex(all[at].ns)
 			if got.AtLeast != wantAtLeast || (got.AtMost > 0) != (wantAtLeast && !noBound) || got.AtMost > 0 && !isClose(got.AtMost, worst[at]) {
-				t.Fatalf("%s is %+v; with what was cut off above all it would be %+v", p.name, got, worst[at])
+				t.Fatalf("%s is %+v; with the censored requests ranked last it would be %+v", p.name, got, worst[at])
 			}
 			if got.AtMost > 0 {
 				bounded++
@@ -169,11 +169,11 @@ func TestRankedEqualsSortingAllRequests(t *testing.T) {
 		}
 	}
 	if bounded < 20 {
-		t.Errorf("only %d percentiles were bounded on both sides: the test says little", bounded)
+		t.Errorf("only %d percentiles were bounded on both sides: the test is too weak", bounded)
 	}
 }
 
-// sortRequests ranks those of which above is true above the others.
+// sortRequests ranks the requests for which above is true above the others.
 func sortRequests(all []request, above func(request) bool) {
 	slices.SortFunc(all, func(a, b request) int {
 		return cmp.Or(cmp.Compare(boolToInt(above(a)), boolToInt(above(b))), cmp.Compare(a.ns, b.ns))
@@ -231,7 +231,7 @@ func TestRankedExtremes(t *testing.T) {
 			}
 			ranked := tc.result.Ranked()
 			if got, _ := ranked.Quantile(1); got.Unbounded || got.Duration > 5*time.Millisecond {
-				t.Errorf("what people see has a failed request in it: %+v", got)
+				t.Errorf("the shown value includes a failed request: %+v", got)
 			}
 		})
 	}

@@ -5,27 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Recorder is a Histogram at MaxSchema that one goroutine writes while others
-// read it. It takes 41 KB; make one for each event loop or processor and merge
-// them, never one for each client.
+// Recorder is a Histogram at MaxSchema that one goroutine writes while others read it. It takes 41 KB: create one per
+// event loop or processor and merge them, not one per client.
 //
-// The bucket is written last and read first, and the count is the sum of the
-// buckets. So whoever reads while others record finds a count that agrees with
-// the buckets, and a minimum and a maximum that hold for them; only the sums may
-// be ahead by what was recorded during the reading.
+// The bucket is written last and read first, and the count is the sum of the buckets. So a concurrent reader finds a
+// count that matches the buckets, and a valid minimum and maximum. Only the sums may be ahead, by the records during
+// the read.
 type Recorder struct {
 	counts          [Buckets]atomic.Uint64
 	sum, sumSquares atomicFloat
-	// minimum is kept as nanoseconds+1, so that the zero value means none.
+	// minimum is stored as nanoseconds+1, so that zero means none.
 	minimum, maximum atomic.Int64
 }
 
-// Record counts one duration of ns nanoseconds, a negative one as 0. Only one
-// goroutine may call it. It allocates nothing.
+// Record counts one duration of ns nanoseconds; a negative one counts as 0. Only one goroutine may call it. It does not
+// allocate.
 func (r *Recorder) Record(ns int64) { r.RecordAlike(ns, 1) }
 
-// RecordAlike counts n durations of ns nanoseconds each, as Record does one, in
-// the time of one.
+// RecordAlike counts n durations of ns nanoseconds each, in the time of one Record.
 func (r *Recorder) RecordAlike(ns int64, n uint64) {
 	if n == 0 {
 		return
@@ -43,8 +40,7 @@ func (r *Recorder) RecordAlike(ns int64, n uint64) {
 	bucket.Store(bucket.Load() + n)
 }
 
-// AddTo merges what was recorded so far into h. Any goroutine may call it at
-// any time.
+// AddTo merges the records so far into h. Any goroutine may call it at any time.
 func (r *Recorder) AddTo(h *Histogram) {
 	var copied Histogram
 	counts := make([]uint64, Buckets)
@@ -58,7 +54,7 @@ func (r *Recorder) AddTo(h *Histogram) {
 	h.Merge(&copied)
 }
 
-// atomicFloat has one writer, which therefore needs no compare-and-swap.
+// atomicFloat has a single writer, so it needs no compare-and-swap.
 type atomicFloat struct{ bits atomic.Uint64 }
 
 func (f *atomicFloat) load() float64 { return math.Float64frombits(f.bits.Load()) }

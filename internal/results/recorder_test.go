@@ -47,8 +47,7 @@ func TestRecorderOfNothing(t *testing.T) {
 	requireSame(t, recorded(0, 0), zeros)
 }
 
-// Whoever reads while it is written to must find a histogram that a decoder
-// accepts, and counts that only grow.
+// A reader that runs concurrently with the writer must find a valid histogram, and counts that only grow.
 func TestRecorderCanBeReadWhileItIsWritten(t *testing.T) {
 	var r Recorder
 	const records = 200_000

@@ -7,11 +7,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Phase is what a request was sent for.
+// Phase is the purpose of a request.
 type Phase string
 
-// The phases. Drain sends nothing new: what is in flight when the window ends
-// belongs to PhaseMeasured.
+// The phases. Draining sends no new requests: requests in flight at the end of the window belong to PhaseMeasured.
 const (
 	PhasePreload  Phase = "preload"
 	PhaseWarmup   Phase = "warmup"
@@ -19,13 +18,13 @@ const (
 	PhaseControl  Phase = "control"
 )
 
-// Stage is where a client pod is in its life.
+// Stage is the state of a client pod.
 type Stage string
 
 // The stages of a client pod, in order.
 const (
 	StageConnecting Stage = "Connecting"
-	// StageWaiting: the target is known, and nothing may be written yet.
+	// StageWaiting: the target is known, and the pod may not write yet.
 	StageWaiting    Stage = "Waiting"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"
@@ -37,16 +36,16 @@ const (
 	StageDone Stage = "Done"
 )
 
-// Stages are all of them, in order.
+// Stages are all stages, in order.
 var Stages = []Stage{
 	StageConnecting, StageWaiting, StagePreloading, StageReady, StageWarmingUp,
 	StageMeasuring, StageDraining, StageCleaning, StageDone,
 }
 
-// FailureReason says why a client pod could not do its part.
+// FailureReason is why a client pod could not do its part.
 type FailureReason string
 
-// The reasons. The operator uses the same words for the condition Finished.
+// The reasons. The condition Finished uses the same reasons.
 const (
 	FailureTargetUnreachable    FailureReason = "TargetUnreachable"
 	FailureTargetUnhealthy      FailureReason = "TargetUnhealthy"
@@ -60,8 +59,8 @@ const (
 	FailureSecretInvalid        FailureReason = "SecretInvalid"
 	FailurePrefixNotEmpty       FailureReason = "PrefixNotEmpty"
 	FailureInvalidPlan          FailureReason = "InvalidPlan"
-	// FailureTimedOut: the pod's own time ran out before its part was done. That
-	// is plan.TimeoutSeconds, or what it waits for its turn at most.
+	// FailureTimedOut: the pod's own time ran out before its part was done. The time is plan.TimeoutSeconds, or the
+	// maximum wait for its turn.
 	FailureTimedOut  FailureReason = "TimedOut"
 	FailurePodFailed FailureReason = "PodFailed"
 )
@@ -72,145 +71,132 @@ type Failure struct {
 	Message string
 }
 
-// Cleaning is what a pod knows of its keys in the target.
+// Cleaning is the state of the keys that a pod has written.
 type Cleaning string
 
-// What a pod knows of its keys.
+// The states of a pod's keys.
 const (
-	// CleaningNothingWritten: the pod has not written to the target.
+	// CleaningNothingWritten: the pod has written nothing to the target.
 	CleaningNothingWritten Cleaning = "NothingWritten"
 	// CleaningKeysLeft: the pod has written, and its keys are not yet deleted.
 	CleaningKeysLeft Cleaning = "KeysLeft"
-	// CleaningKeysDeleted: the pod has seen its keys deleted, and its leases
-	// revoked.
+	// CleaningKeysDeleted: the pod has confirmed that its keys are deleted and its leases are revoked.
 	CleaningKeysDeleted Cleaning = "KeysDeleted"
 )
 
-// Snapshot is what one client pod, or the merge of several, has counted.
+// Snapshot holds the counts of one client pod, or the merge of several.
 type Snapshot struct {
-	// RunUID and Index say whose snapshot this is. A merge keeps RunUID, and
-	// Index is -1.
+	// RunUID and Index identify the pod. A merge keeps RunUID, and its Index is -1.
 	RunUID    string
 	Index     int
 	Transport spec.Transport
-	// Stage and Failure: where the pod is, and why it ended early, if it did.
+	// Stage is the pod's stage; Failure is why it ended early, if it did.
 	Stage    Stage
 	Failure  *Failure
 	Cleaning Cleaning
-	// Stopped says that the load ended before its bound because the run was
-	// told to stop, the process got SIGTERM or its time ran out (Failure).
+	// Stopped means that the load ended before its bound: because of a stop of the run, a SIGTERM, or a timeout
+	// (Failure).
 	Stopped bool
-	// CoarsePacing says that arrivals of an open loop are waited for by timers that
-	// are up to a millisecond late, because the system has none that is exact.
+	// CoarsePacing means that an open loop waits with timers that are up to a millisecond late, because the system has
+	// no exact timer.
 	CoarsePacing bool
-	// Clock is what the pod's wall clock showed when the snapshot was taken.
+	// Clock is the pod's wall clock when the snapshot was taken.
 	Clock time.Time
-	// Fired is the rule of the guard that ended the load, nil if none did.
-	// Unwatched says, of each rule that could not be watched all the time, why.
+	// Fired is the rule of the guard that ended the load, nil if there is none. Unwatched has a reason for each rule
+	// that could not be checked all the time.
 	Fired     *Fired
 	Unwatched map[spec.GuardRule]string
 
 	Window     Window
 	Operations map[spec.Operation]*OperationResult
-	// Watch says what became of the pod's watchers, if it has any.
+	// Watch counts the events of the pod's watchers, if it has any.
 	Watch Watch
-	// Started counts the measured requests that were sent; those in flight have
-	// no result yet.
+	// Started counts the measured requests that were sent; requests in flight have no result yet.
 	Started uint64
-	// Disturbances are what was done beside the load; pod 0 alone does any.
+	// Disturbances are the disturbances beside the load; only pod 0 disturbs.
 	Disturbances map[spec.DisturbanceType]*Disturbance
-	// Timeline says what came when. It is empty until the pod has measured, for
-	// a scrape under load would cost what it describes.
+	// Timeline has the results over time. It is empty until the pod has measured, because reading it under load would
+	// disturb the measurement.
 	Timeline Timeline
-	// Requests counts the requests sent, by RPC and phase.
+	// Requests counts the sent requests by RPC and phase.
 	Requests map[spec.RPC]map[Phase]uint64
-	// KeyBytes is the length of a key on the wire, with the run's prefix.
+	// KeyBytes is the length of a key on the wire, including the run's prefix.
 	KeyBytes int
 
-	// Target is what pod 0 learned of the target; nil on the other pods.
+	// Target is pod 0's view of the target; nil on the other pods.
 	Target *Target
-	// Process is what the pod's process had of its machine over the window; nil
-	// until that has ended, and in a merge: such numbers cannot be added up.
+	// Process holds the figures of the pod's process over the window. It is nil until the window has ended, and in a
+	// merge, because these figures cannot be added.
 	Process *ProcessWindow
 
-	// Omitted names what a termination message had no room for.
+	// Omitted names the parts for which a termination message had no room.
 	Omitted []string
 }
 
-// Names in Omitted of what a summary cannot do without.
+// Names in Omitted of parts that a summary needs.
 const (
 	OmittedOperations = "operations"
 	OmittedTarget     = "target"
 )
 
-// HasMeasured says that the measured numbers will not change any more: what is
-// left to the pod is the deletion of its keys.
+// HasMeasured reports whether the measured numbers are final. The pod then only deletes its keys.
 func (s *Snapshot) HasMeasured() bool { return s.Stage == StageCleaning || s.Stage == StageDone }
 
-// Window is a pod's measured window. Times are zero until they are known.
+// Window is a pod's measured window. Unknown times are zero.
 type Window struct {
-	// StartAt is the common start that the pod was given; Skew is how long
-	// after it the pod started.
+	// StartAt is the common start in the pod's annotation; Skew is how much later the pod started.
 	StartAt time.Time
 	Skew    time.Duration
-	// Start is W0, End is W1; End is zero until the window has ended. Where
-	// requests bound the window, End is LastResponse.
+	// Start is W0, End is W1. End is zero until the window has ended; for a window bound by requests it is
+	// LastResponse.
 	Start, End time.Time
-	// LastResponse is when the last measured request was answered.
+	// LastResponse is the time of the last response to a measured request.
 	LastResponse time.Time
-	// Planned is the length that the plan wants, 0 where requests bound it.
+	// Planned is the planned length, 0 if requests bound the window.
 	Planned time.Duration
-	// PlannedRequests is how many the plan wants of this pod, 0 where a
-	// duration bounds the window.
+	// PlannedRequests is the planned number of requests of this pod, 0 if a duration bounds the window.
 	PlannedRequests uint64
 }
 
-// ErrorMissed is the code under which an event counts as failed that was not
-// delivered.
+// ErrorMissed is the error code of an event that was not delivered.
 const ErrorMissed = "Missed"
 
-// OperationResult is what was measured of one operation.
+// OperationResult holds the measurement of one operation.
 type OperationResult struct {
 	// Latency and Service of successful requests, in nanoseconds.
 	Latency, Service Histogram
-	// Lateness of all requests that were sent, however they ended, of open-loop
-	// loads only.
+	// Lateness of all requests that an open loop sent, independent of their result.
 	Lateness Histogram
 	// Failed has the latency of failed requests.
 	Failed Histogram
-	// Censored has, of requests that were unanswered or still owed when the
-	// run ended, the time from when they were due until then.
+	// Censored has, for requests that were unanswered or unsent when the run ended, the time from their due time until
+	// then.
 	Censored Histogram
-	// Errors counts failed requests by gRPC status code, for example "Unavailable",
-	// and events under ErrorMissed.
+	// Errors counts failed requests by gRPC status code, for example "Unavailable", and missed events by ErrorMissed.
 	Errors map[string]uint64
-	// CompletedInWindow counts successes whose response came in [W0, W1). Those
-	// of requests that were due in the warm-up are among them, and in nothing else.
+	// CompletedInWindow counts successes whose response came in [W0, W1). It includes requests that were due in the
+	// warm-up; no other number does.
 	CompletedInWindow uint64
-	// Lost counts the successes that changed nothing: compare-and-swaps and
-	// writes of objects that found the key changed or deleted by another client.
+	// Lost counts successes that changed nothing: compare-and-swaps and writes of objects whose key another client had
+	// changed or deleted.
 	Lost uint64
-	// Attempts counts what the successes took where one request can try more
-	// than once to commit; else it is 0.
+	// Attempts counts the commit attempts of the successes if one request can try more than once; otherwise it is 0.
 	Attempts uint64
 }
 
-// Target is what a client pod learned of the target before the load.
+// Target is a client pod's view of the target.
 type Target struct {
 	// ClusterID is in hexadecimal.
 	ClusterID string
-	// WriteEstimateBytes is what the run was expected to add to the database;
-	// 0 means that its plan does not tell.
+	// WriteEstimateBytes is the estimated growth of the database by the run; 0 if the plan allows no estimate.
 	WriteEstimateBytes int64
 	Members            []Member
-	// Unlisted is why the members could not be listed: one that no address
-	// reaches may then be missing here. Empty if they were.
+	// Unlisted is why the members could not be listed; empty if they were. If it is set, a member that no address
+	// reaches may be missing here.
 	Unlisted string
-	// Changes of the target between that look and the end of the load, in the
-	// order of time; the first MaxChanges of them.
+	// Changes of the target from that first look to the end of the load, in order of time; at most MaxChanges.
 	Changes []Change
-	// Unseen says, of what was not seen well enough to tell whether it changed,
-	// why.
+	// Unseen has a reason for each aspect that was not observed well enough to detect a change.
 	Unseen map[Aspect]string
 }
 
@@ -220,18 +206,14 @@ type Member struct {
 	ID, Name, Endpoint, Version string
 	Leader                      bool
 	DatabaseBytes               int64
-	// QuotaBytes is the size that the database may reach; 0 means that the
-	// member did not tell, as before etcd 3.6.
+	// QuotaBytes is the maximum size of the database; 0 if the member did not report it, as before etcd 3.6.
 	QuotaBytes int64
-	// ResidentMemoryBytes is the mean over the samples of the window; 0 means
-	// that no sample could be had.
+	// ResidentMemoryBytes is the mean over the samples of the window; 0 if there was no sample.
 	ResidentMemoryBytes int64
-	// Window is what the member's own metrics say of the measured window; nil
-	// until the window has ended. Who copies a Member shares it and must not
-	// change it.
+	// Window holds the member's own metrics over the measured window; nil until the window has ended. Copies of a
+	// Member share it, so it must not be changed.
 	Window *MemberWindow
 }
 
-// Label is the member's name, or its ID where it has none: one that has not yet
-// started has no name.
+// Label is the member's name, or its ID if it has no name: a member that has not started yet has none.
 func (m Member) Label() string { return cmp.Or(m.Name, m.ID) }

@@ -10,12 +10,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// sameSnapshot compares snapshots up to what is empty.
+// sameSnapshot compares snapshots and treats empty and nil as equal.
 var sameSnapshot = []cmp.Option{cmpopts.EquateEmpty()}
 
 var testStart = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 
-// finalSnapshot is of a pod that has sent n requests of each operation.
+// finalSnapshot is a pod that has sent n requests of each operation.
 func finalSnapshot(index, n int, operations ...spec.Operation) *Snapshot {
 	r := rand.New(rand.NewPCG(7, uint64(index)))
 	s := pod(time.Duration(index+1)*1234567, 10*time.Second, 0)

@@ -8,80 +8,73 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Summary is the result of a run, from the snapshots of its pods.
+// Summary is the result of a run, computed from the snapshots of its pods.
 type Summary struct {
 	RunUID string
 	// Transport of all pods; empty if they differ.
 	Transport spec.Transport
-	// Pods is how many snapshots there were, missing ones included.
+	// Pods is the number of snapshots, including missing ones.
 	Pods int
-	// Partial says that a snapshot is missing, was taken while the pod measured,
-	// or is of a pod that failed.
+	// Partial means that a snapshot is missing, was taken before the pod had measured, or is from a pod that failed.
 	Partial bool
-	// Stopped says that a pod's load ended before its bound.
+	// Stopped means that a pod's load ended before its bound.
 	Stopped bool
 
-	// Succeeded, Failed and Censored requests of the measured window, over all
-	// operations that are requests. A part of a request counts if it did not
-	// succeed.
+	// Succeeded, Failed and Censored count the requests of the measured window, over all operations that are requests.
+	// A part of a request counts only if it did not succeed.
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
-	// Late adds up that of the operations: of a closed loop, or where it is not
-	// known of one of them, it is nil.
+	// Late is the sum over the operations. It is nil for a closed loop, or if it is unknown for some operation.
 	Late *uint64
 
-	// Throughput is successful requests per second over the same operations. Bound
-	// by duration: successes that completed in their pod's window ÷ Length.
-	// Bound by requests: successes ÷ Length.
+	// Throughput is successful requests per second over the same operations. For a run bound by duration, it is the
+	// successes that completed in their pod's window ÷ Length. For a run bound by requests, it is all successes ÷
+	// Length.
 	Throughput float64
-	// SteadyThroughput, only of a run bound by requests, is the rate from the
-	// last pod's start to the first pod's last response, while all had work. It
-	// is taken from the timelines, to the length of an interval; a pod without
-	// one is taken to have gone at an even rate.
+	// SteadyThroughput, only for a run bound by requests, is the rate from the last pod's start to the first pod's last
+	// response, while all pods had work. It is computed from the timelines, with the resolution of an interval. A pod
+	// without a timeline counts with an even rate.
 	SteadyThroughput float64
-	// Tail, only of a run bound by requests, is the time from the first pod's
-	// last response to the last pod's.
+	// Tail, only for a run bound by requests, is the time from the first pod's last response to the last pod's last
+	// response.
 	Tail time.Duration
 
-	// WindowStart is the earliest W0, WindowEnd the latest W1 (while the
-	// window is open, the last response so far).
+	// WindowStart is the earliest W0, WindowEnd the latest W1 (the last response so far while a window is open).
 	WindowStart, WindowEnd time.Time
-	// Length is what Throughput divides by. Bound by duration: the length of
-	// the longest pod's window, so that skew does not count as time without
-	// load. Bound by requests: from WindowStart to the last response.
+	// Length is the divisor of Throughput. For a run bound by duration, it is the longest pod's window, so that skew
+	// does not count as time without load. For a run bound by requests, it is the time from WindowStart to the last
+	// response.
 	Length time.Duration
-	// LongestWindow is the length of the longest pod's window, by that pod's clock
-	// alone.
+	// LongestWindow is the length of the longest pod's window, measured by that pod's clock.
 	LongestWindow time.Duration
-	// StartSkew is the distance between the first and the last pod's start.
+	// StartSkew is the time between the first and the last pod's start.
 	StartSkew time.Duration
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
-	// Disturbances are what was done beside the load.
+	// Disturbances are the disturbances beside the load.
 	Disturbances map[spec.DisturbanceType]*Disturbance
-	// Watch adds up what became of the pods' watchers.
+	// Watch is the sum over the pods' watchers.
 	Watch Watch
-	// Requests counts the requests sent, by RPC and phase.
+	// Requests counts the sent requests by RPC and phase.
 	Requests map[spec.RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire.
 	KeyBytes int
-	// Target is what pod 0 learned of the target; nil if that is not known.
+	// Target is pod 0's view of the target; nil if unknown.
 	Target *Target
-	// Processes are what the pods had of their machines, one for each snapshot.
+	// Processes holds the process figures, one entry per snapshot.
 	Processes []PodProcess
-	// Merged is what all pods have counted. Who has the Summary shares it and must
-	// not change it.
+	// Merged holds the counts of all pods. Copies of the Summary share it, so it must not be changed.
 	Merged *Snapshot
 }
 
-// PodProcess is what one pod had of its machine over the measured window.
+// PodProcess holds the figures of one pod's process over the measured window.
 type PodProcess struct {
 	Index int
-	// Silent: nothing is known of the pod at all.
+	// Silent: no snapshot of the pod is known.
 	Silent bool
-	// Window is nil where the pod has not told.
+	// Window is nil if the pod has not reported it.
 	Window *ProcessWindow
 }
 
@@ -92,45 +85,39 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Late counts, of the requests that a schedule set due, those that were sent so
-	// late that it harms, however they ended: by more than bearable. It is nil if
-	// there is no schedule, or if the buckets are lost.
+	// Late counts the scheduled requests that were sent late enough to distort the latency (see HarmlessLateness), independent
+	// of their result. It is nil if there is no schedule, or if the buckets are lost.
 	Late *uint64
-	// Lost and Attempts are those of OperationResult.
+	// Lost and Attempts are the same as in OperationResult.
 	Lost, Attempts uint64
 	// Throughput is successful requests per second.
 	Throughput float64
-	// Latency ranks answered and censored requests. It is what people see.
+	// Latency ranks answered and censored requests. It is the latency shown to users.
 	Latency Distribution
-	// Judged ranks failed requests too, above every latency. It is what
-	// objectives are judged by.
+	// Judged also ranks failed requests, above every latency. Objectives use it.
 	Judged Distribution
-	// Unheard, of WatchEvent and WatchDelivery, is how many more of them there may
-	// have been of puts that got no answer. Feared ranks these as Judged does what
-	// failed.
-	Unheard uint64
-	Feared  Distribution
+	// For WatchEvent and WatchDelivery: the maximum number of events of unanswered puts, which no other number
+	// includes, and the distribution that ranks them like failed requests in Judged.
+	UncountedEvents uint64
+	JudgedAtWorst   Distribution
 	// Service of answered requests.
 	Service Distribution
 	// Lateness of all requests that were sent.
 	Lateness Distribution
 }
 
-// Distribution are the statistics of one distribution of durations.
+// Distribution holds the statistics of one distribution of durations.
 type Distribution struct {
 	Count       uint64
 	Min, Stddev time.Duration
-	// Values has the statistics that are known: none if Count is 0, no
-	// percentile if the buckets are lost.
+	// Values holds the known statistics: none if Count is 0, no percentile if the buckets are lost.
 	Values map[spec.Statistic]Value
-	// ErrorBoundPPM is the greatest relative error of a percentile in parts
-	// per million.
+	// ErrorBoundPPM is the greatest relative error of a percentile in parts per million.
 	ErrorBoundPPM int
 }
 
-// Summarize computes the result of a run from one snapshot for each of its
-// pods, nil where nothing is known of a pod. Before the end it computes the
-// result so far.
+// Summarize computes the result of a run from one snapshot per pod; nil means an unknown pod. Before the end it
+// computes the result so far.
 func Summarize(snapshots []*Snapshot) Summary {
 	merged, t := Merge(snapshots), newTiming(snapshots)
 	s := Summary{
@@ -139,13 +126,13 @@ func Summarize(snapshots []*Snapshot) Summary {
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length, LongestWindow: t.longest,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Disturbances: merged.Disturbances,
-		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: watchedTarget(merged.Target, snapshots), Watch: merged.Watch,
+		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: observedTarget(merged.Target, snapshots), Watch: merged.Watch,
 		Processes: processesOf(snapshots), Merged: merged,
 	}
-	unheard := unheardEvents(merged)
+	uncounted := uncountedEvents(merged)
 	for _, operation := range slices.Sorted(maps.Keys(merged.Operations)) {
 		o := summarizeOperation(operation, merged.Operations[operation], t)
-		o.fear(unheard, merged.Operations[operation])
+		o.rankUncounted(uncounted, merged.Operations[operation])
 		s.Operations = append(s.Operations, o)
 		if operation.IsEvent() {
 			continue
@@ -202,9 +189,9 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 	return out
 }
 
-// watchedTarget is the target as client pod 0 tells of it, which alone watches
-// it. What others say holds, but not that nothing has changed.
-func watchedTarget(merged *Target, snapshots []*Snapshot) *Target {
+// observedTarget returns the target as observed by client pod 0, the only pod that observes changes. If its view is
+// lost, members from another pod's view are kept, but changes are unknown.
+func observedTarget(merged *Target, snapshots []*Snapshot) *Target {
 	lost := func(s *Snapshot) bool {
 		return s != nil && s.Index == 0 && s.Target == nil && slices.Contains(s.Omitted, OmittedTarget)
 	}
@@ -216,7 +203,7 @@ func watchedTarget(merged *Target, snapshots []*Snapshot) *Target {
 		out.ClusterID, out.Members = merged.ClusterID, merged.Members
 	}
 	for _, a := range Aspects {
-		out.Unseen[a] = "the termination message of client pod 0, which saw it, had no room for it"
+		out.Unseen[a] = "the termination message of client pod 0, which alone observes it, had no room for it"
 	}
 	return &out
 }
@@ -254,7 +241,7 @@ func (r *Ranked) distribution() Distribution {
 	return d
 }
 
-// set keeps a value if it is known.
+// set stores a value if it is known.
 func (d *Distribution) set(name spec.Statistic) func(Value, bool) {
 	return func(v Value, known bool) {
 		if known {
@@ -263,31 +250,30 @@ func (d *Distribution) set(name spec.Statistic) func(Value, bool) {
 	}
 }
 
-// What a latency can bear of lateness, and of delays of scheduling.
+// Lateness and scheduling delays up to these limits do not distort a latency.
 const (
-	bearableDelay = 250 * time.Microsecond
-	bearableShare = 0.10
+	harmlessDelay = 250 * time.Microsecond
+	harmlessShare = 0.10
 )
 
-// Bearable is how late requests may be sent whose 99th percentile of latency this
-// is: 250 µs or a tenth of it, whichever is more. What is later harms.
-func Bearable(latency time.Duration) time.Duration {
-	return max(bearableDelay, time.Duration(bearableShare*float64(latency)))
+// HarmlessLateness returns how late requests may be sent without distorting a latency with this 99th percentile: 250 µs or a
+// tenth of the percentile, whichever is more.
+func HarmlessLateness(latency time.Duration) time.Duration {
+	return max(harmlessDelay, time.Duration(harmlessShare*float64(latency)))
 }
 
-// lateOf counts what was so late that its latency could not bear it; nil if that
-// is not known, or nothing could be late. Where nothing has a latency, because
-// all failed, what bears the least is taken.
+// lateOf counts the requests that were sent late enough to distort the latency; nil if unknown, or if there is no
+// schedule. If all requests failed and there is no latency, the strictest limit applies.
 func lateOf(lateness *Histogram, latency Distribution) *uint64 {
 	p99, known := latency.Values[spec.StatisticP99]
-	n, counted := lateness.Over(Bearable(p99.Duration))
+	n, counted := lateness.Over(HarmlessLateness(p99.Duration))
 	if lateness.Count() == 0 || !known && latency.Count > 0 || !counted {
 		return nil
 	}
 	return &n
 }
 
-// allLate adds up what was late of all operations that can be.
+// allLate adds up the late requests of all open-loop operations.
 func allLate(operations []OperationSummary) *uint64 {
 	var sum *uint64
 	for _, o := range operations {

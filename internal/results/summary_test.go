@@ -11,8 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// pod is a final snapshot of a client pod whose window goes from start to end
-// after testStart and which succeeded n times.
+// pod is a final snapshot of a client pod with a window from start to end and n successes.
 func pod(start, end time.Duration, n int) *Snapshot {
 	s := &Snapshot{
 		RunUID: "a", Transport: spec.TransportClient, Stage: StageDone,
@@ -28,8 +27,7 @@ func pod(start, end time.Duration, n int) *Snapshot {
 	return s
 }
 
-// requestBound is a pod whose window ends with its last response, whatever it
-// says of its end.
+// requestBound is a pod whose window ends with its last response, independent of its recorded end.
 func requestBound(start, last time.Duration, n int) *Snapshot {
 	s := pod(start, last, n)
 	s.Window.Planned, s.Window.PlannedRequests = 0, uint64(n)
@@ -59,7 +57,7 @@ func TestTiming(t *testing.T) {
 		pods []*Snapshot
 		want timings
 	}{
-		"nobody":        {nil, timings{}},
+		"no pods":       {nil, timings{}},
 		"not yet begun": {[]*Snapshot{ready, nil}, timings{}},
 		"one pod":       {[]*Snapshot{pod(0, 10*s, 1000)}, timings{Throughput: 100, Length: 10 * s, Succeeded: 1000}},
 		"skew adds no length": {
@@ -110,7 +108,7 @@ func TestTiming(t *testing.T) {
 	}
 }
 
-// A sent request counts once, in the same percentiles, whichever pod sent it.
+// Each request counts once, and in the same percentiles, independent of the pod that sent it.
 func TestSummaryDoesNotDependOnTheNumberOfPods(t *testing.T) {
 	var want *Summary
 	for _, pods := range []int{1, 2, 5} {
@@ -150,7 +148,7 @@ func TestPartial(t *testing.T) {
 		pods []*Snapshot
 		want bool
 	}{
-		"nobody":            {nil, true},
+		"no pods":           {nil, true},
 		"all":               {[]*Snapshot{whole, whole}, false},
 		"one is missing":    {[]*Snapshot{whole, nil}, true},
 		"one still drains":  {[]*Snapshot{whole, running}, true},
@@ -199,7 +197,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// within028 compares durations as a percentile from buckets may be off.
+// within028 compares durations with the allowed error of a percentile from buckets.
 var within028 = cmp.Comparer(func(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 0.0028*float64(max(a, b))
 })

@@ -6,32 +6,28 @@ import (
 )
 
 const (
-	// TimelineInterval is the length of a new timeline's intervals.
+	// TimelineInterval is the interval length of a new timeline.
 	TimelineInterval = 100 * time.Millisecond
-	// MaxTimelinePoints bounds a timeline: one that would grow beyond it gets
-	// intervals of twice the length.
+	// MaxTimelinePoints bounds a timeline. When it would grow beyond that, the interval length is doubled.
 	MaxTimelinePoints = 600
 )
 
-// Timeline says what came when: measured requests, by when their response was
-// read, in intervals of equal length from the start of the pod's window. The
-// zero Timeline is empty. It takes 20 KB at most.
+// Timeline counts measured requests by the time of their response, in intervals of equal length from the start of the
+// pod's window. The zero Timeline is empty. It takes at most 20 KB.
 type Timeline struct {
-	// Interval is the length of each point, 0 while there is none: 100 ms, or
-	// that doubled as often as was needed.
+	// Interval is the length of each point: 100 ms, doubled as often as needed; 0 while there is no point.
 	Interval time.Duration
 	Points   []Point
 }
 
-// Point is what came in one interval.
+// Point holds the results of one interval.
 type Point struct {
 	Succeeded, Failed uint64
-	// Latency is the sum over the successful requests, Longest the greatest.
+	// Latency is the sum over the successful requests, Longest the longest latency.
 	Latency, Longest time.Duration
 }
 
-// Record counts a request that was answered, or failed, this long after the
-// window's start.
+// Record counts a request that succeeded or failed at this offset from the window's start.
 func (t *Timeline) Record(offset, latency time.Duration, succeeded bool) {
 	p := t.point(offset)
 	if !succeeded {
@@ -43,7 +39,7 @@ func (t *Timeline) Record(offset, latency time.Duration, succeeded bool) {
 	p.Longest = max(p.Longest, latency)
 }
 
-// point returns the point that an offset falls into, and makes room for it.
+// point returns the point of an offset, creating it if needed.
 func (t *Timeline) point(offset time.Duration) *Point {
 	if t.Interval == 0 {
 		t.Interval, t.Points = TimelineInterval, make([]Point, 0, MaxTimelinePoints)
@@ -59,8 +55,7 @@ func (t *Timeline) point(offset time.Duration) *Point {
 	return &t.Points[at]
 }
 
-// Merge adds the points of another timeline, whose window is taken to have
-// started at the same time.
+// Merge adds the points of another timeline. It assumes that both windows started at the same time.
 func (t *Timeline) Merge(other *Timeline) {
 	if other.Interval == 0 {
 		return
@@ -78,7 +73,7 @@ func (t *Timeline) Merge(other *Timeline) {
 	}
 }
 
-// Folded returns the timeline in at most so many points.
+// Folded returns the timeline with at most this many points.
 func (t *Timeline) Folded(points int) Timeline {
 	folded := Timeline{}
 	folded.Merge(t)
@@ -88,7 +83,7 @@ func (t *Timeline) Folded(points int) Timeline {
 	return folded
 }
 
-// halve makes one point of two.
+// halve merges each pair of points into one.
 func (t *Timeline) halve() {
 	t.Interval *= 2
 	half := (len(t.Points) + 1) / 2
@@ -109,8 +104,7 @@ func (p *Point) add(other Point) {
 	p.Longest = max(p.Longest, other.Longest)
 }
 
-// succeededBefore is how many successes came before this offset. Those of the
-// interval that it lies in are taken to have come evenly.
+// succeededBefore returns the number of successes before this offset. Within an interval it assumes an even rate.
 func (t *Timeline) succeededBefore(offset time.Duration) float64 {
 	var n float64
 	for i, p := range t.Points {
@@ -123,19 +117,18 @@ func (t *Timeline) succeededBefore(offset time.Duration) float64 {
 	return n
 }
 
-// maxTimeline is when the last interval of a timeline may begin, in 36 years: so
-// it does not overflow, however often its intervals are doubled.
+// maxTimeline is the latest start of the last interval (36 years), so that doubling intervals cannot overflow.
 const maxTimeline = 1 << 60 * time.Nanosecond
 
-// check: two timelines can be merged only if one's intervals are the other's,
-// doubled. It leaves out intervals at the end in which nothing came.
+// check requires an interval length that is TimelineInterval doubled some times; only such timelines can be merged. It
+// removes empty intervals at the end.
 func (t *Timeline) check() error {
 	length := TimelineInterval
 	for length < t.Interval && length < 2*maxTimeline {
 		length *= 2
 	}
 	if t.Interval != length && (t.Interval != 0 || len(t.Points) > 0) {
-		return fmt.Errorf("wanted intervals of %v, or that doubled some times, found %v", TimelineInterval, t.Interval)
+		return fmt.Errorf("wanted intervals of %v, doubled any number of times, found %v", TimelineInterval, t.Interval)
 	}
 	for len(t.Points) > 0 && t.Points[len(t.Points)-1] == (Point{}) {
 		t.Points = t.Points[:len(t.Points)-1]
@@ -146,7 +139,7 @@ func (t *Timeline) check() error {
 	return t.checkCounts()
 }
 
-// checkCounts: points are added up.
+// checkCounts bounds the sum of all points, because points are added up.
 func (t *Timeline) checkCounts() error {
 	var total uint64
 	for _, p := range t.Points {

@@ -25,8 +25,7 @@ func TestTimelineCountsByInterval(t *testing.T) {
 	}
 }
 
-// However long it lasts and however it is taken apart, a timeline is bounded
-// and loses nothing.
+// A timeline is bounded and loses no counts, for any duration and any split.
 func TestTimelineMergeIsTheTimelineOfAll(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(12, seed))

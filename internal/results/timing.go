@@ -2,16 +2,16 @@ package results
 
 import "time"
 
-// timing is what follows from the windows of all pods.
+// timing is derived from the windows of all pods.
 type timing struct {
 	requestBound bool
-	// end of the last window, or the last response while it is open.
+	// end of the last window; the last response while a window is open.
 	end             time.Time
 	length, longest time.Duration
 	// startSkew is the distance between the first and the last start.
 	startSkew time.Duration
-	// steady and tail are for runs bound by requests only: the rate while all
-	// pods had work, and the time after that.
+	// steady and tail are set only for runs bound by requests: the rate while all pods had work, and the time after
+	// that.
 	steady float64
 	tail   time.Duration
 }
@@ -35,8 +35,8 @@ func newTiming(snapshots []*Snapshot) timing {
 	return t
 }
 
-// end of the window, or the last response while it is open. The window of a
-// run bound by requests ends with the last response in any case.
+// end of the window; the last response while it is open. The window of a run bound by requests always ends with the
+// last response.
 func (w Window) end() time.Time {
 	if w.End.IsZero() || w.PlannedRequests > 0 {
 		return w.LastResponse
@@ -44,7 +44,7 @@ func (w Window) end() time.Time {
 	return w.End
 }
 
-// measure computes what needs windows that have begun.
+// measure computes the values for which a window must have started.
 func (t *timing) measure(started []*Snapshot) {
 	first := started[0].Window
 	start, lastStart, firstEnd := first.Start, first.Start, first.end()
@@ -62,7 +62,7 @@ func (t *timing) measure(started []*Snapshot) {
 	}
 }
 
-// steady is the rate between two times, 0 if the first is not before the second.
+// steady is the rate between two times, 0 if from is not before to.
 func steady(started []*Snapshot, from, to time.Time) float64 {
 	length := to.Sub(from)
 	if length <= 0 {
@@ -75,8 +75,7 @@ func steady(started []*Snapshot, from, to time.Time) float64 {
 	return succeeded / length.Seconds()
 }
 
-// succeededBefore is how many successes came before at. Without a timeline they
-// are taken to have come evenly.
+// succeededBefore returns the number of successes before at. Without a timeline it assumes an even rate.
 func (s *Snapshot) succeededBefore(at time.Time) float64 {
 	all, offset, own := float64(s.succeeded()), at.Sub(s.Window.Start), s.Window.end().Sub(s.Window.Start)
 	switch {

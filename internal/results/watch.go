@@ -5,28 +5,26 @@ import (
 	"time"
 )
 
-// Watch is what became of a pod's watchers, and of the events that they were to
-// see. The zero Watch is that of a run without watchers.
+// Watch counts what happened to a pod's watchers and to their events. It is zero for a run without watchers.
 type Watch struct {
-	// Watchers that were opened before the load.
+	// Watchers is the number of watchers opened before the load.
 	Watchers uint64
-	// Expected counts the events that acknowledged measured puts of the pod, or
-	// histories, owe its watchers. Of these, Missed were not delivered in time.
+	// Expected counts the events that the watchers should receive for acknowledged measured puts of the pod, or from
+	// histories. Missed counts those that were not delivered in time.
 	Expected, Missed uint64
-	// Duplicate counts events that a watcher had been given before.
+	// Duplicate counts events that a watcher had received before.
 	Duplicate uint64
 	// Replays counts how often a watcher has read its history to the end.
 	Replays uint64
-	// Cancelled counts how often etcd ended a watcher, and Resumed how often one
-	// was opened anew, where it had been, after its stream had broken.
+	// Cancelled counts the watchers that etcd ended. Resumed counts the watchers that were opened again at their last
+	// revision after their stream had broken.
 	Cancelled, Resumed uint64
-	// CompactedAfter is the time from the start of the window, at least a
-	// millisecond, to when the history that watchers read was found compacted; 0 if
-	// it was not. From then on the pod replays nothing.
+	// CompactedAfter is the time from the start of the window until the history of the watchers was found compacted, at
+	// least a millisecond; 0 if it was not. From then on the pod does not replay.
 	CompactedAfter time.Duration
 }
 
-// add adds what another pod has counted, and keeps when a history was gone first.
+// add adds the counts of another pod and keeps the earliest compaction.
 func (w *Watch) add(other Watch) {
 	if w.CompactedAfter == 0 || other.CompactedAfter > 0 && other.CompactedAfter < w.CompactedAfter {
 		w.CompactedAfter = other.CompactedAfter
@@ -40,7 +38,7 @@ func (w *Watch) counts() []*uint64 {
 	return []*uint64{&w.Watchers, &w.Expected, &w.Missed, &w.Duplicate, &w.Cancelled, &w.Resumed, &w.Replays}
 }
 
-// check finds counts that contradict each other.
+// check returns an error if counts contradict each other.
 func (w *Watch) check() error {
 	if w.Missed > w.Expected {
 		return fmt.Errorf("wanted at most %d missed events, as many as were expected, found %d", w.Expected, w.Missed)

@@ -7,7 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// watched is a pod whose puts have two events each, of which some were missed.
+// watched is a pod whose puts have two events each; some of them were missed.
 func watched(puts, missedEvents int) *Snapshot {
 	s := pod(0, 10*time.Second, puts)
 	s.Watch = Watch{Watchers: 2, Expected: uint64(2 * puts), Missed: uint64(missedEvents)}
@@ -25,8 +25,7 @@ func watched(puts, missedEvents int) *Snapshot {
 	return s
 }
 
-// Events are no requests: who adds them to these would measure a throughput that
-// grows with the number of watchers.
+// Events do not count as requests: otherwise the throughput would grow with the number of watchers.
 func TestEventsAreInNoTotalOverRequests(t *testing.T) {
 	s := Summarize([]*Snapshot{watched(100, 5), watched(50, 0)})
 	if s.Succeeded != 150 || s.Failed != 0 || s.Throughput != 15 {
@@ -36,7 +35,7 @@ func TestEventsAreInNoTotalOverRequests(t *testing.T) {
 	if event.Operation != spec.OperationWatchEvent || event.Succeeded != 295 || event.Failed != 5 || event.Throughput != 29.5 {
 		t.Errorf("got the events %+v, wanted 295 delivered and 5 missed", event)
 	}
-	// The hundredth of the events that was missed is above every latency.
+	// The missed hundredth of the events ranks above every latency.
 	if p99 := event.Judged.Values[spec.StatisticP99]; !p99.Unbounded {
 		t.Errorf("the 99th percentile is judged as %v, though more than that were missed", p99)
 	}
@@ -53,7 +52,7 @@ func TestTheSteadyRateLeavesEventsOut(t *testing.T) {
 	}
 }
 
-func TestAHistoryIsGoneSinceTheFirstPodFoundItGone(t *testing.T) {
+func TestTheEarliestCompactionIsKept(t *testing.T) {
 	pods := make([]*Snapshot, 4)
 	for i, after := range []time.Duration{0, 5 * time.Second, 2 * time.Second, 0} {
 		pods[i] = at(i, pod(0, 10*time.Second, 10))

@@ -1,8 +1,7 @@
-// Package runtest makes runs, and what their client pods tell, for the tests of
-// what judges and shows these.
+// Package runtest makes runs, and the reports of their client pods, for tests.
 //
-// It imports the API and the contract out, and nothing but tests imports it. Its one
-// invariant: a run is as the API server returns it, and a pod's numbers are round.
+// It imports the API and internal/results, and only tests import it. Its one invariant: a run has all its defaults, and
+// a pod's numbers are round.
 package runtest
 
 import (
@@ -15,10 +14,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// uid is that of every run.
+// uid is the UID of every run.
 const uid = "11112222-3333-4444-5555-666677778888"
 
-// Puts is a run of 1,000 puts by two pods, as the API server returns it.
+// Puts is a run of 1,000 puts by two pods, with all defaults.
 func Puts(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	b := &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "puts", UID: uid, Generation: 1},
@@ -44,7 +43,7 @@ func Puts(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// Objectives gives a run these.
+// Objectives sets the objectives of a run.
 func Objectives(objectives ...v1alpha1.Objective) func(*v1alpha1.EtcdBenchmark) {
 	return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Objectives = objectives }
 }
@@ -73,12 +72,12 @@ func MaxErrors(perMillion int64) v1alpha1.Objective {
 	}
 }
 
-// MaxFsync is an objective of each member's log.
+// MaxFsync is an objective on the log flushes of each member.
 func MaxFsync(statistic v1alpha1.MemberStatistic, micros int64) v1alpha1.Objective {
 	return v1alpha1.Objective{Type: v1alpha1.ObjectiveWALFsync, WALFsync: &v1alpha1.MemberDurationObjective{Statistic: statistic, MaxMicroseconds: micros}}
 }
 
-// MaxCount is an objective of what each member counts.
+// MaxCount is an objective on a counter of each member.
 func MaxCount(kind v1alpha1.ObjectiveType, highest int64) v1alpha1.Objective {
 	limit := &v1alpha1.MemberCountObjective{Max: highest}
 	o := v1alpha1.Objective{Type: kind}
@@ -93,16 +92,15 @@ func MaxCount(kind v1alpha1.ObjectiveType, highest int64) v1alpha1.Objective {
 	return o
 }
 
-// MaxGrowth is an objective of each member's database.
+// MaxGrowth is an objective on the database of each member.
 func MaxGrowth(bytes int64) v1alpha1.Objective {
 	return v1alpha1.Objective{Type: v1alpha1.ObjectiveDatabaseGrowth, DatabaseGrowth: &v1alpha1.MemberBytesObjective{MaxBytes: bytes}}
 }
 
-// WindowStart is when the measured window of every pod starts.
+// WindowStart is the start of every pod's measured window.
 var WindowStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Measured is what one pod counts: this many puts, one after the other, whose
-// latencies are 1 ms, 2 ms, … in a window of a second.
+// Measured is the report of one pod: this many puts with latencies of 1 ms, 2 ms, … in a window of a second.
 func Measured(index, puts int, change ...func(*results.Snapshot)) *results.Snapshot {
 	op := &results.OperationResult{Errors: map[string]uint64{}, CompletedInWindow: uint64(puts)}
 	for i := range puts {
@@ -141,7 +139,7 @@ func Failing(n int, code string, latency time.Duration) func(*results.Snapshot) 
 	}
 }
 
-// CutOff adds puts that had waited this long when the run ended.
+// CutOff adds puts that were unanswered after this time when the run ended.
 func CutOff(n int, waited time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		for range n {
@@ -150,7 +148,7 @@ func CutOff(n int, waited time.Duration) func(*results.Snapshot) {
 	}
 }
 
-// Late adds what so many puts were late by.
+// Late adds n puts that were sent late by this time.
 func Late(n int, by time.Duration) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		for range n {
@@ -159,8 +157,7 @@ func Late(n int, by time.Duration) func(*results.Snapshot) {
 	}
 }
 
-// Events adds watchers that saw an event of each put after its latency, but for
-// some that they missed.
+// Events adds watchers that saw the event of each put after its latency, except for the missed ones.
 func Events(missed int) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		event := &results.OperationResult{Errors: map[string]uint64{}}
@@ -177,8 +174,7 @@ func Events(missed int) func(*results.Snapshot) {
 	}
 }
 
-// Throttled gives a pod what its process had of its machine in a second,
-// throttled for some of it.
+// Throttled adds the CPU figures of a pod's process for a second, of which it was throttled for this long.
 func Throttled(seconds float64) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		s.Process = &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{
@@ -189,7 +185,7 @@ func Throttled(seconds float64) func(*results.Snapshot) {
 	}
 }
 
-// Told has a pod tell of these members' windows, the leader's first.
+// Told adds these members' windows to a pod's report, the leader's first.
 func Told(windows ...*results.MemberWindow) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		s.Target = &results.Target{ClusterID: "c"}
@@ -200,8 +196,8 @@ func Told(windows ...*results.MemberWindow) func(*results.Snapshot) {
 	}
 }
 
-// Flushed is a window of ten seconds of a member whose log was flushed this
-// often, for 2 ms each, with its 99th percentile between 4 and 8 ms.
+// Flushed is a member's window of ten seconds with this many log flushes of 2 ms each, and a 99th percentile between 4
+// and 8 ms.
 func Flushed(times float64, change ...func(map[results.Figure]float64)) *results.MemberWindow {
 	f := map[results.Figure]float64{
 		results.FigureSampledSeconds: 10, results.FigureSampleLagSeconds: 0.01,
@@ -217,12 +213,12 @@ func Flushed(times float64, change ...func(map[results.Figure]float64)) *results
 	return &results.MemberWindow{Figures: f}
 }
 
-// Without leaves a figure out.
+// Without removes a figure.
 func Without(f results.Figure) func(map[results.Figure]float64) {
 	return func(all map[results.Figure]float64) { delete(all, f) }
 }
 
-// Disturbed has a run compact and defragment its target.
+// Disturbed adds compactions and defragmentations to a run.
 func Disturbed(b *v1alpha1.EtcdBenchmark) {
 	b.Spec.Guard = &spec.Guard{AllowStoreWide: true}
 	b.Spec.Disturbances = []spec.Disturbance{
@@ -231,7 +227,7 @@ func Disturbed(b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// Compacted are compactions that took 2 s each. One failed, and three were left out.
+// Compacted are compactions of 2 s each. One failed, and three were skipped.
 func Compacted(at ...time.Duration) map[spec.DisturbanceType]*results.Disturbance {
 	d := &results.Disturbance{}
 	for _, after := range at {

@@ -1,5 +1,4 @@
-// Package text writes numbers and what others said for people.
+// Package text writes numbers, and texts from outside the program, for people.
 //
-// It imports the standard library and package spec. Its one invariant: a number
-// that is shown is never beyond a limit that the number itself does not reach.
+// It imports the standard library and package spec. Its one invariant: rounding never moves a number across a limit.
 package text

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Grouped writes n with commas between groups of three digits, as counts are
-// written in every text for people. Values that a manifest or a flag has, and
-// forms that programs read, are written without.
+// Grouped writes n with commas between groups of three digits. All texts for people use it for counts; values of
+// manifests and flags, and output for programs, have no commas.
 func Grouped[T ~int | ~int32 | ~int64 | ~uint64](n T) string {
 	digits, sign := strconv.FormatUint(uint64(n), 10), ""
 	if n < 0 {
@@ -26,8 +25,7 @@ func Grouped[T ~int | ~int32 | ~int64 | ~uint64](n T) string {
 	return out.String()
 }
 
-// Micros writes a number of microseconds with three significant digits and the
-// unit that suits it, for example 812µs, 25.1ms or 1.23s.
+// Micros writes microseconds with three significant digits and a suitable unit, for example 812µs, 25.1ms or 1.23s.
 func Micros(us int64) string {
 	switch abs := max(us, -us); {
 	case abs < 1_000:
@@ -39,14 +37,13 @@ func Micros(us int64) string {
 	}
 }
 
-// significant rounds to three significant digits, so that 999.96 ms is shown
-// as 1s and not as 1000ms.
+// significant rounds to three significant digits, so that 999.96 ms is shown as 1s and not as 1000ms.
 func significant(v float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
 	return r
 }
 
-// threeDigits keeps all digits before the point, however many they are.
+// threeDigits writes three significant digits, and all digits before the point.
 func threeDigits(v float64) string {
 	if math.Abs(v) >= 1_000 {
 		return Grouped(int64(math.Round(v)))
@@ -54,8 +51,7 @@ func threeDigits(v float64) string {
 	return strconv.FormatFloat(significant(v), 'f', -1, 64)
 }
 
-// Duration writes a duration as Micros does, but nanoseconds where it is shorter
-// than a microsecond.
+// Duration writes a duration as Micros does, and one below a microsecond in nanoseconds.
 func Duration(d time.Duration) string {
 	if d < time.Microsecond {
 		return strconv.FormatInt(d.Nanoseconds(), 10) + "ns"
@@ -63,8 +59,7 @@ func Duration(d time.Duration) string {
 	return Micros(d.Round(time.Microsecond).Microseconds())
 }
 
-// Exact writes every microsecond of a duration, rounded up, so that a value
-// beside the limit that it misses never looks the same.
+// Exact writes a duration to the microsecond, rounded up, so that a value above a limit never looks like the limit.
 func Exact(d time.Duration) string {
 	us := int64(math.Ceil(float64(d) / float64(time.Microsecond)))
 	if us < 1_000 {
@@ -73,7 +68,7 @@ func Exact(d time.Duration) string {
 	return strconv.FormatFloat(float64(us)/1e3, 'f', -1, 64) + "ms"
 }
 
-// PerMillion writes a share in millionths, rounded up to a tenth of one.
+// PerMillion writes a share in millionths, rounded up to a tenth of a millionth.
 func PerMillion(share float64) string {
 	return strconv.FormatFloat(math.Ceil(share*10)/10, 'f', -1, 64) + " per million"
 }
@@ -86,8 +81,8 @@ func Megabytes(bytes int64) string {
 // Bytes writes a number of bytes.
 func Bytes(n float64) string { return Grouped(Integer(n)) + " B" }
 
-// Integer is v, or what of it an integer surely holds: members can say anything.
+// Integer is v, limited to the range of exact integers: a member can report any number.
 func Integer(v float64) int64 { return int64(max(-MostExact, min(v, MostExact))) }
 
-// MostExact is up to where a float64 tells any two whole numbers apart.
+// MostExact is the largest number up to which a float64 holds every integer.
 const MostExact = 1 << 53

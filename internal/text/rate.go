@@ -7,32 +7,29 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Rate is in requests per million seconds. It is so fine that what is judged,
-// written into status and shown is one number: each form of it is this one,
-// rounded down, so that a rate below a limit never looks like the limit.
+// Rate is in requests per million seconds. Objectives, status and tables all use this number, rounded down: a rate
+// below a limit never looks like the limit.
 type Rate int64
 
 const (
 	// onePerSecond is the rate of one request per second.
 	onePerSecond Rate = 1_000_000
-	// coarse is the rate from which on whole requests per second say enough.
+	// coarse is the rate from which whole requests per second are exact enough.
 	coarse = 100 * onePerSecond
-	// mostPerSecond bounds a rate that is computed from what pods tell.
+	// mostPerSecond bounds a rate that is computed from the pods' reports.
 	mostPerSecond = 1e12
 )
 
-// RateOf rounds down, but for what lies within a float64's own error below a whole
-// number.
+// RateOf rounds down, except for a number that is within a float64's error below a whole number.
 func RateOf(perSecond float64) Rate {
 	scaled := min(perSecond, mostPerSecond) * float64(onePerSecond)
 	return Rate(math.Floor(math.Nextafter(scaled, math.Inf(1))))
 }
 
-// RateIn is the rate that status has.
+// RateIn is the rate of a decimal in status.
 func RateIn(d spec.Decimal) Rate { return RateOf(d.Float64()) }
 
-// Decimal is the rate in requests per second as status has it: in whole ones,
-// where these say enough.
+// Decimal is the rate in requests per second for status, in whole requests from coarse on.
 func (r Rate) Decimal() spec.Decimal {
 	if r >= coarse {
 		r -= r % onePerSecond
@@ -40,8 +37,7 @@ func (r Rate) Decimal() spec.Decimal {
 	return spec.DecimalOf(r.PerSecond())
 }
 
-// Digits writes three significant digits, and all of those before the point, for
-// example 48,123 or 12.5 or 0.0166.
+// Digits writes three significant digits, and all digits before the point, for example 48,123 or 12.5 or 0.0166.
 func (r Rate) Digits() string {
 	if r >= coarse {
 		return Grouped(int64(r / onePerSecond))

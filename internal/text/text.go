@@ -9,13 +9,12 @@ import (
 // MaxBytes bounds a text that Printable returns.
 const MaxBytes = 512
 
-// cutMark shows that a text was longer.
+// cutMark shows that a text was shortened.
 const cutMark = " …"
 
-// Shorten returns what others said in at most limit bytes, so that nothing that
-// quotes it is refused for its length; limit has room for the mark of a cut. What
-// cannot be printed, for example a line feed or an escape sequence, becomes a
-// space, so that it steers nobody's terminal.
+// Shorten returns a text from outside the program in at most limit bytes, which must be more than cutMark has.
+// Unprintable characters, such as line feeds and escape sequences, become spaces, so that they cannot control a
+// terminal.
 func Shorten(text string, limit int) string {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "?"))
 	if len(text) <= limit {
@@ -34,7 +33,7 @@ func printable(r rune) rune {
 	return ' '
 }
 
-// Plural writes n and the noun that belongs to it.
+// Plural writes n and the noun, in the plural unless n is 1.
 func Plural[T ~int | ~int32 | ~int64 | ~uint64](n T, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -42,8 +41,7 @@ func Plural[T ~int | ~int32 | ~int64 | ~uint64](n T, noun string) string {
 	return Grouped(n) + " " + noun + "s"
 }
 
-// Wrap breaks text between words into lines of at most width characters; a word
-// that is longer stays whole.
+// Wrap breaks text between words into lines of at most width characters. A longer word stays whole.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""

@@ -20,25 +20,23 @@ import (
 // Runs ends the runs of some namespaces.
 type Runs struct {
 	Client client.Client
-	// Namespaces to look at; empty means all.
+	// Namespaces with the runs to end. Empty means all namespaces.
 	Namespaces []string
-	// Poll is the distance between two looks.
+	// Poll is the time between two reads of the runs.
 	Poll time.Duration
-	// Log gets a line for whatever an administrator should know.
+	// Log receives one line for each event that an administrator should know.
 	Log io.Writer
 
-	// told are the runs of which it was told that they are asked to stop.
-	told map[types.UID]bool
+	// logged are the runs for which a line about the stop was written.
+	logged map[types.UID]bool
 }
 
-// Release stops every run that goes on, waits up to grace for the operator to
-// end and clean them, and takes the finalizer from those that it has not
-// cleaned by then, naming the keys that may be left. It returns an error only
-// if the API server does not let it do that.
+// Release stops every run that goes on, and waits up to grace for the operator to end and clean them. Then it
+// removes the finalizer from those that are not cleaned, and logs which keys may be left. It returns an error only
+// if the API server refuses these changes.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
-	r.told = map[types.UID]bool{}
-	// The grace bounds the waiting, not a request: one that it cut off would
-	// look like an API server that refuses.
+	r.logged = map[types.UID]bool{}
+	// grace bounds the wait, but not a request: a cancelled request would look like a refusal of the API server.
 	err := wait.PollUntilContextTimeout(ctx, r.Poll, grace, true, func(context.Context) (bool, error) { return r.stopAll(ctx) })
 	if err == nil || !wait.Interrupted(err) || ctx.Err() != nil {
 		return err
@@ -46,7 +44,7 @@ func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	return r.each(ctx, r.release)
 }
 
-// stopAll asks every run to stop, and says whether none is left to wait for.
+// stopAll stops every run, and reports whether all of them are released.
 func (r Runs) stopAll(ctx context.Context) (bool, error) {
 	done := true
 	err := r.each(ctx, func(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
@@ -68,8 +66,8 @@ func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	err := r.Client.Patch(ctx, b, patch)
 	switch key := client.ObjectKeyFromObject(b); {
 	case apierrors.IsInvalid(err):
-		// A run from before a rule that it breaks must not keep the others from their end.
-		r.logOnce(b, "%s cannot be told to stop: %v. If it has not ended by itself when the time for that is over, it is released as it is\n", key, err)
+		// A run that violates a newer validation rule must not block the others.
+		r.logOnce(b, "%s cannot be stopped, because the API server refuses the change: %v. If it has not ended by the timeout, its finalizer is removed\n", key, err)
 		return nil
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("stopping run %s: %w", key, err)
@@ -79,15 +77,15 @@ func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	}
 }
 
-// logOnce tells of a run what was not told of it before.
+// logOnce logs one line per run; further calls for the same run do nothing.
 func (r Runs) logOnce(b *v1alpha1.EtcdBenchmark, format string, args ...any) {
-	if told := r.told; !told[b.UID] {
-		told[b.UID] = true
+	if !r.logged[b.UID] {
+		r.logged[b.UID] = true
 		fmt.Fprintf(r.Log, format, args...)
 	}
 }
 
-// release takes our finalizer from a run that the operator did not clean.
+// release removes the operator's finalizer from a run that the operator did not clean.
 func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	patch := client.MergeFromWithOptions(b.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if !controllerutil.RemoveFinalizer(b, v1alpha1.Finalizer) {
@@ -96,7 +94,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if err := r.Client.Patch(ctx, b, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer of run %s: %w", client.ObjectKeyFromObject(b), err)
 	}
-	fmt.Fprintf(r.Log, "%s was not cleaned in time: its target may hold keys; this removes them: %s\n",
+	fmt.Fprintf(r.Log, "%s was not cleaned in time: its keys may still be in the target; remove them with: %s\n",
 		client.ObjectKeyFromObject(b), benchmark.RemovalCommand(b))
 	return nil
 }
@@ -121,7 +119,7 @@ func (r Runs) each(ctx context.Context, do func(context.Context, *v1alpha1.EtcdB
 	return nil
 }
 
-// isReleased says that nothing of the run needs the operator any more.
+// isReleased reports whether the run does not need the operator any more.
 func isReleased(b *v1alpha1.EtcdBenchmark) bool {
 	return isFinished(b) && !controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer)
 }

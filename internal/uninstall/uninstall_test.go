@@ -58,7 +58,7 @@ func TestReleaseWaitsForTheOperator(t *testing.T) {
 	released := make(chan error, 1)
 	go func() { released <- runs(log, namespace).Release(ctx, time.Minute) }()
 
-	waitUntil(t, going, "asked to stop", func() bool { return going.Spec.Stop })
+	waitUntil(t, going, "stopped", func() bool { return going.Spec.Stop })
 	finish(t, going)
 	removeFinalizer(t, going)
 
@@ -70,7 +70,7 @@ func TestReleaseWaitsForTheOperator(t *testing.T) {
 	}
 }
 
-func TestReleaseTakesTheFinalizerWhenTheOperatorIsSilent(t *testing.T) {
+func TestReleaseRemovesTheFinalizerWithoutTheOperator(t *testing.T) {
 	namespace := newNamespace(t)
 	stuck := createRun(t, namespace, "stuck", true)
 	log := &bytes.Buffer{}
@@ -88,13 +88,13 @@ func TestReleaseTakesTheFinalizerWhenTheOperatorIsSilent(t *testing.T) {
 	}
 }
 
-// A run that was created before a rule that it breaks cannot be changed any more.
-func TestReleaseGoesOnWithoutARunThatCanNotBeStopped(t *testing.T) {
+// A run that violates a rule newer than itself cannot be changed any more.
+func TestReleaseContinuesIfARunCannotBeStopped(t *testing.T) {
 	namespace := newNamespace(t)
 	old, young := createRun(t, namespace, "a-old", true), createRun(t, namespace, "b-young", true)
 	log := &bytes.Buffer{}
-	asked := runs(log, namespace)
-	asked.Client = interceptor.NewClient(api, interceptor.Funcs{
+	release := runs(log, namespace)
+	release.Client = interceptor.NewClient(api, interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if b, is := o.(*v1alpha1.EtcdBenchmark); is && b.Spec.Stop && b.Name == old.Name {
 				return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("EtcdBenchmark").GroupKind(), b.Name, nil)
@@ -103,18 +103,18 @@ func TestReleaseGoesOnWithoutARunThatCanNotBeStopped(t *testing.T) {
 		},
 	})
 
-	if err := asked.Release(t.Context(), 300*time.Millisecond); err != nil {
+	if err := release.Release(t.Context(), 300*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 
 	for _, b := range []*v1alpha1.EtcdBenchmark{old, young} {
 		get(t, b)
 		if controllerutil.ContainsFinalizer(b, v1alpha1.Finalizer) || b.Spec.Stop != (b == young) {
-			t.Errorf("%s: stop is %v and the finalizers are %v, wanted it told to stop if it can be, and released", b.Name, b.Spec.Stop, b.Finalizers)
+			t.Errorf("%s: stop is %v and the finalizers are %v, wanted it stopped if possible, and released", b.Name, b.Spec.Stop, b.Finalizers)
 		}
 	}
-	if got := strings.Count(log.String(), "cannot be told to stop"); got != 1 {
-		t.Errorf("the log says %d times what could not be done, wanted once:\n%s", got, log)
+	if got := strings.Count(log.String(), "cannot be stopped, because the API server refuses the change"); got != 1 {
+		t.Errorf("the log reports the refused stop %d times, wanted once:\n%s", got, log)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestReleaseLeavesOthersAlone(t *testing.T) {
 	}
 	get(t, finished)
 	if finished.Spec.Stop {
-		t.Error("a finished run was told to stop")
+		t.Error("a finished run was stopped")
 	}
 }
 
@@ -151,7 +151,7 @@ func newNamespace(t *testing.T) string {
 	return namespace.Name
 }
 
-func createRun(t *testing.T, namespace, name string, holdsKeys bool) *v1alpha1.EtcdBenchmark {
+func createRun(t *testing.T, namespace, name string, hasFinalizer bool) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	requests := int64(1)
 	b := &v1alpha1.EtcdBenchmark{
@@ -162,7 +162,7 @@ func createRun(t *testing.T, namespace, name string, holdsKeys bool) *v1alpha1.E
 			Load:     spec.Load{Requests: &requests},
 		},
 	}
-	if holdsKeys {
+	if hasFinalizer {
 		controllerutil.AddFinalizer(b, v1alpha1.Finalizer)
 	}
 	if err := api.Create(t.Context(), b); err != nil {

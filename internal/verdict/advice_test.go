@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// A profile sets the load, so a run with one cannot set its fields.
+// A profile sets the load, so the fields of the load must not be advised.
 func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
 	limited := idle(with(results.ProcessThrottledSeconds, 5), with(results.ProcessCPUSeconds, 18), with(results.ProcessThreadDelaySeconds, 1))
 	s := results.Summarize([]*results.Snapshot{served(limited, time.Millisecond, time.Millisecond)})

@@ -16,16 +16,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Limits above which a client is itself a limit; how late a request may be says
-// results.Bearable.
+// Limits above which a client limits the measurement. The limit for late requests is results.HarmlessLateness.
 const (
 	maxThrottledShare = 0.01
 	maxCPUShare       = 0.85
 )
 
-// Clients judges the clients of b by what their processes had of their machines,
-// and by the latencies of all of them. The numbers are those of the worst pod; one
-// that is not known of all pods is absent.
+// Clients judges the clients of b by their processes' use of the machines and by the latencies of all of them. Each
+// number is from the worst pod; a number that is unknown for some pod is absent.
 func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 	v := &v1alpha1.Validity{
 		Verdict: v1alpha1.ValidityValid, Shared: shared(b),
@@ -35,8 +33,8 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 		GoroutineDelayP99Microseconds: micros(worst(s, figure(results.ProcessGoroutineDelaySeconds))),
 		ThreadDelayMeanMicroseconds:   micros(worst(s, figure(results.ProcessThreadDelaySeconds))),
 	}
-	bearable, known := bearableDelay(s.Operations)
-	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), delayed(s, bearable, known), late(s.Operations)} {
+	harmless, known := harmlessDelay(s.Operations)
+	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), delayed(s, harmless, known), late(s.Operations)} {
 		if r != nil {
 			v.Verdict = v1alpha1.ValidityClientBound
 			v.Reasons = append(v.Reasons, *r)
@@ -57,21 +55,21 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 	return v
 }
 
-// ownLoad is how a run gets what a profile does not let it choose.
-const ownLoad = "To choose pods, clients or transport, write what status.resolved has as spec.workload, spec.load and spec.objectives, in place of spec.profile."
+// ownLoad explains how to choose settings that a profile fixes.
+const ownLoad = "To choose pods, clients or transport, replace spec.profile with spec.workload, spec.load and spec.objectives, copied from status.resolved."
 
-// profileAdvice is what to do about a client that was a limit where a profile has
-// set the load: a run cannot have both, so no advice names a field of spec.load.
+// profileAdvice replaces the advice for runs with a profile. The profile sets the load, so the advice must not name a
+// field of spec.load.
 var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Raise spec.pod.resources.limits.cpu or leave it out. " + ownLoad,
 	v1alpha1.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
 	v1alpha1.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
 		ownLoad,
-	v1alpha1.CauseLate: "Where the processor was not the limit, all of the profile's clients waited for etcd, which did not keep up with the profile's rate: a smaller spec.profile asks for less. " +
-		"Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU. " + ownLoad,
+	v1alpha1.CauseLate: "If Throttled, Busy, Delayed or Unread is reported too, give the clients more CPU. " +
+		"Otherwise all of the profile's clients were waiting for etcd, which did not keep up with the profile's rate: choose a smaller spec.profile. " + ownLoad,
 }
 
-// shared says whether a client pod of b ran where a member is.
+// shared reports whether a client pod ran on the node of a member.
 func shared(b *v1alpha1.EtcdBenchmark) v1alpha1.SharedWithMembers {
 	for _, p := range b.Status.Pods {
 		if t := b.Status.Target; p.Node != "" && t != nil && slices.Contains(t.Nodes, p.Node) {
@@ -88,7 +86,7 @@ func percent(share *float64) *int32 {
 	return new(int32(math.Round(100 * min(*share, maxShare))))
 }
 
-// maxShare bounds what a pod may claim to have used of its processors.
+// maxShare bounds the share of processors that a pod can report.
 const maxShare = 1 << 20
 
 func micros(inSeconds *float64) *int64 {
@@ -114,7 +112,7 @@ func worstPod(s results.Summary, read reader) (worst *results.PodProcess, value 
 	return worst, value
 }
 
-// worst is the highest value, nil if it is not known of all pods.
+// worst returns the highest value, nil if it is unknown for some pod.
 func worst(s results.Summary, read reader) *float64 {
 	unknown := slices.ContainsFunc(s.Processes, func(p results.PodProcess) bool {
 		_, known := read(p.Window)
@@ -137,7 +135,7 @@ func throttled(s results.Summary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseThrottled,
-		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, on average of the processors that it uses (harmless up to %.0f %%): it had used up its CPU quota%s.",
+		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, averaged over the processors that it uses (harmless up to %.0f %%), because it had used up its CPU quota%s.",
 			pod.Index, 100*share, 100*maxThrottledShare, quota),
 		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
 	}
@@ -157,10 +155,9 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 	}
 }
 
-// bearableDelay is what latency can bear: that of the fastest operation, but for
-// events, which may take next to no time. It is false where percentiles are not
-// known.
-func bearableDelay(operations []results.OperationSummary) (time.Duration, bool) {
+// harmlessDelay returns the delay that does not distort the latency of the fastest operation. It ignores events, whose
+// latency can be near 0. It returns false if no percentile is known.
+func harmlessDelay(operations []results.OperationSummary) (time.Duration, bool) {
 	least, known := time.Duration(0), false
 	for _, o := range operations {
 		if o.Operation.IsEvent() {
@@ -170,7 +167,7 @@ func bearableDelay(operations []results.OperationSummary) (time.Duration, bool) 
 			least, known = p99.Duration, true
 		}
 	}
-	return results.Bearable(least), known
+	return results.HarmlessLateness(least), known
 }
 
 func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.ValidityReason {
@@ -185,10 +182,10 @@ func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.Vali
 	case !known:
 		return nil
 	case goroutines != nil && results.Seconds(ofGoroutines) > atMost:
-		r.Message = fmt.Sprintf("Work of pod %d that could go on waited up to %v (p99) for a thread; the latency can bear %v.",
+		r.Message = fmt.Sprintf("Runnable goroutines of pod %d waited up to %v (p99) for a thread (harmless up to %v).",
 			goroutines.Index, rounded(results.Seconds(ofGoroutines)), rounded(atMost))
 	case threads != nil && results.Seconds(ofThreads) > atMost:
-		r.Message = fmt.Sprintf("Threads of pod %d that could run waited %v for a processor, on average; the latency can bear %v.",
+		r.Message = fmt.Sprintf("Runnable threads of pod %d waited %v for a processor on average (harmless up to %v).",
 			threads.Index, rounded(results.Seconds(ofThreads)), rounded(atMost))
 	default:
 		return nil
@@ -198,14 +195,13 @@ func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.Vali
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
-// late names the operation that was sent the latest, as measured by its own
-// latency.
+// late reports the operation whose lateness is greatest in relation to its own latency.
 func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	lateness := func(o *results.OperationSummary) time.Duration {
 		return o.Lateness.Values[spec.StatisticP99].Duration
 	}
 	harmless := func(o *results.OperationSummary) time.Duration {
-		return results.Bearable(o.Latency.Values[spec.StatisticP99].Duration)
+		return results.HarmlessLateness(o.Latency.Values[spec.StatisticP99].Duration)
 	}
 	excess := func(o *results.OperationSummary) float64 { return float64(lateness(o)) / float64(harmless(o)) }
 	var found *results.OperationSummary
@@ -219,20 +215,20 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v): that long they waited for a free client, or for the client's processor.",
+		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v). They waited for a free client, or for the client's processor.",
 			found.Operation, rounded(lateness(found)), rounded(harmless(found))),
-		Change: "Where the processor was not the limit, all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it. Where it was (Throttled, Busy or Delayed), or that is not known (Unread), give the clients more CPU.",
+		Change: "If Throttled, Busy, Delayed or Unread is reported too, give the clients more CPU. Otherwise all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it.",
 	}
 }
 
-// unread says of what it is not known whether it was a limit.
+// unread reports which figures are missing for a verdict on the client.
 func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 	message := ""
 	switch pod, why := unreadPod(s); {
 	case why != "":
-		message = fmt.Sprintf("What pod %d had of its machine is not known: %s.", pod, why)
+		message = fmt.Sprintf("The CPU figures of pod %d are not known: %s.", pod, why)
 	case !percentiles:
-		message = "No percentile of latency is known, by which a delay of the client could be judged."
+		message = "No latency percentile is known, so a delay of the client cannot be judged."
 	default:
 		for _, o := range s.Operations {
 			if _, known := o.Lateness.Values[spec.StatisticP99]; o.Lateness.Count > 0 && !known {
@@ -244,20 +240,20 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 		return nil
 	}
 	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
-		Change: "Where the clients run on Linux and see their own control group, all of it can be read; until then look at their CPU and at lateness."}
+		Change: "Run the clients on Linux, where they can read their own control group. Until then, check their CPU use and the lateness."}
 }
 
-// unreadPod returns the first pod of which something is not known, and why.
+// unreadPod returns the first pod with missing figures, and the reason.
 func unreadPod(s results.Summary) (index int, why string) {
 	if len(s.Processes) == 0 {
-		return 0, "there is none"
+		return 0, "the run has no client pod"
 	}
 	for i, p := range s.Processes {
 		switch {
 		case p.Silent:
-			return i, "it has reported nothing"
+			return i, "it reported nothing"
 		case p.Window == nil:
-			return i, "it has not reported it"
+			return i, "it did not report them"
 		case !p.Window.IsWhole():
 			return i, cmp.Or(p.Window.Unknown, "some of its figures are missing")
 		}
@@ -265,10 +261,9 @@ func unreadPod(s results.Summary) (index int, why string) {
 	return 0, ""
 }
 
-// doubtClients keeps a run from passing whose clients were a limit: what they
-// could not ask for, the target was not asked for. A missed objective stays
-// missed, but its message says who may have missed it.
-func doubtClients(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
+// checkClients makes a passed run Unknown if the clients were a limit, because the target did not get the requested
+// load. A missed objective stays missed, but its message names the client as a possible cause.
+func checkClients(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
 	if s == nil {
 		return c
 	}
@@ -279,7 +274,7 @@ func doubtClients(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Sum
 	why := "The client was itself a limit (" + causes(v) + "); see status.summary.validity."
 	if c.Status == metav1.ConditionTrue {
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonClientBound
-		why += " What it measured meets the objectives."
+		why += " The measured numbers meet the objectives."
 	} else {
 		why = c.Message + " " + why
 	}

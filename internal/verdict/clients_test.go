@@ -18,7 +18,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// idle is what a pod that was no limit had of its machine in ten seconds.
+// idle has the figures of ten seconds of a pod that was no limit.
 func idle(change ...func(map[results.ProcessFigure]float64)) *results.ProcessWindow {
 	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{
 		results.ProcessWindowSeconds: 10, results.ProcessCPUSeconds: 4, results.ProcessProcessors: 2, results.ProcessThrottledSeconds: 0,
@@ -38,7 +38,7 @@ func unknown(f results.ProcessFigure) func(map[results.ProcessFigure]float64) {
 	return func(figures map[results.ProcessFigure]float64) { delete(figures, f) }
 }
 
-// served is a pod whose requests took a time and were late by another.
+// served is a pod whose requests had this service time and this lateness.
 func served(w *results.ProcessWindow, latency, lateness time.Duration) *results.Snapshot {
 	s := pod(0, 10*time.Second, 0)
 	s.Process = w
@@ -73,36 +73,36 @@ func TestValidity(t *testing.T) {
 		want v1alpha1.ValidityVerdict
 		// causes of the verdict, in order.
 		causes string
-		// says is in the first reason.
-		says string
+		// part is a part of the first reason.
+		part string
 	}{
-		"nothing shows":           {pods{served(idle(), ms, 0)}, valid, "", ""},
-		"throttled a little":      {pods{served(idle(with(throttling, 0.1)), ms, 0)}, valid, "", ""},
-		"throttled":               {pods{served(idle(with(throttling, 0.22), with(quota, 1.5)), ms, 0)}, bound, "Throttled", "1.1 % of the window"},
-		"each of many a little":   {pods{served(idle(with(throttling, 0.7), with(processors, 8), with(quota, 8)), ms, 0)}, valid, "", ""},
-		"each of many":            {pods{served(idle(with(throttling, 25), with(processors, 8), with(quota, 8)), ms, 0)}, bound, "Throttled", "31.2 % of the window"},
-		"no processor runs":       {pods{served(idle(with(throttling, 25), with(used, 0.5), with(quota, 0.1)), ms, 0)}, bound, "Throttled", "100.0 % of the window"},
-		"most of the quota":       {pods{served(idle(with(used, 8.6), with(quota, 1)), ms, 0)}, bound, "Busy", "86 % of the 1 processors"},
-		"half of the quota":       {pods{served(idle(with(used, 5), with(quota, 1)), ms, 0)}, valid, "", ""},
-		"a quota of no use":       {pods{served(idle(with(used, 18), with(quota, 64)), ms, 0)}, bound, "Busy", "90 % of the 2 processors"},
-		"most of the machine":     {pods{served(idle(with(used, 17.2)), ms, 0)}, bound, "Busy", "86 %"},
-		"goroutines wait":         {pods{served(idle(with(goroutines, 300e-6)), ms, 0)}, bound, "Delayed", "300µs (p99) for a thread"},
-		"latency bears the wait":  {pods{served(idle(with(goroutines, 300e-6)), 4*ms, 0)}, valid, "", ""},
-		"no event bears a wait":   {pods{watched}, valid, "", ""},
-		"threads wait":            {pods{served(idle(with(threads, 300e-6)), ms, 0)}, bound, "Delayed", "300µs for a processor"},
-		"late":                    {pods{served(idle(), ms, 300*us)}, bound, "Late", "Put requests were sent up to 300µs"},
-		"latency bears lateness":  {pods{served(idle(), 4*ms, 300*us)}, valid, "", ""},
-		"one pod of two":          {pods{served(idle(), ms, 0), at(1, served(idle(with(throttling, 5)), ms, 0))}, bound, "Throttled", "Pod 1"},
-		"all at once":             {pods{served(idle(with(throttling, 5), with(used, 18), with(threads, 1)), ms, ms)}, bound, "Throttled Busy Delayed Late", "25.0 %"},
-		"no control group":        {pods{served(idle(unknown(throttling)), ms, 0)}, unsure, "Unread", "pod 0"},
-		"no delays":               {pods{served(idle(unknown(threads)), ms, 0)}, unsure, "Unread", "pod 0"},
-		"unread but late":         {pods{served(idle(unknown(throttling)), ms, ms)}, bound, "Late Unread", "Put"},
-		"nothing of a process":    {pods{served(nil, ms, 0)}, unsure, "Unread", "has not reported it"},
-		"a pod is missing":        {pods{served(idle(), ms, 0), nil}, unsure, "Unread", "pod 1"},
-		"no collection":           {pods{served(idle(unknown(collection)), ms, 0)}, valid, "", ""},
-		"lateness without bucket": {pods{lost}, unsure, "Unread", "lateness of Put"},
-		"no request":              {pods{mute}, unsure, "Unread", "percentile of latency"},
-		"no pods":                 {nil, unsure, "Unread", ""},
+		"nothing shows":             {pods{served(idle(), ms, 0)}, valid, "", ""},
+		"throttled a little":        {pods{served(idle(with(throttling, 0.1)), ms, 0)}, valid, "", ""},
+		"throttled":                 {pods{served(idle(with(throttling, 0.22), with(quota, 1.5)), ms, 0)}, bound, "Throttled", "1.1 % of the window"},
+		"each of many a little":     {pods{served(idle(with(throttling, 0.7), with(processors, 8), with(quota, 8)), ms, 0)}, valid, "", ""},
+		"each of many":              {pods{served(idle(with(throttling, 25), with(processors, 8), with(quota, 8)), ms, 0)}, bound, "Throttled", "31.2 % of the window"},
+		"no processor runs":         {pods{served(idle(with(throttling, 25), with(used, 0.5), with(quota, 0.1)), ms, 0)}, bound, "Throttled", "100.0 % of the window"},
+		"most of the quota":         {pods{served(idle(with(used, 8.6), with(quota, 1)), ms, 0)}, bound, "Busy", "86 % of the 1 processors"},
+		"half of the quota":         {pods{served(idle(with(used, 5), with(quota, 1)), ms, 0)}, valid, "", ""},
+		"a quota of no use":         {pods{served(idle(with(used, 18), with(quota, 64)), ms, 0)}, bound, "Busy", "90 % of the 2 processors"},
+		"most of the machine":       {pods{served(idle(with(used, 17.2)), ms, 0)}, bound, "Busy", "86 %"},
+		"goroutines wait":           {pods{served(idle(with(goroutines, 300e-6)), ms, 0)}, bound, "Delayed", "300µs (p99) for a thread"},
+		"a wait that is harmless":   {pods{served(idle(with(goroutines, 300e-6)), 4*ms, 0)}, valid, "", ""},
+		"events are left out":       {pods{watched}, valid, "", ""},
+		"threads wait":              {pods{served(idle(with(threads, 300e-6)), ms, 0)}, bound, "Delayed", "300µs for a processor"},
+		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "Put requests were sent up to 300µs"},
+		"lateness that is harmless": {pods{served(idle(), 4*ms, 300*us)}, valid, "", ""},
+		"one pod of two":            {pods{served(idle(), ms, 0), at(1, served(idle(with(throttling, 5)), ms, 0))}, bound, "Throttled", "Pod 1"},
+		"all at once":               {pods{served(idle(with(throttling, 5), with(used, 18), with(threads, 1)), ms, ms)}, bound, "Throttled Busy Delayed Late", "25.0 %"},
+		"no control group":          {pods{served(idle(unknown(throttling)), ms, 0)}, unsure, "Unread", "pod 0"},
+		"no delays":                 {pods{served(idle(unknown(threads)), ms, 0)}, unsure, "Unread", "pod 0"},
+		"unread but late":           {pods{served(idle(unknown(throttling)), ms, ms)}, bound, "Late Unread", "Put"},
+		"nothing of a process":      {pods{served(nil, ms, 0)}, unsure, "Unread", "did not report them"},
+		"a pod is missing":          {pods{served(idle(), ms, 0), nil}, unsure, "Unread", "pod 1"},
+		"no collection":             {pods{served(idle(unknown(collection)), ms, 0)}, valid, "", ""},
+		"lateness without bucket":   {pods{lost}, unsure, "Unread", "lateness of Put"},
+		"no request":                {pods{mute}, unsure, "Unread", "latency percentile"},
+		"no pods":                   {nil, unsure, "Unread", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -114,8 +114,8 @@ func TestValidity(t *testing.T) {
 			if got.Verdict != tc.want || strings.Join(causes, " ") != tc.causes {
 				t.Fatalf("got %s for %v, wanted %s for %s: %+v", got.Verdict, causes, tc.want, tc.causes, got.Reasons)
 			}
-			if len(got.Reasons) > 0 && (!strings.Contains(got.Reasons[0].Message, tc.says) || got.Reasons[0].Change == "") {
-				t.Errorf("the reason %+v lacks %q, or what to change", got.Reasons[0], tc.says)
+			if len(got.Reasons) > 0 && (!strings.Contains(got.Reasons[0].Message, tc.part) || got.Reasons[0].Change == "") {
+				t.Errorf("the reason %+v lacks %q, or what to change", got.Reasons[0], tc.part)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func at(index int, s *results.Snapshot) *results.Snapshot {
 	return s
 }
 
-// withoutBuckets is a pod whose buckets of this family nobody has kept on the way.
+// withoutBuckets is a pod whose buckets of this family were lost in transit.
 func withoutBuckets(t *testing.T, family string, s *results.Snapshot) *results.Snapshot {
 	t.Helper()
 	all := wire.Families(s)
@@ -144,7 +144,7 @@ func withoutBuckets(t *testing.T, family string, s *results.Snapshot) *results.S
 	return got
 }
 
-// The numbers are those of the worst pod, and of none if one is not known.
+// Each number is from the worst pod; it is absent if it is unknown for some pod.
 func TestValidityHasTheNumbersOfTheWorstPod(t *testing.T) {
 	calm := served(idle(), time.Millisecond, 0)
 	hot := served(idle(with(results.ProcessCPUSeconds, 12), unknown(results.ProcessThreadDelaySeconds)), time.Millisecond, 0)
@@ -157,7 +157,7 @@ func TestValidityHasTheNumbersOfTheWorstPod(t *testing.T) {
 	}
 }
 
-// crowded is a pod whose result is more than a termination message has room for.
+// crowded is a pod whose result does not fit into a termination message.
 func crowded(w *results.ProcessWindow) *results.Snapshot {
 	windows := make([]*results.MemberWindow, 3)
 	r := rand.New(rand.NewPCG(9, 9))
@@ -179,8 +179,8 @@ func crowded(w *results.ProcessWindow) *results.Snapshot {
 	return s
 }
 
-// What judges the client arrives by a termination message as well.
-func TestValidityTakesBothRoads(t *testing.T) {
+// The figures for judging the client also arrive in a termination message.
+func TestValidityFromATerminationMessage(t *testing.T) {
 	s := crowded(idle(with(results.ProcessThrottledSeconds, 1)))
 	got, err := wire.DecodeTerminationMessage(wire.TerminationMessage(s))
 	if err != nil || len(got.Omitted) == 0 {
@@ -218,9 +218,8 @@ func TestSharedNode(t *testing.T) {
 	}
 }
 
-// A client that was the limit lets nothing pass, and keeps nothing from being
-// missed.
-func TestJudgeDoubtsTheClient(t *testing.T) {
+// A run whose client was the limit cannot pass, but it can miss.
+func TestJudgeClientBound(t *testing.T) {
 	met, missed := runtest.MinThroughput(1), runtest.MaxLatency(spec.StatisticMax, 1)
 	cases := map[string]struct {
 		objective  v1alpha1.Objective
@@ -228,7 +227,7 @@ func TestJudgeDoubtsTheClient(t *testing.T) {
 		reason     string
 		want       metav1.ConditionStatus
 		wantReason string
-		says       bool
+		part       bool
 	}{
 		"valid":             {met, runtest.Throttled(0), v1alpha1.ReasonCompleted, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMet, false},
 		"not known":         {met, func(*results.Snapshot) {}, v1alpha1.ReasonCompleted, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMet, false},
@@ -240,7 +239,7 @@ func TestJudgeDoubtsTheClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, tc.change)})
 			_, got := Judge(runtest.Puts(runtest.Objectives(tc.objective)), &s, tc.reason)
-			if got.Status != tc.want || got.Reason != tc.wantReason || strings.Contains(got.Message, string(v1alpha1.CauseThrottled)) != tc.says {
+			if got.Status != tc.want || got.Reason != tc.wantReason || strings.Contains(got.Message, string(v1alpha1.CauseThrottled)) != tc.part {
 				t.Errorf("wanted %s/%s, got %+v", tc.want, tc.wantReason, got)
 			}
 		})

@@ -1,8 +1,7 @@
-// Package verdict says what a run's numbers are worth: which objectives they meet,
-// whether they are of the target or of the clients, what makes them weaker than
-// they look, and where the time went.
+// Package verdict judges a run's numbers: which objectives they meet, whether the target or the clients were the limit,
+// what weakens the numbers, and where the time went.
 //
-// It is pure: it imports the API, what runs measure and API machinery types, and no
-// client, context, clock, logger or goroutine. Its one invariant: what the numbers do
-// not decide is Unknown, and never counts as met.
+// The package is pure: it imports the API, the results of runs and API machinery types, but no client, context, clock,
+// logger or goroutine. Its one invariant: an objective that the numbers do not decide is Unknown and never counts as
+// met.
 package verdict

@@ -30,8 +30,7 @@ func TestAnObjectiveOfEventsRanksMissedOnesLast(t *testing.T) {
 	}
 }
 
-// Events of puts that got no answer are in no latency, and could be later than
-// any that is.
+// Events of unanswered puts are in no latency, and could be later than any other event.
 func TestEventsOfUnansweredPutsKeepObjectivesFromBeingMet(t *testing.T) {
 	const limit = 2_000_000
 	for name, tc := range map[string]struct {

@@ -11,54 +11,51 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// What makes a number worth telling. Below, evidence is silent.
+// Thresholds for evidence; smaller values are not reported.
 const (
-	// tellingShare is the part of a write's mean service time that something has
-	// to take.
-	tellingShare = 0.10
-	// possibleShare is the most of it that anything can take that writes wait
-	// for: two means over different things are compared. What takes longer, as
-	// flushes of a slow follower do, is not what they waited for.
-	possibleShare = 1.25
-	// busyShare is the part of its processors that a member has to use, and of
-	// the window in which it has to do what it does one at a time.
+	// minWaitShare is the minimum part of a write's mean service time.
+	minWaitShare = 0.10
+	// maxWaitShare is the maximum part of a write's mean service time that writes can have waited for. It is above 1
+	// because two means over different sets are compared. Something that takes longer, for example a flush of a slow
+	// follower, is not what writes waited for.
+	maxWaitShare = 1.25
+	// busyShare is the minimum part of a member's processors in use, and of the window for work that a member does one
+	// at a time.
 	busyShare = 0.70
-	// unexplainedShare is the part of a write's mean service time that no
-	// member's number accounts for.
+	// unexplainedShare is the minimum part of a write's mean service time that no metric of a member explains.
 	unexplainedShare = 0.50
 )
 
-// clues are the numbers of which evidence is made.
-type clues struct {
+// inputs are the inputs of the evidence.
+type inputs struct {
 	members []results.Member
-	// write is the mean service time of a write, 0 if none was answered. Not its
-	// latency: that has the time in which an open loop waited for a free client.
+	// write is the mean service time of a write, 0 if none was answered. Latency is not used: it includes the time in
+	// which an open loop waited for a free client.
 	write time.Duration
-	// clientBound: the client was itself a limit.
+	// clientBound means that the client was itself a limit.
 	clientBound bool
 }
 
-// Evidence is what the numbers show of where the time went. It makes no shares
-// up: most of a saturated client's latency is in no histogram of the server.
-// clients is what Clients said.
+// Evidence reports what the numbers show about where the time went. It does not invent shares: most of the latency of a
+// saturated client is in no histogram of the server. clients is the result of Clients.
 func Evidence(s results.Summary, clients *v1alpha1.Validity) []v1alpha1.Evidence {
-	c := newClues(s, clients)
+	c := newInputs(s, clients)
 	var out []v1alpha1.Evidence
-	tell := func(resource v1alpha1.Resource, messages ...string) {
+	add := func(resource v1alpha1.Resource, messages ...string) {
 		if message := strings.TrimSpace(strings.Join(messages, " ")); message != "" {
 			out = append(out, v1alpha1.Evidence{Resource: resource, Message: text.Shorten(message, v1alpha1.MaxMessageLength)})
 		}
 	}
-	tell(v1alpha1.ResourceDisk, c.worst(c.flushes), c.worst(c.commits))
-	tell(v1alpha1.ResourceNetwork, c.worst(c.roundTrips))
-	tell(v1alpha1.ResourceCPU, c.worst(c.processors))
-	tell(v1alpha1.ResourceApply, c.worst(c.applies))
-	tell(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
+	add(v1alpha1.ResourceDisk, c.worst(c.flushes), c.worst(c.commits))
+	add(v1alpha1.ResourceNetwork, c.worst(c.roundTrips))
+	add(v1alpha1.ResourceCPU, c.worst(c.processors))
+	add(v1alpha1.ResourceApply, c.worst(c.applies))
+	add(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
 	return out
 }
 
-func newClues(s results.Summary, clients *v1alpha1.Validity) clues {
-	c := clues{write: meanWrite(s), clientBound: clients.Verdict == v1alpha1.ValidityClientBound}
+func newInputs(s results.Summary, clients *v1alpha1.Validity) inputs {
+	c := inputs{write: meanWrite(s), clientBound: clients.Verdict == v1alpha1.ValidityClientBound}
 	if s.Target == nil {
 		return c
 	}
@@ -70,8 +67,7 @@ func newClues(s results.Summary, clients *v1alpha1.Validity) clues {
 	return c
 }
 
-// meanWrite is the mean service time of all requests that each are one which the
-// members agree on; 0 if none was answered.
+// meanWrite is the mean service time of all requests that are a single agreed write; 0 if none was answered.
 func meanWrite(s results.Summary) time.Duration {
 	sum, count := 0.0, 0.0
 	for _, op := range s.Operations {
@@ -86,31 +82,29 @@ func meanWrite(s results.Summary) time.Duration {
 	return time.Duration(sum / count)
 }
 
-// worst asks each member for what it tells, and with what weight, and returns
-// what has the most; empty if none has any.
-func (c clues) worst(ask func(results.Member) (weight float64, message string)) (said string) {
+// worst returns the message of the member with the greatest weight; empty if every weight is 0.
+func (c inputs) worst(ask func(results.Member) (weight float64, message string)) (worstMessage string) {
 	most := 0.0
 	for _, m := range c.members {
 		if weight, message := ask(m); weight > most {
-			most, said = weight, message
+			most, worstMessage = weight, message
 		}
 	}
-	return said
+	return worstMessage
 }
 
-// tells says whether writes, if there are any, can have waited for something
-// that takes so long for much of their time. If there are none it tells by how
-// much of the window it fills.
-func (c clues) tells(took time.Duration, share float64) bool {
+// isRelevant reports whether writes can have spent much of their time waiting for something that takes this long.
+// Without writes it uses the share of the window instead.
+func (c inputs) isRelevant(took time.Duration, share float64) bool {
 	if c.write == 0 {
 		return share >= busyShare
 	}
 	part := float64(took) / float64(c.write)
-	return tellingShare <= part && part <= possibleShare
+	return minWaitShare <= part && part <= maxWaitShare
 }
 
-// observed returns a timing and the part of the window that it fills, 0 if that is
-// not known. ok says whether it was observed often enough to say something.
+// observed returns a timing and its share of the window, 0 if unknown. ok reports whether there are enough
+// observations.
 func observed(m results.Member, timer results.Timer) (t results.Timing, share float64, ok bool) {
 	t, _ = m.Window.Timing(timer)
 	if sampled, _ := m.Window.Value(results.FigureSampledSeconds); sampled > 0 {
@@ -119,8 +113,8 @@ func observed(m results.Member, timer results.Timer) (t results.Timing, share fl
 	return t, share, share > 0 && t.Count >= minObservations
 }
 
-// did says how often a member did something, and how long that took.
-func (c clues) did(m results.Member, what string, t results.Timing, share float64) string {
+// describe describes how often a member did something and how long it took.
+func (c inputs) describe(m results.Member, what string, t results.Timing, share float64) string {
 	message := fmt.Sprintf("%s %s %s, %s each on average: %.0f %% of the window", m.Label(), what, text.Plural(t.Count, "time"), text.Duration(t.Mean), 100*share)
 	if c.write > 0 {
 		message += fmt.Sprintf("; the mean service time of a write is %s", text.Duration(c.write))
@@ -128,70 +122,66 @@ func (c clues) did(m results.Member, what string, t results.Timing, share float6
 	return message + "."
 }
 
-func (c clues) flushes(m results.Member) (weight float64, message string) {
+func (c inputs) flushes(m results.Member) (weight float64, message string) {
 	t, share, ok := observed(m, results.TimerWALFsync)
-	if !ok || !c.tells(t.Mean, share) {
+	if !ok || !c.isRelevant(t.Mean, share) {
 		return 0, ""
 	}
-	return t.Mean.Seconds(), c.did(m, "flushed its log to disk", t, share)
+	return t.Mean.Seconds(), c.describe(m, "flushed its log to disk", t, share)
 }
 
-// commitWait is how long a request that comes at any moment waits for a commit
-// of the database, on average: if there is one, for half of it.
+// commitWait is the mean wait of a request that arrives at a random time: half of a commit if one is running.
 func commitWait(t results.Timing, share float64) time.Duration {
 	return time.Duration(share * float64(t.Mean) / 2)
 }
 
-func (c clues) commits(m results.Member) (weight float64, message string) {
+func (c inputs) commits(m results.Member) (weight float64, message string) {
 	t, share, ok := observed(m, results.TimerBackendCommit)
-	if !ok || !c.tells(commitWait(t, share), share) {
+	if !ok || !c.isRelevant(commitWait(t, share), share) {
 		return 0, ""
 	}
-	return share, c.did(m, "committed its database to disk, while nothing is applied,", t, share)
+	return share, c.describe(m, "committed its database to disk (nothing is applied meanwhile)", t, share)
 }
 
-// roundTrip between a member and the others. One observation is enough, for it is
-// an average itself.
+// roundTrip is a member's round trip to the others. One observation is enough, because it is an average itself.
 func roundTrip(m results.Member) results.Timing {
 	t, _ := m.Window.Timing(results.TimerPeerRoundTrip)
 	return t
 }
 
-func (c clues) roundTrips(m results.Member) (weight float64, message string) {
+func (c inputs) roundTrips(m results.Member) (weight float64, message string) {
 	t := roundTrip(m)
-	if c.write == 0 || !c.tells(t.Mean, 0) {
+	if c.write == 0 || !c.isRelevant(t.Mean, 0) {
 		return 0, ""
 	}
 	return t.Mean.Seconds(), fmt.Sprintf("Round trips of %s to the other members took %s on average; the mean service time of a write is %s.",
 		m.Label(), text.Duration(t.Mean), text.Duration(c.write))
 }
 
-func (c clues) processors(m results.Member) (weight float64, message string) {
+func (c inputs) processors(m results.Member) (weight float64, message string) {
 	used, known := m.Window.CPU()
-	available, told := m.Window.Value(results.FigureProcessors)
-	if !known || !told || available <= 0 || used/available < busyShare {
+	available, reported := m.Window.Value(results.FigureProcessors)
+	if !known || !reported || available <= 0 || used/available < busyShare {
 		return 0, ""
 	}
 	return used / available, fmt.Sprintf("%s used %.2f of the %.0f processors that it may use (GOMAXPROCS), on average.", m.Label(), used, available)
 }
 
-// applies leaves out as much as can have been spent on waiting for commits of the
-// database. Requests are applied one at a time, so a member that does so most of
-// the time has others waiting.
-func (c clues) applies(m results.Member) (weight float64, message string) {
+// applies subtracts the time that can have been spent waiting for commits of the database. A member applies one request
+// at a time, so other requests wait if it does so most of the time.
+func (c inputs) applies(m results.Member) (weight float64, message string) {
 	t, share, ok := observed(m, results.TimerApply)
 	_, waited, _ := observed(m, results.TimerBackendCommit)
 	own := share - waited
-	if !ok || own <= 0 || own < busyShare && !c.tells(time.Duration(float64(t.Mean)*own/share), own) {
+	if !ok || own <= 0 || own < busyShare && !c.isRelevant(time.Duration(float64(t.Mean)*own/share), own) {
 		return 0, ""
 	}
-	return own, c.did(m, "applied requests to its store", t, share)
+	return own, c.describe(m, "applied requests to its store", t, share)
 }
 
-// unexplained compares a write with what the leader's numbers account for, one
-// after the other: its log's flush, a round trip, applying, and what that can
-// wait for.
-func (c clues) unexplained(m results.Member) (weight float64, message string) {
+// unexplained compares a write with the sum of the leader's metrics: log flush, round trip, applying, and the wait for
+// a commit.
+func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	flush, _, ok := observed(m, results.TimerWALFsync)
 	commit, share, _ := observed(m, results.TimerBackendCommit)
 	apply, _, _ := observed(m, results.TimerApply)
@@ -200,8 +190,8 @@ func (c clues) unexplained(m results.Member) (weight float64, message string) {
 	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
 		return 0, ""
 	}
-	message = fmt.Sprintf("Of the mean service time of a write, %s, what the leader's numbers show accounts for %s: flush, round trip and applying. The other %s are in no number of the members: "+
-		"the network between client and member, waiting for a batch, gRPC and the processors' queues, at both ends.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
+	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip and applying. No metric of the members covers the other %s: "+
+		"the network between client and member, waiting for a batch, gRPC and the processors' run queues at both ends.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
 	if c.clientBound {
 		message += " The client was itself a limit: see status.summary.validity."
 	}

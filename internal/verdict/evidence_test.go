@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// took has a member do something this often in ten seconds, for so long each.
+// took makes a member do something this often in ten seconds, with this duration each.
 func took(timer results.Timer, count, millis float64) func(map[results.Figure]float64) {
 	return func(f map[results.Figure]float64) {
 		f[timer.Count()], f[timer.Seconds()] = count, count*millis/1000
@@ -23,7 +23,7 @@ func usedProcessors(seconds float64) func(map[results.Figure]float64) {
 	return func(f map[results.Figure]float64) { f[results.FigureCPUSeconds] = seconds }
 }
 
-// asks turns the puts of a pod into requests of another kind.
+// asks turns a pod's puts into requests of another operation.
 func asks(o spec.Operation) func(*results.Snapshot) {
 	return func(s *results.Snapshot) {
 		s.Operations = map[spec.Operation]*results.OperationResult{o: s.Operations[spec.OperationPut]}
@@ -41,8 +41,7 @@ func resourcesOf(t *testing.T, all []v1alpha1.Evidence) (out []v1alpha1.Resource
 	return out
 }
 
-// The puts of runtest.Measured(0, 100) take 50.5 ms on average. A quiet member flushes
-// its log for 0.1 ms.
+// The puts of runtest.Measured(0, 100) take 50.5 ms on average. A quiet member flushes its log for 0.1 ms.
 func TestEvidence(t *testing.T) {
 	const (
 		disk, network, cpu, apply, unexplained = v1alpha1.ResourceDisk, v1alpha1.ResourceNetwork, v1alpha1.ResourceCPU, v1alpha1.ResourceApply, v1alpha1.ResourceUnexplained
@@ -56,22 +55,22 @@ func TestEvidence(t *testing.T) {
 		windows []*results.MemberWindow
 		want    []v1alpha1.Resource
 	}{
-		"nothing is known":                   {[]*results.MemberWindow{gone, nil}, nil},
-		"too few observations":               {[]*results.MemberWindow{quiet(took(flush, 29, 45))}, nil},
-		"a quiet leader":                     {[]*results.MemberWindow{quiet()}, []v1alpha1.Resource{unexplained}},
-		"a quiet follower only":              {[]*results.MemberWindow{gone, quiet()}, nil},
-		"a slow disk":                        {[]*results.MemberWindow{quiet(took(flush, 200, 45))}, []v1alpha1.Resource{disk}},
-		"a slow disk that explains a part":   {[]*results.MemberWindow{quiet(took(flush, 200, 6))}, []v1alpha1.Resource{disk, unexplained}},
-		"a busy disk that nobody waits for":  {[]*results.MemberWindow{quiet(took(flush, 3000, 3))}, []v1alpha1.Resource{unexplained}},
-		"a follower's that nobody waits for": {[]*results.MemberWindow{quiet(), quiet(took(flush, 100, 80))}, []v1alpha1.Resource{unexplained}},
-		"slow commits":                       {[]*results.MemberWindow{quiet(took(commit, 60, 100))}, []v1alpha1.Resource{disk}},
+		"nothing is known":                 {[]*results.MemberWindow{gone, nil}, nil},
+		"too few observations":             {[]*results.MemberWindow{quiet(took(flush, 29, 45))}, nil},
+		"a quiet leader":                   {[]*results.MemberWindow{quiet()}, []v1alpha1.Resource{unexplained}},
+		"a quiet follower only":            {[]*results.MemberWindow{gone, quiet()}, nil},
+		"a slow disk":                      {[]*results.MemberWindow{quiet(took(flush, 200, 45))}, []v1alpha1.Resource{disk}},
+		"a slow disk that explains a part": {[]*results.MemberWindow{quiet(took(flush, 200, 6))}, []v1alpha1.Resource{disk, unexplained}},
+		"a busy disk without a wait":       {[]*results.MemberWindow{quiet(took(flush, 3000, 3))}, []v1alpha1.Resource{unexplained}},
+		"a follower's without a wait":      {[]*results.MemberWindow{quiet(), quiet(took(flush, 100, 80))}, []v1alpha1.Resource{unexplained}},
+		"slow commits":                     {[]*results.MemberWindow{quiet(took(commit, 60, 100))}, []v1alpha1.Resource{disk}},
 		"slow commits that applying waits for": {[]*results.MemberWindow{quiet(took(commit, 60, 100), took(applied, 1000, 5))},
 			[]v1alpha1.Resource{disk}},
-		"quick commits":   {[]*results.MemberWindow{quiet(took(commit, 60, 30))}, []v1alpha1.Resource{unexplained}},
-		"busy processors": {[]*results.MemberWindow{quiet(usedProcessors(19))}, []v1alpha1.Resource{cpu, unexplained}},
-		"processors of which nobody says how many": {[]*results.MemberWindow{quiet(usedProcessors(19), runtest.Without(results.FigureProcessors))}, []v1alpha1.Resource{unexplained}},
+		"quick commits":               {[]*results.MemberWindow{quiet(took(commit, 60, 30))}, []v1alpha1.Resource{unexplained}},
+		"busy processors":             {[]*results.MemberWindow{quiet(usedProcessors(19))}, []v1alpha1.Resource{cpu, unexplained}},
+		"processors without a number": {[]*results.MemberWindow{quiet(usedProcessors(19), runtest.Without(results.FigureProcessors))}, []v1alpha1.Resource{unexplained}},
 		"slow peers":                  {[]*results.MemberWindow{quiet(took(trip, 4, 30))}, []v1alpha1.Resource{network}},
-		"peers that nobody waits for": {[]*results.MemberWindow{quiet(took(trip, 4, 80))}, nil},
+		"peers without a wait":        {[]*results.MemberWindow{quiet(took(trip, 4, 80))}, nil},
 		"a slow store":                {[]*results.MemberWindow{quiet(took(applied, 100, 8))}, []v1alpha1.Resource{apply, unexplained}},
 		"a busy store":                {[]*results.MemberWindow{quiet(took(applied, 8000, 1))}, []v1alpha1.Resource{apply, unexplained}},
 		"a store that is half busy":   {[]*results.MemberWindow{quiet(took(applied, 5000, 1))}, []v1alpha1.Resource{unexplained}},
@@ -86,7 +85,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// What is no single write is not held against what one write waits for.
+// Operations that are not a single write are not compared with the wait of a write.
 func TestEvidenceOfOtherOperations(t *testing.T) {
 	window := func(millis float64) *results.MemberWindow {
 		return runtest.Flushed(0, usedProcessors(1), took(results.TimerWALFsync, 100, millis))
@@ -110,8 +109,7 @@ func TestEvidenceOfOtherOperations(t *testing.T) {
 	}
 }
 
-// An open loop that falls behind has latencies of seconds. What the member did is
-// held against the time in which it had the request.
+// In an open loop that falls behind, latencies are seconds. The members' work is compared with the service time.
 func TestEvidenceIsOfServiceTime(t *testing.T) {
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(0, usedProcessors(1), took(results.TimerWALFsync, 200, 45))))})
 	late := s.Operations[0].Latency.Values[spec.StatisticMean]
@@ -123,8 +121,8 @@ func TestEvidenceIsOfServiceTime(t *testing.T) {
 	}
 }
 
-// Who reads what is unexplained hears of the client, if that was a limit.
-func TestWhatIsUnexplainedNamesTheClient(t *testing.T) {
+// The unexplained part names the client if the client was a limit.
+func TestUnexplainedNamesTheClient(t *testing.T) {
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(0, usedProcessors(1), took(results.TimerWALFsync, 200, 0.1))))})
 	for verdict, want := range map[v1alpha1.ValidityVerdict]bool{v1alpha1.ValidityClientBound: true, v1alpha1.ValidityValid: false} {
 		if e := Evidence(s, &v1alpha1.Validity{Verdict: verdict}); len(e) != 1 || strings.Contains(e[0].Message, "status.summary.validity") != want {

@@ -13,25 +13,23 @@ import (
 )
 
 const (
-	// minObservations is how often something must have been observed for its
-	// mean or percentile to be judged.
+	// minObservations is the minimum number of observations for judging a mean or a percentile.
 	minObservations = 30
-	// maxLagShare is how far, as a share of the time between them, the two
-	// samples of a member may be off the ends of the window.
+	// maxLagShare limits the distance of a member's two samples from the ends of the window, as a share of the time
+	// between them.
 	maxLagShare = 0.10
 )
 
-// memberLimit is a limit that each member has to keep.
+// memberLimit is a limit for each member.
 type memberLimit struct {
 	highest float64
-	// read returns what a member did.
+	// read returns the member's value.
 	read func(*results.MemberWindow) reading
-	// unit writes a value with its unit.
+	// unit formats a value with its unit.
 	unit func(float64) string
 }
 
-// reading is a value of which the true one lies between lowest and highest, or
-// why there is none.
+// reading is a value between lowest and highest, or the reason why it is unknown.
 type reading struct {
 	lowest, highest float64
 	unknown         string
@@ -39,7 +37,7 @@ type reading struct {
 
 func exactly(v float64) reading { return reading{lowest: v, highest: v} }
 
-// memberLimitOf returns nil for an objective that is not about members.
+// memberLimitOf returns nil for an objective that does not concern members.
 func memberLimitOf(o v1alpha1.Objective) *memberLimit {
 	switch {
 	case o.WALFsync != nil:
@@ -97,18 +95,18 @@ func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.
 	case statistic != v1alpha1.MemberStatisticP99:
 		return exactly(float64(t.Mean))
 	case t.P99AtMost == 0 && t.P99Above == 0:
-		return reading{unknown: "does not tell the buckets of its percentiles"}
+		return reading{unknown: "does not report the buckets of its percentiles"}
 	case t.P99AtMost == 0:
 		return reading{lowest: float64(t.P99Above), highest: math.Inf(1)}
 	}
 	return reading{lowest: float64(t.P99Above), highest: float64(t.P99AtMost)}
 }
 
-// judgeMembers lets the worst member decide: one that broke the limit, before
-// one of which it is not known, before the one with the highest value.
+// judgeMembers returns the verdict on the worst member: first a missed limit, then an unknown value, then the highest
+// value.
 func judgeMembers(limit *memberLimit, s results.Summary) verdict {
 	if s.Target == nil || len(s.Target.Members) == 0 {
-		return notJudged("", "What the members did in the window is not known: client pod 0 did not tell.")
+		return notJudged("", "The members' figures for the measured window are missing: client pod 0 did not report them.")
 	}
 	var worst verdict
 	highest := math.Inf(-1)
@@ -119,7 +117,7 @@ func judgeMembers(limit *memberLimit, s results.Summary) verdict {
 		}
 	}
 	if worst.result == v1alpha1.ObjectiveMet && s.Target.Unlisted != "" {
-		return notJudged(worst.got, "Which members the target has is not known, so that one may be missing here: "+s.Target.Unlisted)
+		return notJudged(worst.got, "The target's members could not be listed, so one may be missing here: "+s.Target.Unlisted)
 	}
 	return worst
 }
@@ -128,11 +126,11 @@ func severity(v verdict) int {
 	return map[v1alpha1.ObjectiveResult]int{v1alpha1.ObjectiveMet: 1, v1alpha1.ObjectiveUnknown: 2, v1alpha1.ObjectiveMissed: 3}[v.result]
 }
 
-// judge judges one member and returns the value to compare it with others by.
+// judge returns the verdict on one member, and the value for comparing it with other members.
 func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 	name := m.Label()
 	if why := unusable(m.Window); why != "" {
-		return notJudged("", fmt.Sprintf("Nothing is known of the member %s: %s.", name, why)), 0
+		return notJudged("", fmt.Sprintf("The figures of the member %s are not known: %s.", name, why)), 0
 	}
 	r := l.read(m.Window)
 	got := l.text(r) + " at " + name
@@ -142,22 +140,22 @@ func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 	case r.lowest > l.highest || r.lowest == l.highest && r.highest > r.lowest:
 		return missed(got, ""), r.lowest
 	case r.highest > l.highest:
-		return notJudged(got, fmt.Sprintf("The limit lies inside the member's own bucket, which ends at %s.", l.bound(r.highest))), r.highest
+		return notJudged(got, fmt.Sprintf("The limit lies inside a bucket of the member's own histogram, which ends at %s.", l.bound(r.highest))), r.highest
 	}
 	return met(got), r.highest
 }
 
-// unusable says why figures cannot be judged.
+// unusable returns why a member's figures cannot be judged; empty if they can.
 func unusable(w *results.MemberWindow) string {
 	if w == nil {
-		return "its figures of the window did not arrive"
+		return "its figures for the window did not arrive"
 	}
 	if w.Unknown != "" {
 		return w.Unknown
 	}
 	lag, _ := w.Value(results.FigureSampleLagSeconds)
 	if sampled, _ := w.Value(results.FigureSampledSeconds); lag > maxLagShare*sampled {
-		return fmt.Sprintf("its two samples were taken %.3g s off the ends of the window, which is too much for the %.3g s between them", lag, sampled)
+		return fmt.Sprintf("its two samples were taken %.3g s away from the ends of the window, too far for the %.3g s between them", lag, sampled)
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func TestJudgeMembers(t *testing.T) {
 		"a mean above its limit":            {runtest.MaxFsync(mean, 1999), []*results.MemberWindow{good}, isMissed, "2ms at etcd-a"},
 		"the worst of three":                {runtest.MaxFsync(mean, 3000), []*results.MemberWindow{good, slow, good}, isMissed, "5ms at etcd-b"},
 		"the worst of three that are good":  {runtest.MaxFsync(mean, 6000), []*results.MemberWindow{good, slow, good}, isMet, "5ms at etcd-b"},
-		"one of which nothing is known":     {runtest.MaxFsync(mean, 6000), []*results.MemberWindow{good, gone}, not, ""},
+		"one without figures":               {runtest.MaxFsync(mean, 6000), []*results.MemberWindow{good, gone}, not, ""},
 		"missed wins over unknown":          {runtest.MaxFsync(mean, 3000), []*results.MemberWindow{gone, slow, gone}, isMissed, "5ms at etcd-b"},
 		"a bucket below the limit":          {runtest.MaxFsync(p99, 8000), []*results.MemberWindow{good}, isMet, "4ms to 8ms at etcd-a"},
 		"a limit inside the bucket":         {runtest.MaxFsync(p99, 7999), []*results.MemberWindow{good}, not, "4ms to 8ms at etcd-a"},
@@ -79,8 +79,7 @@ func TestJudgeMembers(t *testing.T) {
 	}
 }
 
-// What the members did for a run that lacks a pod's part is not what the run
-// asks about.
+// The members' figures of a run without a pod's part cannot meet an objective.
 func TestMembersOfAPartialRunMeetNothing(t *testing.T) {
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(1000))), nil})
 	for limit, want := range map[int64]v1alpha1.ObjectiveResult{2000: v1alpha1.ObjectiveUnknown, 1: v1alpha1.ObjectiveMissed} {
@@ -91,7 +90,7 @@ func TestMembersOfAPartialRunMeetNothing(t *testing.T) {
 	}
 }
 
-// Status admits 512 characters, whatever a member says of itself.
+// Status allows 512 characters, however long a member's text is.
 func TestTheReasonOfAnObjectiveIsBounded(t *testing.T) {
 	unsaid := &results.MemberWindow{Unknown: strings.Repeat("x", 512)}
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(unsaid))})
@@ -101,8 +100,7 @@ func TestTheReasonOfAnObjectiveIsBounded(t *testing.T) {
 	}
 }
 
-// Of a window of its own length, what was due is what was offered, however the
-// rate changed.
+// For a run bound by duration, the due requests are the reference, also if the rate changed.
 func TestTheRateOfATimeIsJudgedByWhatWasDue(t *testing.T) {
 	forATime := func(s *results.Snapshot) { s.Window.Planned, s.Window.PlannedRequests = time.Second, 0 }
 	late := func(s *results.Snapshot) { s.Operations[spec.OperationPut].CompletedInWindow-- }
@@ -144,7 +142,7 @@ func TestJudgeTheRun(t *testing.T) {
 		snaps     []*results.Snapshot
 		want      v1alpha1.ObjectiveResult
 	}{
-		// 100 puts, in a second in which 110 are offered, are 90.9 %.
+		// 100 puts in a second in which 110 are due are 90.9 %.
 		"the rate was reached":            {rate(90), whole, v1alpha1.ObjectiveMet},
 		"the rate was not reached":        {rate(91), whole, v1alpha1.ObjectiveMissed},
 		"the rate without a pod's part":   {rate(1), []*results.Snapshot{runtest.Measured(0, 100), nil}, v1alpha1.ObjectiveUnknown},
@@ -170,8 +168,8 @@ func TestJudgeTheRun(t *testing.T) {
 	}
 }
 
-// Starts are told by the pods' own clocks: where these are known to differ, the
-// truth can be on the other side of the limit.
+// Starts are measured with the pods' own clocks. If the clocks differ, the true value can be on the other side of the
+// limit.
 func TestSkewByClocksThatDiffer(t *testing.T) {
 	const ms = time.Millisecond
 	starts := func(skew time.Duration) []*results.Snapshot {
@@ -211,10 +209,10 @@ func TestSkewByClocksThatDiffer(t *testing.T) {
 	}
 }
 
-// Where requests bound a run, its length is told by several clocks, too.
+// The length of a run bound by requests also depends on several clocks.
 func TestRatesByClocksThatDiffer(t *testing.T) {
 	const ms = time.Millisecond
-	// 200 requests in 1.5 s, of which each pod's own window is one.
+	// 200 requests in 1.5 s; the window of each pod is one second.
 	later := func(s *results.Snapshot) {
 		w := &s.Window
 		w.Start, w.End, w.LastResponse = w.Start.Add(500*ms), w.End.Add(500*ms), w.LastResponse.Add(500*ms)
@@ -260,8 +258,7 @@ func TestRatesByClocksThatDiffer(t *testing.T) {
 	}
 }
 
-// A member that nobody knows of cannot have kept a limit, but one that is known
-// can have broken it.
+// An unlisted member may have broken a limit, so the limit cannot be met. A listed member can still miss it.
 func TestMembersThatWereNotListedMeetNothing(t *testing.T) {
 	unlisted := func(s *results.Snapshot) { s.Target.Unlisted = "no answer" }
 	for limit, want := range map[int64]v1alpha1.ObjectiveResult{5: v1alpha1.ObjectiveUnknown, 0: v1alpha1.ObjectiveMissed} {

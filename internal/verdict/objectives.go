@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// verdict is an objective's result before it has a name.
+// verdict is the result of one objective, without its name.
 type verdict struct {
 	result  v1alpha1.ObjectiveResult
 	got     string
@@ -33,14 +33,12 @@ func notJudged(got, message string) verdict {
 	return verdict{result: v1alpha1.ObjectiveUnknown, got: got, message: message}
 }
 
-// Judge compares a result with the objectives of b and returns the condition
-// Passed, without its times and generation. s is nil where no numbers could be
-// had. Without objectives it returns nil and nil.
+// Judge compares a result with the objectives of b and returns the condition Passed without times and generation. s is
+// nil if there are no numbers. Without objectives it returns nil and nil.
 //
-// An objective whose truth the numbers do not decide is Unknown, never Met: a
-// percentile that is only a lower bound, or numbers that miss the part of a
-// pod. A run that did not do all that was asked can miss, but not pass,
-// whatever the numbers that it got are; reason is how it ended.
+// An objective that the numbers do not decide is Unknown, for example a percentile that is only a lower bound, or a
+// result without the part of a pod. A run that did not complete its load can miss, but cannot pass. reason is how the
+// run ended.
 func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1alpha1.ObjectiveStatus, *metav1.Condition) {
 	if len(b.Resolved().Objectives) == 0 {
 		return nil, nil
@@ -56,21 +54,20 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 			Message: text.Shorten(v.message, v1alpha1.MaxMessageLength),
 		})
 	}
-	return out, capped(doubtRun(doubtClients(passed(out), b, s), b, s), s, reason)
+	return out, capped(checkRun(checkClients(passed(out), b, s), b, s), s, reason)
 }
 
 func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
 	whole := reason == v1alpha1.ReasonCompleted && s != nil && !s.Stopped
 	if c.Status == metav1.ConditionTrue && !whole {
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
-		c.Message = fmt.Sprintf("The run ended as %s; what it measured until then meets the objectives.", reason)
+		c.Message = fmt.Sprintf("The run ended as %s; the numbers measured until then meet the objectives.", reason)
 	}
 	return c
 }
 
-// CouldNotRun says whether a run that ended for this reason was kept from what
-// it was asked to do. Being stopped, or going on without a pod, is what somebody
-// asked for.
+// CouldNotRun reports whether a run with this reason was prevented from doing its load. A user requested a stop, and
+// spec.onPodLost requested to continue without a pod, so these are not failures.
 func CouldNotRun(reason string) bool {
 	switch reason {
 	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonPartlyCompleted:
@@ -82,7 +79,7 @@ func CouldNotRun(reason string) bool {
 // judge judges one objective of a run.
 func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) verdict {
 	if s == nil && b.Status.Summary != nil {
-		return notJudged("", "Of the numbers of a client pod that was lost only the summary is left: the operator that had them all is gone.")
+		return notJudged("", "The detailed numbers of a lost client pod are gone; only the summary remains.")
 	}
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
@@ -102,12 +99,12 @@ func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) 
 	if limit := memberLimitOf(o); limit != nil {
 		return completed(judgeMembers(limit, *s), *s)
 	}
-	return notJudged("", fmt.Sprintf("Objectives of type %s are not known here.", o.Type))
+	return notJudged("", fmt.Sprintf("The operator does not know objectives of type %s.", o.Type))
 }
 
-const partOfPodMissing = "The part of a pod is missing or incomplete."
+const partOfPodMissing = "The result of a client pod is missing or incomplete."
 
-// completed keeps a partial result from meeting an objective.
+// completed prevents a partial result from meeting an objective.
 func completed(v verdict, s results.Summary) verdict {
 	if s.Partial && v.result == v1alpha1.ObjectiveMet {
 		return notJudged(v.got, partOfPodMissing)
@@ -124,20 +121,20 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 		return judgeStddev(o, *op)
 	}
 	v := judgeRanked(o, *op, op.Judged)
-	if v.result == v1alpha1.ObjectiveMet && op.Unheard > 0 && !metAtWorst(o, *op) {
+	if v.result == v1alpha1.ObjectiveMet && op.UncountedEvents > 0 && !metAtWorst(o, *op) {
 		return notJudged(v.got, leftOut(*op))
 	}
 	return v
 }
 
-// metAtWorst says whether it would be met had all events of which nobody has
-// heard come later than any other. A mean is not known then.
+// metAtWorst reports whether the objective would be met if every event that was not counted ranked last. For a mean
+// this is unknown.
 func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
-	return o.Statistic != spec.StatisticMean && judgeRanked(o, op, op.Feared).result == v1alpha1.ObjectiveMet
+	return o.Statistic != spec.StatisticMean && judgeRanked(o, op, op.JudgedAtWorst).result == v1alpha1.ObjectiveMet
 }
 
 func leftOut(op results.OperationSummary) string {
-	return fmt.Sprintf("It leaves out up to %s of requests that got no answer.", text.Plural(op.Unheard, "event"))
+	return fmt.Sprintf("It does not include up to %s of unanswered requests.", text.Plural(op.UncountedEvents, "event"))
 }
 
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
@@ -146,22 +143,22 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	lowest, highest := bounds(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
 	switch got := gotLatency(value); {
 	case !ok:
-		return notJudged("", fmt.Sprintf("No %s of %s could be had.", o.Statistic, o.Operation))
+		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("It falls on a failed request; %s of %s failed.", text.Plural(op.Failed, "request"), o.Operation))
+		return missed("failed", fmt.Sprintf("The value falls on a failed request; %s of %s failed.", text.Plural(op.Failed, "request"), o.Operation))
 	case lowest > limit:
 		return missed(got, "")
 	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
-		return notJudged(got, "Requests that were cut off at the end could have taken longer.")
+		return notJudged(got, "Requests that were unanswered at the end could have taken longer.")
 	case highest > limit:
-		return notJudged(got, fmt.Sprintf("The limit lies between %s and %s, where the true value can be.", text.Exact(lowest), text.Exact(highest)))
+		return notJudged(got, fmt.Sprintf("The true value lies between %s and %s, and so does the limit.", text.Exact(lowest), text.Exact(highest)))
 	default:
 		return met(got)
 	}
 }
 
-// bounds are the least and the greatest true value of a statistic. Mean and
-// maximum are exact; a percentile is off by the resolution of its histogram.
+// bounds returns the least and the greatest possible value of a statistic. Mean and maximum are exact; a percentile has
+// the error of its histogram.
 func bounds(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest time.Duration) {
 	if s == spec.StatisticMean || s == spec.StatisticMax {
 		return d, d
@@ -170,7 +167,7 @@ func bounds(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest ti
 	return time.Duration(float64(d) / (1 + e)), time.Duration(min(float64(d)*(1+e), longestTime))
 }
 
-// longestTime is below what a Duration holds, as a float64 can tell it.
+// longestTime is the longest Duration as a float64, rounded down.
 const longestTime = float64(1<<63 - 1<<10)
 
 func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
@@ -185,8 +182,7 @@ func gotLatency(v results.Value) string {
 	return text.Exact(v.Duration)
 }
 
-// judgeThroughput does not call a partial result missed: the part that is
-// missing could only have added to it.
+// judgeThroughput does not call a partial result missed: the missing part could only increase the throughput.
 func judgeThroughput(o v1alpha1.ThroughputObjective, known knownRate, s results.Summary) verdict {
 	limit := text.RateOf(float64(o.MinPerSecond))
 	switch got := text.RateOf(s.Throughput).String(); {
@@ -195,14 +191,14 @@ func judgeThroughput(o v1alpha1.ThroughputObjective, known knownRate, s results.
 	case text.RateOf(known.highest) < limit:
 		return missed(got, "")
 	case text.RateOf(known.lowest) < limit:
-		return notJudged(got, known.doubt(func(perSecond float64) string { return text.RateOf(perSecond).String() }))
+		return notJudged(got, known.concern(func(perSecond float64) string { return text.RateOf(perSecond).String() }))
 	default:
 		return met(got)
 	}
 }
 
-// judgeErrorRatio leaves open what would have become of requests that were cut
-// off: the objective is met only if it would be with all of them failed.
+// judgeErrorRatio counts unanswered requests as possible failures: the objective is met only if it would be met with
+// all of them failed.
 func judgeErrorRatio(o v1alpha1.ErrorRatioObjective, s results.Summary) verdict {
 	total := float64(s.Succeeded + s.Failed + s.Censored)
 	ratio := float64(s.Failed) / total * 1e6
@@ -212,7 +208,7 @@ func judgeErrorRatio(o v1alpha1.ErrorRatioObjective, s results.Summary) verdict 
 	case ratio > limit:
 		return missed(got, "")
 	case worst > limit:
-		return notJudged(got, fmt.Sprintf("%s cut off at the end could have failed.", text.Plural(s.Censored, "request")))
+		return notJudged(got, fmt.Sprintf("%s unanswered at the end could have failed.", text.Plural(s.Censored, "request")))
 	default:
 		return met(got)
 	}
@@ -246,7 +242,7 @@ func wanted(o v1alpha1.Objective) string {
 	return ""
 }
 
-// passed sums objectives up: one missed outweighs any that are Unknown.
+// passed combines the objectives: a missed objective outweighs Unknown ones.
 func passed(objectives []v1alpha1.ObjectiveStatus) *metav1.Condition {
 	missed := withResult(objectives, v1alpha1.ObjectiveMissed)
 	unknown := withResult(objectives, v1alpha1.ObjectiveUnknown)
@@ -265,7 +261,7 @@ func passed(objectives []v1alpha1.ObjectiveStatus) *metav1.Condition {
 	return c
 }
 
-// withResult names the objectives that ended so, with what they wanted and got.
+// withResult lists the objectives with this result, with their wanted and actual values.
 func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.ObjectiveResult) []string {
 	var out []string
 	for _, o := range objectives {
@@ -281,10 +277,10 @@ func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.Objective
 	return out
 }
 
-// judgeAchievedRate, as judgeThroughput, does not call a partial result missed.
+// judgeAchievedRate does not call a partial result missed, like judgeThroughput.
 func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l spec.Load, known knownRate, s results.Summary) verdict {
 	if l.Rate == nil {
-		return notJudged("", "The load had no load.rate of which a share could be reached.")
+		return notJudged("", "The run has no load.rate to compare with. Set load.rate, or remove this objective.")
 	}
 	limit := float64(o.MinPercent)
 	write := func(perSecond float64) string { return shareText(achieved(l, perSecond, s)) + " of load.rate" }
@@ -294,15 +290,14 @@ func judgeAchievedRate(o v1alpha1.AchievedRateObjective, l spec.Load, known know
 	case achieved(l, known.highest, s) < limit:
 		return missed(got, "")
 	case achieved(l, known.lowest, s) < limit:
-		return notJudged(got, known.doubt(write))
+		return notJudged(got, known.concern(write))
 	default:
 		return met(got)
 	}
 }
 
-// achieved is the share of the schedule that succeeded in its time, in percent:
-// of all requests that were due in a window of its own length; of the rate where
-// the window lasts until as many as were wanted are done.
+// achieved is the percentage of the schedule that succeeded in time. For a run bound by a duration it relates to all
+// requests that were due in the window; for a run bound by requests it relates to the rate.
 func achieved(l spec.Load, throughput float64, s results.Summary) float64 {
 	if l.Requests != nil {
 		return 100 * throughput / float64(l.Rate.PerSecond)
@@ -311,13 +306,13 @@ func achieved(l spec.Load, throughput float64, s results.Summary) float64 {
 	return 100 * completed / float64(s.Succeeded+s.Failed+s.Censored)
 }
 
-// knownRate is what is known of a throughput. Where requests bound the run, its length
-// is from the first start to the last response, each told by its own pod's clock, and as
-// uncertain as these are apart; but no less than any pod's own window.
+// knownRate is a throughput with its uncertainty. The length of a run bound by requests is from the first start to the
+// last response. Different pods measure these with their own clocks, so the length is uncertain by the difference of
+// the clocks. It is at least as long as the longest window of a pod.
 type knownRate struct {
-	// lowest and highest are between which two the true rate lies, per second.
+	// lowest and highest bound the true rate, per second.
 	lowest, highest float64
-	// apart is how far the clocks are apart.
+	// apart is the difference between the clocks.
 	apart time.Duration
 }
 
@@ -334,22 +329,20 @@ func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
 	}
 }
 
-// doubt says why a limit between the two cannot be judged; write writes a rate as the
-// objective does.
-func (k knownRate) doubt(write func(perSecond float64) string) string {
-	return fmt.Sprintf("The pods' clocks are %s apart, and the length of the run is told by them: the truth lies between %s and %s. "+
-		"Synchronise the nodes' clocks, or bound the load by durationSeconds, which each pod measures by its own clock.",
+// concern explains why a limit between lowest and highest cannot be judged. write formats a rate like the objective.
+func (k knownRate) concern(write func(perSecond float64) string) string {
+	return fmt.Sprintf("The pods' clocks are %s apart, and the run's length is computed from them: the true value lies between %s and %s. "+
+		"Synchronize the nodes' clocks, or bound the load by durationSeconds, which each pod measures with its own clock.",
 		text.Exact(k.apart), write(k.lowest), write(k.highest))
 }
 
-// shareText is rounded down to hundredths, so that a share just below a limit
-// never looks like it.
+// shareText rounds down to hundredths, so that a share just below a limit is not shown as the limit.
 func shareText(share float64) string {
 	return strconv.FormatFloat(math.Floor(share*100)/100, 'f', -1, 64) + " %"
 }
 
-// judgeStartSkew: when a pod started is known by its own clock alone, so that the
-// true distance of two starts is as uncertain as their clocks are apart.
+// judgeStartSkew: each start is measured with the pod's own clock, so the true skew is uncertain by the difference of
+// the clocks.
 func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s results.Summary) verdict {
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
 	lowest, highest := max(s.StartSkew-apart, 0), s.StartSkew+apart
@@ -357,15 +350,15 @@ func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s result
 	case lowest > limit:
 		return missed(got, "")
 	case highest > limit:
-		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and starts are told by them: the limit lies between %s and %s, where the true value can be.",
+		return notJudged(got, fmt.Sprintf("The pods' clocks are %s apart, and each start is measured with them: the true value lies between %s and %s, and so does the limit.",
 			text.Exact(apart), text.Exact(lowest), text.Exact(highest)))
 	default:
 		return met(got)
 	}
 }
 
-// clocksApart is how far the clocks of any two of the pods are apart at least. One
-// of which that is not known is taken to be right.
+// clocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown
+// offset counts as right.
 func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
 	var offsets []int64
 	for _, p := range pods {
@@ -381,16 +374,15 @@ func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
 	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
 }
 
-// judgeStddev: how far the latency of a failed or a cut-off request is from the
-// mean is not known.
+// judgeStddev: the latency of a failed or unanswered request, and so its distance from the mean, is unknown.
 func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
 	got := text.Exact(op.Latency.Stddev)
 	switch {
 	case op.Succeeded == 0:
 		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
 	case op.Failed+op.Censored > 0:
-		return notJudged(got, fmt.Sprintf("%s failed or cut off, whose latency is not known.", text.Plural(op.Failed+op.Censored, "request")))
-	case op.Unheard > 0:
+		return notJudged(got, fmt.Sprintf("%s failed or unanswered; their latency is not known.", text.Plural(op.Failed+op.Censored, "request")))
+	case op.UncountedEvents > 0:
 		return notJudged(got, leftOut(op))
 	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
 		return missed(got, "")

@@ -100,8 +100,8 @@ func TestJudgeWithoutObjectivesOrNumbers(t *testing.T) {
 	}
 }
 
-// A value must never look like the limit that it misses.
-func TestGotIsToldApartFromWanted(t *testing.T) {
+// A value must never be shown as equal to the limit that it misses.
+func TestGotDiffersFromWanted(t *testing.T) {
 	for limit := int64(1); limit < 5_000_000; limit = limit*3 + 7 {
 		at := time.Duration(limit) * time.Microsecond
 		if text.Exact(at+1) == text.Exact(at) {
@@ -110,7 +110,7 @@ func TestGotIsToldApartFromWanted(t *testing.T) {
 	}
 }
 
-// What was measured meets the objective, but it is not what was asked for.
+// The measured numbers meet the objective, but they are not from the whole workload.
 func TestJudgePassesOnlyWholeRuns(t *testing.T) {
 	stopped := runtest.Measured(0, 100)
 	stopped.Stopped = true
@@ -135,7 +135,7 @@ func TestJudgePassesOnlyWholeRuns(t *testing.T) {
 	}
 }
 
-// What is shown is what was judged.
+// The shown value is the judged value.
 func TestAThroughputJustBelowItsLimit(t *testing.T) {
 	for want, perSecond := range map[v1alpha1.ObjectiveResult]float64{
 		v1alpha1.ObjectiveMet:    1000,

@@ -15,8 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// A warning that comes last is told, however many there are, and however long it
-// is; the schema of status counts characters.
+// AppendWarning keeps the last warning for any number and length of warnings. The schema of status counts characters.
 func TestAppendWarning(t *testing.T) {
 	var warnings []string
 	for i := range 2 * v1alpha1.MaxWarnings {
@@ -34,19 +33,18 @@ func TestWarningsGroupDigits(t *testing.T) {
 	s.Watch = results.Watch{Watchers: 1, Expected: 1_234_567, Missed: 12_345, Cancelled: 1_000, Resumed: 2_000, Duplicate: 3_000}
 	wanted := map[string]bool{"12,345 of 1,234,567": false, "1,000 times": false, "2,000 times": false, "3,000 events": false}
 	for _, w := range Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})) {
-		for says := range wanted {
-			wanted[says] = wanted[says] || strings.Contains(w, says)
+		for part := range wanted {
+			wanted[part] = wanted[part] || strings.Contains(w, part)
 		}
 	}
-	for says, found := range wanted {
+	for part, found := range wanted {
 		if !found {
-			t.Errorf("no warning says %q", says)
+			t.Errorf("no warning says %q", part)
 		}
 	}
 }
 
-// pod has a window that goes from start to end after that of others, in which it
-// succeeded n times.
+// pod is a pod with a window from start to end and n successes.
 func pod(start, end time.Duration, n int) *results.Snapshot {
 	s := &results.Snapshot{
 		RunUID: "a", Transport: spec.TransportClient, Stage: results.StageDone,
@@ -70,7 +68,7 @@ func requestBound(start, last time.Duration, n int) *results.Snapshot {
 	return s
 }
 
-// targeted is a pod whose target, of members of these versions, tells no quota.
+// targeted is a pod whose target has members of these versions, without a quota.
 func targeted(estimate int64, versions ...string) *results.Snapshot {
 	s := pod(0, 10*time.Second, 9)
 	s.Target = &results.Target{WriteEstimateBytes: estimate}
@@ -103,21 +101,21 @@ func TestWarnings(t *testing.T) {
 		"two transports": {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
 		"two versions":   {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
 		"an election":    {[]*results.Snapshot{elected}, []string{"the leader changed"}},
-		"no quota":       {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 told no quota"}},
+		"no quota":       {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 reported no quota"}},
 		"no estimate":    {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},
 		"left out":       {[]*results.Snapshot{short}, []string{"service time"}},
 		"no exact timer": {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"up to a millisecond late"}},
 		"coarse":         {[]*results.Snapshot{coarse}, []string{"2.19%"}},
-		"rules that nobody watched": {
+		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
-			[]string{"Alarm of guard.stopOn was not watched all the time: c", "WALFsync of guard.stopOn was not watched all the time: a"},
+			[]string{"Alarm of guard.stopOn was not checked all the time: c", "WALFsync of guard.stopOn was not checked all the time: a"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Warnings(runtest.Puts(), results.Summarize(tc.pods))
-			ok := slices.EqualFunc(tc.want, got, func(part, said string) bool {
-				return strings.Contains(said, part) && len(said) <= text.MaxBytes
+			ok := slices.EqualFunc(tc.want, got, func(part, warning string) bool {
+				return strings.Contains(warning, part) && len(warning) <= text.MaxBytes
 			})
 			if !ok {
 				t.Errorf("got %q, wanted %q in them", got, tc.want)
@@ -126,18 +124,18 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// The reasons reach people also where nothing is judged.
-func TestWhatWasNotSeenIsAWarning(t *testing.T) {
+// The reasons are also reported if there are no objectives.
+func TestMissingObservationsAreWarnings(t *testing.T) {
 	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Unseen: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
 	got := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
-	for _, says := range []string{"no majority", "Version", "no answer"} {
-		if !strings.Contains(got, says) {
-			t.Errorf("warnings %q say nothing of %q", got, says)
+	for _, part := range []string{"no majority", "Version", "no answer"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("warnings %q do not contain %q", got, part)
 		}
 	}
 }
 
-func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
+func TestEachProblemOfAWatchIsAWarning(t *testing.T) {
 	tests := map[string]struct {
 		watch results.Watch
 		want  []string
@@ -145,9 +143,9 @@ func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
 		"none":      {results.Watch{Watchers: 1, Expected: 10}, nil},
 		"missed":    {results.Watch{Expected: 10, Missed: 4}, []string{"missed 4 of 10"}},
 		"duplicate": {results.Watch{Duplicate: 3}, []string{"3 events twice"}},
-		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times; they were opened anew, and lost no event by that but"}},
+		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times; they were opened again and lost only events that had been compacted"}},
 		"resumed":   {results.Watch{Resumed: 7}, []string{"resumed 7 times"}},
-		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"since 2.5s after the start of the window"}},
+		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"replays stopped 2.5s after the start of the window"}},
 		"replayed":  {results.Watch{Replays: 7}, nil},
 	}
 	for name, tc := range tests {
@@ -172,7 +170,7 @@ func TestEachTroubleOfAWatchIsAWarning(t *testing.T) {
 	}
 }
 
-func TestWhatDidNotHappenIsAWarning(t *testing.T) {
+func TestMissingDisturbancesAreWarnings(t *testing.T) {
 	never, always := results.Summary{Length: 2500 * time.Millisecond}, results.Summary{Disturbances: runtest.Compacted(3 * time.Second)}
 	always.Disturbances[spec.DisturbanceDefragment] = &results.Disturbance{Count: 1}
 	all := results.Summary{Disturbances: map[spec.DisturbanceType]*results.Disturbance{
@@ -183,7 +181,7 @@ func TestWhatDidNotHappenIsAWarning(t *testing.T) {
 		want    []string
 	}{
 		"none":     {never, []string{"no disturbance of type Compact: the first was due 3 s after", "of type Defragment: the first was due 4 s after"}},
-		"left out": {always, []string{"of type Compact, 3 disturbances left out, because the one before still went on: one took up to 2s, and everySeconds is 3"}},
+		"left out": {always, []string{"of type Compact, 3 disturbances skipped because the previous one was still running: one took up to 2s, and everySeconds is 3"}},
 		"all":      {all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,16 +2,15 @@ package workload
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// choice turns operation n, and 64 random bits that belong to it, into the
-// number of a key.
+// choice maps operation n, and 64 random bits for it, to the number of a key.
 type choice interface {
 	key(n int64, random uint64) int64
 }
 
-// million is what shares are parts of.
+// million is the unit of shares.
 const million = 1_000_000
 
-// newChoice chooses among the keys with which a request can begin.
+// newChoice returns the choice of the first key of a request.
 func newChoice(k spec.Keys, firsts int64, seed uint64) choice {
 	count := uint64(max(firsts, 1))
 	switch k.Distribution {
@@ -30,7 +29,7 @@ func newChoice(k spec.Keys, firsts int64, seed uint64) choice {
 	}
 }
 
-// sequential takes one key after the other, and begins again after the last.
+// sequential takes the keys in order, and starts again after the last.
 type sequential struct{ count int64 }
 
 func (s sequential) key(n int64, _ uint64) int64 { return n % s.count }
@@ -45,7 +44,7 @@ type uniform struct{ count uint64 }
 
 func (u uniform) key(_ int64, random uint64) int64 { return int64(below(random, u.count)) }
 
-// zipfKeys takes keys by Zipf's law, the ranks scattered over the key space.
+// zipfKeys takes keys by Zipf's law, with the ranks scattered over the key space.
 type zipfKeys struct {
 	zipf
 	scatter
@@ -62,7 +61,7 @@ type hotSpot struct {
 }
 
 func (h *hotSpot) key(_ int64, random uint64) int64 {
-	// The bits that decide which share it is do not decide which key.
+	// The bits that decide the share must not decide the key.
 	which := mix(random)
 	if below(random, million) < h.requestsPerMillion {
 		return h.of(below(which, h.hot))

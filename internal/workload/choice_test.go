@@ -9,7 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// zipfOf and hotSpotOf read keys of which some are in demand.
+// zipfOf and hotSpotOf read keys with a skewed distribution.
 func zipfOf(count int64, thousandths int) Run {
 	return readsOf(spec.Keys{
 		Count: count, SizeBytes: 10, Distribution: spec.ZipfLaw, Zipf: &spec.Zipf{Exponent: spec.DecimalOf(float64(thousandths) / 1000)},
@@ -27,9 +27,8 @@ func readsOf(k spec.Keys) Run {
 	return runOf(spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, Keys: k}})
 }
 
-// excess is by how many standard deviations the χ² of drawn counts is above
-// what it is on average, if each rank has its probability. Ranks that are
-// expected too seldom for χ² are taken together.
+// excess is by how many standard deviations the χ² of drawn counts exceeds its mean, given the probability of each
+// rank. Rare ranks are combined.
 func excess(counts []int, probability func(rank int) float64, draws int) float64 {
 	var chi, got, want float64
 	bins := -1
@@ -68,8 +67,8 @@ func TestRanksFollowZipfsLaw(t *testing.T) {
 	}
 }
 
-// With a thousand million keys the first ranks have their share, too.
-func TestZipfOfAGreatKeySpace(t *testing.T) {
+// With a thousand million keys, the first ranks have the right share too.
+func TestZipfOfALargeKeySpace(t *testing.T) {
 	const count, draws = 1_000_000_000, 200_000
 	for _, exponent := range []float64{0.5, 0.99, 1, 1.2} {
 		z := newZipf(count, exponent)
@@ -119,8 +118,8 @@ func TestAScatterIsABijection(t *testing.T) {
 	}
 }
 
-// The hottest ranks lie all over the key space, and not beside each other.
-func TestAScatterScatters(t *testing.T) {
+// The hottest ranks are spread over the key space.
+func TestTheHottestKeysAreSpread(t *testing.T) {
 	const count, hottest, parts = 1_000_000, 20_000, 100
 	for seed := range uint64(5) {
 		s := newScatter(count, seed)
@@ -137,15 +136,14 @@ func TestAScatterScatters(t *testing.T) {
 		if e := excess(counts[:], uniformly, hottest); e > 5 {
 			t.Errorf("seed %d: χ² of the parts of the key space is %.1f standard deviations above its mean", seed, e)
 		}
-		// 0.2 % of all pairs are so near.
+		// 0.2 % of all pairs are this near.
 		if neighbours > 2*hottest/500 {
 			t.Errorf("seed %d: %d of %d neighbours stay near each other", seed, neighbours, hottest)
 		}
 	}
 }
 
-// Keys by Zipf's law have the demand that their ranks have, under a seed that
-// decides which key has which.
+// Under Zipf's law, keys have the frequencies of their ranks. The seed decides which key has which rank.
 func TestZipfKeys(t *testing.T) {
 	const keys, draws = 1_000, 100_000
 	a, b := zipfOf(keys, 990), zipfOf(keys, 990)
@@ -163,7 +161,7 @@ func TestZipfKeys(t *testing.T) {
 	}
 	slices.Sort(one)
 	slices.Reverse(one)
-	// The ranking by demand is the ranking by Zipf's law, but for chance.
+	// The ranking by frequency is the ranking by Zipf's law, except for random variation.
 	for _, rank := range []int{1, 2, 5, 10} {
 		want := draws * math.Pow(float64(rank), -0.99) / harmonic(keys, 0.99)
 		if got := float64(one[rank-1]); math.Abs(got-want) > 6*math.Sqrt(want) {

@@ -41,8 +41,8 @@ func (k contending) checkNames(r *Run, field string) []error {
 	}
 }
 
-// After returns what a client does after an operation that has succeeded, as
-// part of the same request, and how long it waits before.
+// After returns the second half of a request, which follows an operation that has succeeded, and how long the client
+// waits before it.
 func (w *Workload) After(op Operation) (next Operation, hold time.Duration, ok bool) {
 	c := w.contest
 	if c == nil || op.Kind != c.win {
@@ -51,17 +51,16 @@ func (w *Workload) After(op Operation) (next Operation, hold time.Duration, ok b
 	return Operation{Kind: c.giveUp, Subject: OnName}, c.hold, true
 }
 
-// ContestName returns the name for which the client with this global number
-// contends: neighbours in number contend for different names, so that the
-// contenders of any two names differ by one at most. All names have one length.
+// ContestName returns the name for which the client with this global number contends. Clients with neighbouring numbers
+// contend for different names, so the numbers of contenders of any two names differ by one at most. All names have the
+// same length.
 func (r *Run) ContestName(client int) string {
 	names := max(r.kind().contest().names, 1)
 	digits := len(strconv.Itoa(names - 1))
 	return fmt.Sprintf("%s%0*d", r.LockPrefix(), digits, client%names)
 }
 
-// ContestKey returns the key of a client that contends for a name: clientv3 puts
-// the lease after it.
+// ContestKey returns the key of a client that contends for a name; clientv3 appends the lease to it.
 func (r *Run) ContestKey(client int) string {
 	return fmt.Sprintf("%s/%x", r.ContestName(client), r.LeaseID(LeaseOfClient, int64(client)))
 }

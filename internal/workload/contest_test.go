@@ -23,7 +23,7 @@ func standing(e spec.Election) func(*Run) {
 	}
 }
 
-func TestWhatIsWonIsGivenUpAfterAHold(t *testing.T) {
+func TestALockIsReleasedAfterTheHold(t *testing.T) {
 	for workload, tc := range map[spec.WorkloadType]struct {
 		change func(*Run)
 		want   []spec.Operation
@@ -69,8 +69,8 @@ func TestNothingFollowsAnOperationOnKeys(t *testing.T) {
 	}
 }
 
-// Clients are dealt out to names, and all names lie in the run's prefix.
-func TestClientsAreDealtOutToNames(t *testing.T) {
+// Clients are spread over names, and all names lie in the run's prefix.
+func TestClientsAreSpreadOverNames(t *testing.T) {
 	r := valid()
 	locking(spec.Lock{Names: 11})(&r)
 	contenders, keys := map[string]int{}, map[string]bool{}

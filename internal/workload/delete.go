@@ -21,15 +21,14 @@ func (deletion) at(w *Workload, stream Stream, n int64) Operation {
 	return Operation{Kind: spec.OperationDelete, Key: w.key(stream, n), Value: n, Needs: 1}
 }
 
-// begin takes each key once: a choice that gives any key the same probability
-// would take some twice.
+// begin replaces a uniform choice, which would take some keys twice, by a random order.
 func (k deletion) begin(w *Workload) {
 	if k.keyed.begin(w); k.space.Distribution == spec.Uniform {
 		w.choice = &shuffled{newScatter(uint64(k.space.Count), w.seed)}
 	}
 }
 
-// growth: what a deletion leaves has no value.
+// growth: a deletion leaves a tombstone without a value.
 func (k deletion) growth(r *Run) (preload, request float64, known bool) {
 	return float64(k.space.Count) * k.entry(r), entryBytes(k.keyBytes(r)), true
 }

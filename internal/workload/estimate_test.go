@@ -7,7 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// The keys of a preload that is small beside the load.
+// The keys of a preload that is small compared with the load.
 var fewKeys = spec.Keys{Count: 5000, SizeBytes: 8, Distribution: spec.Sequential}
 
 func TestWriteEstimate(t *testing.T) {
@@ -20,7 +20,7 @@ func TestWriteEstimate(t *testing.T) {
 	}
 	tests := map[string]struct {
 		change func(*Run)
-		// entries that are written, and how many of them a page takes
+		// entries that are written, and how many of them fit on a page
 		entries, perPage int64
 	}{
 		"puts by number":     {func(r *Run) {}, 100_000, 10},
@@ -71,7 +71,7 @@ func TestWriteEstimate(t *testing.T) {
 	}
 }
 
-func TestWriteEstimateOfGreatEntries(t *testing.T) {
+func TestWriteEstimateOfLargeEntries(t *testing.T) {
 	r := valid()
 	r.Workload.Put.Values.SizeBytes, r.Load.Requests = 10_000, new(int64(10))
 	if got, _ := r.WriteEstimate(); got != 10*3*4096 {
@@ -83,7 +83,7 @@ func TestWriteEstimateOfGreatEntries(t *testing.T) {
 	}
 }
 
-// A run of values that are mostly short is not refused for the longest.
+// A run with mostly short values is not refused because of the longest.
 func TestWriteEstimateOfLengthsThatDiffer(t *testing.T) {
 	r := valid()
 	r.Workload.Put.Values.SizeBytes, r.Load.Requests = 1_000_000, new(int64(1000))
@@ -94,8 +94,7 @@ func TestWriteEstimateOfLengthsThatDiffer(t *testing.T) {
 	}
 }
 
-// What deletes leaves a key without a value, and the objects of a cluster have the
-// lengths of their kinds.
+// A deletion leaves a key without a value, and the objects of a cluster have the lengths of their kinds.
 func TestWriteEstimateOfEntriesThatDiffer(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Run)
@@ -104,8 +103,8 @@ func TestWriteEstimateOfEntriesThatDiffer(t *testing.T) {
 		"deletions": {func(r *Run) {
 			r.Workload = spec.Workload{Type: spec.WorkloadDelete, Delete: &spec.Delete{Keys: someKeys, Values: someValues}}
 		}, 100_000*4096/10 + 100_000*4096/40},
-		// In a minute 300 leases are renewed, 5 to a page, and 30 pods of two pages
-		// written, 6 keys of pods left by deletions, and 30 events written.
+		// In a minute, 300 leases are renewed, 5 to a page; 30 pods of two pages are written; deletions leave 6 keys of
+		// pods; and 30 events are written.
 		"a cluster": {
 			serving(func(*Run) {}),
 			50*4096/5. + 1500*2*4096 + 100_000*(300*4096/5.+30*2*4096+6*4096/28.+30*4096/4.)/373,
@@ -122,8 +121,8 @@ func TestWriteEstimateOfEntriesThatDiffer(t *testing.T) {
 	}
 }
 
-// What expires is written before, as far as the run tells how often.
-func TestStormsAreExpectedToWrite(t *testing.T) {
+// Keys that expire are written before, as often as the run's settings determine.
+func TestWriteEstimateOfExpiringKeys(t *testing.T) {
 	r := valid()
 	forSeconds(&r, 60)
 	r.Load.Rate = &spec.Rate{PerSecond: 10}
@@ -135,11 +134,11 @@ func TestStormsAreExpectedToWrite(t *testing.T) {
 	}
 	r.Load.Requests, r.Load.DurationSeconds = new(int64(100)), nil
 	if _, ok := r.WriteEstimate(); ok {
-		t.Error("nobody knows how many storms a number of requests takes")
+		t.Error("got an estimate for a load bound by requests, wanted none: the number of storms is unknown")
 	}
 }
 
-func TestOnlyTheWarmUpOfAClosedLoopIsUncounted(t *testing.T) {
+func TestWritesMore(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Run)
 		want   bool

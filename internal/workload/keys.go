@@ -14,7 +14,7 @@ type KeyWriter struct {
 	size, digits int
 }
 
-// KeyWriter returns what writes the run's keys.
+// KeyWriter returns a writer for the run's keys.
 func (r *Run) KeyWriter() KeyWriter {
 	k := r.Keys()
 	return KeyWriter{prefix: r.Prefix, size: int(k.SizeBytes), digits: len(strconv.FormatInt(k.Count-1, 10))}
@@ -23,9 +23,8 @@ func (r *Run) KeyWriter() KeyWriter {
 // KeyBytes is the length of every key, with the run's prefix.
 func (k *KeyWriter) KeyBytes() int { return len(k.prefix) + k.size }
 
-// AppendKey appends the key with this number: the run's prefix and keys.sizeBytes
-// decimal digits, so that keys sort by their numbers. A number of more digits is
-// written in full.
+// AppendKey appends the key with this number: the run's prefix and keys.sizeBytes decimal digits, so that keys sort by
+// their numbers. A number with more digits is written in full.
 func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
 	dst = append(dst, k.prefix...)
 	for range k.size - k.digits {
@@ -39,17 +38,17 @@ func (k *KeyWriter) AppendKey(dst []byte, key int64) []byte {
 	return append(dst, number...)
 }
 
-// The limits of the API and above: sums and products of what a plan may hold do not
-// overflow, and nothing that is done for each of them takes for ever.
+// The limits of the API or above. Within them, sums and products of a plan's numbers do not overflow, and loops over
+// them end in reasonable time.
 const (
 	maxKeys     = 1_000_000_000
 	maxKeyBytes = 4096
-	// maxValueBytes is that of etcd's largest request.
+	// maxValueBytes is the size of etcd's largest request.
 	maxValueBytes = 1536 << 10
 	maxSeconds    = 7 * 24 * 60 * 60
 )
 
-// checkKeys returns everything that keeps keys and values from being used, joined.
+// checkKeys returns all errors of keys and values, joined.
 func checkKeys(k spec.Keys, v spec.Values) []error {
 	return []error{
 		Wanted(k.Count >= 1 && k.Count <= maxKeys, "keys.count", fmt.Sprintf("1 to %d", maxKeys), k.Count),

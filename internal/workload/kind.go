@@ -6,68 +6,64 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// kind is what the program asks of one type of workload. base answers what is
-// alike for most of them.
+// kind describes one type of workload. base has the methods that most types share.
 type kind interface {
-	// keys are those that requests choose from, and values what is written to
-	// them. A Count of 0 says that requests choose from none.
+	// keys are the keys that requests choose from, and values the values that they write. A Count of 0 means that
+	// requests choose no keys.
 	keys() spec.Keys
 	values() spec.Values
-	// operations are what is measured.
+	// operations are the measured operations.
 	operations() []spec.Operation
-	// begin readies a Workload to compute operations.
+	// begin prepares a Workload to compute operations.
 	begin(w *Workload)
 	// at returns operation n of a stream.
 	at(w *Workload, stream Stream, n int64) Operation
-	// preload is how many operations come before the load, and each of them.
+	// preload is the number of operations before the load, and preloaded returns one of them.
 	preload(r *Run) int64
 	preloaded(w *Workload, number int64) Operation
-	// growth is how many bytes the preload, and each request on average, add to the
-	// database of each member; known is false where nothing is known of that.
+	// growth is how many bytes the preload, and each request on average, add to the database of each member; known is
+	// false if that is unknown.
 	growth(r *Run) (preload, request float64, known bool)
-	// check returns everything that keeps the workload from being run, and the rest
-	// of the run from fitting it.
+	// check returns all errors of the workload, and of the run's other settings for it.
 	check(r *Run) []error
 
-	// unary: each request is answered once, so that it needs no stream.
+	// unary: each request has exactly one response, so it needs no stream.
 	unary() bool
-	// width is how many keys that follow each other a request covers.
+	// width is how many consecutive keys a request covers.
 	width() int64
-	// several is how many keys an operation on several has, and writePercent how many
-	// of a hundred of them it writes.
+	// several is how many keys an operation on several has, and writePercent the percentage of them that it writes.
 	several() int
 	writePercent() int
 	consistency() spec.Consistency
-	// contest is for what clients contend; nil if for nothing.
+	// contest describes the names that clients contend for; nil if there are none.
 	contest() *contest
-	// sessions: each client has a lease that its locks are attached to.
+	// sessions: each client has a lease to which its locks are attached.
 	sessions() bool
-	// leases is how many leases the run grants on purpose, and -1 if it grants some
-	// as it goes.
+	// leases is how many leases the workload itself grants; -1 if the number is not known in advance.
 	leases(r *Run) int64
-	// watch is who watches the load; nil if nobody does.
+	// watch describes the watchers of the load; nil if there are none.
 	watch() *watch
-	// watchers are a pod's, by the streams that carry them.
+	// watchers returns a pod's watchers, by stream.
 	watchers(w *Workload, pod int) [][]Watcher
-	// words are how people read the result.
+	// words are the terms that describe the result.
 	words() Words
 }
 
-// Words are how people read the result of a workload.
+// Words are the terms that describe the result of a workload.
 type Words struct {
-	// Done is the heading of how many requests were done, Written that where each
-	// one wrote a key of its own, and Rate that of their rate, as on etcd's page.
+	// Done is the heading of the number of requests, Written the heading if each request wrote its own key, and Rate
+	// the heading of the rate, as on etcd's page.
 	Done, Written, Rate string
-	// Succeeded: what failed is not counted as done.
+	// Succeeded: failed requests do not count as done.
 	Succeeded bool
-	// Targets: the members that received the load are worth a column. Else the
-	// consistency of reads is, if there are any.
+	// Targets: the result has a column for the members that received the load. Otherwise it has one for the consistency
+	// of reads, if there are reads.
 	Targets bool
-	// Names are what etcd's own benchmark calls what it measures alike.
+	// Names are the names that etcd's own benchmark uses for the same measurements.
 	Names map[spec.Operation]string
 }
 
-// base is a kind that reads and writes nothing.
+// base is a kind without reads and writes.
 type base struct{}
 
 func (base) keys() spec.Keys                                    { return spec.Keys{} }
@@ -91,8 +87,7 @@ func (base) operations() []spec.Operation                       { return nil }
 func (base) at(*Workload, Stream, int64) Operation              { return Operation{} }
 func (base) words() Words                                       { return Words{Done: "REQUESTS", Rate: "QPS"} }
 
-// keyed is a kind whose requests choose from keys. They are there before the load
-// unless it says otherwise.
+// keyed is a kind whose requests choose from keys. The keys are preloaded unless the kind says otherwise.
 type keyed struct {
 	base
 	space  spec.Keys
@@ -111,20 +106,20 @@ func (k keyed) preloaded(_ *Workload, number int64) Operation { return Write(num
 
 func (k keyed) check(*Run) []error { return checkKeys(k.space, k.stored) }
 
-// Write is the operation that writes one key.
+// Write returns the operation that writes one key.
 func Write(key, value int64) Operation {
 	return Operation{Kind: spec.OperationPut, Key: key, Value: value, Writes: true}
 }
 
-// get1 reads the keys that a request covers, all of which must be there.
+// get1 reads the keys that a request covers, all of which must exist.
 func get1(w *Workload, stream Stream, n int64) Operation {
 	return Operation{Kind: spec.OperationRange, Key: w.key(stream, n), Value: n, Needs: w.kind.width()}
 }
 
-// contest is for what clients contend, each for one name all the time.
+// contest describes the names that clients contend for. Each client always contends for the same one.
 type contest struct {
 	names int
-	// win and giveUp are the two halves of a request, and hold lies between them.
+	// win and giveUp are the two halves of a request; hold is the time between them.
 	win, giveUp spec.Operation
 	hold        time.Duration
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// traits are what follows from a workload, but for the requests themselves.
+// traits are the properties of a workload other than its requests.
 type traits struct {
 	Operations []spec.Operation
-	// Preload is how many operations come before the load.
+	// Preload is the number of operations before the load.
 	Preload int64
-	// Fast: the transport of that name carries it. Stale: its reads are serializable.
+	// Fast: the transport Fast supports it. Stale: its reads are serializable.
 	Fast, Stale bool
-	// Leases is how many leases are granted, as far as is known.
+	// Leases is how many leases are granted, as far as it is known.
 	Leases                         int64
 	UsesLeases, Sessions, Contends bool
 	Registry, Marked, History      bool
-	// Carriers are the connections, and Watchers all watchers, of the three pods.
+	// Carriers is the number of connections, and Watchers of all watchers, of the three pods.
 	Carriers, Watchers int
 	Drain              time.Duration
-	// Words are empty where they are those of most workloads.
+	// Words are empty if they are those of most workloads.
 	Words Words
 }
 
@@ -47,7 +47,7 @@ func traitsOf(r Run) traits {
 	return out
 }
 
-func TestWhatFollowsFromAWorkload(t *testing.T) {
+func TestTraitsOfEachWorkload(t *testing.T) {
 	const timeout, keys = 10 * time.Second, 100_000
 	reads := func(s spec.Range) func(*Run) {
 		s.Keys = someKeys
@@ -154,7 +154,7 @@ func TestWhatFollowsFromAWorkload(t *testing.T) {
 	}
 	for kind := range kinds {
 		if !seen[kind] {
-			t.Errorf("nobody says what follows from %s", kind)
+			t.Errorf("no test case has the traits of %s", kind)
 		}
 	}
 }

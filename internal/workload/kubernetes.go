@@ -6,26 +6,25 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Cluster is what a Kubernetes cluster has and sends. docs/workloads.md says where
-// each number is from.
+// Cluster has the objects and the requests of a Kubernetes cluster. docs/workload-kubernetes.md gives the source of each
+// number.
 type Cluster struct {
-	// Nodes and Pods that there are; as many pods are created as deleted.
+	// Nodes and Pods are the numbers of objects; as many pods are created as deleted.
 	Nodes, Pods int64
-	// PerMinute is what the cluster writes and lists in a minute of its life.
+	// PerMinute has the cluster's requests per minute.
 	PerMinute Minute
 	// The lengths of objects in bytes.
 	LeaseBytes, PodBytes, EventBytes int
 }
 
-// Minute is how often each request comes in a minute. Requests are mixed in this
-// proportion, whatever the load's rate.
+// Minute is how often each request occurs in a minute. Requests are mixed in this proportion at any rate of the load.
 type Minute struct {
-	// LeaseUpdates renew the leases of nodes: each client pod those of the nodes
-	// whose numbers are its index modulo the client pods, in turn.
+	// LeaseUpdates renew the leases of nodes. Each client pod renews, in turn, those of the nodes whose numbers are its
+	// index modulo the client pods.
 	LeaseUpdates int64
-	// PodCreates is how many pods are created, and how many are deleted.
+	// PodCreates is the number of creations, and also of deletions.
 	PodCreates, PodUpdates, Events int64
-	// ListsBy500 and ListsBy10000 read all pods, in pages of that many.
+	// ListsBy500 and ListsBy10000 list all pods, in pages of that size.
 	ListsBy500, ListsBy10000 int64
 }
 
@@ -51,7 +50,7 @@ const (
 // nodesOf is how many nodes a cluster of each size has.
 var nodesOf = map[spec.ClusterSize]int64{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000}
 
-// ClusterOf is the cluster of a size; the zero Cluster if there is none such.
+// ClusterOf returns the cluster of a size; the zero Cluster if the size is unknown.
 func ClusterOf(size spec.ClusterSize) Cluster {
 	nodes := nodesOf[size]
 	creates := nodes * podCreatesPer50Nodes / 50
@@ -66,8 +65,7 @@ func ClusterOf(size spec.ClusterSize) Cluster {
 	}
 }
 
-// kubernetes sends what the API servers of a cluster send, each client pod as one
-// of them.
+// kubernetes sends the requests of a cluster's API servers. Each client pod acts as one API server.
 type kubernetes struct {
 	base
 	cluster Cluster
@@ -96,10 +94,10 @@ func (k kubernetes) preload(*Run) int64 { return k.cluster.Nodes + k.cluster.Pod
 
 func (kubernetes) preloaded(w *Workload, number int64) Operation { return w.registry.preload(number) }
 
-// objectKeyBytes is the length of an object's key after the prefix, about.
+// objectKeyBytes is the approximate length of an object's key after the prefix.
 const objectKeyBytes = 45
 
-// growth: what a deletion leaves has no value.
+// growth: a deletion leaves a tombstone without a value.
 func (k kubernetes) growth(r *Run) (preload, request float64, known bool) {
 	c, key := k.cluster, len(r.Prefix)+objectKeyBytes
 	lease, pod, event := entryBytes(key+c.LeaseBytes), entryBytes(key+c.PodBytes), entryBytes(key+c.EventBytes)
@@ -108,30 +106,29 @@ func (k kubernetes) growth(r *Run) (preload, request float64, known bool) {
 	return float64(c.Nodes)*lease + float64(c.Pods)*pod, minute / float64(max(m.total(), 1)), true
 }
 
-// leases: events expire by leases, which are granted as it goes.
+// leases: events expire with leases, which are granted during the load.
 func (kubernetes) leases(*Run) int64 { return leasesAsItGoes }
 
 func (kubernetes) watch() *watch { return &watch{marked: true} }
 
-// watchers are one of each resource, as an API server has them.
+// watchers are one for each resource, as in an API server.
 func (kubernetes) watchers(w *Workload, _ int) [][]Watcher {
 	var all []Watcher
 	for _, resource := range Resources {
 		key := w.AppendResource(nil, resource)
-		// The key after all that begin like it: its last byte is a slash.
+		// The first key after all keys with this prefix, whose last byte is a slash.
 		end := append(key[:len(key)-1:len(key)-1], '/'+1)
 		all = append(all, Watcher{What: int64(resource), Key: key, End: end, PrevKV: true, Reflect: true})
 	}
 	return [][]Watcher{all}
 }
 
-// podsPerCreate is how many pods there are at least for each one that a client pod
-// creates in a minute: what is left of them without a margin can be written.
+// podsPerCreate is the minimum number of pods for each pod that a client pod creates in a minute. Of these pods, those
+// outside the margins can be changed.
 const podsPerCreate = 4
 
-// podMargin is how far from the newest and from the oldest of so many pods of a
-// client pod it keeps when it changes one: requests that are in flight together may
-// overtake each other by as many creations.
+// podMargin is how many of a client pod's newest and oldest pods it does not change. Requests that are in flight
+// together may overtake each other by as many creations.
 func podMargin(pods int64) int64 { return pods / 4 }
 
 func (k kubernetes) check(r *Run) []error {
@@ -148,7 +145,7 @@ func (k kubernetes) check(r *Run) []error {
 	}
 }
 
-// mostClients bounds how many clients one of the client pods has.
+// mostClients returns the largest number of clients of a client pod.
 func mostClients(l spec.Load) int64 {
 	connections, pods := max(int64(l.Connections), 1), max(int64(l.Pods), 1)
 	return ((connections-1)/pods + 1) * ((int64(l.Clients)-1)/connections + 1)

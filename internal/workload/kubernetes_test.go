@@ -25,7 +25,7 @@ func TestValidateRefusesACluster(t *testing.T) {
 		"without nodes":     {serving(func(r *Run) { r.Workload.Kubernetes.Profile = "Tiny" }), "workload.kubernetes.profile"},
 		"over Fast":         {serving(func(r *Run) { r.Load.Transport = spec.TransportFast }), "load.transport"},
 	})
-	// A cluster of which a client pod can have too little sooner than one of a profile.
+	// A cluster in which a client pod runs short of objects sooner than in the clusters of the profiles.
 	tight := Cluster{
 		Nodes: 200, Pods: 24, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
 		PerMinute: Minute{LeaseUpdates: 30, PodCreates: 2, PodUpdates: 8, Events: 10, ListsBy500: 6, ListsBy10000: 2},
@@ -66,7 +66,7 @@ func TestAnAPIServerWatchesEachResource(t *testing.T) {
 	}
 }
 
-// Each cluster has what nothing checks any more once it is chosen by its size.
+// Each cluster has values that are not checked again once its size is chosen.
 func TestClustersOfAllSizesCanBeRun(t *testing.T) {
 	for size, nodes := range map[spec.ClusterSize]int64{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000} {
 		t.Run(string(size), func(t *testing.T) {

@@ -24,8 +24,7 @@ func (k lease) operations() []spec.Operation {
 	return []spec.Operation{leaseOperations[k.settings.Operation]}
 }
 
-// at takes the preloaded leases in turn to renew them, each of them once to revoke
-// it, and a new one to grant it.
+// at renews the preloaded leases in turn, revokes each of them once, or grants a new one.
 func (k lease) at(w *Workload, stream Stream, n int64) Operation {
 	op := Operation{Kind: leaseOperations[k.settings.Operation], Subject: OnLease}
 	switch {
@@ -83,8 +82,8 @@ func (k lease) check(r *Run) []error {
 		k.checkWarmup(r))
 }
 
-// checkWarmup bounds the leases that a warm-up adds to those of the window: all are
-// kept until the run ends, and have IDs of their own.
+// checkWarmup limits the leases that a warm-up grants. They have their own IDs, and are kept until the run ends
+// together with those of the window.
 func (k lease) checkWarmup(r *Run) error {
 	l := r.Load
 	if k.settings.Operation != spec.LeaseGrant || l.WarmupSeconds == 0 {

@@ -38,7 +38,7 @@ func TestGrantsMakeNewLeases(t *testing.T) {
 	}
 }
 
-// preloaded are the leases that the load finds.
+// preloaded are the IDs of the preloaded leases.
 func preloaded(t *testing.T, w *Workload) map[int64]bool {
 	t.Helper()
 	out := map[int64]bool{}
@@ -79,12 +79,12 @@ func TestRevocationsTakeEachPreloadedLeaseOnce(t *testing.T) {
 	for n := range int64(50) {
 		op := w.At(Measured, n)
 		if op.Kind != spec.OperationLeaseRevoke || !leases[op.Lease] {
-			t.Fatalf("operation %d is %+v, wanted the revocation of a lease that is there", n, op)
+			t.Fatalf("operation %d is %+v, wanted the revocation of an existing lease", n, op)
 		}
 		delete(leases, op.Lease)
 	}
 	if len(leases) > 0 {
-		t.Errorf("%d leases were preloaded for nothing", len(leases))
+		t.Errorf("%d preloaded leases were never revoked", len(leases))
 	}
 }
 
@@ -114,14 +114,14 @@ func TestValidateRefusesALease(t *testing.T) {
 	})
 }
 
-// warmedUp sends 900,000 requests before so many.
+// warmedUp sends 900,000 requests before the window's.
 func warmedUp(requests int64) func(*Run) {
 	return func(r *Run) {
 		r.Load.Requests, r.Load.Rate, r.Load.WarmupSeconds = &requests, &spec.Rate{PerSecond: 1000}, 900
 	}
 }
 
-// A warm-up may grant what the window leaves of all leases.
+// A warm-up may grant the leases that the window does not need.
 func TestGrantsMayWarmUpAtARate(t *testing.T) {
 	r := valid()
 	leasing(spec.Lease{Operation: spec.LeaseGrant})(&r)

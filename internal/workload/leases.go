@@ -7,24 +7,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// The IDs of a run's leases are the LeaseIDs numbers from Run.FirstLease on, so
-// that whoever finds a lease knows whose it is. They are divided by what leases
-// are for, in parts of leasesOfAKind.
+// The IDs of a run's leases are the LeaseIDs numbers from Run.FirstLease on, so the ID of a lease shows which run it
+// belongs to. They are divided by kind, in parts of leasesOfAKind.
 const (
-	// LeaseIDs is a power of 16: a run's leases share the digits before the last
-	// six of their hexadecimal ID.
+	// LeaseIDs is a power of 16: all leases of a run share the digits of their hexadecimal ID before the last six.
 	LeaseIDs = 1 << 24
 
 	leasesOfAKind = 1 << 22
-	// leasesAsItGoes says that a run grants leases, and that nothing tells how many.
+	// leasesAsItGoes means that a run grants leases, but their number is not known in advance.
 	leasesAsItGoes = -1
 )
 
-// SessionTTLSeconds is the time to live of a client's lease, as long as that of
-// clientv3's sessions by default: so long a lock stays whose client was killed.
+// SessionTTLSeconds is the time to live of a client's lease, the default of clientv3's sessions. The lock of a killed
+// client lasts that long.
 const SessionTTLSeconds = 60
 
-// LeaseKind is what a lease is granted for.
+// LeaseKind is the purpose of a lease.
 type LeaseKind int64
 
 // The kinds of leases.
@@ -33,35 +31,33 @@ const (
 	LeasePreloaded LeaseKind = iota
 	LeaseOfWarmup
 	LeaseOfWindow
-	// LeaseOfClient keeps the locks of a client.
+	// LeaseOfClient holds the locks of a client.
 	LeaseOfClient
 )
 
-// LeaseID returns the ID of the n-th lease of a kind, from 0. After four
-// million, IDs come again.
+// LeaseID returns the ID of the n-th lease of a kind, from 0. After four million, IDs repeat.
 func (r *Run) LeaseID(kind LeaseKind, n int64) int64 {
 	return r.FirstLease + int64(kind)*leasesOfAKind + n%leasesOfAKind
 }
 
-// OwnsLease says whether a lease is the run's.
+// OwnsLease reports whether a lease belongs to the run.
 func (r *Run) OwnsLease(id int64) bool {
 	return r.UsesLeases() && id >= r.FirstLease && id < r.FirstLease+LeaseIDs
 }
 
-// UsesLeases says whether the run may grant leases.
+// UsesLeases reports whether the run may grant leases.
 func (r *Run) UsesLeases() bool {
 	return r.kind().leases(r) != 0 || r.Storm() != nil
 }
 
-// UsesSessions says whether each client has a session: a lease that it keeps
-// alive, and that its locks are attached to.
+// UsesSessions reports whether each client has a session: a lease that it keeps alive and to which its locks are
+// attached.
 func (r *Run) UsesSessions() bool { return r.kind().sessions() }
 
-// LeaseCount is how many leases the workload has at most, as far as is known.
+// LeaseCount is the largest number of leases that the workload grants, as far as it is known.
 func (r *Run) LeaseCount() int64 { return max(r.kind().leases(r), 0) }
 
-// Storm returns the settings of the leases that expire together, nil if there are
-// none.
+// Storm returns the settings of the leases that expire together; nil if there are none.
 func (r *Run) Storm() *spec.LeaseExpirySettings {
 	for _, d := range r.Disturbances {
 		if d.LeaseExpiry != nil {
@@ -79,15 +75,13 @@ func (r *Run) StormKeys() int64 {
 	return 0
 }
 
-// StormLeaseID returns the ID of the n-th lease of all that expire together, from 0:
-// they have the IDs that leases of LeasePreloaded leave, of which there are
-// spec.MaxLeases at most. After two million, IDs come again.
+// StormLeaseID returns the ID of the n-th lease, from 0, of those that expire together. These use the IDs of
+// LeasePreloaded above spec.MaxLeases, which is the most that preloaded leases use. After two million, IDs repeat.
 func (r *Run) StormLeaseID(n int64) int64 {
 	return r.LeaseID(LeasePreloaded, leasesOfAKind/2+n%(leasesOfAKind/2))
 }
 
-// storms is how many times leases expire together in the window; false if only the
-// target decides that.
+// storms returns how often leases expire together in the window; ok is false if the target decides that.
 func (r *Run) storms() (n int64, ok bool) {
 	for _, d := range r.Disturbances {
 		if d.LeaseExpiry != nil {

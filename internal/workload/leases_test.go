@@ -27,11 +27,11 @@ func TestLeasesOfOneRunHaveDifferentIDs(t *testing.T) {
 		}
 	}
 	if r.LeaseID(LeasePreloaded, leasesOfAKind) != r.FirstLease {
-		t.Error("IDs do not come again")
+		t.Error("IDs do not repeat")
 	}
 }
 
-// The leases of storms are the run's, and not those of the workload.
+// The leases of storms belong to the run, but not to the workload.
 func TestLeasesOfStorms(t *testing.T) {
 	r := valid()
 	r.FirstLease, r.Disturbances = 3*LeaseIDs, []spec.Disturbance{storm(1000, 10, 5)}

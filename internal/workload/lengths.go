@@ -9,8 +9,8 @@ import (
 // lengths is how the lengths of values are distributed.
 type lengths struct {
 	least, most int
-	// growth is 0 where each length has the same probability. Where each doubling
-	// has, it is the logarithm of (most + 1) ÷ least.
+	// growth is 0 if every length has the same probability. If every doubling has, it is the logarithm of (most + 1) ÷
+	// least.
 	growth float64
 }
 
@@ -22,11 +22,10 @@ func newLengths(v spec.Values) lengths {
 	return l
 }
 
-// at returns the length in bytes that this share of all values, from 0 to below
-// 1, is shorter than: the inverse of the distribution function. A uniform share
-// gives lengths of the distribution. The log-uniform one gives length n a
-// probability proportional to log((n+1) ÷ n); it takes one exponential function,
-// some 15 ns, and neither table nor memory.
+// at is the inverse of the distribution function: it returns the length in bytes below which this share, from 0 to less
+// than 1, of all values lies. A uniform share gives lengths of the distribution. The log-uniform one gives length n a
+// probability proportional to log((n+1) ÷ n). It costs one exponential function, some 15 ns, and needs neither a table
+// nor memory.
 func (l *lengths) at(share float64) int {
 	length := float64(l.least) + share*float64(l.most-l.least+1)
 	if l.growth > 0 {
@@ -35,10 +34,10 @@ func (l *lengths) at(share float64) int {
 	return min(int(length), l.most)
 }
 
-// quantiles of the lengths stand for all of them in a mean.
+// quantiles is the number of quantiles from which a mean is computed.
 const quantiles = 64
 
-// mean returns the mean of what values of these lengths take.
+// mean returns the mean of taken over values of these lengths.
 func (l *lengths) mean(taken func(length int) float64) (sum float64) {
 	if l.least == l.most {
 		return taken(l.most)

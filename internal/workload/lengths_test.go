@@ -7,7 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// uniformly and logUniform make random values whose lengths differ.
+// uniformly and logUniform make random values with different lengths.
 func uniformly(least, most int32) spec.Values {
 	return spec.Values{Content: spec.ContentRandom, SizeBytes: most, MinSizeBytes: &least, SizeDistribution: spec.SizesUniform}
 }
@@ -19,7 +19,7 @@ func logUniform(least, most int32) spec.Values {
 func TestLengthsAreFromTheLeastToTheMost(t *testing.T) {
 	tests := map[string]struct {
 		values spec.Values
-		// wantLeast and wantMiddle are the lengths that nothing, and a half, are below.
+		// wantLeast and wantMiddle are the lengths below which none, and half, of the values lie.
 		wantLeast, wantMiddle int
 	}{
 		"one length":          {spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 100}, 100, 100},

@@ -6,18 +6,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Mark says, at the beginning of a value that is watched, who has put it: of
-// all events that a watcher sees, only those of its own pod's clock can be timed.
+// Mark, at the beginning of a watched value, identifies the pod that put it. A watcher can time only events of its own
+// pod, because they share a clock.
 type Mark struct {
-	// Stream is 0 for what was written before the load.
+	// Stream is 0 for values written before the load.
 	Stream Stream
 	Pod    int
 	// Sequence is the number of the operation in its stream.
 	Sequence int64
 }
 
-// AppendMarked appends the value of an operation, its first bytes replaced by
-// the mark of the pod that puts it.
+// AppendMarked appends the value of an operation, with its first bytes replaced by the mark of the pod.
 func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
 	at := len(dst)
 	value := w.Value(op.Value)
@@ -31,10 +30,10 @@ func (w *Workload) AppendMarked(dst []byte, op Operation, pod int) []byte {
 	return dst
 }
 
-// Marked says whether the values of the workload carry marks.
+// Marked reports whether the values of the workload carry marks.
 func (w *Workload) Marked() bool { return w.marked }
 
-// MarkOf reads the mark of a value; false if it can have none.
+// MarkOf reads the mark of a value; false if the value is too short for one.
 func MarkOf(value []byte) (Mark, bool) {
 	if len(value) < spec.MinMarkedValue {
 		return Mark{}, false

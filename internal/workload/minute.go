@@ -1,15 +1,14 @@
 package workload
 
-// minute is what an API server sends in a minute of the cluster's life: for each
-// place in it, of which kind the request is and how many of that kind came before.
-// So the requests of a kind are numbered in the order in which they are sent, and
-// what they take in turn is taken as far apart as can be.
+// minute is the mix of requests that an API server sends in a minute. For each place in it, it has the kind of the
+// request and how many of that kind came before. So the requests of a kind are numbered in the order in which they are
+// sent, and objects that they take in turn are used as far apart as possible.
 type minute struct {
 	places []place
-	// counts is how many requests there are of each kind.
+	// counts is the number of requests of each kind.
 	counts  []int64
 	servers int64
-	// before is, for each server, how many of each kind come before its first place.
+	// before is, for each server, how many requests of each kind precede its first place.
 	before [][]int64
 }
 
@@ -19,15 +18,14 @@ type place struct {
 	number int64
 }
 
-// moment is where a server is in its requests of one kind.
+// moment is a server's position in its requests of one kind.
 type moment struct {
 	server int64
-	// minute is how many minutes the server has behind it, and number counts its
-	// requests of the kind over all of them.
+	// minute is how many minutes the server has completed. number counts its requests of the kind over all minutes.
 	minute, number int64
 }
 
-// newMinute mixes as many requests of each kind as counts says.
+// newMinute mixes counts[i] requests of each kind i.
 func newMinute(counts []int64, seed uint64, servers int64) minute {
 	total := int64(0)
 	for _, n := range counts {
@@ -46,7 +44,7 @@ func newMinute(counts []int64, seed uint64, servers int64) minute {
 	return m
 }
 
-// rowOf returns in which of the rows, which follow each other, a number lies.
+// rowOf returns which of the consecutive rows a number lies in.
 func rowOf(number int64, counts []int64) (kind int) {
 	for ; number >= counts[kind]; kind++ {
 		number -= counts[kind]
@@ -63,10 +61,9 @@ func (m *minute) countBefore(end int64) []int64 {
 	return out
 }
 
-// at returns of which kind request n is, which is of the server n modulo servers,
-// and where that server is then. Servers begin at different places of the minute,
-// spread evenly over it: as long as they are equally fast, each does its share of
-// every minute of the cluster.
+// at returns the kind of request n, which belongs to the server n modulo servers, and that server's position. The
+// servers begin at different places of the minute, spread evenly over it. As long as they are equally fast, each does
+// its share of every minute of the cluster.
 func (m *minute) at(n int64) (kind int, at moment) {
 	total := int64(len(m.places))
 	server, own := n%m.servers, n/m.servers

@@ -22,8 +22,8 @@ func (k mixed) operations() (all []spec.Operation) {
 	return all
 }
 
-// at draws reads by chance and not by n modulo 100: that would tie operations to
-// pods, which own requests by n modulo pods.
+// at chooses reads at random. A choice by n modulo 100 would tie operations to pods, which own requests by n modulo
+// pods.
 func (k mixed) at(w *Workload, stream Stream, n int64) Operation {
 	if below(hash(w.seed, uint64(stream)<<1, uint64(n)), 100) < uint64(k.settings.ReadPercent) {
 		return get1(w, stream, n)

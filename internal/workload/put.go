@@ -2,7 +2,7 @@ package workload
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
-// put writes one key with each request. Nothing is there before the load.
+// put writes one key with each request. Nothing is preloaded.
 type put struct{ keyed }
 
 func newPut(w spec.Workload) kind { return put{keyed{space: w.Put.Keys, stored: w.Put.Values}} }

@@ -2,9 +2,8 @@ package workload
 
 import "math/bits"
 
-// hash mixes the seed, a salt that tells independent choices apart, and n. It
-// is the output function of splitmix64, applied to the n-th state of a
-// generator that starts at the mixed seed: any n can be had without the ones
+// hash mixes the seed, a salt that separates independent choices, and n. It is the output function of splitmix64,
+// applied to the n-th state of a generator that starts at the mixed seed. So any n can be computed without the ones
 // before it.
 func hash(seed, salt, n uint64) uint64 {
 	return mix(mix(seed^mix(salt)) + n*golden)

@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// readRange reads one key, or several that follow each other.
+// readRange reads one key, or several consecutive ones.
 type readRange struct {
 	keyed
 	settings spec.Range

@@ -10,8 +10,7 @@ func rangeOf(s spec.Range) *Workload {
 	return New(runOf(spec.Workload{Type: spec.WorkloadRange, Range: &s}))
 }
 
-// However keys are chosen, a read covers as many as it should, and never ends
-// behind the last one.
+// With every distribution of keys, a read covers the right number of keys and never ends after the last one.
 func TestReadsOfSeveralKeysStayInTheKeySpace(t *testing.T) {
 	const count = 100
 	for _, width := range []int64{1, 2, 99, 100} {

@@ -7,12 +7,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Resource is a kind of objects in a Kubernetes registry.
+// Resource is a kind of object in a Kubernetes registry.
 type Resource int64
 
 // The resources.
 const (
-	// Leases are those of nodes, by which they say that they live.
+	// Leases are those of nodes, which renew them as heartbeats.
 	Leases Resource = iota + 1
 	Pods
 	Events
@@ -21,15 +21,15 @@ const (
 // Resources are all of them.
 var Resources = []Resource{Leases, Pods, Events}
 
-// namespaces is how many there are, for pods and events.
+// namespaces is the number of namespaces, for pods and events.
 const namespaces = 10
 
-// RegistryRange returns the range of all objects' keys under a prefix.
+// RegistryRange returns the range of the keys of all objects under a prefix.
 func RegistryRange(prefix string) (from, to string) {
 	return prefix + "registry/", prefix + "registry0"
 }
 
-// AppendResource appends what the keys of a resource begin with.
+// AppendResource appends the common prefix of the keys of a resource.
 func (k *KeyWriter) AppendResource(dst []byte, resource Resource) []byte {
 	dst = append(append(dst, k.prefix...), "registry/"...)
 	switch resource {
@@ -42,8 +42,7 @@ func (k *KeyWriter) AppendResource(dst []byte, resource Resource) []byte {
 	}
 }
 
-// AppendObject appends the key of an object by its number:
-// <prefix>registry/<resource>/<namespace>/<name>.
+// AppendObject appends the key of an object by its number: <prefix>registry/<resource>/<namespace>/<name>.
 func (k *KeyWriter) AppendObject(dst []byte, resource Resource, number int64) []byte {
 	dst = k.AppendResource(dst, resource)
 	if resource == Leases {
@@ -56,7 +55,7 @@ func (k *KeyWriter) AppendObject(dst []byte, resource Resource, number int64) []
 	return appendPadded(append(dst, "/event-"...), number, 12)
 }
 
-// IsObject says whether a key is one that AppendObject writes.
+// IsObject reports whether AppendObject could have written a key.
 func (k *KeyWriter) IsObject(key []byte) bool {
 	number, err := strconv.ParseInt(string(key[len(bytes.TrimRight(key, "0123456789")):]), 10, 64)
 	if err != nil {
@@ -70,7 +69,7 @@ func (k *KeyWriter) IsObject(key []byte) bool {
 	return false
 }
 
-// appendPadded appends a number with zeros before it, to so many digits.
+// appendPadded appends a number, padded with zeros to so many digits.
 func appendPadded(dst []byte, number int64, digits int) []byte {
 	var room [20]byte
 	written := strconv.AppendInt(room[:0], number, 10)
@@ -80,13 +79,11 @@ func appendPadded(dst []byte, number int64, digits int) []byte {
 	return append(dst, written...)
 }
 
-// registry chooses requests as the API servers of a cluster send them. Each of its
-// minutes has the same requests, in an order that is mixed once: how many there
-// are of each kind is exact, and which object one is about follows from its number.
+// registry chooses requests as the API servers of a cluster send them. Each of its minutes has the same requests, in an
+// order that is mixed once. The number of each kind is exact, and the number of a request determines its object.
 //
-// Each API server, which is a client pod, goes through such minutes at its own pace,
-// and writes objects of its own: by their number modulo servers. So it does not
-// matter to it how far the others have come.
+// Each API server, which is a client pod, goes through these minutes at its own pace. It writes its own objects, by
+// their number modulo servers, so the progress of the other servers does not matter to it.
 type registry struct {
 	Cluster
 	minute
@@ -95,7 +92,7 @@ type registry struct {
 	changed []scatter
 }
 
-// registryPart is what of a minute is of one kind.
+// registryPart has the requests of one kind in a minute.
 type registryPart struct {
 	perMinute int64
 	operation func(*registry, moment) Operation
@@ -123,7 +120,7 @@ func newRegistry(c Cluster, servers int, seed uint64) *registry {
 	return r
 }
 
-// at returns request n, which is of the server n modulo servers.
+// at returns request n, which belongs to the server n modulo servers.
 func (r *registry) at(n int64) Operation {
 	kind, at := r.minute.at(n)
 	op := r.parts[kind].operation(r, at)
@@ -131,30 +128,29 @@ func (r *registry) at(n int64) Operation {
 	return op
 }
 
-// object returns the number, among those of all servers, of a server's k-th object.
+// object returns the global number of a server's k-th object.
 func (r *registry) object(server, k int64) int64 { return k*r.servers + server }
 
-// preloaded is how many of the pods that were written before the load are a server's.
+// preloaded is how many of the preloaded pods belong to a server.
 func (r *registry) preloaded(server int64) int64 {
 	return CountModulo(r.Pods, int(r.servers), int(server))
 }
 
-// putObject creates an object, or changes it.
+// putObject creates or changes an object.
 func putObject(resource Resource, number int64, create bool) Operation {
 	return Operation{
 		Kind: spec.OperationOptimisticPut, Subject: OnObject, Resource: resource, Key: number, Create: create, Writes: true, Watched: int64(resource),
 	}
 }
 
-// renewal takes in turn the nodes whose kubelets speak to the server: a kubelet
-// keeps its connection, and renews its lease only once it has the last answer.
+// renewal takes in turn the nodes whose kubelets are connected to the server. A kubelet keeps its connection, and
+// renews its lease only after the previous response.
 func (r *registry) renewal(m moment) Operation {
 	node := m.number % CountModulo(r.Nodes, int(r.servers), int(m.server))
 	return putObject(Leases, r.object(m.server, node), false)
 }
 
-// creation makes a pod behind the server's last one, and deletion takes away its
-// first one that is left.
+// creation adds a pod after the server's last one; deletion removes the first one that is left.
 func (r *registry) creation(m moment) Operation {
 	number := r.object(m.server, r.preloaded(m.server)+m.number)
 	return putObject(Pods, number, true)
@@ -164,16 +160,15 @@ func (r *registry) deletion(m moment) Operation {
 	return Operation{Kind: spec.OperationOptimisticDelete, Resource: Pods, Key: r.object(m.server, m.number)}
 }
 
-// changeable is how many pods of a server, at any time, it may change: those that it
-// neither creates nor deletes in this minute, without a margin from those, since
-// requests overtake each other.
+// changeable is how many of its pods a server may change at any time: those that it neither creates nor deletes in this
+// minute, minus a margin, since requests overtake each other.
 func (r *registry) changeable(server int64) int64 {
 	preloaded := r.preloaded(server)
 	return preloaded - r.PerMinute.PodCreates - 2*podMargin(preloaded)
 }
 
-// update takes the changeable pods of the server in turn, in a mixed order: each
-// stays at its place of the turn while older ones give up theirs to newer ones.
+// update takes the server's changeable pods in turn, in a mixed order. A pod keeps its place in the order while newer
+// pods replace older ones.
 func (r *registry) update(m moment) Operation {
 	first := (m.minute+1)*r.PerMinute.PodCreates + podMargin(r.preloaded(m.server))
 	count := r.changeable(m.server)
@@ -182,20 +177,20 @@ func (r *registry) update(m moment) Operation {
 	return putObject(Pods, r.object(m.server, k), false)
 }
 
-// updateSalt keeps the choice of pods apart from others.
+// updateSalt separates the choice of pods from other choices.
 const updateSalt = 1<<32 + 1
 
 func (r *registry) event(m moment) Operation {
 	return putObject(Events, r.object(m.server, m.number), true)
 }
 
-// listing reads all pods, in pages: of clients, and the greatest page for which an
-// API server asks etcd.
+// listing reads all pods in pages: of the size that clients use, and of the largest size that an API server requests
+// from etcd.
 func listing(kind spec.Operation, page int64) func(*registry, moment) Operation {
 	return func(*registry, moment) Operation { return Operation{Kind: kind, Resource: Pods, PageSize: page} }
 }
 
-// preload returns what is there before the load: the leases, and then the pods.
+// preload returns the preloaded objects: the leases, and then the pods.
 func (r *registry) preload(number int64) Operation {
 	op := putObject(Leases, number, true)
 	op.Value = number

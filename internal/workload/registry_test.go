@@ -22,8 +22,8 @@ func smallCluster(servers int32) *Workload {
 	return w
 }
 
-// However many servers there are, and whichever goes on: as long as they are equally
-// fast, each minute of the cluster has all its requests, and so has each of a server.
+// As long as all servers are equally fast, each minute of the cluster, and each minute of a server, has all its
+// requests.
 func TestEveryMinuteHasItsRequests(t *testing.T) {
 	want := map[string]int{"leases": 30, "new pods": 4, "pods": 16, "events": 20, "gone": 4, "ListBy500": 6, "ListBy10000": 1}
 	for _, servers := range []int64{1, 3} {
@@ -43,7 +43,7 @@ func TestEveryMinuteHasItsRequests(t *testing.T) {
 	}
 }
 
-// what says what an operation of a registry is for.
+// what names the purpose of an operation of a registry.
 func what(op Operation) string {
 	switch {
 	case op.PageSize > 0:
@@ -61,7 +61,7 @@ func what(op Operation) string {
 	}
 }
 
-// life is what happened to a pod, by how many requests its server had sent before.
+// life has the events of a pod, each as the number of requests that its server had sent before.
 type life struct {
 	server, created, deleted int64
 	changes                  []int64
@@ -69,15 +69,15 @@ type life struct {
 
 const never = 1 << 40
 
-// lives returns the life of each pod, and how often each lease was renewed and each
-// event created, of servers that send so many requests each.
+// lives returns the life of each pod, how often each lease was renewed, and how often each event was created, if the
+// servers send so many requests each.
 func lives(t *testing.T, w *Workload, requests []int64) (pods map[int64]*life, leases, events map[int64]int) {
 	t.Helper()
 	pods, leases, events = map[int64]*life{}, map[int64]int{}, map[int64]int{}
 	for pod := range int64(120) {
 		pods[pod] = &life{server: pod % 3, created: -never, deleted: never}
 	}
-	// One server after the other: none can rely on what another does.
+	// The servers run one after the other, so none can rely on another.
 	for server, count := range requests {
 		for own := range count {
 			op := w.At(Measured, own*int64(len(requests))+int64(server))
@@ -104,14 +104,14 @@ func lives(t *testing.T, w *Workload, requests []int64) (pods map[int64]*life, l
 	return pods, leases, events
 }
 
-// Each pod is created once, deleted once after that, and changed between, by one
-// server, however far the others are; and there is time between any two of these.
+// Each pod is created once, deleted once after that, and changed in between, all by one server. The progress of other
+// servers does not matter, and there is time between any two of these requests.
 func TestTheLifeOfPods(t *testing.T) {
 	w := smallCluster(3)
 	pods, leases, events := lives(t, w, []int64{60 * 81, 81, 0})
 	deleted := 0
 	for number, pod := range pods {
-		// A quarter of a server's 40 pods is created in two minutes and a half.
+		// A quarter of a server's 40 pods is created in two and a half minutes.
 		for _, change := range pod.changes {
 			if change-pod.created < 2*81 || pod.deleted-change < 2*81 {
 				t.Errorf("pod %d is changed after %d requests: %+v", number, change, pod)
@@ -129,19 +129,19 @@ func TestTheLifeOfPods(t *testing.T) {
 			t.Errorf("event %d is created %d times", event, times)
 		}
 	}
-	// Each node speaks to one server, whose 30 renewals a minute are those of its nodes.
+	// Each node is connected to one server, whose 30 renewals a minute are those of its nodes.
 	if diff := cmp.Diff(map[int64]int{0: 900, 3: 900, 1: 15, 4: 15}, leases); diff != "" {
 		t.Errorf("leases were renewed as often as this (-want +got):\n%s", diff)
 	}
 }
 
-// Between two changes of an object its server changes all others that it may.
+// Between two changes of an object, its server changes all others that it may change.
 func TestObjectsAreChangedInTurn(t *testing.T) {
 	const servers = 3
 	w := smallCluster(servers)
 	for server, nodes := range []int{2, 2, 1} {
 		last, count := map[Resource]map[int64]int{Leases: {}, Pods: {}}, map[Resource]int{}
-		// 40 pods, without 4 that are created and deleted, and the margins of 10.
+		// 40 pods, without the 4 that are created and deleted, and without the margins of 10.
 		turn := map[Resource]int{Leases: nodes, Pods: 16}
 		for own := range int64(20 * 81) {
 			op := w.At(Measured, own*servers+int64(server))
@@ -184,7 +184,7 @@ func TestKeysOfARegistry(t *testing.T) {
 	}
 }
 
-func TestObjectsAreToldFromOtherKeys(t *testing.T) {
+func TestIsObject(t *testing.T) {
 	keys := (&Run{Prefix: "p/"}).KeyWriter()
 	for _, resource := range Resources {
 		for _, number := range []int64{0, 7, 10, 999_999, 1_000_000, 1 << 40} {
@@ -206,7 +206,7 @@ func TestObjectsAreToldFromOtherKeys(t *testing.T) {
 	}
 }
 
-func TestWhatIsThereBeforeTheLoad(t *testing.T) {
+func TestPreloadedObjects(t *testing.T) {
 	w := smallCluster(3)
 	if w.PreloadCount() != 125 {
 		t.Fatalf("%d objects come before the load, wanted 125", w.PreloadCount())

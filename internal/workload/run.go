@@ -10,19 +10,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Run is what of a run decides its requests. Numbers are totals over all pods.
+// Run has the part of a run's settings that decides its requests. Numbers are totals over all pods.
 type Run struct {
-	// Prefix lies before every key of the run.
+	// Prefix is the prefix of every key of the run.
 	Prefix string `json:"prefix"`
-	// FirstLease is the lowest of the LeaseIDs IDs of the run's leases; 0 where
-	// it needs none.
+	// FirstLease is the lowest of the LeaseIDs IDs of the run's leases; 0 if it needs none.
 	FirstLease   int64              `json:"firstLease,omitempty"`
 	Workload     spec.Workload      `json:"workload"`
 	Load         spec.Load          `json:"load"`
 	Disturbances []spec.Disturbance `json:"disturbances,omitempty"`
 }
 
-// kind returns the type of workload; base if there is none such.
+// kind returns the type of workload; base if it is unknown.
 func (r *Run) kind() kind { return kindOf(r.Workload) }
 
 func kindOf(w spec.Workload) kind {
@@ -32,7 +31,7 @@ func kindOf(w spec.Workload) kind {
 	return base{}
 }
 
-// isUnion says whether the field that the type names is set, and no other.
+// isUnion reports whether only the field that the type names is set.
 func isUnion(w spec.Workload) bool {
 	fields := reflect.ValueOf(w)
 	for i := range fields.NumField() {
@@ -44,9 +43,8 @@ func isUnion(w spec.Workload) bool {
 	return true
 }
 
-// Check returns everything that keeps the workload and the disturbances from being
-// run, joined, or nil. The API checks the same at admission; here the operator and
-// the client pods protect themselves from each other's mistakes.
+// Check returns all errors of the workload and the disturbances, joined, or nil. The API checks the same at admission.
+// Here the operator and the client pods protect themselves against each other's errors.
 func (r *Run) Check() error {
 	if err := oneOf("workload.type", r.Workload.Type, Types()...); err != nil {
 		return err
@@ -57,8 +55,8 @@ func (r *Run) Check() error {
 	return errors.Join(errors.Join(r.kind().check(r)...), r.checkLeaseIDs(), r.checkStorm())
 }
 
-// Wanted returns nil if something is as it is wanted, else an error that names the
-// field of the plan, what was wanted there and what was found.
+// Wanted returns nil if ok. Otherwise it returns an error with the field of the plan, what was wanted and what was
+// found.
 func Wanted(ok bool, field string, wanted, found any) error {
 	if ok {
 		return nil
@@ -66,7 +64,7 @@ func Wanted(ok bool, field string, wanted, found any) error {
 	return fmt.Errorf("plan: %s: wanted %v, found %#v", field, wanted, found)
 }
 
-// oneOf wants a word that is known.
+// oneOf wants one of the known values.
 func oneOf[T ~string](field string, found T, known ...T) error {
 	return Wanted(slices.Contains(known, found), field, fmt.Sprintf("one of %v", known), found)
 }
@@ -74,25 +72,23 @@ func oneOf[T ~string](field string, found T, known ...T) error {
 // Pods is the number of client pods.
 func (r *Run) Pods() int { return int(r.Load.Pods) }
 
-// Keys are those that requests choose from; their Count is 0 if they choose from
-// none.
+// Keys are the keys that requests choose from; their Count is 0 if they choose none.
 func (r *Run) Keys() spec.Keys { return r.kind().keys() }
 
-// Values are what is written.
+// Values are the values that requests write.
 func (r *Run) Values() spec.Values { return r.kind().values() }
 
-// UsesRegistry says whether the keys are those of a Kubernetes registry, and not
-// numbers.
+// UsesRegistry reports whether the keys are those of a Kubernetes registry rather than numbers.
 func (r *Run) UsesRegistry() bool {
 	_, is := r.kind().(kubernetes)
 	return is
 }
 
-// Contends says whether clients contend for names.
+// Contends reports whether clients contend for names.
 func (r *Run) Contends() bool { return r.kind().contest() != nil }
 
-// DrainLimit is how long what is in flight when the window ends may take: where a
-// request has two halves, each may take its time-out.
+// DrainLimit is how long requests in flight may take after the window has ended. If a request has two halves, each may
+// take the request time-out.
 func (r *Run) DrainLimit() time.Duration {
 	if c := r.kind().contest(); c != nil {
 		return 2*r.Load.RequestTimeout() + c.hold
@@ -100,11 +96,10 @@ func (r *Run) DrainLimit() time.Duration {
 	return r.Load.RequestTimeout()
 }
 
-// LockPrefix lies before the names of the run's locks. They are keys too, but
-// none of the load's.
+// LockPrefix is the prefix of the run's lock names. Locks are keys, but the load does not choose them.
 func (r *Run) LockPrefix() string { return r.Prefix + ".lock/" }
 
-// Carriers is how many connections carry watchers and nothing else.
+// Carriers is the number of connections that carry only watchers.
 func (r *Run) Carriers() int {
 	if w := r.kind().watch(); w != nil {
 		return w.connections
@@ -112,7 +107,7 @@ func (r *Run) Carriers() int {
 	return 0
 }
 
-// Words are how people read the result.
+// Words are the terms that describe the result.
 func (r *Run) Words() Words { return r.kind().words() }
 
 // Consistency of the reads.
@@ -121,7 +116,7 @@ func (r *Run) Consistency() spec.Consistency { return r.kind().consistency() }
 // Operations returns the kinds of operations that the workload measures.
 func (r *Run) Operations() []spec.Operation { return r.kind().operations() }
 
-// ReplaysHistory says whether watchers read the past.
+// ReplaysHistory reports whether watchers read past events.
 func (r *Run) ReplaysHistory() bool {
 	w := r.kind().watch()
 	return w != nil && w.history > 0

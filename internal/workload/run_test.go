@@ -30,11 +30,10 @@ func valid() Run {
 	}
 }
 
-// forSeconds lets a time bound the load, and not requests.
+// forSeconds bounds the load by time instead of requests.
 func forSeconds(r *Run, seconds int32) { r.Load.Requests, r.Load.DurationSeconds = nil, &seconds }
 
-// problem is what is done to a valid run, and a part of the message that it gets:
-// empty if the run stays good.
+// problem is a change to a valid run, and a part of the expected message; empty if the run stays valid.
 type problem struct {
 	change func(*Run)
 	want   string
@@ -61,8 +60,7 @@ func requireProblem(t *testing.T, err error, want string) {
 	}
 }
 
-// Each type of workload is in the table under the name of its settings, and nothing
-// else is.
+// The table contains each type of workload under the name of its settings, and nothing else.
 func TestTheTableHasEveryWorkload(t *testing.T) {
 	var want []spec.WorkloadType
 	for field := range reflect.TypeFor[spec.Workload]().Fields() {

@@ -2,18 +2,16 @@ package workload
 
 import "math/bits"
 
-// scatter is a bijection of the numbers below a count onto themselves, without
-// a table and without a pattern that matters: neighbours end up far apart. It
-// mixes the bits that the count needs, in steps each of which can be undone, as
-// often as it takes to come out below the count; that is less than twice on
-// average.
+// scatter is a bijection of the numbers below a count, without a table and without a pattern that matters: neighbours
+// end up far apart. It mixes the bits that the count needs, in reversible steps, and repeats this until the result is
+// below the count. That takes fewer than two rounds on average.
 type scatter struct {
 	count, mask uint64
 	shift       int
 	rounds      [3]round
 }
 
-// round is what a round of mixing adds and multiplies by; the factor is odd.
+// round has the constants of one round of mixing; the factor is odd.
 type round struct{ summand, factor uint64 }
 
 func newScatter(count, seed uint64) scatter {
@@ -25,11 +23,10 @@ func newScatter(count, seed uint64) scatter {
 	return s
 }
 
-// scatterSalt keeps the constants of a scatter apart from the choices of
-// operations and from the bytes of values.
+// scatterSalt separates the constants of a scatter from the choices of operations and from the bytes of values.
 const scatterSalt = 1 << 33
 
-// of returns where a number goes.
+// of returns the image of a number.
 func (s *scatter) of(number uint64) int64 {
 	for {
 		for _, r := range s.rounds {

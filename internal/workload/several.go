@@ -2,19 +2,18 @@ package workload
 
 import "slices"
 
-// draw says where the choice of several keys begins.
+// draw is the start of the choice of several keys.
 type draw struct {
 	stream Stream
 	n      int64
 }
 
-// KeysAtOnce is how many keys an operation on several has.
+// KeysAtOnce is the number of keys of an operation on several.
 func (w *Workload) KeysAtOnce() int { return w.kind.several() }
 
-// AppendKeys appends the numbers of the keys of an operation on several. With k
-// keys, operation n takes what k operations on one key each would have taken
-// from n·k on. A key that it has already gives way to the next free one: etcd
-// refuses transactions that write a key twice.
+// AppendKeys appends the numbers of the keys of an operation on several. With k keys, operation n takes the keys that k
+// operations on one key would take from n·k on. A key that is already taken is replaced by the next free one: etcd
+// rejects transactions that write a key twice.
 func (w *Workload) AppendKeys(dst []int64, op Operation) []int64 {
 	k := int64(w.KeysAtOnce())
 	first := len(dst)
@@ -28,9 +27,8 @@ func (w *Workload) AppendKeys(dst []int64, op Operation) []int64 {
 	return dst
 }
 
-// WritesOf is how many of the keys of an operation on several, from the first on,
-// it writes. Where a share of the keys is no whole number, chance decides about
-// the last of them, so that the share is right over many operations.
+// WritesOf is how many of the keys of an operation on several it writes, from the first on. If the share of the keys is
+// not a whole number, the last key is written at random, so that the share is right over many operations.
 func (w *Workload) WritesOf(op Operation) int {
 	keys, percent := w.kind.several(), w.kind.writePercent()
 	if percent == 100 {

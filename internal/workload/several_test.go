@@ -26,7 +26,7 @@ func TestTransactionsTakeSequentialKeysInTurn(t *testing.T) {
 	}
 }
 
-// etcd refuses a transaction that writes a key twice.
+// etcd rejects a transaction that writes a key twice.
 func TestTheKeysOfATransactionDiffer(t *testing.T) {
 	for _, keys := range []int64{16, 17, 1_000} {
 		w := txnOf(16, keys, spec.Uniform)

@@ -54,7 +54,7 @@ var (
 
 func (k stm) check(r *Run) []error {
 	s := k.settings
-	// A commit compares what was read, and in the strictest isolation what is written.
+	// A commit compares the keys that were read and, at the strictest isolation level, those that are written.
 	comparisons := int(s.KeysPerTransaction)
 	if s.Isolation == spec.IsolationSerializableSnapshot {
 		comparisons += (int(s.KeysPerTransaction)*int(s.WritePercent) + 99) / 100

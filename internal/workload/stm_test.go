@@ -24,8 +24,7 @@ func stmOf(keys, writePercent int32) *Workload {
 	return New(r)
 }
 
-// One key of which half is written, and etcd's tool never writes: here each
-// second transaction does.
+// With one key and a write share of a half, every second transaction writes; etcd's tool never does.
 func TestTheShareOfWritesIsRightOverManyTransactions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		keys, percent int32
@@ -70,7 +69,7 @@ func TestSTMTakesItsKeysAndPreloadsAllOfThem(t *testing.T) {
 	}
 }
 
-// All keys of a transaction without a share of writes are written.
+// All keys of a transaction are written if there is no share of writes.
 func TestATransactionOfPutsWritesAllItsKeys(t *testing.T) {
 	w := txnOf(3, 7, spec.Sequential)
 	if n := w.WritesOf(w.At(Measured, 1)); n != 3 {

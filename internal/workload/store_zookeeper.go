@@ -7,14 +7,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Limits of ZooKeeper: it keeps every znode in memory, and refuses requests above 1 MiB.
+// Limits of ZooKeeper: it keeps every znode in memory, and rejects requests above 1 MiB.
 const (
 	mostNodes        = 10_000_000
 	mostNodeBytes    = 1_000_000
 	leastNodeNameLen = 4
 )
 
-// checkZooKeeper allows runs in which each request creates another znode.
+// checkZooKeeper accepts runs in which each request creates another znode.
 func checkZooKeeper(r *Run) []error {
 	keys, values := r.Keys(), r.Values()
 	requests := r.Load.RequestBound()

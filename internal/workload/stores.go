@@ -9,11 +9,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// store has what depends on the store beside its driver.
+// store has the store-specific functions outside its driver.
 type store struct {
-	// check returns all reasons why the store cannot carry the run.
+	// check returns all reasons why the store does not support the run.
 	check func(r *Run) []error
-	// removal returns the shell command that deletes what a run left.
+	// removal returns the shell command that deletes a run's keys.
 	removal func(r *Run, o Owner) string
 }
 
@@ -22,25 +22,24 @@ var stores = map[spec.Datastore]store{
 	spec.ZooKeeper: {check: checkZooKeeper, removal: removeFromZooKeeper},
 }
 
-// anything is the check of a store that carries every run.
+// anything is the check of a store that supports every run.
 func anything(*Run) []error { return nil }
 
 // Owner is the owner of a prefix.
 type Owner struct {
 	// UID of the run.
 	UID string
-	// Endpoint is an address of the store; empty if it is not known.
+	// Endpoint is an address of the store; empty if unknown.
 	Endpoint string
-	// Alone: the prefix was generated for the run, so that it holds no other keys.
+	// Alone: the prefix was generated for the run, so it holds no other keys.
 	Alone bool
 }
 
-// RemovalCommand returns the shell command that deletes what the run left in a store. A
-// prefix that a user chose may hold other keys: the command then deletes nothing unless the
-// marker says that the run owns the prefix.
+// RemovalCommand returns the shell command that deletes a run's keys from a store. A prefix that a user chose may hold
+// other keys; the command deletes them only if the marker shows that the run owns the prefix.
 func (r *Run) RemovalCommand(d spec.Datastore, o Owner) string { return stores[d].removal(r, o) }
 
-// CheckStore returns all reasons why a store cannot carry the run, and nil if it can.
+// CheckStore returns all reasons why a store does not support the run; nil if it does.
 func (r *Run) CheckStore(d spec.Datastore) error {
 	traits, ok := d.Store()
 	if !ok {

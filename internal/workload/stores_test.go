@@ -7,8 +7,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// What is answered once, the Fast transport carries.
-func TestFastCarriesWhatIsAnsweredOnce(t *testing.T) {
+// The Fast transport supports operations with one response.
+func TestFastSupportsUnaryWorkloads(t *testing.T) {
 	for name, change := range map[string]func(*Run){
 		"puts":               func(*Run) {},
 		"transactions":       transacting(3, someKeys),
@@ -27,7 +27,7 @@ func TestFastCarriesWhatIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-func TestWhatNoStoreFits(t *testing.T) {
+func TestStoresRefuseUnknownValues(t *testing.T) {
 	r := valid()
 	requireProblem(t, r.CheckStore("Lake"), "target.datastore: wanted one of [Etcd ZooKeeper]")
 	r.Load.Transport = "Carrier"

@@ -23,5 +23,5 @@ var kinds = map[spec.WorkloadType]func(spec.Workload) kind{
 	spec.WorkloadKubernetes: newKubernetes,
 }
 
-// Types are those of all workloads, by their names.
+// Types returns all types of workloads, sorted.
 func Types() []spec.WorkloadType { return slices.Sorted(maps.Keys(kinds)) }

@@ -21,7 +21,7 @@ func (k txn) operations() []spec.Operation {
 	return []spec.Operation{spec.OperationTxn}
 }
 
-// preload writes what compare-and-swaps read.
+// preload writes the keys that compare-and-swaps read.
 func (k txn) preload(r *Run) int64 {
 	if k.swaps() {
 		return k.keyed.preload(r)

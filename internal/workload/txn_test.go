@@ -6,8 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// transacting makes a run of the workload Txn, of compare-and-swaps if there are no
-// puts.
+// transacting makes a run of the workload Txn, with compare-and-swaps if there are no puts.
 func transacting(puts int32, keys spec.Keys) func(*Run) {
 	s := spec.Txn{Mode: spec.TxnPuts, PutsPerTransaction: &puts, Keys: keys, Values: someValues}
 	if puts == 0 {

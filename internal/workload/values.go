@@ -7,14 +7,12 @@ import (
 )
 
 const (
-	// valueVariants is how many different values there are of one length. A value
-	// is a window into one block of bytes, so making one costs no copy. The
-	// number is a prime, unrelated to round key counts, and so great that what is
-	// compressed together, a page or a record of a file system, hardly ever holds
-	// two values that overlap.
+	// valueVariants is how many different values of one length there are. A value is a window into one block of bytes,
+	// so making one needs no copy. The number is a prime, unrelated to round key counts. It is so large that two
+	// overlapping values are rarely compressed together, in a page or a record of a file system.
 	valueVariants = 4_194_301
-	// grain is the length of a run of random bytes and the run of zeros that
-	// follows it: short, so that small values have both.
+	// grain is the length of a run of random bytes and of the run of zeros that follows it. It is short, so that small
+	// values have both.
 	grain = 128
 )
 
@@ -34,8 +32,7 @@ func newValueMaker(of spec.Values, seed uint64) valueMaker {
 	return v
 }
 
-// Value returns the value with this number. It lies in a block that all values
-// share: read it, never write it.
+// Value returns the value with this number. It lies in a block that all values share, so callers must not write to it.
 func (v *valueMaker) Value(number int64) []byte {
 	random := hash(v.seed, 0, uint64(number))
 	at := int(below(random, valueVariants))
@@ -52,6 +49,5 @@ func randomBlock(seed uint64, n int) []byte {
 	return block[:n]
 }
 
-// blockSalt keeps the bytes of values apart from the choices of operations,
-// whose salts are small.
+// blockSalt separates the bytes of values from the choices of operations, whose salts are small.
 const blockSalt = 1 << 32

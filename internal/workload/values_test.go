@@ -12,7 +12,7 @@ import (
 
 func valuesOf(v spec.Values) *Workload { return putOf(spec.Keys{Count: 1_000, SizeBytes: 8}, v) }
 
-// compressible are values of one length of which so much is zero.
+// compressible are values of one length with a given share of zeros.
 func compressible(size, zeroPercent int32) spec.Values {
 	random := 100 - zeroPercent
 	return spec.Values{SizeBytes: size, Content: spec.ContentCompressible, RandomPercent: &random}
@@ -38,7 +38,7 @@ func TestValuesBelongToTheirNumbers(t *testing.T) {
 	}
 }
 
-// Another seed makes other values of the same numbers.
+// Another seed gives different values for the same numbers.
 func TestValuesFollowTheSeed(t *testing.T) {
 	r := valid()
 	r.Workload.Put.Values = spec.Values{SizeBytes: 64, Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform}
@@ -52,7 +52,7 @@ func TestValuesFollowTheSeed(t *testing.T) {
 	}
 }
 
-// Even puts of one key have values of all lengths.
+// Even puts of a single key have values of all lengths.
 func TestLengthsOfValuesAreUniform(t *testing.T) {
 	const least, most, draws = 10, 59, 50_000
 	w := putOf(spec.Keys{Count: 1, SizeBytes: 8}, uniformly(least, most))
@@ -65,8 +65,7 @@ func TestLengthsOfValuesAreUniform(t *testing.T) {
 	}
 }
 
-// Of ten doublings each has a tenth of the values, and the lengths within one
-// follow the same law.
+// Each of ten doublings has a tenth of the values, and the lengths within a doubling follow the same law.
 func TestLengthsOfValuesAreLogUniform(t *testing.T) {
 	const least, most, draws = 64, 64<<10 - 1, 200_000
 	w := valuesOf(logUniform(least, most))
@@ -88,8 +87,7 @@ func TestLengthsOfValuesAreLogUniform(t *testing.T) {
 	}
 }
 
-// compressed is what is left of many values, one after the other, by a
-// compression that looks back 32 KiB.
+// compressed is the compressed share of many consecutive values, with a compression that looks back 32 KiB.
 func compressed(t *testing.T, w *Workload) float64 {
 	t.Helper()
 	var all, out bytes.Buffer
@@ -110,8 +108,8 @@ func compressed(t *testing.T, w *Workload) float64 {
 	return float64(out.Len()) / float64(length)
 }
 
-// Values that compress better than they should would flatter disks and networks
-// that compress, be it each value alone or several together.
+// Values that compress too well would flatter disks and networks that compress. This holds for each value alone and for
+// several together.
 func TestValuesAreAsCompressibleAsTheyShouldBe(t *testing.T) {
 	for _, size := range []int32{100, 1_000, 10_000} {
 		for _, zeros := range []int32{0, 10, 30, 50, 70, 90, 100} {

@@ -6,21 +6,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// watch is who watches the load. Numbers are totals over all pods.
+// watch describes the watchers of the load. Numbers are totals over all pods.
 type watch struct {
-	// streams carry so many watchers each.
+	// streams is the number of streams. Each carries watchersPerStream watchers.
 	streams, watchersPerStream int
-	// connections carry streams and nothing else, beside the load's. With 0, the
-	// streams share the load's.
+	// connections is how many connections carry only streams. With 0, the streams share the load's connections.
 	connections int
-	// marked: the values that are watched say which pod has put them.
+	// marked: the watched values identify the pod that put them.
 	marked bool
-	// history is how many events of the past each watcher reads, over and over; 0 if
-	// watchers see the present.
+	// history is how many past events each watcher reads, over and over; 0 if watchers read new events.
 	history int
 }
 
-// check wants streams, and connections that carry nothing else, for each pod.
+// check wants streams, and separate connections if any, for each pod.
 func (w watch) check(r *Run, field string) []error {
 	pods := r.Pods()
 	return []error{
@@ -73,22 +71,20 @@ func (k watched) words() Words {
 	return words
 }
 
-// Watcher is what one watcher of a load watches.
+// Watcher describes one watcher of a load.
 type Watcher struct {
-	// What is the Operation.Watched of what it sees; 0 is everything.
+	// What is the Operation.Watched of the puts that it receives; 0 means all.
 	What int64
-	// Key is the first key that is watched, and End the one before which that ends;
-	// empty for one key.
+	// Key is the first watched key, and End the key after the last one; End is empty for one key.
 	Key, End []byte
-	// PrevKV asks for the previous value with each event.
+	// PrevKV requests the previous value with each event.
 	PrevKV bool
-	// Reflect lets the watcher begin with a list of what there is, ask to be told
-	// of progress, and be cancelled while there is no leader, as those of API
-	// servers do.
+	// Reflect makes the watcher behave like those of API servers: it begins with a list of the existing keys, requests
+	// progress notifications, and is cancelled while there is no leader.
 	Reflect bool
 }
 
-// watcher returns the watcher with this number among those of all pods.
+// watcher returns the watcher with this global number.
 func (k watched) watcher(w *Workload, number int) Watcher {
 	out := Watcher{PrevKV: k.settings.PrevKV}
 	if k.settings.Scope == spec.WatchScopeAllKeys {
@@ -112,5 +108,5 @@ func (k watched) watchers(w *Workload, pod int) (all [][]Watcher) {
 	return all
 }
 
-// Watchers returns a pod's watchers of the load, by the streams that carry them.
+// Watchers returns a pod's watchers, by stream.
 func (w *Workload) Watchers(pod int) [][]Watcher { return w.kind.watchers(w, pod) }

@@ -20,7 +20,7 @@ func watching(change func(*Run)) func(*Run) {
 	}
 }
 
-// watchWorkload is one of two pods.
+// watchWorkload is a workload of two pods.
 func watchWorkload(s spec.Watch, keys int64) *Workload {
 	s.Keys, s.Values = spec.Keys{Count: keys, SizeBytes: 4, Distribution: spec.Sequential}, spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 40}
 	return New(Run{
@@ -45,8 +45,7 @@ func TestAMarkSurvivesInAValue(t *testing.T) {
 	}
 }
 
-// Together, the pods have each watcher once, and watcher w watches key w modulo the
-// keys.
+// Together, the pods have each watcher once, and watcher w watches key w modulo the keys.
 func TestWatchersOfPods(t *testing.T) {
 	one := func(w *Workload, key int64) Watcher { return Watcher{What: key + 1, Key: w.AppendKey(nil, key)} }
 	for keys, want := range map[int64][][][]int64{
@@ -66,8 +65,7 @@ func TestWatchersOfPods(t *testing.T) {
 	}
 }
 
-// Watchers of everything see the first key and the last one, and time nothing by its
-// key.
+// Watchers of all keys cover the first key and the last one, and their events are matched without a key.
 func TestWatchersOfAllKeys(t *testing.T) {
 	w := watchWorkload(spec.Watch{Streams: 1, WatchersPerStream: 1, Scope: spec.WatchScopeAllKeys, PrevKV: true}, 4)
 	want := [][]Watcher{{{Key: []byte("p/0000"), End: []byte("p/0003\x00"), PrevKV: true}}}

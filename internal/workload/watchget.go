@@ -6,10 +6,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// maxHistory bounds the events that a watcher reads each time.
+// maxHistory limits the events that a watcher reads each time.
 const maxHistory = 10_000
 
-// watchGet reads one key with each request, while watchers read the past.
+// watchGet reads one key with each request, while watchers read past events.
 type watchGet struct {
 	keyed
 	settings spec.WatchGet
@@ -49,16 +49,16 @@ func (k watchGet) words() Words {
 	return words
 }
 
-// History is the past that a pod's watchers read, over and over.
+// History describes the past events that a pod's watchers read, over and over.
 type History struct {
 	// Events is how often the pod writes the key with this number.
 	Events int
 	Key    int64
-	// Streams carry so many watchers each.
+	// Streams is the number of streams. Each carries WatchersPerStream watchers.
 	Streams, WatchersPerStream int
 }
 
-// History returns the one of a pod; nil if there is none.
+// History returns the history of a pod; nil if there is none.
 func (w *Workload) History(pod int) *History {
 	of := w.kind.watch()
 	if of == nil || of.history == 0 {

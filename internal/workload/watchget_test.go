@@ -37,7 +37,7 @@ func TestValidateRefusesAWatchGet(t *testing.T) {
 	})
 }
 
-// Together, the pods read each stream's history once, each that of a key of its own.
+// Together, the pods read each stream's history once. Each pod reads the history of its own key.
 func TestHistoriesOfPods(t *testing.T) {
 	r := valid()
 	replaying(func(*Run) {})(&r)

@@ -4,9 +4,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Stream is a number space of operations. The streams share keys and values
-// but choose independently, so that a longer warm-up changes no measured
-// operation.
+// Stream is a number space of operations. The streams share keys and values but choose independently, so a longer
+// warm-up changes no measured operation.
 type Stream uint64
 
 // The streams.
@@ -15,43 +14,41 @@ const (
 	Measured
 )
 
-// Subject is what an operation is about.
+// Subject is what an operation acts on.
 type Subject uint8
 
 // The subjects of operations.
 const (
-	// OnKey is one key, or several that follow it.
+	// OnKey is one key, or several consecutive ones.
 	OnKey Subject = iota
-	// OnSeveral are the keys of AppendKeys.
+	// OnSeveral means the keys of AppendKeys.
 	OnSeveral
 	OnLease
-	// OnObject is an object of a Kubernetes registry, or all of a resource.
+	// OnObject is an object of a Kubernetes registry, or all objects of a resource.
 	OnObject
 	// OnName is the name for which the client contends.
 	OnName
 )
 
-// Operation is what one request does.
+// Operation is the work of one request.
 type Operation struct {
 	Kind    spec.Operation
 	Subject Subject
-	// Stream that the operation is of; 0 for one that comes before the load.
+	// Stream of the operation; 0 before the load.
 	Stream Stream
-	// Key is the number of the key, or of the first one, from 0 on.
+	// Key is the number of the key, or of the first key, from 0 on.
 	Key int64
-	// Value is the number of the value, of an operation that Writes one.
+	// Value is the number of the value, if the operation Writes one.
 	Value  int64
 	Writes bool
-	// Needs is how many of the keys must be there for the operation to succeed.
+	// Needs is how many of the keys must exist for the operation to succeed.
 	Needs int64
-	// Watched is what watchers can time that watch it, by Watcher.What; 0 where there
-	// is nothing to time.
+	// Watched is the Watcher.What of the watchers that can time this operation; 0 if none can.
 	Watched int64
-	// Lease is the ID of the lease of an operation on one.
+	// Lease is the ID of the lease, for an operation on a lease.
 	Lease int64
-	// Resource is that of an operation on objects of a Kubernetes registry, by
-	// their number in Key. Create says that the object is not there yet, and PageSize
-	// how many objects a listing reads at once; 0 if it is none.
+	// Resource of an operation on objects of a Kubernetes registry; Key has the object's number. Create: the object
+	// does not exist yet. PageSize is how many objects a listing reads per page; 0 if the operation is no listing.
 	Resource Resource
 	Create   bool
 	PageSize int64
@@ -59,8 +56,7 @@ type Operation struct {
 	keys draw
 }
 
-// Workload computes operations, keys and values. It is safe for concurrent
-// use, and allocates nothing per operation.
+// Workload computes operations, keys and values. It is safe for concurrent use, and does not allocate per operation.
 type Workload struct {
 	KeyWriter
 	valueMaker
@@ -71,7 +67,7 @@ type Workload struct {
 	width   int64
 	seed    uint64
 	choice  choice
-	// registry is set where keys are those of a Kubernetes registry.
+	// registry is set if the keys are those of a Kubernetes registry.
 	registry *registry
 	marked   bool
 }
@@ -97,18 +93,18 @@ func (w *Workload) At(stream Stream, n int64) Operation {
 	return op
 }
 
-// PreloadCount is how many operations come before the load.
+// PreloadCount is the number of operations before the load.
 func (w *Workload) PreloadCount() int64 { return w.kind.preload(&w.run) }
 
-// Preload returns an operation that comes before the load, by its number from 0.
+// Preload returns an operation of the preload by its number, from 0.
 func (w *Workload) Preload(number int64) Operation { return w.kind.preloaded(w, number) }
 
 func (w *Workload) key(stream Stream, n int64) int64 {
 	return w.choice.key(n, hash(w.seed, uint64(stream)<<1|1, uint64(n)))
 }
 
-// KeyBytes is the length of every key, with the run's prefix; 0 where there are
-// none. Of a registry it is that of a pod's key.
+// KeyBytes is the length of every key, with the run's prefix; 0 if there are no keys. For a registry, it is the length
+// of a pod's key.
 func (w *Workload) KeyBytes() int {
 	switch {
 	case w.registry != nil:
@@ -121,9 +117,8 @@ func (w *Workload) KeyBytes() int {
 	return w.KeyWriter.KeyBytes()
 }
 
-// AppendEnd appends the key before which a read ends that begins with the key
-// with this number: the one that follows the last key of the read. It appends
-// nothing where reads are of one key.
+// AppendEnd appends the end of a read that begins with the key with this number: the key after the last one that is
+// read. It appends nothing if reads are of one key.
 func (w *Workload) AppendEnd(dst []byte, key int64) []byte {
 	if w.width == 1 {
 		return dst

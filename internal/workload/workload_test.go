@@ -28,7 +28,7 @@ func TestSequentialKeysGoRoundInOrder(t *testing.T) {
 	}
 }
 
-// χ² of a uniform choice stays below this in all but one of a million seeds.
+// The χ² of a uniform choice stays below this in all but one of a million seeds.
 func TestUniformKeysAreUniform(t *testing.T) {
 	const keys, draws = 100, 100_000
 	w := New(readsOf(spec.Keys{Count: keys, SizeBytes: 8, Distribution: spec.Uniform}))

@@ -2,20 +2,17 @@ package workload
 
 import "math"
 
-// zipf draws ranks from 1 to a count, rank r with a probability proportional to
-// r^-exponent, for any exponent above 0. It does so by rejection-inversion (W.
-// Hörmann, G. Derflinger: Rejection-inversion to generate variates from monotone
-// discrete distributions, 1996): the area under the curve x^-exponent is
-// inverted, and what lies above the steps of the ranks is drawn again. That
-// needs no table of the ranks and about one try.
+// zipf draws ranks from 1 to a count. The probability of rank r is proportional to r^-exponent, for any exponent above
+// 0. The method is rejection-inversion (W. Hörmann, G. Derflinger: Rejection-inversion to generate variates from
+// monotone discrete distributions, 1996): the area under the curve x^-exponent is inverted, and points above the steps
+// of the ranks are drawn again. It needs no table of the ranks and about one try.
 type zipf struct {
 	exponent float64
 	count    float64
-	// from and to are the area at both ends: half a rank before the second one,
-	// less the whole first step, and half a rank after the last.
+	// from and to are the area at both ends: from half a rank before the second one, minus the whole first step, to
+	// half a rank after the last.
 	from, to float64
-	// sure is how far right of a point its rank may lie for the point to be
-	// under the step for certain.
+	// sure is how far right of a point its rank may lie for the point to be under the step for certain.
 	sure float64
 }
 
@@ -42,9 +39,8 @@ func (z *zipf) rank(random uint64) int64 {
 // height is the curve, x^-exponent.
 func (z *zipf) height(x float64) float64 { return math.Exp(-z.exponent * math.Log(x)) }
 
-// area is the integral of the curve from 1 to x: (x^(1-exponent) - 1) ÷
-// (1 - exponent), in a form that is exact around an exponent of 1, too, where it
-// is the logarithm.
+// area is the integral of the curve from 1 to x: (x^(1-exponent) - 1) ÷ (1 - exponent). The form used is exact around
+// an exponent of 1 too, where it is the logarithm.
 func (z *zipf) area(x float64) float64 {
 	log := math.Log(x)
 	power := (1 - z.exponent) * log

@@ -1,9 +1,9 @@
-{{/* The name of everything the chart installs. */}}
+{{/* The name of everything that the chart installs. */}}
 {{- define "operator.name" -}}
 {{- .Values.fullnameOverride -}}
 {{- end }}
 
-{{/* A cluster-scoped object that must not collide between two installations. */}}
+{{/* The name of a cluster-scoped object, unique for each installation. */}}
 {{- define "operator.clusterName" -}}
 {{- if eq .Values.fullnameOverride .Chart.Name -}}
 {{- .Values.fullnameOverride -}}
@@ -33,13 +33,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
-{{/* The operator's rules, as controller-gen derived them from the code. */}}
+{{/* The operator's rules, which controller-gen derives from the code. */}}
 {{- define "operator.rules" -}}
 {{- $role := .Files.Get "generated/role.yaml" | fromYaml -}}
-{{- required "generated/role.yaml holds no rules: run `make manifests`" $role.rules | toYaml -}}
+{{- required "generated/role.yaml has no rules: run `make manifests`" $role.rules | toYaml -}}
 {{- end }}
 
-{{/* What the restricted Pod Security Standard asks of a container. */}}
+{{/* What the restricted Pod Security Standard requires of a container. */}}
 {{- define "operator.containerSecurityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -54,7 +54,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* Where pods of the chart may run. */}}
+{{/* Scheduling of the chart's pods. */}}
 {{- define "operator.placement" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}

@@ -6,18 +6,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// answer is what a scrape of a pod brought.
+// answer is the result of one scrape.
 type answer struct {
 	snapshot *results.Snapshot
-	// clock is nil where the pod did not tell the time.
+	// clock is nil if the pod did not report its time.
 	clock *Clock
 }
 
-// Clock is a reading of a pod's clock: it showed Ahead more than this process's
-// at a moment that is known to Uncertain either way.
+// Clock compares a pod's clock with the clock of this process. The pod's clock is ahead by Ahead, plus or minus
+// Uncertain.
 type Clock struct{ Ahead, Uncertain time.Duration }
 
-// readClock takes what a clock showed at some moment between two of this process.
+// readClock compares a time that a pod reported with the times just before and after the request.
 func readClock(shown, asked, answered time.Time) *Clock {
 	if shown.IsZero() {
 		return nil
@@ -26,16 +26,15 @@ func readClock(shown, asked, answered time.Time) *Clock {
 	return &Clock{Ahead: shown.Sub(asked.Add(half)), Uncertain: half}
 }
 
-// better is the reading that is known best. The newer one wins if they are alike.
-func better(old, newer *Clock) *Clock {
+// moreExact returns the more exact reading; the newer one if both are equal.
+func moreExact(old, newer *Clock) *Clock {
 	if newer == nil || old != nil && old.Uncertain < newer.Uncertain {
 		return old
 	}
 	return newer
 }
 
-// Offset is how far the pod's clock is ahead, less than 0 if it is behind, as far
-// as that is certain.
+// Offset is the certain part of the pod clock's lead; negative if the clock is behind.
 func (c *Clock) Offset() time.Duration {
 	if c.Ahead < 0 {
 		return min(c.Ahead+c.Uncertain, 0)

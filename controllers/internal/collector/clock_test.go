@@ -25,13 +25,12 @@ func TestReadClock(t *testing.T) {
 		})
 	}
 	if got := readClock(time.Time{}, asked, answered); got != nil {
-		t.Errorf("got %+v of a pod that told no time", got)
+		t.Errorf("got %+v of a pod that reported no time", got)
 	}
 }
 
-// TestClocksAreReadByTheCollectorsOwn: the offset is against the clock that all else
-// here goes by.
-func TestClocksAreReadByTheCollectorsOwn(t *testing.T) {
+// TestClocksAreComparedWithTheCollectorsClock: the offset is relative to the collector's clock.
+func TestClocksAreComparedWithTheCollectorsClock(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ahead := snapshot(3, results.StageReady)
 	ahead.Clock = now.Add(10 * time.Second)
@@ -44,12 +43,12 @@ func TestClocksAreReadByTheCollectorsOwn(t *testing.T) {
 	}
 }
 
-func TestTheBestReadingStays(t *testing.T) {
+func TestTheMostExactReadingStays(t *testing.T) {
 	sure, unsure := &Clock{Ahead: 5, Uncertain: 1}, &Clock{Ahead: 9, Uncertain: 2}
 	for name, tc := range map[string]struct{ old, newer, want *Clock }{
 		"first": {nil, unsure, unsure}, "worse": {sure, unsure, sure}, "better": {unsure, sure, sure}, "none": {sure, nil, sure},
 	} {
-		if got := better(tc.old, tc.newer); got != tc.want {
+		if got := moreExact(tc.old, tc.newer); got != tc.want {
 			t.Errorf("%s: got %+v, wanted %+v", name, got, tc.want)
 		}
 	}

@@ -21,16 +21,15 @@ import (
 
 const (
 	scrapeEvery = time.Second
-	// publishEvery bounds how often progress wakes the reconciler, and so how
-	// often status is written.
+	// publishEvery is the shortest time between two progress events, and so between two writes of status.
 	publishEvery = 2 * time.Second
-	// urgentEvery is the same for what the run waits for: a pod that is ready,
-	// has measured, is done or has failed.
+	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
+	// failed.
 	urgentEvery = 200 * time.Millisecond
-	// unreachableAfter is when a pod that never answers is called unreachable.
+	// unreachableAfter is how long a pod may not answer before it counts as unreachable.
 	unreachableAfter = 10 * time.Second
-	// eventBuffer is how many runs can wait for the reconciler to be woken; one
-	// that finds no room is published at the next scrape.
+	// eventBuffer is the number of runs that can wait for the reconciler. A run that finds the buffer full is published
+	// at the next scrape.
 	eventBuffer = 256
 )
 
@@ -51,25 +50,25 @@ type Pod struct {
 	IP    string
 }
 
-// Result is what is known of a client pod.
+// Result is the known state of a client pod.
 type Result struct {
 	// Live is the newest published scrape; nil if there was none.
 	Live *results.Snapshot
-	// Last is the newest scrape, published or not: that of a pod that has ended
-	// will not be published, and nothing else has its counts.
+	// Last is the newest scrape, published or not. The last scrape of a pod that has ended is not published, but no
+	// other source has its counts.
 	Last *results.Snapshot
-	// Left is what the pod's termination message said; nil if none was seen.
+	// Left is the pod's termination message; nil if there is none.
 	Left *results.Snapshot
-	// Clock is how far the pod's clock is off; nil if no scrape told.
+	// Clock is the offset of the pod's clock; nil if unknown.
 	Clock *Clock
-	// Unreachable says that scrapes have failed for 10 s.
+	// Unreachable means that scrapes have failed for 10 s.
 	Unreachable bool
-	// Asked is for how long the pod has been scraped, 0 if it is not.
+	// Asked is how long the pod has been scraped; 0 if it is not scraped.
 	Asked time.Duration
 }
 
-// New returns a collector that scrapes plan.MetricsPort. transport may be nil;
-// tests route pods' addresses to servers of their own with it.
+// New returns a collector that scrapes plan.MetricsPort. transport may be nil; tests use it to route pod addresses to
+// their own servers.
 func New(transport http.RoundTripper) *Collector {
 	return &Collector{
 		scraper: newScraper(transport, plan.MetricsPort),
@@ -79,10 +78,10 @@ func New(transport http.RoundTripper) *Collector {
 	}
 }
 
-// Events tells which EtcdBenchmarks have new results.
+// Events reports the EtcdBenchmarks that have new results.
 func (c *Collector) Events() <-chan event.TypedGenericEvent[client.Object] { return c.events }
 
-// Start scrapes until ctx ends. A run that is slow to answer delays no other.
+// Start scrapes until ctx ends. A slow run does not delay other runs.
 func (c *Collector) Start(ctx context.Context) error {
 	tick := time.NewTicker(scrapeEvery)
 	defer tick.Stop()
@@ -100,7 +99,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 }
 
-// Watch makes the collector scrape exactly these pods of the run from now on.
+// Watch sets the pods of the run to scrape from now on.
 func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,18 +111,17 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
 	r.watch(pods, c.now())
 }
 
-// Keep remembers what the termination message of a pod of the run said, for the
-// case that the pod is deleted before it is looked at. Runs that are not watched
-// are ignored.
-func (c *Collector) Keep(uid types.UID, pod string, left *results.Snapshot) {
+// Keep saves a pod's termination message, in case the pod is deleted before the next reconcile. It ignores runs that
+// are not watched.
+func (c *Collector) Keep(uid types.UID, pod string, message *results.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r, ok := c.runs[uid]; ok {
-		r.left[left.Index] = words{pod, left}
+		r.terminations[message.Index] = terminationResult{pod, message}
 	}
 }
 
-// Results returns what is known of a run's pods, by name.
+// Results returns the known results of a run's pods, by name.
 func (c *Collector) Results(uid types.UID) map[string]Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,23 +135,22 @@ func (c *Collector) Results(uid types.UID) map[string]Result {
 		result.Last, result.Asked = cmp.Or(w.live, result.Last), c.now().Sub(w.since)
 		out[name] = result
 	}
-	for _, left := range r.left {
-		result := out[left.pod]
-		result.Left = left.said
-		out[left.pod] = result
+	for _, t := range r.terminations {
+		result := out[t.pod]
+		result.Left = t.snapshot
+		out[t.pod] = result
 	}
 	return out
 }
 
-// Forget ends the scraping of a run and drops what is known of it.
+// Forget stops scraping a run and drops its results.
 func (c *Collector) Forget(key types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.runs, func(_ types.UID, r *run) bool { return r.key == key })
 }
 
-// idle returns the runs with pods to scrape and no scrape under way, and marks
-// them busy.
+// idle returns the runs that have pods to scrape and no scrape in progress, and marks them busy.
 func (c *Collector) idle() []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +161,7 @@ func (c *Collector) idle() []*run {
 	return idle
 }
 
-// scrape reads all pods of a run once and wakes the reconciler if it is time.
+// scrape reads all pods of a run once and triggers the reconciler if it is time.
 func (c *Collector) scrape(ctx context.Context, r *run) {
 	answers := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r), c.now)
 	c.mu.Lock()
@@ -183,7 +180,7 @@ func (c *Collector) podsOf(r *run) []Pod {
 	return r.toScrape()
 }
 
-// wake says whether there was room for the event.
+// wake reports whether the event buffer had room.
 func (c *Collector) wake(r *run) bool {
 	object := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}}
 	select {

@@ -24,7 +24,7 @@ const uid = types.UID("run")
 
 var key = types.NamespacedName{Namespace: "ns", Name: "run"}
 
-// all sends every connection to one server, whatever the pod's address.
+// all sends every connection to one server, for all pod addresses.
 func all(server *httptest.Server) http.RoundTripper {
 	return &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -76,8 +76,8 @@ func TestScrapesAndWakes(t *testing.T) {
 	}
 }
 
-// TestDistrust: what is not this pod's snapshot, and only that, is not taken.
-func TestDistrust(t *testing.T) {
+// TestForeignAnswersAreRefused: only this pod's own snapshot is accepted.
+func TestForeignAnswersAreRefused(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	t.Cleanup(other.Close)
@@ -111,7 +111,7 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
-// endless writes until the reader has had enough.
+// endless writes until the reader closes the connection.
 func endless(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", wire.ScrapeAccept)
 	for err := error(nil); err == nil; {
@@ -119,7 +119,7 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// bomb is little on the wire, and more than anybody should unpack.
+// bomb is small on the wire and very large after decompression.
 func bomb(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", wire.ScrapeAccept)
 	w.Header().Set("Content-Encoding", "gzip")
@@ -130,7 +130,7 @@ func bomb(w http.ResponseWriter, _ *http.Request) {
 	_ = packed.Close()
 }
 
-// TestDue: news waits for 2 s, what moves the run on for 0.2 s.
+// TestDue: progress waits for 2 s, urgent news for 0.2 s.
 func TestDue(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	failed := snapshot(0, results.StageConnecting)
@@ -178,7 +178,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestDoneIsNotScrapedAgain, and a pod that is no longer watched keeps its result.
+// TestDoneIsNotScrapedAgain also checks that a pod that is no longer watched keeps its result.
 func TestDoneIsNotScrapedAgain(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "p"}}, time.Time{})
@@ -193,8 +193,7 @@ func TestDoneIsNotScrapedAgain(t *testing.T) {
 	}
 }
 
-// TestTheLastScrapeCounts: of a pod that was killed, only what came after its last
-// scrape may be missing, whether that was published or not.
+// TestTheLastScrapeCounts: for a killed pod, only counts after its last scrape may be missing, published or not.
 func TestTheLastScrapeCounts(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "killed"}, {Name: "lives", Index: 1}}, time.Time{})
@@ -212,8 +211,7 @@ func TestTheLastScrapeCounts(t *testing.T) {
 	}
 }
 
-// TestReplacedPodsAreForgotten: however many pods take an index, one after the
-// other, as much is held as one of them said.
+// TestReplacedPodsAreForgotten: the memory per index is bounded, for any number of replacements.
 func TestReplacedPodsAreForgotten(t *testing.T) {
 	c := New(nil)
 	for _, name := range []string{"first", "second", "third"} {
@@ -224,21 +222,21 @@ func TestReplacedPodsAreForgotten(t *testing.T) {
 	c.Watch(uid, key, []Pod{{Name: "last", Index: 1, IP: "last"}})
 	got := c.Results(uid)
 	if _, ok := got["last"]; !ok || len(got) > 2 || got["third"].Left == nil {
-		t.Errorf("wanted the pod that is there, and the last words of the one before, found %v", got)
+		t.Errorf("wanted the pod that is there, and the message of the one before, found %v", got)
 	}
 }
 
 func TestKeepAndForget(t *testing.T) {
 	c := New(nil)
-	left := snapshot(0, results.StageDone)
-	c.Keep(uid, "p", left)
+	message := snapshot(0, results.StageDone)
+	c.Keep(uid, "p", message)
 	if c.Results(uid) != nil {
-		t.Error("wanted nothing to be kept of a run that nobody watches")
+		t.Error("wanted nothing to be kept of a run that is not watched")
 	}
 	c.Watch(uid, key, nil)
-	c.Keep(uid, "p", left)
-	if c.Results(uid)["p"].Left != left {
-		t.Error("wanted the last words of a pod that is gone to be kept")
+	c.Keep(uid, "p", message)
+	if c.Results(uid)["p"].Left != message {
+		t.Error("wanted the message of a pod that is gone to be kept")
 	}
 	c.Forget(key)
 	if c.Results(uid) != nil {
@@ -246,8 +244,8 @@ func TestKeepAndForget(t *testing.T) {
 	}
 }
 
-// TestAsked: since when a pod is scraped is known before it has answered, and stays
-// so; of one that is scraped no longer it is not.
+// TestAsked: the time since which a pod is scraped is known before its first answer, and ends when it is no longer
+// scraped.
 func TestAsked(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := New(nil)
@@ -262,6 +260,6 @@ func TestAsked(t *testing.T) {
 	}
 	c.Watch(uid, key, nil)
 	if got := c.Results(uid)["p"].Asked; got != 0 {
-		t.Errorf("wanted nobody to ask the pod, found it for %s", got)
+		t.Errorf("wanted the pod not to be scraped, found it for %s", got)
 	}
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// run is what is known of one run. The collector's mutex guards it.
+// run is the state of one run. The collector's mutex guards it.
 type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
 
-	pods map[string]*watched
-	// published is what the reconciler sees; it changes only when it is woken.
+	pods map[string]*scrapedPod
+	// published is what the reconciler sees; it changes only with an event.
 	published   map[string]Result
 	publishedAt time.Time
-	// left has one entry for each index, whatever becomes of its pods.
-	left map[int]words
+	// terminations has at most one entry per index, however often the pods are replaced.
+	terminations map[int]terminationResult
 }
 
-// words are what the termination message of a pod said.
-type words struct {
-	pod  string
-	said *results.Snapshot
+// terminationResult are a pod's termination message.
+type terminationResult struct {
+	pod      string
+	snapshot *results.Snapshot
 }
 
-// watched is one pod that is scraped.
-type watched struct {
+// scrapedPod is a pod that is scraped.
+type scrapedPod struct {
 	Pod
 	live *results.Snapshot
-	// clock is the best reading of the pod's clock, nil before the first.
+	// clock is the most exact reading of the pod's clock; nil before the first.
 	clock *Clock
-	// answered is when the pod answered last, at first since, when it was seen.
+	// answered is the time of the last answer; initially since, the time of the first scrape.
 	answered    time.Time
 	since       time.Time
 	unreachable bool
@@ -44,20 +44,20 @@ type watched struct {
 func newRun(uid types.UID, key types.NamespacedName) *run {
 	return &run{
 		uid: uid, key: key,
-		pods:      map[string]*watched{},
-		published: map[string]Result{},
-		left:      map[int]words{},
+		pods:         map[string]*scrapedPod{},
+		published:    map[string]Result{},
+		terminations: map[int]terminationResult{},
 	}
 }
 
-// watch keeps what is known of pods that are no longer scraped. The last scrape
-// of one that was killed may not have been published: nothing else has its counts.
+// watch keeps the results of pods that are no longer scraped. The last scrape of a killed pod may not have been
+// published, and no other source has its counts.
 func (r *run) watch(pods []Pod, now time.Time) {
 	wanted, at := map[string]bool{}, map[int]string{}
 	for _, p := range pods {
 		wanted[p.Name], at[p.Index] = true, p.Name
 		if old, ok := r.pods[p.Name]; !ok || old.Pod != p {
-			r.pods[p.Name] = &watched{Pod: p, answered: now, since: now}
+			r.pods[p.Name] = &scrapedPod{Pod: p, answered: now, since: now}
 		}
 	}
 	for name, w := range r.pods {
@@ -72,20 +72,18 @@ func (r *run) watch(pods []Pod, now time.Time) {
 	r.forgetReplaced(at)
 }
 
-// forgetReplaced drops what pods said that others, who have their index, have
-// taken the place of: however often that happens, a run holds no more than what
-// its pods said.
+// forgetReplaced drops the results of replaced pods, so that the memory of a run stays bounded.
 func (r *run) forgetReplaced(at map[int]string) {
-	maps.DeleteFunc(r.published, func(name string, said Result) bool {
-		return said.Live != nil && at[said.Live.Index] != "" && at[said.Live.Index] != name
+	maps.DeleteFunc(r.published, func(name string, r Result) bool {
+		return r.Live != nil && at[r.Live.Index] != "" && at[r.Live.Index] != name
 	})
 }
 
-func (w *watched) result() Result {
+func (w *scrapedPod) result() Result {
 	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable}
 }
 
-// toScrape leaves out pods whose final result is here.
+// toScrape leaves out pods whose final result has arrived.
 func (r *run) toScrape() []Pod {
 	var out []Pod
 	for _, w := range r.pods {
@@ -96,18 +94,18 @@ func (r *run) toScrape() []Pod {
 	return out
 }
 
-// take keeps the answers; a pod that did not answer has none.
+// take stores the answers; a pod that did not answer is missing in them.
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
 		if a, ok := answers[name]; ok {
-			w.live, w.answered, w.clock = a.snapshot, now, better(w.clock, a.clock)
+			w.live, w.answered, w.clock = a.snapshot, now, moreExact(w.clock, a.clock)
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
 		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
 	}
 }
 
-// due says whether there is news, and enough time has passed since the last.
+// due reports whether there is news and enough time has passed since the last event.
 func (r *run) due(now time.Time) bool {
 	news, urgent := false, false
 	for name, w := range r.pods {
@@ -119,8 +117,8 @@ func (r *run) due(now time.Time) bool {
 	return news && since >= publishEvery || urgent && since >= urgentEvery
 }
 
-// isUrgent says whether the run may wait for this news.
-func isUrgent(old Result, w *watched) bool {
+// isUrgent reports whether the run may be waiting for this news.
+func isUrgent(old Result, w *scrapedPod) bool {
 	if w.live == nil || old.Live == w.live {
 		return old.Unreachable != w.unreachable
 	}
@@ -129,7 +127,7 @@ func isUrgent(old Result, w *watched) bool {
 	return failed || fired || awaited[w.live.Stage] && (old.Live == nil || old.Live.Stage != w.live.Stage)
 }
 
-// awaited are the stages whose reach moves the run on.
+// awaited are the stages that let the run continue.
 var awaited = map[results.Stage]bool{
 	results.StageWaiting:  true,
 	results.StageReady:    true,

@@ -20,15 +20,14 @@ import (
 const (
 	// scrapeTimeout bounds one scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
-	// parallelReads bounds how many answers of a run's pods are read at a time, and
-	// so the memory that it takes. All pods are asked at once: those that do not
-	// answer keep none that lives from being heard within scrapeTimeout. Those that
-	// stop amid their answer can, in their own run.
+	// parallelReads bounds how many answers of a run's pods are read at a time, and so the memory. All pods are
+	// requested at once, so pods that do not answer do not delay the others beyond scrapeTimeout. Pods that stop in the
+	// middle of an answer can delay the other pods of their own run.
 	parallelReads = 16
 )
 
-// scraper reads pods' metrics. What it reads is untrusted: it follows no
-// redirect, uses no proxy and bounds time and size.
+// scraper reads pods' metrics. The answers are untrusted: it follows no redirect, uses no proxy, and bounds time and
+// size.
 type scraper struct {
 	client *http.Client
 	port   int
@@ -53,9 +52,8 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 	}
 }
 
-// scrapeAll returns the answers of the pods that answered rightly, by name.
-// Why one did not is of no use to anybody: it is tried again in a second, and
-// its absence is reported.
+// scrapeAll returns the valid answers, by pod name. Errors are dropped: the next scrape follows in a second, and a
+// missing answer is reported.
 func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod, now func() time.Time) map[string]answer {
 	var (
 		mu      sync.Mutex
@@ -76,15 +74,15 @@ func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod, now f
 	return answers
 }
 
-// round is one scrape of all pods of a run; room is for the answers that are read.
+// round is one scrape of all pods of a run; room limits the answers that are read at a time.
 type round struct {
 	run  types.UID
 	now  func() time.Time
 	room chan struct{}
 }
 
-// scrape reads a pod's answer once there is room. The pod has read its clock before
-// it begins to answer, and how long its answer then waits here says nothing of that.
+// scrape reads a pod's answer when there is room. The wait does not affect the clock reading, because the pod has read
+// its clock before it starts to answer.
 func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	url := "http://" + net.JoinHostPort(p.IP, strconv.Itoa(s.port)) + plan.MetricsPath
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -115,7 +113,7 @@ func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
 	return answer{snapshot, readClock(snapshot.Clock, asked, answered)}, checkSource(snapshot, r.run, p)
 }
 
-// checkSource: an address may by now be another pod's, of another run.
+// checkSource: the address may by now belong to another pod of another run.
 func checkSource(s *results.Snapshot, run types.UID, p Pod) error {
 	if s.RunUID != string(run) || s.Index != p.Index {
 		return fmt.Errorf("scraping %s: wanted run %s, index %d; found run %s, index %d", p.Name, run, p.Index, s.RunUID, s.Index)

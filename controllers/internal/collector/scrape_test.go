@@ -13,8 +13,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// crowd is pods that answer nobody before all of them are asked, and which count
-// how many of their answers are read at a time.
+// crowd is a set of pods that answer only when all of them have been requested. It counts how many of their answers are
+// read at a time.
 type crowd struct {
 	t   *testing.T
 	all sync.WaitGroup
@@ -50,7 +50,7 @@ func (c *crowd) reads(more int) {
 	c.mostReads = max(c.mostReads, c.reading)
 }
 
-// countedBody is being read from its first Read until it is closed.
+// countedBody counts as being read from its first Read until it is closed.
 type countedBody struct {
 	io.Reader
 	crowd *crowd
@@ -68,10 +68,9 @@ func (b *countedBody) Close() error {
 	return nil
 }
 
-// TestAllPodsAreAskedAtOnce: pods that hang, however many, must not keep those that
-// live from being heard, or a new operator would take them for hung, too. What
-// they answer is read by few at a time, for the sake of memory.
-func TestAllPodsAreAskedAtOnce(t *testing.T) {
+// TestAllPodsAreScrapedAtOnce: hung pods must not delay the scrapes of live pods; otherwise a restarted operator would
+// take those for hung too. Few answers are read at a time, to bound the memory.
+func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	const most = 100
 	pods := &crowd{t: t}
 	pods.all.Add(most)

@@ -8,8 +8,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// PlanConfigMap returns the ConfigMap that the client pods read their plan
-// from. It is immutable: pods that come late must read what the first read.
+// PlanConfigMap returns the ConfigMap with the plan of the client pods. It is immutable, so that late pods read the
+// same plan as the first ones.
 func PlanConfigMap(run *v1alpha1.EtcdBenchmark) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	_, encoded, err := planOf(run)
 	if err != nil {
@@ -32,8 +32,7 @@ func configMap(run *v1alpha1.EtcdBenchmark, name, component string) *corev1ac.Co
 		WithOwnerReferences(ownerOf(run))
 }
 
-// planOf is the plan for the addresses that status holds, also as its pods read
-// it.
+// planOf returns the plan for the addresses in status, and its encoded form.
 func planOf(run *v1alpha1.EtcdBenchmark) (p plan.Plan, encoded []byte, err error) {
 	var endpoints []string
 	if t := run.Status.Target; t != nil {

@@ -1,8 +1,7 @@
-// Package resources builds the objects of a run: the ConfigMaps with its plan
-// and its report, the load Job and the cleanup Job.
+// Package resources builds the objects of a run: the ConfigMaps for its plan and its report, the load Job and the
+// cleanup Job.
 //
-// It is pure: it imports the API, the contracts with the pods and Kubernetes
-// types, and no client, context, clock, logger or goroutine. Its one invariant:
-// the same run and the same addresses always give the same objects, and every
-// object carries the labels by which the operator's caches select.
+// The package is pure: it imports the API, the contracts with the pods and Kubernetes types, but no client, context,
+// clock, logger or goroutine. Its one invariant: the same run and addresses always produce the same objects, and every
+// object has the labels that the operator's caches select.
 package resources

@@ -8,24 +8,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Of the cleanup Job.
+// Limits of the cleanup Job.
 const (
-	// cleanupSeconds, and a second more for so many keys, bound it, so that it
-	// fails rather than waits for ever. Even an etcd that takes 100 ms for each
-	// block of 1,000 keys is done by then.
+	// cleanupSeconds plus one second per cleanupKeysPerSecond keys bound the cleanup Job, so that it fails instead of
+	// waiting forever. It suffices for an etcd that takes 100 ms per block of 1,000 keys.
 	cleanupSeconds       = 120
 	cleanupKeysPerSecond = 4000
 	maxCleanupSeconds    = 3600
-	// cleanupTTLSeconds removes it even if the operator is gone for good.
+	// cleanupTTLSeconds removes the Job even if the operator is gone.
 	cleanupTTLSeconds = 3600
 )
 
-// planAnnotation carries the plan to the cleanup pod.
+// planAnnotation holds the plan for the cleanup pod.
 const planAnnotation = "etcdbench.dev/plan"
 
-// LoadJob returns the Job of the client pods. It is created once and never
-// applied again. A pod that fails fails its index only: the others go on and
-// report, and all take the plan of PlanConfigMap alone.
+// LoadJob returns the Job of the client pods. It is created once and never applied again. A pod that fails only fails
+// its index, so the other pods continue and report. All pods accept only the plan of PlanConfigMap.
 func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 	_, encoded, err := planOf(run)
 	if err != nil {
@@ -44,7 +42,7 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 			Completions:          &pods,
 			Parallelism:          &pods,
 			BackoffLimitPerIndex: new(int32(0)),
-			// While a deleted pod still lives, a second one would share its keys.
+			// A replacement would share the keys of a deleted pod that is still alive.
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
@@ -57,9 +55,8 @@ func LoadJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 	}, nil
 }
 
-// CleanupJob returns the Job that deletes the keys that client pods left. It
-// has no owner: deleting the run must not delete what cleans up after it. Its
-// plan comes as an annotation, for the plan's ConfigMap goes with the run.
+// CleanupJob returns the Job that deletes the remaining keys. It has no owner, because it must survive the deletion of
+// the run. Its plan is in an annotation, because the plan's ConfigMap is deleted with the run.
 func CleanupJob(run *v1alpha1.EtcdBenchmark, image string) (*batchv1.Job, error) {
 	p, encoded, err := planOf(run)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Labels returns the labels of an object of the run; component is one of the
-// API's values of LabelComponent.
+// Labels returns the labels of an object of the run; component is one of the API's values of LabelComponent.
 func Labels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/name":      "etcd-benchmark",
@@ -23,15 +22,15 @@ func Labels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
 	}
 }
 
-// podLabels add the opt-out that Istio reads from labels.
+// podLabels add the label that opts out of Istio's sidecar.
 func podLabels(run *v1alpha1.EtcdBenchmark, component string) map[string]string {
 	labels := Labels(run, component)
 	labels["sidecar.istio.io/inject"] = "false"
 	return labels
 }
 
-// podAnnotations keep others from ending the pods or adding containers to
-// them: either would make the measurement wrong.
+// podAnnotations prevent other controllers from evicting the pods or adding containers, because either would distort
+// the measurement.
 func podAnnotations(more map[string]string) map[string]string {
 	annotations := map[string]string{
 		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",

@@ -12,10 +12,9 @@ import (
 
 const (
 	loadgenPath = "/loadgen"
-	// metricsPortName is what a PodMonitor selects by.
+	// metricsPortName is the port name that a PodMonitor selects.
 	metricsPortName = "metrics"
-	// graceSeconds lets a pod that is told to end drain, delete its keys and
-	// write its result.
+	// graceSeconds is the time for a terminating pod to drain, delete its keys and write its result.
 	graceSeconds = 60
 )
 
@@ -29,7 +28,7 @@ func loadPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) core
 			Path: plan.ReadyPath, Port: intstr.FromString(metricsPortName),
 		}},
 		PeriodSeconds: 1,
-		// A pod under full load answers late; that must not look like a fault.
+		// A pod under full load answers late; the probe must not fail then.
 		TimeoutSeconds:   5,
 		FailureThreshold: 3,
 	}
@@ -43,7 +42,7 @@ func cleanupPod(run *v1alpha1.EtcdBenchmark, image string, encodedPlan []byte) c
 	return podSpec(run, c, volumes)
 }
 
-// onlyPlan is the argument that keeps a pod from taking another plan.
+// onlyPlan is the argument that makes the pod refuse any other plan.
 func onlyPlan(encoded []byte) string { return "--" + plan.DigestFlag + "=" + plan.Digest(encoded) }
 
 func container(run *v1alpha1.EtcdBenchmark, image string, volumes []mounted) corev1.Container {
@@ -64,8 +63,7 @@ func container(run *v1alpha1.EtcdBenchmark, image string, volumes []mounted) cor
 	}
 }
 
-// podSpec meets the restricted Pod Security Standard. It names no user: the
-// image does, and OpenShift assigns one.
+// podSpec meets the restricted Pod Security Standard. It sets no user: the image does, and OpenShift assigns one.
 func podSpec(run *v1alpha1.EtcdBenchmark, c corev1.Container, volumes []mounted) corev1.PodSpec {
 	spec := corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
@@ -95,7 +93,7 @@ func place(spec *corev1.PodSpec, s *v1alpha1.PodSettings) {
 	spec.ImagePullSecrets = s.ImagePullSecrets
 }
 
-// resources have no limits by default: a CPU limit throttles the measurement.
+// resources sets no limits by default, because a CPU limit throttles the measurement.
 func resources(s *v1alpha1.PodSettings) corev1.ResourceRequirements {
 	if s != nil && s.Resources != nil {
 		return *s.Resources.DeepCopy()

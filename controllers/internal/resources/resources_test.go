@@ -47,8 +47,8 @@ func cleanupJob(t *testing.T) *batchv1.Job {
 	return job
 }
 
-// TestPodsAreRestricted: what the restricted Pod Security Standard asks for,
-// and that nothing in the pod can reach the API server.
+// TestPodsAreRestricted checks the requirements of the restricted Pod Security Standard, and that the pod has no access
+// to the API server.
 func TestPodsAreRestricted(t *testing.T) {
 	for name, job := range map[string]*batchv1.Job{"load": loadJob(t, newRun()), "cleanup": cleanupJob(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestPodsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// files maps each path that a pod sees to where it is from.
+// files maps each path in a pod to its source.
 func files(pod corev1.PodSpec) map[string]string {
 	out := map[string]string{}
 	for i, v := range pod.Volumes {
@@ -146,7 +146,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestCleanupNeedsNothingOfTheRun: the run may be gone before it ends.
+// TestCleanupNeedsNothingOfTheRun: the run may be deleted before the Job ends.
 func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 	job := cleanupJob(t)
 	if len(job.OwnerReferences) != 0 {
@@ -165,8 +165,7 @@ func TestCleanupNeedsNothingOfTheRun(t *testing.T) {
 	}
 }
 
-// TestCleanupHasTimeForItsKeys: one that can never end in time leaves the keys
-// for ever.
+// TestCleanupHasTimeForItsKeys: a Job with too little time would leave the keys forever.
 func TestCleanupHasTimeForItsKeys(t *testing.T) {
 	for keys, want := range map[int64]int64{1: 120, 4_000_000: 1_120, 99_999_999: 3_600} {
 		run := newRun()
@@ -199,8 +198,7 @@ func TestPlanConfigMap(t *testing.T) {
 	}
 }
 
-// TestPodsTakeOnePlan: a ConfigMap can be deleted and made anew, and an annotation
-// changed; what says which plan it must be cannot.
+// TestPodsTakeOnePlan: a ConfigMap can be replaced and an annotation changed, but the digest in the arguments cannot.
 func TestPodsTakeOnePlan(t *testing.T) {
 	configMap, err := PlanConfigMap(newRun())
 	if err != nil {

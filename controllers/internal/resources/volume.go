@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// mounted is a volume and where it is seen.
+// mounted is a volume with its mount path.
 type mounted struct {
 	name, path string
 	source     corev1.VolumeSource
@@ -36,8 +36,8 @@ func cleanupVolumes(run *v1alpha1.EtcdBenchmark) []mounted {
 	}, secretVolumes(run.Spec.Target)...)
 }
 
-// annotationFiles makes a file of each annotation. The kubelet writes them
-// anew when an annotation changes, which it would not do for a subPath.
+// annotationFiles creates one file per annotation. The kubelet updates the files when an annotation changes; with a
+// subPath it would not.
 func annotationFiles(annotations map[string]string) corev1.VolumeSource {
 	var items []corev1.DownwardAPIVolumeFile
 	for _, file := range slices.Sorted(maps.Keys(annotations)) {
@@ -49,8 +49,7 @@ func annotationFiles(annotations map[string]string) corev1.VolumeSource {
 	return corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{Items: items}}
 }
 
-// secretVolumes are optional, so that the pod starts without them and says
-// itself which Secret, or which key of it, is missing.
+// secretVolumes are optional. The pod starts without them and reports which Secret or key is missing.
 func secretVolumes(t v1alpha1.Target) []mounted {
 	var out []mounted
 	if t.TLS != nil {

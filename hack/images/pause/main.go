@@ -1,4 +1,4 @@
-// Command pause keeps a pod's namespaces open: it sleeps until it is told to end.
+// Command pause keeps a pod's namespaces open: it sleeps until it is terminated.
 package main
 
 import (

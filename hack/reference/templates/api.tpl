@@ -4,21 +4,31 @@
 
 # API reference
 
-Every field of `etcdbench.dev/v1alpha1`. What the numbers mean: [measurement.md](measurement.md).
-`kubectl explain etcdbenchmark.spec` shows the same in a terminal.
+Use this page to look up a field of `etcdbench.dev/v1alpha1`. `kubectl explain etcdbenchmark.spec` shows the same in a terminal.
+
+| to | read | fields |
+| --- | --- | --- |
+| choose a target | [targets.md](targets.md) | [Target](#target) |
+| choose a workload | [workloads.md](workloads.md) | [Workload](#workload) |
+| choose keys and values | [keys-and-values.md](keys-and-values.md) | [Keys](#keys), [Values](#values) |
+| choose rate, clients and duration | [load.md](load.md) | [Load](#load), [Rate](#rate), [Profile](#profile) |
+| protect the target | [safety.md](safety.md) | [Guard](#guard), [Disturbance](#disturbance) |
+| judge the result | [verdict.md](verdict.md) | [Objective](#objective), [Validity](#validity) |
+| understand a number | [measurement.md](measurement.md), [members.md](members.md) | [Summary](#summary), [OperationSummary](#operationsummary), [MemberSummary](#membersummary) |
 
 ## Conventions
 
 - A union is `type` and the field of that name: `workload: {type: Put, put: {…}}`. No other field of the union may be set.
-- The unit is in the name: `…Bytes`, `…Seconds`, `…Milliseconds`, `…Microseconds`, `…PerSecond`. A number without a unit is a count.
-- A share is in whole percent (`…Percent`), or per million where that is too coarse (`…PerMillion`). A number with digits after the
-  point is a string, `"0.99"`: the API has no other decimals.
-- `keys` and `values` are the same blocks in every workload. What a workload takes without them is in the column Default; with a block
-  of your own, its absent fields take the defaults of the block.
+- The unit is in the name: `…Bytes`, `…Seconds`, `…Milliseconds`, `…Microseconds`, `…PerSecond`. A number without a unit is a
+  count.
+- A share is in whole percent (`…Percent`), or per million if percent is too coarse (`…PerMillion`). A number with decimals is a
+  string, `"0.99"`. The API has no other decimals.
+- `keys` and `values` are the same blocks in every workload. The column Default has the block that a workload uses if you leave
+  it out. If you write a block, its absent fields have the defaults of [Keys](#keys) and [Values](#values).
 - Numbers of `load` are totals over all client pods.
-- In `status`, what is not known is absent, and never 0. What a reader should compare is a number; `display` holds text for `kubectl get`.
-- `status.resolved` is what the run does, whether spec says it or `spec.profile` stands for it. Programs that read runs read it there.
-- `spec` is immutable, but for `stop` and `ttlSecondsAfterFinished`: a new run is a new object.
+- In `status`, an unknown value is absent, never 0. Values to compare are numbers; `display` has text for `kubectl get`.
+- `status.resolved` is the load that the run applies, from its spec or from `spec.profile`. Programs should read it there.
+- `spec` is immutable, except for `stop` and `ttlSecondsAfterFinished`. A new run is a new object.
 {{ range . }}{{ template "gvDetails" . }}{{ end }}
 {{- end -}}
 
@@ -47,7 +57,7 @@ Used by{{ range $i, $type := .SortedReferences }}{{ if $i }},{{ end }} {{ markdo
 | Value | Meaning |
 | --- | --- |
 {{- range .EnumValues }}
-| `{{ .Name }}` | {{ markdownRenderFieldDoc .Doc }} |
+| `{{ .Name }}` | {{ template "prose" regexReplaceAll (printf `^\w*%s\b` .Name) .Doc .Name }} |
 {{- end }}
 {{ end }}
 {{- end -}}
@@ -57,8 +67,13 @@ Used by{{ range $i, $type := .SortedReferences }}{{ if $i }},{{ end }} {{ markdo
 {{- if eq .Name "metadata" -}}
 Name (at most 52 characters), namespace and the rest, as on every object.
 {{- else -}}
-{{ markdownRenderFieldDoc .Doc }}
+{{ template "prose" .Doc }}
 {{- end -}}
+{{- end -}}
+
+{{- /* One line of a comment per paragraph or list item: the lines of a comment are no lines of a table. */ -}}
+{{- define "prose" -}}
+{{ . | trim | replace "\n\n" "¶" | replace "\n- " "¶- " | replace "\n" " " | replace "¶" "\n" | markdownRenderFieldDoc }}
 {{- end -}}
 
 {{- define "limit" -}}
@@ -66,6 +81,6 @@ Name (at most 52 characters), namespace and the rest, as on every object.
 {{- else if hasPrefix "Required" . -}}required<br />
 {{- else if hasPrefix "Minimum: " . -}}≥ {{ trimPrefix "Minimum: " . | float64 | printf "%.0f" }}<br />
 {{- else if hasPrefix "Maximum: " . -}}≤ {{ trimPrefix "Maximum: " . | float64 | printf "%.0f" }}<br />
-{{- else -}}{{ markdownRenderFieldDoc . }}<br />
+{{- else -}}{{ regexReplaceAll `(?s)^.*XValidation: .*? ((?:must|wanted) [^<]*[^<\s])\s*<nil>.*$` . `${1}` | markdownRenderFieldDoc }}<br />
 {{- end -}}
 {{- end -}}

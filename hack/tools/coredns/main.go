@@ -1,5 +1,5 @@
-// Command coredns is CoreDNS with only the plugins that the cluster of hack/cluster needs. The full server imports
-// three cloud SDKs and takes several times as long to build.
+// Command coredns is CoreDNS with only the plugins that hack/cluster needs. The full server imports three cloud SDKs
+// and takes several times as long to build.
 package main
 
 import (

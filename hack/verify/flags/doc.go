@@ -1,7 +1,5 @@
-// Package flags tests that docs/workloads.md says of every flag of etcd's
-// benchmark tool what it is here, and of no other.
+// Package flags tests that docs/etcd-tool.md explains every flag of etcd's benchmark tool, and no other flag.
 //
-// It imports nothing of the project, and asks the go command for the
-// tool's sources, at the versions that hack/tools builds. Its one invariant: the
-// flags are those of the sources, never of a list beside them.
+// It imports nothing of the project, and asks the go command for the tool's sources, at the versions that hack/tools
+// builds. Its one invariant: the flags come from the sources, never from a separate list.
 package flags

@@ -12,14 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The marks of flags that one of the two versions alone has.
+// The marks of flags that only one of the two versions has.
 const (
 	markOld = "³·⁶"
 	markNew = "³·⁷"
 )
 
-// mention is a flag in the table, with its mark. Without a command it stands for
-// that flag of any.
+// mention is a flag in the table, with its mark. Without a command it means that flag of any command.
 type mention struct {
 	flag
 	mark string
@@ -55,7 +54,7 @@ func mentions(table string) (out []mention) {
 	return out
 }
 
-// commandOf returns the words of a code up to the first flag or argument.
+// commandOf returns the words of a code span up to the first flag or argument.
 func commandOf(code string) string {
 	var words []string
 	for _, word := range strings.Fields(code) {
@@ -67,8 +66,7 @@ func commandOf(code string) string {
 	return strings.Join(words, " ")
 }
 
-// faults are what a table leaves out of the flags of two versions, and what it
-// says wrongly of them.
+// faults returns the flags of two versions that a table lacks, and its wrong entries.
 func faults(table []mention, older, newer map[flag]bool) (out []string) {
 	for _, version := range []map[flag]bool{older, newer} {
 		for f := range version {
@@ -88,7 +86,7 @@ func faults(table []mention, older, newer map[flag]bool) (out []string) {
 	return slices.Compact(out)
 }
 
-// markOf is false for what neither version has.
+// markOf returns the mark that a flag should have; false if neither version has the flag.
 func markOf(m mention, older, newer map[flag]bool) (mark string, there bool) {
 	has := func(version map[flag]bool) bool {
 		for f := range version {
@@ -108,9 +106,9 @@ func markOf(m mention, older, newer map[flag]bool) (mark string, there bool) {
 	}
 }
 
-// Whoever comes from etcd's tool finds each of its flags.
+// A user of etcd's tool finds each of its flags in the table.
 func TestTheTableHasEveryFlag(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "workloads.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "etcd-tool.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

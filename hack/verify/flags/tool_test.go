@@ -12,11 +12,10 @@ import (
 	"testing"
 )
 
-// flag of a command; the command is empty for one that all have.
+// flag of a command; the command is empty for a flag of all commands.
 type flag struct{ command, name string }
 
-// toolFlags returns the flags of etcd's benchmark tool at the version that a
-// module in hack/tools names.
+// toolFlags returns the flags of etcd's benchmark tool, at the version of a module in hack/tools.
 func toolFlags(t *testing.T, module string) map[flag]bool {
 	t.Helper()
 	download := exec.Command("go", "mod", "download", "-json", "go.etcd.io/etcd/v3")
@@ -44,10 +43,9 @@ func toolFlags(t *testing.T, module string) map[flag]bool {
 	return s.flags()
 }
 
-// sources is what was found in them, by the names of the variables that hold
-// commands.
+// sources has the findings, by the names of the variables that hold commands.
 type sources struct {
-	// uses has the first word of how a command is used, which is its name.
+	// uses has the first word of each command's usage, which is its name.
 	uses, parents map[string]string
 	declared      []flag
 }
@@ -68,7 +66,7 @@ func (s *sources) visit(n ast.Node) bool {
 	return true
 }
 
-// command notes a variable with a command.
+// command records a variable that holds a command.
 func (s *sources) command(variable string, value ast.Expr) {
 	ast.Inspect(value, func(n ast.Node) bool {
 		if field, ok := n.(*ast.KeyValueExpr); ok {
@@ -80,7 +78,7 @@ func (s *sources) command(variable string, value ast.Expr) {
 	})
 }
 
-// call notes that a command has another below it, or has a flag.
+// call records that a command has a subcommand or a flag.
 func (s *sources) call(n *ast.CallExpr) {
 	method, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -99,7 +97,7 @@ func (s *sources) call(n *ast.CallExpr) {
 	}
 }
 
-// text is what a string literal says.
+// text returns the value of a string literal.
 func text(e ast.Expr) string {
 	literal, ok := e.(*ast.BasicLit)
 	if !ok {
@@ -109,7 +107,7 @@ func text(e ast.Expr) string {
 	return out
 }
 
-// flags names the commands as who types them does.
+// flags returns the flags with the commands as users type them.
 func (s *sources) flags() map[flag]bool {
 	out := map[flag]bool{}
 	for _, f := range s.declared {

@@ -19,31 +19,31 @@ type pkg struct {
 	Standard      bool
 }
 
-// direction forbids packages to depend on others. Paths match whole elements,
-// from the left; paths of the project begin with "./".
+// direction forbids packages to depend on others. Paths match whole elements, from the left; paths of the project begin
+// with "./".
 type direction struct {
 	from []string
-	// not may not be depended on, directly or through others.
+	// not may not be depended on, directly or indirectly.
 	not []string
-	// notDirectly may not be imported; what other packages do with them is theirs.
+	// notDirectly may not be imported; indirect dependencies are allowed.
 	notDirectly []string
 	why         string
 }
 
-// kubernetes without k8s.io/utils, of which etcd itself uses a data structure.
+// kubernetes does not include k8s.io/utils, because etcd itself uses it.
 var kubernetes = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 
-// anybody is all code that is not of the standard library or of the project.
-var anybody = []string{"github.com", "go.etcd.io", "go.uber.org", "golang.org", "google.golang.org", "k8s.io", "sigs.k8s.io"}
+// thirdParty is all code outside the standard library and the project.
+var thirdParty = []string{"github.com", "go.etcd.io", "go.uber.org", "golang.org", "google.golang.org", "k8s.io", "sigs.k8s.io"}
 
 // directions are the rules of docs/architecture.md.
 func directions() []direction {
 	return []direction{
-		{from: []string{"./api/spec"}, not: append([]string{"./api/v1alpha1", "./internal", "./controllers", "./cmd"}, anybody...),
+		{from: []string{"./api/spec"}, not: append([]string{"./api/v1alpha1", "./internal", "./controllers", "./cmd"}, thirdParty...),
 			why: "the words that API, plan and results share are the standard library only"},
 		{from: []string{"./api"}, not: []string{"./controllers", "./internal", "./cmd", "k8s.io/client-go/kubernetes", "go.etcd.io"},
 			why: "the API is data"},
-		{from: []string{"./internal/text", "./internal/workload", "./internal/plan"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/results", "./internal/load"}, anybody...),
+		{from: []string{"./internal/text", "./internal/workload", "./internal/plan"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/results", "./internal/load"}, thirdParty...),
 			why: "the contract in is the standard library only"},
 		{from: []string{"./internal/results"}, not: append([]string{"./api/v1alpha1", "./controllers", "./internal/workload", "./internal/plan", "./internal/load", "go.etcd.io"}, kubernetes...),
 			why: "the contract out is the standard library and Prometheus types"},
@@ -68,7 +68,7 @@ func directions() []direction {
 	}
 }
 
-// pure lists the packages that turn values into values.
+// pure lists the packages without side effects.
 func pure() []string {
 	return []string{
 		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/results", "./internal/verdict", "./internal/benchmark", "./internal/render", "./internal/lifecycle",
@@ -76,7 +76,7 @@ func pure() []string {
 	}
 }
 
-// violations returns a line for each dependency that a direction forbids.
+// violations returns a line for each forbidden dependency.
 func violations(packages []pkg, rules []direction) []string {
 	var lines []string
 	for _, p := range packages {
@@ -106,8 +106,8 @@ func (d direction) broken(p pkg) []string {
 	return lines
 }
 
-// allowedBelow are parts of forbidden trees that hold types or pure functions:
-// apply configurations are data, atomics are memory.
+// allowedBelow are packages in forbidden trees that only have types or pure functions: apply configurations are data,
+// atomics are memory.
 func allowedBelow() []string {
 	return []string{"k8s.io/client-go/applyconfigurations", "sync/atomic", "net/netip", "sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"}
 }

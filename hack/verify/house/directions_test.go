@@ -20,7 +20,7 @@ func TestEveryPackageOfTheRulesExists(t *testing.T) {
 	for _, rule := range directions() {
 		for _, from := range rule.from {
 			if !anyBelow(packages, from) {
-				t.Errorf("no package lies below %s: a rule that matches nothing guards nothing", from)
+				t.Errorf("no package lies below %s: remove the package from the rule", from)
 			}
 		}
 	}

@@ -1,8 +1,7 @@
-// Package house holds, as tests, the rules of the repository that no linter
-// knows: which package may import which, how long functions and files may be,
-// that each package says what it is for, which files may name a workload or a store,
-// and that links in the documentation lead somewhere.
+// Package house tests the repository's rules that no linter knows: which package may import which, how long functions
+// and files may be, that each package is documented, which files may name a workload or a store, that links in the
+// documentation lead somewhere, and which words texts avoid.
 //
-// It may import the standard library, and the tables of workloads and stores. Its one invariant: every rule has a
-// test that shows it being broken.
+// It may import the standard library, and the tables of workloads and stores. Its one invariant: every rule has a test
+// that shows it being broken.
 package house

@@ -13,20 +13,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// naming says which files may name things of a kind. Elsewhere a table is asked, so that
-// one more of the kind is one more row.
+// naming limits the files that may name things of a kind. Other files use a table, so that one more of the kind needs
+// only one more row.
 type naming struct {
-	// kind is what people call it.
+	// kind is what error messages call it.
 	kind string
-	// names have those that are meant, as they are written.
+	// names reports whether a qualified name, as written, is of the kind.
 	names func(name string) bool
-	// files may name them, by their path or a folder above them; those that hold
-	// nothing else may have any name.
+	// files may name them. Each is a path, or a folder with all files below it.
 	files []string
 }
 
-// namings are the rules of docs/development.md. Files that are run by developers alone,
-// and tests, may name anything.
+// namings are the rules of docs/development.md. Tests, and programs that only developers run, may name anything.
 func namings() []naming {
 	return []naming{
 		{
@@ -34,7 +32,7 @@ func namings() []naming {
 			names: isWorkload,
 			files: []string{
 				"api/spec", "internal/workload", "api/v1alpha1/profile.go", "internal/runtest",
-				// How etcd is asked: the settings that it alone knows.
+				// Settings that only etcd's driver uses.
 				"internal/datastore/etcd/driver.go", "internal/datastore/etcd/lease.go", "internal/datastore/etcd/stm.go",
 			},
 		},
@@ -46,12 +44,12 @@ func namings() []naming {
 			},
 			files: []string{
 				"api/spec", "internal/workload/stores.go", "internal/datastore/datastore.go", "internal/runtest",
-				// It starts members of etcd alone.
+				// It starts only embedded members of etcd.
 				"cmd/kubectl-etcdbench/internal/local/target.go",
 			},
 		},
 		{
-			// Client, which every store has, is the one to compare others with.
+			// Every store has Client, which is the reference for comparisons.
 			kind:  "a transport",
 			names: func(name string) bool { return name == "spec.TransportFast" },
 			files: []string{"api/spec", "internal/datastore/etcd/fastconn.go"},
@@ -64,7 +62,7 @@ func namings() []naming {
 	}
 }
 
-// isWorkload: the word of a type, its settings, or the field that has them.
+// isWorkload reports whether a name is a type of workload, its settings, or the field with them.
 func isWorkload(name string) bool {
 	for _, before := range []string{"spec.Workload", "spec.", "Workload.", "w."} {
 		if word, ok := strings.CutPrefix(name, before); ok && slices.Contains(workload.Types(), spec.WorkloadType(word)) {
@@ -97,7 +95,7 @@ func qualified(file string) (names []string, err error) {
 	return names, nil
 }
 
-// misnamed returns the files below root that name what they may not.
+// misnamed returns the files below root that break a rule.
 func misnamed(root string, rules []naming) (lines []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil {
@@ -128,7 +126,7 @@ func orSkip(err error) error {
 	return filepath.SkipDir
 }
 
-// isUnderAny says whether a path is one of the files, or lies below one of the folders.
+// isUnderAny reports whether a path is one of the files, or lies below one of the folders.
 func isUnderAny(path string, files []string) bool {
 	return slices.ContainsFunc(files, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }

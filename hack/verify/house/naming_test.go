@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFewFilesNameAWorkloadAStoreATransportOrAForm(t *testing.T) {
+func TestOnlyListedFilesNameAKind(t *testing.T) {
 	lines, err := misnamed(root, namings())
 	if err != nil {
 		t.Fatal(err)

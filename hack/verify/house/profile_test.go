@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// pastProfile reads of a spec what a profile may stand for.
+// pastProfile matches a read of the fields of a spec that a profile may replace.
 var pastProfile = regexp.MustCompile(`\.Spec\.(Workload|Load|Objectives)\b`)
 
-// A run with spec.profile has no workload, load or objectives in its spec: who
-// reads them there sees nothing.
-func TestNobodyReadsPastAProfile(t *testing.T) {
+// A run with spec.profile has no workload, load or objectives in its spec, so a direct read finds nothing.
+func TestSpecIsReadThroughItsProfile(t *testing.T) {
 	for _, path := range paths(projectPackages(t)) {
 		if strings.Contains(path, "api/v1alpha1/") || strings.Contains(path, "internal/runtest/") || strings.HasSuffix(path, "_test.go") {
 			continue

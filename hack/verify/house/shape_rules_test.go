@@ -17,7 +17,7 @@ const (
 	ninetiethFuncLines = 45
 )
 
-// source is one file of code that people wrote.
+// source is one file of handwritten code.
 type source struct {
 	path  string
 	lines int
@@ -41,7 +41,7 @@ func readSource(path string) (s source, ok bool, err error) {
 	return s, true, nil
 }
 
-// misshapen returns a line for each rule of length that the sources break.
+// misshapen returns a line for each broken rule about lengths.
 func misshapen(sources []source) []string {
 	var lines []string
 	var lengths []int
@@ -64,8 +64,8 @@ func misshapen(sources []source) []string {
 	return lines
 }
 
-// undocumented returns a line for each package of several files without a
-// doc.go; a single file is where its package is described.
+// undocumented returns a line for each package of several files without a doc.go. A package with a single file is
+// described there.
 func undocumented(packages []pkg) []string {
 	var lines []string
 	for _, p := range packages {
@@ -90,8 +90,7 @@ func paths(packages []pkg) []string {
 // relativeLink matches a Markdown link to a file, with its fragment.
 var relativeLink = regexp.MustCompile(`\]\(([\w./-]+)(?:#[^)]*)?\)`)
 
-// deadLinks returns the relative link targets of a Markdown text for which
-// exists says no.
+// deadLinks returns the relative link targets of a Markdown text that do not exist.
 func deadLinks(markdown string, exists func(target string) bool) []string {
 	var dead []string
 	for _, match := range relativeLink.FindAllStringSubmatch(markdown, -1) {

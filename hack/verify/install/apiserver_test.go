@@ -18,11 +18,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
-// apiServer is the configuration of a client of a real API server that has
-// our CRD and whose RBAC is on.
+// apiServer is the client configuration of a real API server with our CRD and with RBAC enabled.
 var apiServer *rest.Config
 
-// kubeconfig is the same for kubectl.
+// kubeconfig is the same configuration for kubectl.
 var kubeconfig []byte
 
 func TestMain(m *testing.M) {
@@ -36,8 +35,7 @@ func withAPIServer(run func() int) int {
 	})
 }
 
-// clientAs returns a client that is taken for user; the empty user is an
-// administrator.
+// clientAs returns a client that impersonates a user; the empty user is an administrator.
 func clientAs(t *testing.T, user string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(apiServer)
@@ -63,8 +61,8 @@ func newNamespace(t *testing.T) string {
 	return namespace.Name
 }
 
-// allow gives user rights in a namespace, and returns once the API server acts
-// on them: its authorizer follows roles from afar.
+// allow gives a user rights in a namespace, and returns once they are effective: the API server's authorizer sees new
+// roles with a delay.
 func allow(t *testing.T, user, namespace string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	admin := clientAs(t, "")

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// samplePolicy has the API server take the sample, and returns what it keeps.
+// samplePolicy submits the sample to the API server, and returns the stored object.
 func samplePolicy(t *testing.T) *networkingv1.NetworkPolicy {
 	t.Helper()
 	sample := only(t, readObjects(t, "config/samples/networkpolicy.yaml"), "NetworkPolicy", "", "etcd-benchmark-clients")
@@ -29,26 +29,26 @@ func samplePolicy(t *testing.T) *networkingv1.NetworkPolicy {
 	return policy
 }
 
-// peer is somebody whom a pod of the namespace talks with.
+// peer is a communication partner of a pod of the namespace.
 type peer struct {
 	// namespace is empty for the pod's own.
 	namespace string
-	// pod has the labels of a pod; nil is somebody who is none.
+	// pod has the labels of a pod; nil means that the peer is not a pod.
 	pod labels.Set
 }
 
-// TestTheSampleNetworkPolicyAdmitsWhatRunsNeed and nothing else: its labels and
-// ports are those of the operator, of client pods, and of the etcd of the demo.
+// TestTheSampleNetworkPolicyAdmitsWhatRunsNeed also checks that it admits nothing else: its labels and ports are those
+// of the operator, of client pods, and of the demo's etcd.
 func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
 	policy := samplePolicy(t)
 	if !selects(t, &policy.Spec.PodSelector, labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy}) || selects(t, &policy.Spec.PodSelector, etcdLabels(t)) {
-		t.Errorf("wanted the policy to be about client pods alone, found %v", policy.Spec.PodSelector)
+		t.Errorf("wanted the policy to select only client pods, found %v", policy.Spec.PodSelector)
 	}
 	if !slices.Equal(policy.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}) {
-		t.Errorf("wanted all else to be denied both ways, found %v", policy.Spec.PolicyTypes)
+		t.Errorf("wanted a policy for ingress and egress, found %v", policy.Spec.PolicyTypes)
 	}
 	operator, dns := peer{systemName, operatorLabels(t)}, peer{"kube-system", labels.Set{"k8s-app": "kube-dns"}}
-	etcd, stranger := peer{pod: etcdLabels(t)}, peer{pod: labels.Set{"app": "stranger"}}
+	etcd, foreign := peer{pod: etcdLabels(t)}, peer{pod: labels.Set{"app": "foreign"}}
 	tests := map[string]struct {
 		ingress  bool
 		peer     peer
@@ -58,9 +58,9 @@ func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
 	}{
 		"the operator reads metrics":   {true, operator, corev1.ProtocolTCP, plan.MetricsPort, true},
 		"the operator, another port":   {true, operator, corev1.ProtocolTCP, 22, false},
-		"one who looks like it":        {true, peer{"", operatorLabels(t)}, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"a pod with its labels":        {true, peer{"", operatorLabels(t)}, corev1.ProtocolTCP, plan.MetricsPort, false},
 		"its neighbour":                {true, peer{systemName, labels.Set{"app": "x"}}, corev1.ProtocolTCP, plan.MetricsPort, false},
-		"a stranger reads metrics":     {true, stranger, corev1.ProtocolTCP, plan.MetricsPort, false},
+		"a foreign pod reads metrics":  {true, foreign, corev1.ProtocolTCP, plan.MetricsPort, false},
 		"to etcd":                      {false, etcd, corev1.ProtocolTCP, 2379, true},
 		"to etcd as a peer":            {false, etcd, corev1.ProtocolTCP, 2380, false},
 		"to an etcd of others":         {false, peer{"other", etcdLabels(t)}, corev1.ProtocolTCP, 2379, false},
@@ -68,7 +68,7 @@ func TestTheSampleNetworkPolicyAdmitsWhatRunsNeed(t *testing.T) {
 		"asks for names by TCP":        {false, dns, corev1.ProtocolTCP, 53, true},
 		"to something on the DNS node": {false, dns, corev1.ProtocolTCP, 443, false},
 		"to the API server":            {false, peer{}, corev1.ProtocolTCP, 443, false},
-		"to a stranger":                {false, stranger, corev1.ProtocolTCP, 2379, false},
+		"to a foreign pod":             {false, foreign, corev1.ProtocolTCP, 2379, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,11 +91,11 @@ func admits(t *testing.T, policy *networkingv1.NetworkPolicy, ingress bool, p pe
 	})
 }
 
-// matches wants a rule to name peers and ports: without them it would match any.
+// matches requires a rule to name peers and ports: without them it would match any.
 func matches(t *testing.T, peers []networkingv1.NetworkPolicyPeer, ports []networkingv1.NetworkPolicyPort, p peer, protocol corev1.Protocol, port int32) bool {
 	t.Helper()
 	if len(peers) == 0 || len(ports) == 0 {
-		t.Error("a rule admits everybody, or every port")
+		t.Error("a rule admits all peers, or all ports")
 	}
 	return slices.ContainsFunc(ports, func(of networkingv1.NetworkPolicyPort) bool {
 		return *of.Protocol == protocol && of.Port.IntVal == port
@@ -116,7 +116,7 @@ func selects(t *testing.T, selector *metav1.LabelSelector, of labels.Set) bool {
 	return s.Matches(of)
 }
 
-// operatorLabels are those of the pods that the chart installs.
+// operatorLabels are the labels of the pods that the chart installs.
 func operatorLabels(t *testing.T) labels.Set {
 	t.Helper()
 	return podLabels(t, only(t, renderChart(t), "Deployment", systemName, operatorName))

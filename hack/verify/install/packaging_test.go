@@ -67,8 +67,8 @@ func TestUninstallingKeepsTheCRD(t *testing.T) {
 	}
 }
 
-// TestChartAndKustomizeInstallTheSame compares every object that kustomize
-// builds. What the chart has more, such as its uninstall hook, kustomize cannot have.
+// TestChartAndKustomizeInstallTheSame compares every object that kustomize builds. The chart's additional objects, such
+// as its uninstall hook, are not possible in kustomize.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	chart := renderChart(t)
 	for _, want := range renderKustomize(t) {
@@ -84,7 +84,7 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	}
 }
 
-// content is what an object does: all of it but descriptive metadata.
+// content is all of an object except descriptive metadata.
 func content(o object) map[string]any {
 	content := o.DeepCopy().Object
 	delete(content, "metadata")
@@ -112,7 +112,7 @@ func TestValuesAreChecked(t *testing.T) {
 	for name, value := range tests {
 		t.Run(name, func(t *testing.T) {
 			if _, err := helmTemplate(t, value); err == nil {
-				t.Errorf("helm takes %s", value)
+				t.Errorf("helm accepts %s, wanted an error", value)
 			}
 		})
 	}
@@ -137,12 +137,11 @@ func TestEveryOptionRenders(t *testing.T) {
 	}
 }
 
-// maxCRDBytes of JSON: all annotations of an object together may have 262,144 bytes,
-// and a plain `kubectl apply` keeps the whole object in one.
+// maxCRDBytes of JSON: all annotations of an object together may have 262,144 bytes, and a plain `kubectl apply` stores
+// the whole object in one.
 const maxCRDBytes = 240_000
 
-// A plain `kubectl apply` of each CRD works, in a group that the API server does not
-// have yet.
+// A plain `kubectl apply` of each CRD works, under a group that is new to the API server.
 func TestKubectlAppliesTheCRDs(t *testing.T) {
 	files, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -156,7 +155,7 @@ func TestKubectlAppliesTheCRDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(data) > maxCRDBytes {
-				t.Errorf("it has %d bytes as JSON, wanted at most %d", len(data), maxCRDBytes)
+				t.Errorf("the CRD has %d bytes as JSON, wanted at most %d", len(data), maxCRDBytes)
 			}
 			dir := t.TempDir()
 			manifest, config := filepath.Join(dir, "crd.yaml"), filepath.Join(dir, "kubeconfig")

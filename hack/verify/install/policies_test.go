@@ -63,7 +63,7 @@ func installPolicies(t *testing.T) {
 	}
 }
 
-// waitUntilRefused waits for the API server to have read a policy.
+// waitUntilRefused waits until the API server enforces a policy.
 func waitUntilRefused(t *testing.T, attempt func(context.Context) error) {
 	t.Helper()
 	var last error
@@ -76,12 +76,12 @@ func waitUntilRefused(t *testing.T, attempt func(context.Context) error) {
 	}
 }
 
-func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
+func TestOnlyReadersOfASecretMayNameIt(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "reader", namespace, runRights(), secretRights("client-tls", "user", "registry"))
 	allow(t, "half-reader", namespace, runRights(), secretRights("client-tls"))
-	allow(t, "nobody", namespace, runRights())
+	allow(t, "no-rights", namespace, runRights())
 	allow(t, "collector", namespace, runRights(), secretRights("client-tls", "user", "pull-0", "pull-1", "pull-2", "pull-3", "pull-4", "pull-5", "pull-6", "pull-7"))
 	allow(t, operatorUser, namespace, runRights())
 	const both = "tls: {secretName: client-tls}, auth: {secretName: user}"
@@ -92,11 +92,11 @@ func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
 	}{
 		"reads both":              {user: "reader", target: both},
 		"reads one of two":        {user: "half-reader", target: both, wantRefused: "Secret user "},
-		"reads none":              {user: "nobody", target: "tls: {secretName: client-tls}", wantRefused: "Secret client-tls "},
-		"names none":              {user: "nobody"},
+		"reads none":              {user: "no-rights", target: "tls: {secretName: client-tls}", wantRefused: "Secret client-tls "},
+		"names none":              {user: "no-rights"},
 		"pull secret, reads it":   {user: "reader", pod: "imagePullSecrets: [{name: registry}]"},
-		"pull secret, may not":    {user: "nobody", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", which spec.pod.imagePullSecrets[0] names"},
-		"pull secret of no name":  {user: "nobody", pod: "imagePullSecrets: [{}]"},
+		"pull secret, may not":    {user: "no-rights", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", which spec.pod.imagePullSecrets[0] names"},
+		"pull secret of no name":  {user: "no-rights", pod: "imagePullSecrets: [{}]"},
 		"the operator's own user": {user: operatorUser, target: both, wantRefused: "Secret client-tls "},
 		"as many as there may be": {user: "collector", target: both, pod: pullSecrets(8, "")},
 		"an administrator's":      {target: both, pod: pullSecrets(8, "")},
@@ -110,7 +110,7 @@ func TestOnlyWhoMayReadASecretMayNameIt(t *testing.T) {
 	}
 }
 
-// pullSecrets names so many Secrets, and another one if it has a name.
+// pullSecrets names so many Secrets, and one more if more is set.
 func pullSecrets(n int, more string) string {
 	var names []string
 	for i := range n {
@@ -127,7 +127,7 @@ func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
 	namespace := newNamespace(t)
 	allowOperator(t, operatorUser, namespace)
 	ours := map[string]string{managedBy: operatorName}
-	foreign := map[string]string{managedBy: "somebody"}
+	foreign := map[string]string{managedBy: "another-program"}
 	tests := map[string]struct {
 		labels      map[string]string
 		patch       string
@@ -136,7 +136,7 @@ func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
 		"adds its annotation":           {ours, `{"metadata":{"annotations":{"etcdbench.dev/start-at":"now"}}}`, ""},
 		"replaces its annotation":       {ours, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, ""},
 		"removes its annotation":        {ours, `{"metadata":{"annotations":{"etcdbench.dev/stop":null}}}`, ""},
-		"pod of somebody else":          {foreign, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, "own client pods"},
+		"pod of another program":        {foreign, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, "own client pods"},
 		"pod without labels":            {nil, `{"metadata":{"annotations":{"etcdbench.dev/stop":"true"}}}`, "own client pods"},
 		"adds a foreign annotation":     {ours, `{"metadata":{"annotations":{"example.org/x":"1"}}}`, "annotations"},
 		"changes a foreign annotation":  {ours, `{"metadata":{"annotations":{"example.org/kept":"2"}}}`, "annotations"},
@@ -156,13 +156,13 @@ func TestTheOperatorChangesOnlyItsAnnotations(t *testing.T) {
 	}
 }
 
-// Who may do everything has the verb too by which the operator is known.
+// A user with all rights also has the verb that identifies the operator.
 func TestOthersMayChangePods(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
-	allow(t, "somebody", namespace, podRights())
+	allow(t, "editor", namespace, podRights())
 	allow(t, "tenant", namespace, podRights(), rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}})
-	for _, user := range []string{"somebody", "tenant", ""} {
+	for _, user := range []string{"editor", "tenant", ""} {
 		pod := newPod(namespace, nil, nil)
 		create(t, clientAs(t, ""), pod)
 		if err := patchPod(t.Context(), clientAs(t, user), pod, `{"metadata":{"labels":{"a":"b"}}}`); err != nil {
@@ -171,8 +171,7 @@ func TestOthersMayChangePods(t *testing.T) {
 	}
 }
 
-// An overlay of kustomize may choose another namespace and other names: what holds the
-// operator knows neither.
+// A kustomize overlay may change the namespace and the names. The restriction of the operator depends on neither.
 func TestAnOverlayKeepsThePolicies(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
@@ -223,7 +222,7 @@ func runRights() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create"}}
 }
 
-// allowOperator gives user the rights by which the operator changes pods, and is known.
+// allowOperator gives a user the right to change pods, and the verb that identifies the operator.
 func allowOperator(t *testing.T, user, namespace string) {
 	t.Helper()
 	known := rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create-children"}}
@@ -249,8 +248,7 @@ func newPod(namespace string, labels, annotations map[string]string) *corev1.Pod
 	}
 }
 
-// newRun returns a valid run with fields of its target and of its pod settings
-// beside, written as YAML.
+// newRun returns a valid run with additional fields of its target and its pod settings, written as YAML.
 func newRun(t *testing.T, namespace, target, pod string) *object {
 	t.Helper()
 	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmark, metadata: {generateName: run-, namespace: %s}, spec: {

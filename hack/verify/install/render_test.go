@@ -96,7 +96,7 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
-// only returns the one object of a kind whose name and namespace these are.
+// only returns the one object of a kind with this namespace and name.
 func only(t *testing.T, objects []object, kind, namespace, name string) object {
 	t.Helper()
 	for _, o := range objects {

@@ -17,22 +17,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// secretFields are the fields of a run that name Secrets, with how a manifest sets
-// them: of the target, or of the pod settings.
+// secretFields are the fields of a run that name Secrets, and how a manifest sets each: in the target, or in the pod
+// settings.
 var secretFields = map[string]struct{ target, pod string }{
 	"target.tls.secretName":     {target: "tls: {secretName: private}"},
 	"target.auth.secretName":    {target: "auth: {secretName: private}"},
 	"pod.imagePullSecrets.name": {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
 }
 
-// TestNoFieldNamesASecretUnasked takes the type of a run apart: each field that can
-// name a Secret is tried as users who may not read that one.
-func TestNoFieldNamesASecretUnasked(t *testing.T) {
+// TestEveryFieldThatNamesASecretIsChecked walks the type of a run. It tries each field that can name a Secret as users without
+// the right to read that Secret.
+func TestEveryFieldThatNamesASecretIsChecked(t *testing.T) {
 	withPolicies(t)
 	found := secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSpec](), "", false)
 	slices.Sort(found)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(secretFields)), slices.Compact(found)); diff != "" {
-		t.Fatalf("fields that name Secrets: let the policy ask for each, and add it here (-asked +there):\n%s", diff)
+		t.Fatalf("fields that name Secrets: let the policy check each, and add it here (-checked +found):\n%s", diff)
 	}
 	namespace, elsewhere := newNamespace(t), newNamespace(t)
 	allow(t, "without", namespace, runRights())
@@ -51,8 +51,7 @@ func TestNoFieldNamesASecretUnasked(t *testing.T) {
 	}
 }
 
-// secretPaths returns the fields of a type that can name a Secret. inSecret says
-// that all names below do.
+// secretPaths returns the fields of a type that can name a Secret. inSecret: all names below name Secrets.
 func secretPaths(of reflect.Type, path string, inSecret bool) (paths []string) {
 	switch of.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -76,7 +75,7 @@ func secretPaths(of reflect.Type, path string, inSecret bool) (paths []string) {
 }
 
 // A run that was admitted must not get its Secret later.
-func TestASecretCanNotBeNamedLater(t *testing.T) {
+func TestASecretCannotBeNamedLater(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "patient", namespace, rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create", "patch", "get"}})
@@ -94,7 +93,7 @@ func TestASecretCanNotBeNamedLater(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoMayCreatePodsPlacesThemByOtherNamespaces(t *testing.T) {
+func TestOnlyPodCreatorsMayReferToOtherNamespaces(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "runner", namespace, runRights())

@@ -22,9 +22,8 @@ import (
 
 const prefix = "etcdbench/11111111/"
 
-// workloads are those that every transport carries. Each key is written by one
-// request of the load at most, or all requests follow each other: so the store
-// follows from the seed.
+// workloads are those that every transport supports. Each key is written by at most one request of the load, or all
+// requests are sequential. So the seed determines the store.
 var workloads = map[string]func(*plan.Plan){
 	"puts": func(*plan.Plan) {},
 	"puts at random, one after the other": func(p *plan.Plan) {
@@ -81,25 +80,25 @@ func planFor(target plan.Target, transport spec.Transport, seed int64, change fu
 				Transport: transport, Pods: 1, Connections: 3, Clients: 12, Requests: new(int64(300)), RequestTimeoutSeconds: 30, Seed: seed,
 			},
 		},
-		// It may write any amount, and no rule ends it.
+		// The run may write any amount, and no rule ends it.
 		Guard: spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
 	}
 	change(&p)
 	return p
 }
 
-// entry is what is stored under a key, and how often it was written.
+// entry is the value of a key, and how often it was written.
 type entry struct {
 	Value   string
 	Version int64
 }
 
-// aftermath is what a run has done until its load was over.
+// aftermath is the effect of a run up to the end of its load.
 type aftermath struct {
 	Store map[string]entry
-	// Leases are those of the run that are there.
+	// Leases are the run's leases that exist.
 	Leases []int64
-	// Requests are those that write or read what the workload says, by phase.
+	// Requests are the workload's reads and writes, by phase.
 	Requests map[spec.RPC]map[results.Phase]uint64
 	Failed   map[string]uint64
 }
@@ -111,7 +110,7 @@ func (atOnce) StartAt(context.Context) (time.Time, error) { return time.Now(), n
 func (atOnce) Turn(context.Context) error                 { return nil }
 func (atOnce) Stopped() <-chan struct{}                   { return nil }
 
-// run runs a plan and looks at the store before the run's keys are deleted.
+// run runs a plan and reads the store before the run's keys are deleted.
 func run(t *testing.T, client *clientv3.Client, p plan.Plan) aftermath {
 	t.Helper()
 	var a aftermath
@@ -139,7 +138,7 @@ func (a *aftermath) look(t *testing.T, client *clientv3.Client, p plan.Plan) {
 	}
 	a.Store = map[string]entry{}
 	for _, kv := range found.Kvs {
-		// What begins with a dot is the run's own.
+		// Names with a leading dot are the run's own keys.
 		if key := strings.TrimPrefix(string(kv.Key), prefix); key[0] != '.' {
 			a.Store[key] = entry{string(kv.Value), kv.Version}
 		}
@@ -176,8 +175,7 @@ func (a *aftermath) count(s *results.Snapshot) {
 	}
 }
 
-// wantTheSame runs each workload over both transports, on an etcd that nobody
-// else uses.
+// wantTheSame runs each workload over both transports, on an etcd without other users.
 func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seeds ...int64) {
 	for name, change := range workloads {
 		for _, seed := range seeds {
@@ -185,10 +183,10 @@ func wantTheSame(t *testing.T, client *clientv3.Client, target plan.Target, seed
 				want := run(t, client, planFor(target, spec.TransportClient, seed, change))
 				got := run(t, client, planFor(target, spec.TransportFast, seed, change))
 				if len(want.Store)+len(want.Leases) == 0 && name != "leases' revocation" {
-					t.Error("Client has left nothing to compare with")
+					t.Error("the run over Client wrote no keys")
 				}
 				if diff := cmp.Diff(want, got); diff != "" || len(got.Failed) > 0 {
-					t.Errorf("Fast is not as Client (-Client +Fast):\n%s", diff)
+					t.Errorf("the transports have different effects (-Client +Fast):\n%s", diff)
 				}
 			})
 		}
@@ -200,13 +198,13 @@ func TestTheStoreIsTheSame(t *testing.T) {
 	wantTheSame(t, cluster.Client(t, "", ""), plan.Target{Datastore: spec.Etcd, Endpoints: cluster.Endpoints, Members: spec.MembersAll}, 1, 20)
 }
 
-// Another seed is another store: else the comparison would say nothing.
+// Another seed gives another store; otherwise the comparison would prove nothing.
 func TestTheStoreFollowsFromTheSeed(t *testing.T) {
 	cluster := etcdtest.Start(t, 1, nil)
 	client, target := cluster.Client(t, "", ""), plan.Target{Datastore: spec.Etcd, Endpoints: cluster.Endpoints, Members: spec.MembersAll}
 	one := run(t, client, planFor(target, spec.TransportFast, 1, workloads["puts"]))
 	two := run(t, client, planFor(target, spec.TransportFast, 2, workloads["puts"]))
 	if len(one.Store) != 300 || cmp.Equal(one.Store, two.Store) {
-		t.Errorf("%d keys, which two seeds have left alike", len(one.Store))
+		t.Errorf("%d keys, the same for two seeds, wanted different ones", len(one.Store))
 	}
 }

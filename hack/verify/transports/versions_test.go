@@ -25,7 +25,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// versions are the programs in bin/tools, and the versions that they have to be.
+// versions are the required versions of the programs in bin/tools.
 var versions = map[string]string{"etcd-debian": "3.", "etcd-3.6": "3.6.", "etcd": "3.7."}
 
 // TestTheStoreIsTheSameOnAllVersions runs the programs, plain and over TLS.
@@ -45,8 +45,7 @@ func TestTheStoreIsTheSameOnAllVersions(t *testing.T) {
 	}
 }
 
-// startAttempts is how often etcd is started anew because somebody took a port that
-// had just been free.
+// startAttempts is how often etcd is started again because another program took a port that had just been free.
 const startAttempts = 3
 
 // start runs a program until the test ends.
@@ -127,7 +126,7 @@ func awaitReady(t *testing.T, client *clientv3.Client, ended <-chan struct{}) er
 		case <-ended:
 			return errors.New("it has ended")
 		case <-ctx.Done():
-			return fmt.Errorf("it does not answer: %w", err)
+			return fmt.Errorf("etcd does not answer: %w", err)
 		default:
 		}
 		if err == nil {

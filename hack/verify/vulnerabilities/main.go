@@ -1,9 +1,9 @@
-// Command vulnerabilities runs govulncheck on the module of the folder that it is
-// started in, against the database that GOVULNDB names, or Go's own.
+// Command vulnerabilities runs govulncheck on the module of the current folder, with the database in GOVULNDB, or Go's
+// own.
 //
-// It imports the standard library only, and runs the program in bin/tools. Its one
-// invariant: it passes if no known vulnerability is called, or if it has said in
-// one line that none was looked for, since the database cannot be reached.
+// It imports the standard library only, and runs the program in bin/tools. Its one invariant: it passes if no known
+// vulnerability is called, or if the database cannot be reached; then it prints one line that says that nothing was
+// checked.
 package main
 
 import (
@@ -25,8 +25,8 @@ import (
 
 const (
 	database = "https://vuln.go.dev"
-	// patience bounds the question whether the database is there.
-	patience = 15 * time.Second
+	// reachTimeout bounds the check whether the database can be reached.
+	reachTimeout = 15 * time.Second
 )
 
 func main() {
@@ -39,21 +39,20 @@ func main() {
 	}
 }
 
-// check is one look at a module.
+// check is one check of a module.
 type check struct {
-	// govulncheck is the path of the program, dir the module, or "" for this one.
+	// govulncheck is the path of the program. dir is the module, or "" for this one.
 	govulncheck, dir string
-	// database is its URL, of http, https or file.
+	// database is a URL with the scheme http, https or file.
 	database string
 	output   io.Writer
 }
 
-// run returns an error if a known vulnerability is called, or if that could not
-// be found out although the database is there.
+// run returns an error if a known vulnerability is called, or if the check failed although the database can be reached.
 func (c check) run(ctx context.Context) error {
 	if err := reach(ctx, c.database); err != nil {
-		// One line, whatever the reason is.
-		fmt.Fprintf(c.output, "known vulnerabilities were NOT checked: the database %s cannot be reached (%s); GOVULNDB names another\n",
+		// One line, for every reason.
+		fmt.Fprintf(c.output, "known vulnerabilities were NOT checked: the database %s cannot be reached (%s); set GOVULNDB to use another\n",
 			c.database, strings.Join(strings.Fields(err.Error()), " "))
 		return nil
 	}
@@ -64,12 +63,12 @@ func (c check) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, program, "-db="+c.database, "./...")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, c.output, c.output
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("wanted no known vulnerability to be called, found that above: %w", err)
+		return fmt.Errorf("found calls of known vulnerabilities, listed above: update the modules: %w", err)
 	}
 	return nil
 }
 
-// reach asks for the file that every database has.
+// reach requests the file that every database has.
 func reach(ctx context.Context, database string) error {
 	location, err := url.Parse(database)
 	if err != nil {
@@ -86,7 +85,7 @@ func reach(ctx context.Context, database string) error {
 }
 
 func get(ctx context.Context, location *url.URL) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
 	if err != nil {

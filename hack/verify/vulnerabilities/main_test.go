@@ -11,7 +11,7 @@ import (
 
 const govulncheck = "../../../bin/tools/govulncheck"
 
-// write makes a file, and the folders that it lies in.
+// write creates a file and its folders.
 func write(t *testing.T, text string, path ...string) {
 	t.Helper()
 	file := filepath.Join(path...)
@@ -23,7 +23,7 @@ func write(t *testing.T, text string, path ...string) {
 	}
 }
 
-// program is the module that is looked at: it calls strings.ToUpper.
+// program is the checked module. It calls strings.ToUpper.
 func program(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -32,7 +32,7 @@ func program(t *testing.T) (dir string) {
 	return dir
 }
 
-// databaseOf has one vulnerability, of a function of the package strings.
+// databaseOf has one vulnerability, in a function of the package strings.
 func databaseOf(t *testing.T, symbol string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -63,8 +63,8 @@ func TestAVulnerabilityThatIsNotCalledPasses(t *testing.T) {
 	}
 }
 
-// A failure to look is no result: with the database there, it fails.
-func TestAModuleThatCanNotBeReadFails(t *testing.T) {
+// If the database can be reached, a failed check is an error.
+func TestAnUnreadableModuleFails(t *testing.T) {
 	dir := program(t)
 	write(t, "package main\n\nfunc main() { missing() }\n", dir, "main.go")
 	var output strings.Builder
@@ -74,29 +74,29 @@ func TestAModuleThatCanNotBeReadFails(t *testing.T) {
 	}
 }
 
-func TestADatabaseOutOfReachIsSaid(t *testing.T) {
+func TestAnUnreachableDatabaseIsReported(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	empty := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(empty.Close)
 	for name, database := range map[string]string{
-		"no folder": "file://" + filepath.Join(t.TempDir(), "none"), "nobody listens": gone.URL, "no database": empty.URL, "no URL": "vuln.go.dev",
+		"no folder": "file://" + filepath.Join(t.TempDir(), "none"), "no listener": gone.URL, "no database": empty.URL, "no URL": "vuln.go.dev",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var output strings.Builder
-			// A program that is not there shows that it is not asked.
+			// The missing program shows that it is not called.
 			c := check{govulncheck: "none", database: database, output: &output}
 			if err := c.run(t.Context()); err != nil {
 				t.Errorf("wanted the rest of the checks to go on, found %v", err)
 			}
 			if text := output.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "NOT checked") || !strings.Contains(text, database) {
-				t.Errorf("wanted one line that says so, found:\n%s", text)
+				t.Errorf("wanted one line that reports the unreachable database, found:\n%s", text)
 			}
 		})
 	}
 }
 
-func TestADatabaseThatAnswersIsReached(t *testing.T) {
+func TestAReachableDatabase(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(databaseOf(t, "ToTitle"))))
 	t.Cleanup(server.Close)
 	if err := reach(t.Context(), server.URL+"/"); err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Progress notifications come after ten minutes without an event: that they, and
-// previous values, are asked for shows in the request alone.
+// Progress notifications come only after ten minutes without an event. So this test checks the watch requests: whether
+// they ask for progress and for previous values.
 
-// asked is an etcd that has nothing, and hands on what watches ask it for.
+// asked is an empty etcd that reports the watch requests that it gets.
 type asked struct {
 	etcdserverpb.UnimplementedKVServer
 	etcdserverpb.UnimplementedWatchServer
@@ -92,7 +92,7 @@ func TestWhatWatchersAskFor(t *testing.T) {
 			if string(got.Key) != "k/" || string(got.RangeEnd) != "k0" || got.PrevKv != tc.wantPrev {
 				t.Errorf("asked for %v, wanted the keys from k/ to k0, with previous values: %v", got, tc.wantPrev)
 			}
-			// A watcher of objects goes on from its listing.
+			// A watcher of objects starts after its listing.
 			if got.ProgressNotify != tc.wantObjects || (len(got.leader) > 0) != tc.wantObjects || (got.StartRevision == 42) != tc.wantObjects {
 				t.Errorf("asked for %v, leader wanted: %v; wanted a start after the listing, progress and a leader: %v", got, got.leader, tc.wantObjects)
 			}

@@ -12,8 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Claim implements load.Driver. Each pod tries the same transaction: one wins,
-// the others join.
+// Claim implements load.Driver. Each pod tries the same transaction: one pod wins, the others join.
 func (d *Driver) Claim(ctx context.Context) error {
 	client, err := d.controlClient(ctx)
 	if err == nil {
@@ -47,9 +46,8 @@ func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
 	return d.foreign(ctx, client)
 }
 
-// checkOuter fails if another run owns a prefix that the run's lies within, for
-// the keys of either could be taken for the other's. It returns what must hold
-// for that to stay so. A marker that the user may not read tells nothing.
+// checkOuter fails if another run owns a prefix around this run's, because each run could take the other's keys for its
+// own. It returns the conditions that keep this true. A marker that the user may not read is ignored.
 func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free []clientv3.Cmp, err error) {
 	for _, prefix := range outerPrefixes(d.plan.Prefix) {
 		marker, err := get(ctx, client, markerOf(prefix))
@@ -60,7 +58,7 @@ func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free 
 			return nil, err
 		case len(marker.Kvs) > 0:
 			return nil, load.Errorf(results.FailurePrefixNotEmpty,
-				"the prefix %s lies within %s, which belongs to the run %q. Wait until that has ended and its keys are deleted, or choose another target.keyPrefix",
+				"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its keys are deleted, or choose another target.keyPrefix",
 				d.plan.Prefix, prefix, marker.Kvs[0].Value)
 		}
 		free = append(free, noKey(markerOf(prefix)))
@@ -68,8 +66,8 @@ func (d *Driver) checkOuter(ctx context.Context, client *clientv3.Client) (free 
 	return free, nil
 }
 
-// outerPrefixes are the prefixes that a prefix lies within, the shortest first. A
-// plan has fewer of them than a transaction may have comparisons.
+// outerPrefixes returns the prefixes around a prefix, the shortest first. A plan has fewer of them than a transaction
+// may have comparisons.
 func outerPrefixes(prefix string) []string {
 	var outer []string
 	for i := range len(prefix) - 1 {
@@ -80,17 +78,17 @@ func outerPrefixes(prefix string) []string {
 	return outer
 }
 
-// foreign names a key that keeps the run from its prefix.
+// foreign returns an error that names a foreign key under the prefix.
 func (d *Driver) foreign(ctx context.Context, client *clientv3.Client) error {
 	found, err := get(ctx, client, d.plan.Prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 	if err != nil {
 		return err
 	}
-	example := "a key that is gone again"
+	example := "a key that was just deleted"
 	if len(found.Kvs) > 0 {
 		example = fmt.Sprintf("%q", found.Kvs[0].Key)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the prefix %s holds keys that are not of this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete them if nobody needs them",
+		"the prefix %s holds keys that do not belong to this run (%s, such as %s); they were left alone. Choose another target.keyPrefix, or delete these keys if they are not needed",
 		d.plan.Prefix, text.Grouped(found.Count), example)
 }

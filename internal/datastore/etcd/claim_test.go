@@ -16,7 +16,7 @@ func under(endpoints []string, prefix, uid string) plan.Plan {
 	return planFor(endpoints, func(p *plan.Plan) { p.Prefix, p.RunUID = prefix, uid })
 }
 
-// A run whose keys could be taken for those of another one does not begin.
+// A run does not begin if its keys could be taken for those of another run.
 func TestNoPrefixLiesWithinAnother(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, tc := range map[string]struct{ first, second, names string }{
@@ -39,7 +39,7 @@ func TestNoPrefixLiesWithinAnother(t *testing.T) {
 			}
 			for _, d := range []*Driver{first, second} {
 				if err := d.Claim(withTimeout(t)); err != nil {
-					t.Errorf("claiming a prefix that nobody has: %v", err)
+					t.Errorf("claiming a free prefix: %v", err)
 				}
 				if _, err := d.Release(withTimeout(t)); err != nil {
 					t.Error(err)
@@ -49,7 +49,7 @@ func TestNoPrefixLiesWithinAnother(t *testing.T) {
 	}
 }
 
-// Of runs that claim at once, one at most gets what another's prefix lies within.
+// If two runs with nested prefixes claim at once, at most one of them succeeds.
 func TestNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	outer := newDriver(t, under(cluster.Endpoints, "bench/", otherUID), 0)
@@ -70,7 +70,7 @@ func TestNestedPrefixesAreNotClaimedAtOnce(t *testing.T) {
 	}
 }
 
-// One transaction looks at all prefixes around the deepest one.
+// One transaction checks all prefixes around the deepest one.
 func TestTheDeepestPrefixIsClaimed(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := under(cluster.Endpoints, strings.Repeat("p/", 64), ownUID)

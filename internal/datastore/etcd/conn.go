@@ -15,30 +15,29 @@ import (
 )
 
 func init() {
-	transports[spec.TransportClient] = func(d *Driver) transport { return &library{driver: d} }
+	transports[spec.TransportClient] = func(d *Driver) transport { return &clientTransport{driver: d} }
 }
 
-// library is the transport by clientv3, as applications use it.
-type library struct {
+// clientTransport is the transport over clientv3, as applications use it.
+type clientTransport struct {
 	driver *Driver
 
 	mutex sync.Mutex
 	conns []*conn
 }
 
-// conn is one connection to one member: a client of one address is one TCP
-// connection.
+// conn is one connection to one member: a client with one address has one TCP connection.
 type conn struct {
 	driver *Driver
-	// client is replaced when the connection goes elsewhere.
+	// client is replaced when the connection moves.
 	client atomic.Pointer[clientv3.Client]
-	// locks is for the clients that have sessions.
+	// locks is for clients with sessions.
 	locks lockView
 }
 
 var _ load.SharedConn = (*conn)(nil)
 
-func (l *library) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
+func (l *clientTransport) connect(ctx context.Context, _ int, endpoint string) (connection, error) {
 	client, err := l.driver.dialMember(ctx, endpoint)
 	if err != nil {
 		return nil, err
@@ -51,10 +50,10 @@ func (l *library) connect(ctx context.Context, _ int, endpoint string) (connecti
 	return c, nil
 }
 
-// requests: the driver counts those of all its clients.
-func (l *library) requests() map[spec.RPC]map[results.Phase]uint64 { return nil }
+// requests: the driver counts the requests of all its clients.
+func (l *clientTransport) requests() map[spec.RPC]map[results.Phase]uint64 { return nil }
 
-func (l *library) close() error {
+func (l *clientTransport) close() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var errs []error
@@ -65,9 +64,8 @@ func (l *library) close() error {
 	return errors.Join(errs...)
 }
 
-// dialMember connects to the member behind an address. Where it matters which
-// one that is, it makes sure: behind an address that is shared, such as a
-// Service's, each connection can end at another member.
+// dialMember connects to the member behind an address. If the plan selects members, it checks which member answers:
+// behind a shared address, such as a Service's, each connection can reach another member.
 func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	client, err := d.dial(ctx, endpoint)
 	if err != nil || d.plan.Target.Members == spec.MembersAll {
@@ -86,8 +84,7 @@ func (d *Driver) dialMember(ctx context.Context, endpoint string) (*clientv3.Cli
 	return client, nil
 }
 
-// move implements connection. What is in flight on the old client gets the time that
-// a request may take.
+// move implements connection. Requests in flight on the old client may still take up to the request timeout.
 func (c *conn) move(ctx context.Context, endpoint string) error {
 	client, err := c.driver.dialMember(ctx, endpoint)
 	if err != nil {
@@ -98,9 +95,8 @@ func (c *conn) move(ctx context.Context, endpoint string) error {
 	return nil
 }
 
-// Do implements load.Conn. clientv3 takes the request's bytes through a queue
-// and a goroutine of its own; its caller comes no nearer to write and read than
-// the call.
+// Do implements load.Conn. clientv3 passes the request's bytes through a queue and a goroutine of its own, so the time
+// stamps are taken around the call.
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	ctx, cancel := context.WithTimeout(ctx, req.Timeout)
 	defer cancel()
@@ -121,7 +117,7 @@ func (c *conn) carry(ctx context.Context, req *load.Request, resp *load.Response
 // Client implements load.SharedConn.
 func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
 	for _, o := range c.driver.plan.Operations() {
-		if own := operations[o].own; own != nil {
+		if own := operations[o].perClient; own != nil {
 			if k, err := own(ctx, c, client); k != nil || err != nil {
 				return k, err
 			}
@@ -130,7 +126,7 @@ func (c *conn) Client(ctx context.Context, client int) (load.Conn, error) {
 	return &caller{conn: c, limit: newTimeLimit()}, nil
 }
 
-// finish fills a response whose end has been received.
+// finish completes a response when its end was received.
 func finish(resp *load.Response, err error) {
 	resp.Received = load.Now()
 	if err != nil {
@@ -138,15 +134,14 @@ func finish(resp *load.Response, err error) {
 	}
 }
 
-// single is an operation that is one of clientv3's.
+// single is an operation that is one call of clientv3.
 type single struct {
 	op func(s *settings, req *load.Request) clientv3.Op
-	// found is how many keys it was carried out on; nil if that is always one.
+	// found is how many keys the operation covered; nil if that is always one.
 	found func(clientv3.OpResponse) int64
 }
 
-// putOne writes a key. readOne reads: etcd counts all that a read covers, even if it
-// returns fewer.
+// putOne writes a key. readOne reads: etcd counts all keys in the range, even if it returns fewer.
 var (
 	putOne = single{op: func(_ *settings, req *load.Request) clientv3.Op {
 		return clientv3.OpPut(string(req.Key), string(req.Value))
@@ -175,7 +170,7 @@ func (o single) do(ctx context.Context, d *Driver, client *clientv3.Client, req 
 	}
 }
 
-// miss fails a request that was carried out on fewer keys than there are.
+// miss fails a request that covered fewer keys than exist.
 func miss(req *load.Request, resp *load.Response, found int64) {
 	if missing := req.Missing(found); missing != "" {
 		resp.Code, resp.Detail = load.CodeNotFound, missing

@@ -99,7 +99,7 @@ func (o *overloaded) Range(context.Context, *etcdserverpb.RangeRequest) (*etcdse
 	return nil, status.Error(codes.Unavailable, "etcdserver: request timed out")
 }
 
-// What clientv3 would retry in silence must show: one attempt, one failure.
+// A failure that clientv3 would retry silently must be visible: one attempt, one failure.
 func TestAFailureIsOneAttempt(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -137,7 +137,7 @@ func TestDoGivesUpAfterItsTimeout(t *testing.T) {
 	var response load.Response
 	c.Do(t.Context(), &load.Request{Operation: spec.OperationRange, Key: []byte("k"), Needs: 1, Timeout: 300 * time.Millisecond}, &response)
 	if response.Code != load.CodeUnavailable && response.Code != load.CodeDeadlineExceeded {
-		t.Errorf("got code %q, wanted a failure of a member that is gone", response.Code)
+		t.Errorf("got code %q, wanted the failure of a stopped member", response.Code)
 	}
 	if took := load.Now().Sub(began); took > 5*time.Second {
 		t.Errorf("it took %v to give up after 300 ms", took)
@@ -159,12 +159,11 @@ func TestDoEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A cluster of three takes seconds to start: what needs one, and leaves it as
-// it was, shares it.
+// A cluster of three takes seconds to start, so tests that leave it unchanged share it.
 func TestWithThreeMembers(t *testing.T) {
 	cluster := etcdtest.Start(t, 3, nil)
 	for name, test := range map[string]func(*testing.T, *etcdtest.Cluster){
-		"preflight tells of the target": preflightTellsOfTheTarget,
+		"preflight reports the target":  preflightReportsTheTarget,
 		"connections by selection":      connectionsGoToTheMembersThatThePlanSelects,
 		"connections follow the leader": connectionsFollowTheLeader,
 		"the account is exact":          theAccountIsExact,
@@ -174,7 +173,7 @@ func TestWithThreeMembers(t *testing.T) {
 	}
 }
 
-// endpointsOf returns where connections 0 to n-1 go.
+// endpointsOf returns the addresses of connections 0 to n-1.
 func endpointsOf(t *testing.T, d *Driver, n int) []string {
 	t.Helper()
 	out := make([]string, n)
@@ -234,8 +233,8 @@ func connectionsFollowTheLeader(t *testing.T, cluster *etcdtest.Cluster) {
 	}
 }
 
-// An operation that the driver does not know fails, over every transport and for every
-// kind of client, and nothing is sent.
+// An operation that the driver does not know fails, over every transport and for every kind of client, and nothing is
+// sent.
 func TestUnknownOperationsFail(t *testing.T) {
 	cluster, _ := oneMember(t)
 	plans := map[string]func(*plan.Plan){

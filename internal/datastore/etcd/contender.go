@@ -17,14 +17,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// contender is a connection as a client has it that contends with others for a
-// name. It has a session: a lease of the run, which is kept alive over the
-// control connection, as it must outlast a move of the load's.
+// contender is one client's connection that competes with others for a lock. It has a session: a lease of the run,
+// which is kept alive over the control connection, because it must survive a move of the load's connection.
 type contender struct {
 	*conn
 	lease clientv3.LeaseID
-	// name is that of the lock, and key what this client writes to have it: the
-	// name and a slash before the lease.
+	// name is the name of the lock. key is what this client writes to request it: the name, a slash and the lease.
 	name, key string
 	// by makes the locker of a session.
 	by func(*contender) locker
@@ -33,7 +31,7 @@ type contender struct {
 	locker  locker
 }
 
-// locker takes and gives back a lock.
+// locker acquires and releases a lock.
 type locker interface {
 	lock(ctx context.Context) error
 	unlock(ctx context.Context) error
@@ -53,8 +51,7 @@ func (c *conn) newContender(ctx context.Context, client int, name string, by fun
 	return k, nil
 }
 
-// open grants the lease and keeps it alive from now on. Whoever needs it, that is
-// no request of the load.
+// open grants the lease and keeps it alive from now on. This always counts as a control request.
 func (k *contender) open(ctx context.Context) error {
 	ctx = load.WithPhase(ctx, results.PhaseControl)
 	control, err := k.driver.controlClient(ctx)
@@ -72,9 +69,8 @@ func (k *contender) open(ctx context.Context) error {
 	return err
 }
 
-// grantSession grants a lease. One that is there already came from an attempt
-// whose answer was lost: before its first lease, the run made sure that nobody
-// else has its IDs.
+// grantSession grants a lease. If the lease exists, an earlier attempt was granted and its response was lost: the run
+// has checked, before its first lease, that its IDs are unused.
 func grantSession(ctx context.Context, client *clientv3.Client, id clientv3.LeaseID) error {
 	return repeat(ctx, func(ctx context.Context) error {
 		_, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: int64(id), TTL: workload.SessionTTLSeconds})
@@ -85,16 +81,16 @@ func grantSession(ctx context.Context, client *clientv3.Client, id clientv3.Leas
 	})
 }
 
-// enter returns the context of a request, whose phase is also that of the
-// messages that the connection's watches send from now on.
+// enter returns the context of a request, and sets the phase for the messages that the connection's watches send from
+// now on.
 func (k *contender) enter(ctx context.Context) context.Context {
 	k.locks.phase.Store(load.PhaseOf(ctx))
 	return withStreamPhase(ctx, k.locks.currentPhase)
 }
 
-var errSessionLost = status.Error(codes.NotFound, "the client's lease is not there any more: it could not be renewed in time, and its lock went with it")
+var errSessionLost = status.Error(codes.NotFound, "the client's lease expired, because it was not renewed in time; its lock was deleted with it")
 
-// lock takes the lock. A session that was lost is replaced first.
+// lock acquires the lock. It first replaces a lost session.
 func (k *contender) lock(ctx context.Context) error {
 	if k.lost() {
 		if err := k.open(ctx); err != nil {
@@ -108,8 +104,8 @@ func (k *contender) lock(ctx context.Context) error {
 	return err
 }
 
-// unlock gives the lock back. It fails if somebody else may have had the lock
-// since it was taken.
+// unlock releases the lock. It fails if the session was lost, because then another client may have had the lock
+// meanwhile.
 func (k *contender) unlock(ctx context.Context) error {
 	err := k.locker.unlock(ctx)
 	if err == nil && k.lost() {
@@ -127,21 +123,20 @@ func (k *contender) lost() bool {
 	}
 }
 
-// giveUpLimit bounds the deletion of a lock that was asked for and not had.
-const giveUpLimit = 2 * time.Second
+// leaveQueueTimeout bounds the deletion of the key of a failed lock request.
+const leaveQueueTimeout = 2 * time.Second
 
-// giveUp deletes what a request that failed may have left, so that others need
-// not wait for it. What it cannot delete goes with the session's lease.
-func (k *contender) giveUp(ctx context.Context, resp *load.Response) {
-	ctx, cancel := context.WithTimeout(load.WithPhase(context.WithoutCancel(ctx), results.PhaseControl), giveUpLimit)
+// leaveQueue deletes the key that a failed request may have left, so that other clients need not wait for it. If the
+// deletion fails, the key is deleted with the session's lease.
+func (k *contender) leaveQueue(ctx context.Context, resp *load.Response) {
+	ctx, cancel := context.WithTimeout(load.WithPhase(context.WithoutCancel(ctx), results.PhaseControl), leaveQueueTimeout)
 	defer cancel()
 	_, _ = k.client.Load().Delete(ctx, k.key)
 	resp.Cleared = load.Now()
 }
 
-// endSessions ends the sessions of this pod's clients and revokes their leases,
-// so that a lock that was not given back does not keep other pods waiting. What
-// cannot be revoked here is found by whoever revokes the run's leases.
+// endSessions ends the sessions of this pod's clients and revokes their leases, so that other pods need not wait for
+// locks that were not released. Leases that cannot be revoked here are revoked later with all leases of the run.
 func (d *Driver) endSessions(ctx context.Context, client *clientv3.Client) {
 	d.mutex.Lock()
 	ended := d.contenders

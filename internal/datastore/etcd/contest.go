@@ -6,8 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// competitor is a connection as a client has it that contends for one name, a
-// lock's or an election's, over and over.
+// competitor is one client's connection that repeatedly competes for one name, of a lock or an election.
 type competitor struct {
 	*contender
 }
@@ -33,11 +32,11 @@ func (c *competitor) Do(ctx context.Context, req *load.Request, resp *load.Respo
 	}
 	if !resp.Succeeded() {
 		c.driver.handOffs.forget(c.key)
-		c.giveUp(ctx, resp)
+		c.leaveQueue(ctx, resp)
 	}
 }
 
-// win waits until the name is this client's, and looks whose it was before.
+// win waits until this client has the name, and records the previous holder.
 func (c *competitor) win(ctx context.Context, resp *load.Response) {
 	var before string
 	resp.Sent = load.Now()
@@ -48,7 +47,7 @@ func (c *competitor) win(ctx context.Context, resp *load.Response) {
 	}
 }
 
-// yield gives the name to whoever waits for it.
+// yield releases the name to the next client in the queue.
 func (c *competitor) yield(ctx context.Context, resp *load.Response) {
 	c.driver.handOffs.begin(c.key)
 	resp.Sent = load.Now()

@@ -22,7 +22,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// contest is a workload in which clients contend, and its operations.
+// contest is a workload in which clients compete, and its operations.
 type contest struct {
 	workload             spec.WorkloadType
 	win, giveUp, handOff spec.Operation
@@ -45,7 +45,7 @@ func (c contest) plan(names, holdMilliseconds int32) func(*plan.Plan) {
 	}
 }
 
-// namesOf is for how many names the clients of a plan contend.
+// namesOf is the number of names for which the clients of a plan compete.
 func namesOf(p plan.Plan) int {
 	if p.Workload.Lock != nil {
 		return int(p.Workload.Lock.Names)
@@ -53,16 +53,15 @@ func namesOf(p plan.Plan) int {
 	return int(p.Workload.Election.Names)
 }
 
-// tenure is the life of one key of a lock: from when a client asked for it until
-// it gave it back.
+// tenure is the life of one key of a lock: from a client's request until its release.
 type tenure struct {
 	client            int
 	value             string
 	created, released int64
 }
 
-// tenuresSince returns the tenures of each name since a revision, in the order in
-// which clients asked for it, until the run gave its prefix up.
+// tenuresSince returns the tenures of each name since a revision, in the order of the requests, until the run gave up
+// its prefix.
 func tenuresSince(t *testing.T, client *clientv3.Client, p plan.Plan, revision int64) map[string][]tenure {
 	t.Helper()
 	open, out := map[string]tenure{}, map[string][]tenure{}
@@ -106,9 +105,8 @@ func podOf(p plan.Plan, client int) int {
 	return -1
 }
 
-// The store's history of each name: every request asked for it once and gave it
-// back once, in the order in which they asked, and who contended was one of its
-// clients. Leases and keys are gone.
+// Checks the store's history of each name: every request asked for it once and released it once, in the order of the
+// requests, and only the run's clients competed. Leases and keys are gone.
 func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {
@@ -120,7 +118,7 @@ func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 				}
 				before := lessor(t, cluster)
 				p := planFor(cluster.Endpoints, c.plan(names, 5), func(p *plan.Plan) { p.Load.Pods = 2 })
-				s := tell(t, cluster, client, p)
+				s := runAndCompare(t, cluster, client, p)
 				c.wantCounts(t, s, 300)
 				tenures := tenuresSince(t, client, p, start.Header.Revision+1)
 				if all := slices.Concat(slices.Collect(maps.Values(tenures))...); len(all) != 300 || len(tenures) != int(names) {
@@ -132,7 +130,7 @@ func TestEachRequestWinsOnceAndGivesUpOnce(t *testing.T) {
 					c.wantValues(t, of)
 					near += successions(p, of)
 				}
-				// Who got in line just before the release may not have had to wait.
+				// A client that joined the queue just before the release may not have had to wait.
 				if h := s.operation(t, c.handOff).Latency.Count(); h > uint64(near) || h < uint64(near)/2 {
 					t.Errorf("%d hand-offs were measured, etcd has %d from one client of a pod to the next", h, near)
 				}
@@ -153,8 +151,7 @@ func (c contest) wantCounts(t *testing.T, s story, requests uint64) {
 	}
 }
 
-// wantTurns wants tenures to end in the order in which they began, and none while
-// the one before it lasted.
+// wantTurns checks that tenures end in the order in which they began, and that no two overlap.
 func wantTurns(t *testing.T, p plan.Plan, name string, tenures []tenure) {
 	t.Helper()
 	for i, own := range tenures {
@@ -167,7 +164,7 @@ func wantTurns(t *testing.T, p plan.Plan, name string, tenures []tenure) {
 	}
 }
 
-// wantValues wants a candidate to tell its name, and a lock to tell nothing.
+// wantValues checks that a candidate writes its name, and a lock nothing.
 func (c contest) wantValues(t *testing.T, tenures []tenure) {
 	t.Helper()
 	for _, own := range tenures {
@@ -181,8 +178,7 @@ func (c contest) wantValues(t *testing.T, tenures []tenure) {
 	}
 }
 
-// successions counts the tenures that were asked for before the one in front of
-// them ended, where both were of one pod.
+// successions counts the tenures that were requested before the previous one ended, if both belong to one pod.
 func successions(p plan.Plan, tenures []tenure) (n int) {
 	for i := 1; i < len(tenures); i++ {
 		former, next := tenures[i-1], tenures[i]
@@ -204,8 +200,8 @@ func wantSessionsEnded(t *testing.T, cluster *etcdtest.Cluster, client *clientv3
 	}
 }
 
-// Clients of two pods: never do two of them hold a name at once, and who holds it
-// later has a higher revision, by which a resource could tell them apart.
+// Clients of two pods: no two of them hold a name at once. A later holder has a higher revision, by which a resource
+// could distinguish them.
 func TestNoTwoClientsHoldANameAtOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {
@@ -226,7 +222,7 @@ func TestNoTwoClientsHoldANameAtOnce(t *testing.T) {
 						}
 						got, err := client.Get(t.Context(), own.conn.(*competitor).key)
 						if err != nil || len(got.Kvs) != 1 || got.Kvs[0].CreateRevision <= name.token {
-							t.Errorf("the key of who holds the name: %v (%v), wanted a revision above %d", got, err, name.token)
+							t.Errorf("the key of the holder: %v (%v), wanted a revision above %d", got, err, name.token)
 						} else {
 							name.token = got.Kvs[0].CreateRevision
 						}
@@ -240,7 +236,7 @@ func TestNoTwoClientsHoldANameAtOnce(t *testing.T) {
 	}
 }
 
-// numbered is a client, and the number of its name.
+// numbered is a client, with the number of its name.
 type numbered struct {
 	conn   load.Conn
 	number int
@@ -273,14 +269,13 @@ func competitors(t *testing.T, p plan.Plan) (all []numbered) {
 	return all
 }
 
-// A hand-off is between two clients of a pod, the second of which has waited for
-// the first.
-func TestAHandOffIsFromTheOneInFront(t *testing.T) {
+// A hand-off is between two clients of a pod, of which the second has waited for the first.
+func TestAHandOffIsFromThePreviousHolder(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for name, c := range contests {
 		t.Run(name, func(t *testing.T) {
 			p := planFor(cluster.Endpoints, c.plan(1, 0), func(p *plan.Plan) { p.Load.Pods, p.Load.Connections, p.Load.Clients = 2, 2, 4 })
-			// Clients 0 and 2 are of the first pod, 1 of the second.
+			// Clients 0 and 2 belong to the first pod, 1 to the second.
 			all := competitors(t, p)
 			first, second, foreign := all[0].conn.(*competitor), all[1].conn.(*competitor), all[2].conn.(*competitor)
 			win := load.Request{Operation: c.win, Timeout: 30 * time.Second}
@@ -296,13 +291,13 @@ func TestAHandOffIsFromTheOneInFront(t *testing.T) {
 				return won, freed
 			}
 			if won, freed := succeed(first, second); won.Freed != min(freed.Received, won.Received) && won.Freed != won.Received {
-				t.Errorf("the next had the name at %d, which was free at %d; it says %d", won.Received, freed.Received, won.Freed)
+				t.Errorf("the next had the name at %d, which was released at %d; the response has %d", won.Received, freed.Received, won.Freed)
 			}
 			if won, _ := succeed(first, foreign); won.Freed != 0 {
 				t.Errorf("a hand-off from another pod at %d", won.Freed)
 			}
 			if won := do(t, second, win); won.Freed != 0 {
-				t.Errorf("a hand-off at %d to who did not wait", won.Freed)
+				t.Errorf("a hand-off at %d to a client that did not wait", won.Freed)
 			}
 			do(t, second, giveUp)
 		})
@@ -321,13 +316,13 @@ func awaitWatcher(t *testing.T, cluster *etcdtest.Cluster) {
 	ctx := withTimeout(t)
 	for watchers(t, cluster) == 0 {
 		if ctx.Err() != nil {
-			t.Fatal("nobody waits for who is in front")
+			t.Fatal("no client waits for the holder")
 		}
 	}
 }
 
-// A pod that ends while one of its clients holds a name does not keep the clients
-// of other pods waiting for it, though they are not done.
+// If a pod ends while one of its clients holds a name, the clients of other pods do not have to wait for it, although
+// they are not done.
 func TestAPodThatEndsFreesWhatItsClientsHold(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := contests["locks"]
@@ -359,7 +354,7 @@ func TestAPodThatEndsFreesWhatItsClientsHold(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotWinInTimeLeavesTheQueue(t *testing.T) {
+func TestAClientThatDoesNotWinInTimeLeavesTheQueue(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, c := range contests {
 		t.Run(name, func(t *testing.T) {

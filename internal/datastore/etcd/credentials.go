@@ -14,9 +14,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// credentials are what the target's Secrets hold.
+// credentials are the content of the target's Secrets.
 type credentials struct {
-	// tls is nil where the target speaks plain text.
+	// tls is nil for plain text.
 	tls                *tls.Config
 	username, password string
 }
@@ -88,8 +88,7 @@ func (s secret) clientCertificate() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// secret is a folder into which a Secret is mounted, or nothing if there is no
-// Secret of that name.
+// secret is a folder into which a Secret is mounted. The folder is empty if the Secret does not exist.
 type secret struct{ name, dir string }
 
 func (s secret) required(key string) ([]byte, error) {
@@ -105,7 +104,7 @@ func (s secret) required(key string) ([]byte, error) {
 	return data, nil
 }
 
-// optional returns nil where the Secret has no such key.
+// optional returns nil if the Secret has no such key.
 func (s secret) optional(key string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(s.dir, key))
 	switch {

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// dialTimeout bounds opening one connection, with login.
+	// dialTimeout bounds opening one connection, including the login.
 	dialTimeout = 10 * time.Second
-	// keepAliveTime and keepAliveTimeout are the API server's own client's: a
-	// member that vanishes without a word is noticed.
+	// keepAliveTime and keepAliveTimeout are those of the API server's own client. They detect a member that vanished
+	// without closing its connections.
 	keepAliveTime    = 30 * time.Second
 	keepAliveTimeout = 10 * time.Second
 )
 
-// dial returns a client of these addresses, logged in and connected. It makes
-// one attempt per request: what an application's client would hide by retrying
-// is what is measured here.
+// dial returns a client of these addresses, logged in and connected. The client does not retry: retries would hide what
+// the run measures.
 func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Client, error) {
 	creds, err := d.secrets()
 	if err != nil {
@@ -35,7 +34,7 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 	return d.dialAs(ctx, creds, endpoints...)
 }
 
-// dialAs does not log in where there is no user.
+// dialAs does not log in if there is no user.
 func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...string) (*clientv3.Client, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
@@ -61,15 +60,13 @@ func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...st
 func (d *Driver) dialOptions() []grpc.DialOption {
 	options := []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count), grpc.WithChainStreamInterceptor(d.countStream)}
 	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
-		// gRPC checks certificates against its own idea of the server's name,
-		// and not against the one in the TLS configuration.
+		// gRPC checks certificates against its own name for the server, not against the one in the TLS configuration.
 		options = append(options, grpc.WithAuthority(t.ServerName))
 	}
 	return options
 }
 
-// whyNotReady says why a connection did not come up. gRPC keeps that to itself;
-// a look at the address tells.
+// whyNotReady returns why a connection failed. gRPC does not report the cause, so this probes the address.
 func (d *Driver) whyNotReady(ctx context.Context, endpoint string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -80,7 +77,7 @@ func (d *Driver) whyNotReady(ctx context.Context, endpoint string, err error) er
 	return explain(err, endpoint)
 }
 
-// urls writes host:port as clientv3 wants it.
+// urls writes host:port as clientv3 expects it.
 func urls(endpoints []string, secure bool) []string {
 	scheme := "http://"
 	if secure {
@@ -99,7 +96,7 @@ func (d *Driver) count(ctx context.Context, method string, req, reply any, cc *g
 	return invoke(ctx, method, req, reply, cc, opts...)
 }
 
-// awaitReady opens a connection now, so that no request pays for it.
+// awaitReady opens a connection now, so that no request has to wait for it.
 func awaitReady(ctx context.Context, cc *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

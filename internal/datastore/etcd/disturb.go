@@ -12,28 +12,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// Disturb implements load.Driver. What it does it does once: to do it again
-// would be another disturbance.
-func (d *Driver) Disturb(ctx context.Context, p spec.Disturbance, tell func(load.Step)) {
+// Disturb implements load.Driver. It does not retry: a second attempt would be another disturbance.
+func (d *Driver) Disturb(ctx context.Context, p spec.Disturbance, report func(load.Step)) {
 	began := load.Now()
 	client, err := d.controlClient(ctx)
 	switch {
 	case err != nil:
-		tell(load.Step{Began: began, Err: err})
+		report(load.Step{Began: began, Err: err})
 	case p.Type == spec.DisturbanceCompact:
-		tell(load.Step{Began: began, Err: d.compact(ctx, client, p.KeepRevisions())})
+		report(load.Step{Began: began, Err: d.compact(ctx, client, p.KeepRevisions())})
 	case p.Type == spec.DisturbanceDefragment:
-		d.defragment(ctx, client, tell)
+		d.defragment(ctx, client, report)
 	case p.Type == spec.DisturbanceLeaseExpiry:
-		tell(d.storm(ctx, client, *p.LeaseExpiry))
+		report(d.storm(ctx, client, *p.LeaseExpiry))
 	}
 }
 
-var errNothingToCompact = errors.New("there was nothing to compact: too little was written since the last time")
+var errNothingToCompact = errors.New("nothing to compact: too few revisions were written since the last compaction")
 
-// compact compacts the whole store, but for its newest revisions, and waits
-// until the member that it asked has removed the history from its database: the
-// call alone would return when the compaction has been agreed on.
+// compact compacts the whole store except for its newest revisions. It waits until the member that it asked has removed
+// the history from its database: without that, the call returns when the members have agreed on the compaction.
 func (d *Driver) compact(ctx context.Context, client *clientv3.Client, keep int64) error {
 	now, err := client.Get(ctx, d.markerKey(), clientv3.WithCountOnly())
 	if err != nil {
@@ -50,17 +48,16 @@ func (d *Driver) compact(ctx context.Context, client *clientv3.Client, keep int6
 	return nil
 }
 
-// defragment defragments each member that the plan's addresses lead to, one
-// after the other, the leader last: a member that defragments answers nothing,
-// and one at a time leaves a quorum.
-func (d *Driver) defragment(ctx context.Context, client *clientv3.Client, tell func(load.Step)) {
+// defragment defragments each member that the plan's addresses lead to, one after the other, the leader last. A member
+// that defragments does not answer; one at a time leaves a quorum.
+func (d *Driver) defragment(ctx context.Context, client *clientv3.Client, report func(load.Step)) {
 	creds, err := d.secrets()
 	for _, m := range d.leaderLast() {
 		step := load.Step{Began: load.Now(), Member: hexID(m.id), Err: err}
 		if err == nil {
 			_, step.Err = client.Defragment(ctx, urls([]string{m.endpoint}, creds.tls != nil)[0])
 		}
-		tell(step)
+		report(step)
 		if ctx.Err() != nil {
 			return
 		}

@@ -62,7 +62,7 @@ func TestADefragmentationFreesSpaceOfEachMember(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	client := cluster.Client(t, "", "")
-	// An address that comes twice is one member.
+	// An address that occurs twice is one member.
 	d := connected(t, planFor(append(slices.Clone(cluster.Endpoints), cluster.Endpoints[0])))
 	for range 200 {
 		put(t, client, "k", string(make([]byte, 50_000)))
@@ -96,9 +96,8 @@ func TestADefragmentationFreesSpaceOfEachMember(t *testing.T) {
 	}
 }
 
-// awaitFreeSpace waits until each member, also one that lags behind, has applied the
-// compaction and freed most of its database. Pages are freed by the writes after
-// the one that no longer needs them.
+// awaitFreeSpace waits until each member, even one that lags behind, has applied the compaction and freed most of its
+// database. Pages are freed by the writes after the one that no longer needs them.
 func awaitFreeSpace(t *testing.T, client *clientv3.Client, cluster *etcdtest.Cluster) {
 	t.Helper()
 	ctx := withTimeout(t)
@@ -147,15 +146,15 @@ func TestADisturbanceThatFailsSaysWhy(t *testing.T) {
 		d.Disturb(ctx, spec.Disturbance{Type: kind}, func(s load.Step) { steps = append(steps, s) })
 		cancel()
 		if len(steps) != 1 || steps[0].Err == nil {
-			t.Errorf("%s of an etcd that is gone: %+v", kind, steps)
+			t.Errorf("%s of a stopped etcd: %+v", kind, steps)
 		}
 	}
 }
 
-// A run accounts for what it has done to the whole store, and says when.
+// A run reports what it has done to the whole store, and when.
 func TestARunDisturbsItsTarget(t *testing.T) {
 	cluster, client := oneMember(t)
-	s := tell(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
+	s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, func(p *plan.Plan) {
 		p.Load.Pods = 2
 		timed(&p.Load, 7, 300)
 		p.Guard.AllowStoreWide = true
@@ -176,8 +175,7 @@ func TestARunDisturbsItsTarget(t *testing.T) {
 	}
 }
 
-// What a run compacts is gone: the history before it, and all of the run's own but
-// the newest revisions.
+// A compaction deletes the history before the run, and all of the run's revisions but the newest.
 func TestARunCompactsTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
 	put(t, client, "k", "before")
@@ -197,7 +195,7 @@ func TestARunCompactsTheStore(t *testing.T) {
 		}
 		return results.Disturbance{}
 	}
-	// Of the two that end after so many requests, the second began after them.
+	// Of the two that end after this many requests, the second began after them.
 	count := compact(awaitSnapshot(t, session, func(s *results.Snapshot) bool { return s.Started >= 500 })).Count
 	s := awaitSnapshot(t, session, func(s *results.Snapshot) bool { return compact(s).Count >= count+2 })
 	if c := compact(s); c.Failed > 0 {
@@ -214,7 +212,7 @@ func TestARunCompactsTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.Get(t.Context(), "k", clientv3.WithRev(now.Header.Revision-10)); err != nil {
-		t.Errorf("the newest revisions are gone, too: %v", err)
+		t.Errorf("the newest revisions are compacted, too: %v", err)
 	}
 }
 
@@ -254,8 +252,7 @@ func TestAStormLetsItsLeasesExpire(t *testing.T) {
 	}
 }
 
-// countEvents counts what happened to the keys of a run from a revision on,
-// until there were so many events.
+// countEvents counts the events on a run's keys from a revision on, until there are this many.
 func countEvents(t *testing.T, client *clientv3.Client, revision int64, events int) (puts, deletions int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(withTimeout(t))
@@ -275,10 +272,10 @@ func countEvents(t *testing.T, client *clientv3.Client, revision int64, events i
 	return puts, deletions
 }
 
-// What a storm has left when the window ends goes with the run.
+// Leases of a storm that are left when the window ends are revoked with the run's.
 func TestARunLeavesNothingOfAStorm(t *testing.T) {
 	cluster, client := oneMember(t)
-	s := tell(t, cluster, client, planFor(cluster.Endpoints, storms(100, 2, 3600), func(p *plan.Plan) {
+	s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, storms(100, 2, 3600), func(p *plan.Plan) {
 		p.Load.Pods = 2
 		timed(&p.Load, 4, 100)
 	}))

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Driver is load.Driver for etcd. All but the load goes over clientv3.
+// Driver is load.Driver for etcd. Everything but the load goes over clientv3.
 type Driver struct {
 	plan     plan.Plan
 	settings settings
@@ -24,7 +24,7 @@ type Driver struct {
 	requests load.RequestCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
-	// storms is how many storms of leases there were.
+	// storms is the number of lease storms so far.
 	storms atomic.Int64
 
 	// registry is what the driver knows of the objects of a Kubernetes registry.
@@ -33,22 +33,21 @@ type Driver struct {
 	secrets func() (*credentials, error)
 
 	mutex sync.Mutex
-	// control carries claims, deletions and questions; the load has
-	// connections of its own.
+	// control carries claims, deletions and checks. The load has its own connections.
 	control *clientv3.Client
-	// viewers ask each member how it is, by its address.
+	// viewers are the connections that read each member's status, by address.
 	viewers  map[string]*clientv3.Client
 	topology topology
 	// transport carries the load, over conns.
 	transport transport
 	conns     []*placed
-	// contenders have a session each.
+	// contenders are the clients with a session.
 	contenders []*contender
 	handOffs   handOffs
-	// following ends the goroutine that follows the leader.
+	// following stops the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
-	// watching are the goroutines of watchers, which end with their contexts.
+	// watching counts the goroutines of watchers, which end with their contexts.
 	watching sync.WaitGroup
 }
 
@@ -59,14 +58,13 @@ var (
 	_ load.Disturber = (*Driver)(nil)
 )
 
-// New returns the driver of the pod with this index. It reads nothing and
-// connects to nothing yet.
+// New returns the driver of the pod with this index. It reads nothing and connects to nothing yet.
 func New(p plan.Plan, index int) *Driver {
 	d := &Driver{
 		plan: p, settings: settingsOf(p.Workload), index: index, registry: newRegistry(p, index),
 		secrets: sync.OnceValues(func() (*credentials, error) { return readCredentials(p.Target) }),
 	}
-	// A plan that was validated has a transport that is known.
+	// The transport is known, because the plan was validated.
 	d.transport = transports[p.Load.Transport](d)
 	return d
 }
@@ -99,10 +97,10 @@ func (d *Driver) Close() error {
 	return errors.Join(errs...)
 }
 
-// addresses names the target where no single address is to blame.
+// addresses names the target in errors that are not about one address.
 func (d *Driver) addresses() string { return strings.Join(d.plan.Target.Endpoints, ", ") }
 
-// closeClient forgives what a client says of its own closing.
+// closeClient ignores the error that a client reports because of its own closing.
 func closeClient(c *clientv3.Client) error {
 	if err := c.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -110,9 +108,8 @@ func closeClient(c *clientv3.Client) error {
 	return nil
 }
 
-// controlClient returns the client for all but the load. It knows every
-// address, so that a member that goes away does not keep keys from being
-// deleted.
+// controlClient returns the client for everything but the load. It knows every address, so that keys can be deleted
+// while a member is down.
 func (d *Driver) controlClient(ctx context.Context) (*clientv3.Client, error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -127,15 +124,14 @@ func (d *Driver) controlClient(ctx context.Context) (*clientv3.Client, error) {
 	return c, nil
 }
 
-// settings are what of the workload etcd alone knows, alike for all requests.
+// settings are the fields of the workload that only etcd has. They are the same for all requests.
 type settings struct {
 	fast.Options
-	// pageKeys: a read asks for page after page of so many keys; 0 is one response.
-	// stream: its response is a stream.
+	// pageKeys is the number of keys in a page of a paged read; 0 reads in one response. stream: the response is a
+	// stream.
 	pageKeys int64
 	stream   bool
-	// inTransaction makes a put, or a read of one key, the only operation of a
-	// transaction.
+	// inTransaction makes a put, or a read of one key, the only operation of a transaction.
 	inTransaction bool
 }
 

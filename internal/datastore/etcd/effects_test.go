@@ -14,18 +14,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Tests of what workloads do to the store, by the history that etcd keeps of
-// every key until somebody compacts it.
+// Tests of the effects of workloads on the store. They read the history that etcd keeps of every key until a
+// compaction.
 
-// change is one event of the store, on a key of a run's load. The key has no
-// prefix.
+// change is one event of the store, on a key of a run's load. The key has no prefix.
 type change struct {
 	deleted    bool
 	key, value string
 }
 
-// changesOf runs a plan and returns its snapshots and what it changed under its
-// prefix, in order, up to the deletion of its keys.
+// changesOf runs a plan. It returns its snapshots and its changes under its prefix, in order, up to the deletion of its
+// keys.
 func changesOf(t *testing.T, client *clientv3.Client, p plan.Plan) ([]*results.Snapshot, []change) {
 	t.Helper()
 	before, err := client.Get(t.Context(), "none")
@@ -60,8 +59,7 @@ func puts(changes []change) (n uint64) {
 	return n
 }
 
-// overBoth runs a test for each transport, with a change to plans that chooses
-// it.
+// overBoth runs a test for each transport, with a change to plans that chooses the transport.
 func overBoth(t *testing.T, test func(t *testing.T, transport func(*plan.Plan))) {
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
 		t.Run(string(transport), func(t *testing.T) {
@@ -70,13 +68,12 @@ func overBoth(t *testing.T, test func(t *testing.T, transport func(*plan.Plan)))
 	}
 }
 
-// Every arrival of a schedule is a put in the store, or is accounted for as
-// owed.
+// Every arrival of a schedule is a put in the store, or is counted as unsent.
 func TestSchedulesReachTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
 		change func(*spec.Load)
-		// measured is what falls due, 0 if chance decides.
+		// measured is how many arrivals fall due, 0 if that is random.
 		measured uint64
 	}{
 		"stages": {func(l *spec.Load) {
@@ -98,15 +95,14 @@ func TestSchedulesReachTheStore(t *testing.T) {
 				t.Errorf("%s: %d puts are in the store, %d were sent; %d of %d measured ones succeeded",
 					name, puts(changes), sent[spec.RPCPut], successes(snapshots), measured)
 			}
-			if due := measured + owed(snapshots); tc.measured > 0 && due != tc.measured || due < 400 {
+			if due := measured + unsent(snapshots); tc.measured > 0 && due != tc.measured || due < 400 {
 				t.Errorf("%s: %d requests fell due, wanted %d", name, due, tc.measured)
 			}
 		})
 	}
 }
 
-// The keys that were put are those that the seed gives, each as often, however
-// they are shared between pods.
+// The keys that were put are those that the seed gives, each as often, for any division between pods.
 func TestChosenKeysReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -137,12 +133,12 @@ func TestChosenKeysReachTheStore(t *testing.T) {
 	}
 }
 
-// compressible values are zero but for 40 % of their bytes.
+// compressible values are zero except for 40 % of their bytes.
 func compressible(minSizeBytes int32, sizes spec.SizeDistribution) spec.Values {
 	return spec.Values{Content: spec.ContentCompressible, RandomPercent: new(int32(40)), MinSizeBytes: &minSizeBytes, SizeDistribution: sizes}
 }
 
-// Values in the store are made of what the plan says.
+// Values in the store have the content that the plan describes.
 func TestValuesReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)

@@ -9,15 +9,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// newCandidate stands in an election, under a name of its own.
+// newCandidate competes in an election, under a name of its own.
 func newCandidate(ctx context.Context, c *conn, client int) (load.Conn, error) {
 	return newCompetitor(ctx, c, client, func(k *contender) locker {
 		return &electionLocker{concurrency.NewElection(k.session, k.name), strconv.Itoa(client)}
 	})
 }
 
-// electionLocker takes the leadership of an election for a lock. Its value is
-// the leader's name.
+// electionLocker is the leadership of an election as a lock. Its value is the leader's name.
 type electionLocker struct {
 	election *concurrency.Election
 	value    string

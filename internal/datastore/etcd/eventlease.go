@@ -12,22 +12,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// How API servers let events expire: after an hour, by a lease that all events of
-// a minute share, up to a thousand.
+// How API servers let events expire: after an hour, by a lease that is shared by all events of a minute, up to a
+// thousand.
 const (
 	eventTTL        = time.Hour
 	eventLeaseReuse = time.Minute
 	eventsPerLease  = 1000
 )
 
-// eventLease is the lease of the newest events. Whoever needs another one grants
-// it, and the others wait, as in an API server.
+// eventLease is the lease of the newest events. As in an API server, the first event that needs a new lease grants it,
+// and the others wait.
 type eventLease struct {
 	plan plan.Plan
 
 	mutex sync.Mutex
-	// next is the number of the next lease: those of a pod are its index modulo
-	// pods.
+	// next is the number of the next lease: a pod uses the numbers that are its index modulo pods.
 	next     int64
 	id       clientv3.LeaseID
 	granted  time.Time
@@ -42,7 +41,7 @@ func (l *eventLease) get(ctx context.Context, client *clientv3.Client) (clientv3
 		return l.id, nil
 	}
 	id := l.plan.LeaseID(workload.LeaseOfClient, l.next)
-	// A grant whose answer was lost may have taken the ID.
+	// The number is used up even if the grant fails: the grant may have reached etcd and its response may be lost.
 	l.next += int64(l.plan.Pods())
 	ttl := int64((eventTTL + eventLeaseReuse).Seconds())
 	if _, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: id, TTL: ttl}); err != nil {

@@ -15,27 +15,27 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// explain turns an error of connecting to, or asking, an address into one for people.
+// explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
 	return reach.Explain(err, endpoint, explainTLS, explainAuth, explainHealth, explainNetwork)
 }
 
-// explainHealth explains what etcd itself says of its state.
+// explainHealth explains the errors by which etcd reports its own state.
 func explainHealth(err error) (results.FailureReason, string) {
 	const reason = results.FailureTargetUnhealthy
 	if s, ok := status.FromError(err); ok && s.Code() == codes.DeadlineExceeded {
-		return reason, "accepts requests and does not answer them; look whether a majority of the members is up"
+		return reason, "accepts requests and does not answer them; check that a majority of the members is up"
 	}
 	if _, ok := errors.AsType[rpctypes.EtcdError](err); !ok {
 		return "", ""
 	}
 	switch codeOf(err) {
 	case codes.Unavailable:
-		return reason, "cannot commit; look whether a majority of the members is up"
+		return reason, "cannot commit; check that a majority of the members is up"
 	case codes.ResourceExhausted:
-		return reason, "takes no more writes; its database is full or it has too much to do"
+		return reason, "refuses writes; its database is full or it is overloaded; free space in it, or lower the load"
 	case codes.DataLoss:
-		return reason, "reports a corrupt database"
+		return reason, "reports a corrupt database; do not load this cluster"
 	}
 	return "", ""
 }
@@ -43,15 +43,15 @@ func explainHealth(err error) (results.FailureReason, string) {
 func explainNetwork(err error) (results.FailureReason, string) {
 	switch {
 	case errors.Is(err, errNoHTTP2):
-		return results.FailureTargetUnreachable, "does not speak gRPC; look whether etcd serves clients on this port"
+		return results.FailureTargetUnreachable, "does not speak gRPC; check that etcd serves clients on this port"
 	case codeOf(err) == codes.DeadlineExceeded:
 		err = errors.Join(err, context.DeadlineExceeded)
 	}
 	return reach.Network("etcd", err)
 }
 
-// settled is what a method of the driver returns for an error: why ctx ended if
-// it did, for then the error says no more than that, else the explanation.
+// settled is the error that a method of the driver returns: the reason why ctx ended, if it has, and otherwise the
+// explanation.
 func settled(ctx context.Context, err error, endpoint string) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -62,13 +62,13 @@ func settled(ctx context.Context, err error, endpoint string) error {
 func explainTLS(err error) (results.FailureReason, string) {
 	const reason = results.FailureTLSFailed
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return reason, "has a certificate that the ca.crt given for it did not sign"
+		return reason, "has a certificate that the given ca.crt did not sign; use the ca.crt of the CA that signed it"
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return reason, "has a certificate that does not cover this name; use a name that it covers, or set target.tls.serverName"
 	}
 	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		return reason, "has a certificate that is not valid"
+		return reason, "has a certificate that is not valid; check its dates and usages"
 	}
 	if errors.Is(err, errServesTLS) {
 		return reason, "serves TLS; set target.tls, or --tls-dir in a local run"
@@ -79,11 +79,11 @@ func explainTLS(err error) (results.FailureReason, string) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: unknown certificate authority"):
-		return reason, "refuses the client certificate, or its absence; beside ca.crt there must be tls.crt and tls.key that the target's client CA has signed"
+		return reason, "refuses the client certificate, or requires one; add tls.crt and tls.key, signed by the target's client CA, beside ca.crt"
 	case strings.Contains(text, "tls: expired certificate"):
-		return reason, "refuses the client certificate, which has expired; renew it in the Secret, or, in a local run, in the folder"
+		return reason, "refuses the client certificate, which has expired; renew it in the Secret, or in the folder of a local run"
 	case strings.Contains(text, "tls: "):
-		return reason, "failed the TLS handshake"
+		return reason, "failed the TLS handshake; check the certificates and the TLS versions of both sides"
 	}
 	return "", ""
 }
@@ -93,21 +93,20 @@ func explainAuth(err error) (results.FailureReason, string) {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed)):
-		return reason, "refuses the user or the password that target.auth, or --auth-dir in a local run, names"
+		return reason, "refuses the user or the password; check target.auth, or --auth-dir in a local run"
 	case strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty)):
-		return reason, "wants a user; set target.auth, or --auth-dir in a local run"
+		return reason, "requires a user; set target.auth, or --auth-dir in a local run"
 	case codeOf(err) == codes.PermissionDenied,
-		// A watch is refused in words.
+		// A refused watch has no code, only this text.
 		strings.Contains(text, rpctypes.ErrorDesc(rpctypes.ErrGRPCPermissionDenied)):
-		return reason, "does not permit this user to read and write under the run's prefix"
+		return reason, "does not permit this user to read and write under the run's prefix; grant the user a role that does"
 	case codeOf(err) == codes.Unauthenticated:
 		return reason, "does not accept the user's token"
 	}
 	return "", ""
 }
 
-// codeOf returns the gRPC status code of an error of clientv3, which keeps it
-// in types of its own.
+// codeOf returns the gRPC status code of an error of clientv3, which wraps it in its own types.
 func codeOf(err error) codes.Code {
 	if e, ok := errors.AsType[rpctypes.EtcdError](err); ok {
 		return e.Code()
@@ -121,17 +120,17 @@ func codeOf(err error) codes.Code {
 	return status.Code(err)
 }
 
-// repeat tries until it succeeds or the reason is not one that passes.
+// repeat calls try until it succeeds, or fails with an error that is not temporary.
 func repeat(ctx context.Context, try func(context.Context) error) error {
 	return reach.Repeat(ctx, passes, try)
 }
 
-// passes says whether an error may be gone a moment later.
+// passes returns whether an error can be temporary.
 func passes(err error) bool {
 	if reach.Passes(err) || errors.Is(err, errNoLeader) {
 		return true
 	}
-	// Unauthenticated: a token is known to one member before the others.
+	// Unauthenticated: one member knows a new token before the others do.
 	code := codeOf(err)
 	return code == codes.Unavailable || code == codes.Unauthenticated
 }

@@ -19,7 +19,7 @@ import (
 
 const metricServerID = "etcd_server_id"
 
-// counters are etcd's own, from 3.4 on; some it declares as gauges.
+// counters are etcd's own, from 3.4 on. etcd declares some of them as gauges.
 var counters = map[string]results.Figure{
 	"etcd_server_leader_changes_seen_total":         results.FigureLeaderChanges,
 	"etcd_server_slow_apply_total":                  results.FigureSlowApplies,
@@ -47,7 +47,7 @@ var histograms = map[string]results.Timer{
 	"etcd_server_apply_duration_seconds":        results.TimerApply,
 }
 
-// wantedMetrics are all that is read of a member's metrics.
+// wantedMetrics are the metrics that are read of each member.
 var wantedMetrics = func() map[string]bool {
 	wanted := map[string]bool{metricServerID: true}
 	for _, names := range []iter.Seq[string]{maps.Keys(counters), maps.Keys(gauges), maps.Keys(histograms)} {
@@ -61,8 +61,8 @@ var wantedMetrics = func() map[string]bool {
 // exposition has the wanted metrics of one member by name.
 type exposition map[string]*dto.MetricFamily
 
-// parseExposition reads Prometheus's text format. Of the 1,800 lines that a
-// member serves it looks at a tenth: the client pod is busy measuring.
+// parseExposition reads Prometheus's text format. It parses only a tenth of a member's 1,800 lines, because the client
+// pod is busy measuring.
 func parseExposition(text []byte) (exposition, error) {
 	var kept bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -77,7 +77,7 @@ func parseExposition(text []byte) (exposition, error) {
 	return parser.TextToMetricFamilies(&kept)
 }
 
-// metricOf returns the name of the family that a line belongs to.
+// metricOf returns the name of the metric family of a line.
 func metricOf(line []byte) string {
 	text, isType := bytes.CutPrefix(line, []byte("# TYPE "))
 	if !isType && line[0] == '#' {

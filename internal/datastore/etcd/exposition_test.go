@@ -9,7 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Whatever two samples say, what comes out can be a metric.
+// For any two samples, the result can be exported as a metric.
 func FuzzExposition(f *testing.F) {
 	f.Add([]byte("process_cpu_seconds_total 1e308\nprocess_start_time_seconds NaN\n"), []byte("process_cpu_seconds_total +Inf\n"))
 	f.Add([]byte("# TYPE etcd_disk_wal_fsync_duration_seconds histogram\netcd_disk_wal_fsync_duration_seconds_bucket{le=\"0.001\"} 5\n"+

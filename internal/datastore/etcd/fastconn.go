@@ -18,7 +18,7 @@ func init() {
 	transports[spec.TransportFast] = func(d *Driver) transport { return &fastTransport{driver: d} }
 }
 
-// fastTransport is the transport by package fast.
+// fastTransport is the transport over package fast.
 type fastTransport struct {
 	driver *Driver
 
@@ -27,7 +27,7 @@ type fastTransport struct {
 	client *fast.Client
 }
 
-// fastConn is one connection of it.
+// fastConn is one connection of fastTransport.
 type fastConn struct{ *wire.Conn }
 
 var _ load.LaneConn = fastConn{}
@@ -80,7 +80,7 @@ func (f *fastTransport) open() (*fast.Client, error) {
 	}
 	client, err := fast.NewClient(config)
 	if err != nil {
-		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport cannot start: %w; choose Client", err)
+		return nil, load.Errorf(results.FailurePodFailed, "the Fast transport cannot start: %w; set load.transport to Client", err)
 	}
 	f.client = client
 	return client, nil
@@ -106,8 +106,7 @@ func (f *fastTransport) close() error {
 	return nil
 }
 
-// token logs in over the control connections. There is none, "", as long as the
-// target wants none.
+// token logs in over the control connections. It returns an empty token if the target has authentication disabled.
 func (d *Driver) token(ctx context.Context) (string, error) {
 	creds, err := d.secrets()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// An address that is shared can lead to another member than the preflight has
-// seen there. Neither transport loads that one.
+// A shared address can lead to another member than the one that the preflight saw. Neither transport loads that member.
 func TestConnectRefusesAnotherMember(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {

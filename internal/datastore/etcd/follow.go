@@ -10,12 +10,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// followEvery is how often a member is asked who leads. The answer costs it
-// microseconds.
+// followEvery is how often a member is asked for the leader. The answer costs the member microseconds.
 const followEvery = time.Second
 
-// follow starts to follow the leader, if the plan depends on it. The caller
-// holds the mutex.
+// follow starts to follow the leader, if the plan depends on it. The caller holds the mutex.
 func (d *Driver) follow() {
 	if d.following != nil || d.plan.Target.Members == spec.MembersAll {
 		return
@@ -36,8 +34,7 @@ func (d *Driver) follow() {
 	})
 }
 
-// followOnce moves the connections that are not where they belong: because the
-// leader has moved, or because an earlier move failed.
+// followOnce moves the connections that are at the wrong address, because the leader changed or an earlier move failed.
 func (d *Driver) followOnce(ctx context.Context) {
 	leader := d.askLeader(ctx)
 	d.mutex.Lock()
@@ -51,8 +48,8 @@ func (d *Driver) followOnce(ctx context.Context) {
 	}
 }
 
-// askLeader returns the leader's ID as one of the members says, 0 if it does
-// not know. The question goes over the control connections, which take turns.
+// askLeader returns the leader's ID as one of the members reports it, 0 if that member knows none. Each call goes to
+// the next member.
 func (d *Driver) askLeader(ctx context.Context) uint64 {
 	client, err := d.controlClient(ctx)
 	if err != nil {

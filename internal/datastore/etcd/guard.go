@@ -14,8 +14,7 @@ import (
 // controlPlaneKeys is where a Kubernetes API server keeps its objects.
 const controlPlaneKeys = "/registry/"
 
-// guard refuses a target that the load could harm. Each pod asks, since any of
-// them can be the first to write.
+// guard refuses a target that the load could harm. Each pod checks, since any of them can be the first to write.
 func (d *Driver) guard(ctx context.Context, client *clientv3.Client, t topology) error {
 	if err := d.guardControlPlane(ctx, client); err != nil {
 		return err
@@ -23,8 +22,8 @@ func (d *Driver) guard(ctx context.Context, client *clientv3.Client, t topology)
 	return d.guardQuota(t)
 }
 
-// guardControlPlane learns nothing where the user may not read the keys of an
-// API server: there the operator's list of addresses is the guard.
+// guardControlPlane refuses an etcd that holds the keys of an API server. If the user may not read those keys, only the
+// operator's list of addresses protects the control plane.
 func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client) error {
 	if d.plan.Guard.AcknowledgeControlPlane {
 		return nil
@@ -39,13 +38,12 @@ func (d *Driver) guardControlPlane(ctx context.Context, client *clientv3.Client)
 		return nil
 	}
 	return load.Errorf(results.FailureControlPlaneTarget,
-		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane if that is what is meant",
+		"%s holds the objects of a Kubernetes API server (%s keys such as %.100q): a load can take that cluster down. Name another etcd, or set spec.guard.acknowledgeControlPlane to load this one",
 		d.addresses(), text.Grouped(found.Count), found.Kvs[0].Key)
 }
 
-// guardQuota compares what the run is expected to write with what the quota of
-// each member leaves. Pages that are free inside the database are not counted:
-// how many of them there will be is not known.
+// guardQuota compares the expected writes with the free part of each member's quota. Free pages inside the database are
+// not counted, because their future number is not known.
 func (d *Driver) guardQuota(t topology) error {
 	share := d.plan.Guard.QuotaPercent()
 	estimate, known := d.plan.WriteEstimate()
@@ -56,14 +54,14 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.state.DatabaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write %s %s, which is over %d %% of the %s that the quota of %s leaves (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
+				"the run is expected to write %s %s: more than %d %% of the %s that are free in the quota of %s (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
 				d.roughly(), megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes))
 		}
 	}
 	return nil
 }
 
-// roughly says what kind of number the estimate is.
+// roughly says whether the estimate is a lower bound.
 func (d *Driver) roughly() string {
 	if d.plan.WritesMore() {
 		return "at least"

@@ -56,8 +56,7 @@ func TestPreflightRefusesAControlPlane(t *testing.T) {
 	untouched(t, client, before)
 }
 
-// The quota is 64 MiB, of which a new database uses next to nothing. A put of 10
-// KB is expected to take 12 KiB of it.
+// The quota is 64 MiB, of which a new database uses almost nothing. A put of 10 KB is expected to take 12 KiB of it.
 func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 	t.Parallel()
 	const quota = 64 << 20
@@ -89,15 +88,14 @@ func TestPreflightRefusesWhatTheQuotaDoesNotHold(t *testing.T) {
 			}
 			target := preflightPasses(t, p)
 			if got, want := target.Members[0].QuotaBytes, int64(quota); got != want || target.WriteEstimateBytes == 0 {
-				t.Errorf("got a quota of %d and an estimate of %d, wanted %d and what the plan tells", got, target.WriteEstimateBytes, want)
+				t.Errorf("got a quota of %d and an estimate of %d, wanted %d and the estimate of the plan", got, target.WriteEstimateBytes, want)
 			}
 		})
 	}
 	untouched(t, client, before)
 }
 
-// A closed loop's warm-up writes nobody knows how much; what comes after it is
-// known, and enough to refuse it.
+// The writes of a closed loop's warm-up cannot be estimated. The writes after it can, and are enough to refuse the run.
 func TestAWarmUpHidesNothingFromTheQuota(t *testing.T) {
 	p := planFor([]string{"unused:1"}, func(p *plan.Plan) {
 		p.Guard = spec.Guard{MaxFreeQuotaPercent: 50}
@@ -107,7 +105,7 @@ func TestAWarmUpHidesNothingFromTheQuota(t *testing.T) {
 	wantFailure(t, err, results.FailureQuotaInsufficient, "at least", "unused:1")
 }
 
-// A member that tells no quota, or has none, keeps no run from its target.
+// A member that does not report a quota, or has none, does not cause a refusal.
 func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 	p := planFor([]string{"unused:1"}, func(p *plan.Plan) {
 		p.Guard, p.Load.Requests = spec.Guard{MaxFreeQuotaPercent: 1}, new(int64(1<<40))
@@ -123,8 +121,7 @@ func TestAnUnknownQuotaRefusesNothing(t *testing.T) {
 	}
 }
 
-// The estimate is of a growth that really comes, give or take what else a
-// database holds.
+// The estimate is close to the real growth of the database, apart from its other content.
 func TestTheWriteEstimateIsNearTheGrowth(t *testing.T) {
 	t.Parallel()
 	for name, valueSize := range map[string]int32{"small": 256, "middle": 1024, "great": 10_000} {
@@ -146,7 +143,7 @@ func TestTheWriteEstimateIsNearTheGrowth(t *testing.T) {
 func growth(t *testing.T, cluster *etcdtest.Cluster, p plan.Plan) int64 {
 	t.Helper()
 	size := func() int64 {
-		// Without this, the last tenth of a second is not in the database yet.
+		// Without this commit, the last tenth of a second is not in the database yet.
 		cluster.Members[0].Server.KV().Commit()
 		return preflightPasses(t, p).Members[0].DatabaseBytes
 	}

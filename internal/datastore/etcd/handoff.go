@@ -9,16 +9,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// handOffs knows when this pod's clients gave back what they held, by their
-// keys. A client's key is its own, so that it has one entry at most.
+// handOffs records when this pod's clients released their locks, by their keys. A client always uses the same key, so
+// it has at most one entry.
 type handOffs struct {
 	mutex sync.Mutex
-	// at is when the answer to the release came, 0 while it is on its way.
+	// at is when the response to the release came, 0 while the release is in flight.
 	at map[string]load.Instant
 }
 
-// begin is called before a release is sent: who waits for it may hear of it
-// before the answer comes.
+// begin is called before a release is sent, because the next holder may get the lock before the response to the release
+// arrives.
 func (h *handOffs) begin(key string) { h.end(key, 0) }
 
 func (h *handOffs) end(key string, at load.Instant) {
@@ -30,16 +30,15 @@ func (h *handOffs) end(key string, at load.Instant) {
 	h.at[key] = at
 }
 
-// forget is called when a client has won again, or failed: whom it gave back to
-// before has looked by then, and what comes after it is another hand-off.
+// forget is called when a client has won again, or failed. The previous hand-off has been read by then.
 func (h *handOffs) forget(key string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	delete(h.at, key)
 }
 
-// freed returns when the client with a key gave back what another has now, at
-// most now, and 0 if it is none of this pod's.
+// freed returns when the client with a key released the lock, at most now. It returns 0 if the client belongs to
+// another pod.
 func (h *handOffs) freed(key string, now load.Instant) load.Instant {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -56,15 +55,14 @@ func (h *handOffs) freed(key string, now load.Instant) load.Instant {
 
 type queueKey struct{}
 
-// withQueue returns a context for a request that waits in a queue. When it has
-// ended, before is the key of the one that was last in front of it, empty if
-// nobody was.
+// withQueue returns a context for a request that waits in a queue. After the request, before is the key that was last
+// in front of it, or empty if it did not wait.
 func withQueue(ctx context.Context, before *string) context.Context {
 	return context.WithValue(ctx, queueKey{}, before)
 }
 
-// queueWatcher notes for whom a request waits: clientv3's locks watch the key in
-// front of their own, and tell nobody which it was.
+// queueWatcher records which key a request waits for: clientv3's locks watch the key in front of their own and do not
+// report it.
 type queueWatcher struct{ clientv3.Watcher }
 
 func (w queueWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {

@@ -15,13 +15,13 @@ func TestAHandOffIsFromTheAnswerToTheRelease(t *testing.T) {
 		happens func(*handOffs)
 		want    load.Instant
 	}{
-		"nobody of this pod was in front":    {func(*handOffs) {}, 0},
-		"the answer came before":             {func(h *handOffs) { h.begin("a"); h.end("a", 70) }, 70},
-		"the answer is on its way":           {func(h *handOffs) { h.begin("a") }, won},
-		"the answer came a moment after":     {func(h *handOffs) { h.begin("a"); h.end("a", 101) }, won},
-		"another was in front":               {func(h *handOffs) { h.begin("b"); h.end("b", 70) }, 0},
-		"the one in front has won since":     {func(h *handOffs) { h.begin("a"); h.end("a", 70); h.forget("a") }, 0},
-		"it gave back once more, and latest": {func(h *handOffs) { h.end("a", 70); h.begin("a"); h.end("a", 90) }, 90},
+		"the previous holder is of another pod": {func(*handOffs) {}, 0},
+		"the answer came before":                {func(h *handOffs) { h.begin("a"); h.end("a", 70) }, 70},
+		"the answer is on its way":              {func(h *handOffs) { h.begin("a") }, won},
+		"the answer came a moment after":        {func(h *handOffs) { h.begin("a"); h.end("a", 101) }, won},
+		"another was in front":                  {func(h *handOffs) { h.begin("b"); h.end("b", 70) }, 0},
+		"the one in front has won since":        {func(h *handOffs) { h.begin("a"); h.end("a", 70); h.forget("a") }, 0},
+		"it gave back once more, and latest":    {func(h *handOffs) { h.end("a", 70); h.begin("a"); h.end("a", 90) }, 90},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAHandOffIsFromTheAnswerToTheRelease(t *testing.T) {
 	}
 }
 
-// lockerFunc is a locker that is given back by a function.
+// lockerFunc is a locker whose unlock is a function.
 type lockerFunc func()
 
 func (lockerFunc) lock(context.Context) error { return nil }
@@ -44,8 +44,8 @@ func (f lockerFunc) unlock(context.Context) error {
 	return nil
 }
 
-// Who waits can have what it waits for before the answer to the release comes:
-// that is a hand-off without delay, not one that nobody knows of.
+// The next client may get the lock before the response to the release arrives: that is a hand-off without delay, not an
+// unknown one.
 func TestAReleaseIsKnownBeforeItIsAnswered(t *testing.T) {
 	cluster, _ := oneMember(t)
 	c := contests["locks"]
@@ -54,6 +54,6 @@ func TestAReleaseIsKnownBeforeItIsAnswered(t *testing.T) {
 	own.locker = lockerFunc(func() { meanwhile = own.driver.handOffs.freed(own.key, 7) })
 	do(t, own, load.Request{Operation: c.giveUp, Timeout: 5 * time.Second})
 	if meanwhile != 7 {
-		t.Errorf("while the release was on its way it was taken to be at %d, wanted 7, the time of who asks", meanwhile)
+		t.Errorf("before its response, the release counts as done at %d, wanted 7, the time of the call", meanwhile)
 	}
 }

@@ -14,30 +14,27 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Leases are called below clientv3, over its connection: it chooses no lease
-// IDs, and repeats a renewal that fails until it succeeds.
+// leases calls below clientv3, over its connection: clientv3 does not let the caller choose a lease ID, and repeats a
+// failed renewal until it succeeds.
 func leases(client *clientv3.Client) etcdserverpb.LeaseClient {
 	return etcdserverpb.NewLeaseClient(client.ActiveConnection())
 }
 
-// grantLease grants a lease.
 func grantLease(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
 	_, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: req.Lease, TTL: d.settings.TTLSeconds})
 	finish(resp, err)
 }
 
-// revokeLease revokes a lease.
 func revokeLease(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
 	_, err := leases(client).LeaseRevoke(ctx, &etcdserverpb.LeaseRevokeRequest{ID: req.Lease})
 	finish(resp, err)
 }
 
-// keepAliveOnce renews a lease over a stream of its own, as clientv3's
-// KeepAliveOnce does: it says that nothing will follow, and cancels the stream.
-// That ends with the request, which ctx may outlast: else each request would
-// leave one open, at both ends.
+// keepAliveOnce renews a lease over a new stream, as clientv3's KeepAliveOnce does: it closes its sending side, and
+// cancels the stream. The stream ends with the request, because ctx may live longer; otherwise each request would leave
+// an open stream at both ends.
 func keepAliveOnce(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -48,29 +45,28 @@ func keepAliveOnce(ctx context.Context, _ *Driver, client *clientv3.Client, req 
 		return
 	}
 	renew(stream, req, resp)
-	// A stream that it cannot be said to has ended by itself.
+	// CloseSend can fail only on a stream that has already ended.
 	_ = stream.CloseSend()
 }
 
-// renew sends one renewal and waits for its answer.
+// renew sends one renewal and waits for its response.
 func renew(stream etcdserverpb.Lease_LeaseKeepAliveClient, req *load.Request, resp *load.Response) {
 	err := stream.Send(&etcdserverpb.LeaseKeepAliveRequest{ID: req.Lease})
 	var renewed *etcdserverpb.LeaseKeepAliveResponse
 	if err == nil || errors.Is(err, io.EOF) {
-		// Of a stream that has ended, Recv alone knows why.
+		// If the stream has ended, only Recv returns the reason.
 		renewed, err = stream.Recv()
 	}
 	finish(resp, err)
 	if err == nil && renewed.TTL <= 0 {
-		resp.Code, resp.Detail = codes.NotFound.String(), "the lease is not there: it was revoked, or expired for want of renewal; raise lease.ttlSeconds"
+		resp.Code, resp.Detail = codes.NotFound.String(), "the lease does not exist: it was revoked, or it was not renewed in time and expired; raise lease.ttlSeconds"
 	}
 }
 
-// leaseStream is a connection as a client has it that renews leases over one
-// stream, which stays open.
+// leaseStream is one client's connection that renews leases over one stream, which stays open.
 type leaseStream struct {
 	*conn
-	// client carries the stream; another one does when the connection has moved.
+	// client carries the stream. It is replaced after the connection has moved.
 	client *clientv3.Client
 	stream etcdserverpb.Lease_LeaseKeepAliveClient
 	end    context.CancelFunc
@@ -104,15 +100,15 @@ func (s *leaseStream) Do(ctx context.Context, req *load.Request, resp *load.Resp
 	renew(s.stream, req, resp)
 	interrupted := !interrupt()
 	if interrupted && !resp.Succeeded() {
-		resp.Code, resp.Detail = codeOf(ctx.Err()).String(), "no answer in time"
+		resp.Code, resp.Detail = codeOf(ctx.Err()).String(), "no response within the request timeout"
 	}
 	if interrupted || !resp.Succeeded() {
-		// An answer that comes late must not be taken for the next one's.
+		// A late response must not be taken for the response to the next request.
 		s.close()
 	}
 }
 
-// open opens the stream if there is none over the connection as it is now.
+// open opens the stream, unless one is open over the connection's current client.
 func (s *leaseStream) open(ctx context.Context) (err error) {
 	client := s.conn.client.Load()
 	if s.stream != nil && s.client == client {

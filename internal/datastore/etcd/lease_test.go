@@ -24,7 +24,7 @@ func leasePlan(l spec.Lease) func(*plan.Plan) {
 	}
 }
 
-// renewals are of so many leases.
+// renewals is a workload of renewals of this many leases.
 func renewals(leases int64, mode spec.KeepAliveMode) spec.Lease {
 	return spec.Lease{Operation: spec.LeaseKeepAlive, KeepAlive: &spec.KeepAlive{Leases: leases, Mode: mode}}
 }
@@ -59,7 +59,7 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 		transport spec.Transport
 		operation spec.Operation
 		warmup    int32
-		// want counts what the load does; the warm-up does n more of the same.
+		// want counts the load's requests; the warm-up adds n more of each.
 		want func(n uint64) leaseCounts
 	}{
 		"grants": {
@@ -70,7 +70,7 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 			spec.Lease{Operation: spec.LeaseGrant}, spec.TransportFast, spec.OperationLeaseGrant, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: requests + n, revoked: requests + n} },
 		},
-		"renewals, each over a stream of its own": {
+		"renewals, each over a new stream": {
 			renewals(50, spec.KeepAliveOnce), spec.TransportClient, spec.OperationLeaseKeepAlive, 1,
 			func(n uint64) leaseCounts { return leaseCounts{granted: 50, revoked: 50, renewed: requests + n} },
 		},
@@ -96,7 +96,7 @@ func TestLeasesAreGrantedRenewedAndRevoked(t *testing.T) {
 					p.Load.Rate = steady(300)
 				}
 			})
-			s := tell(t, cluster, client, p)
+			s := runAndCompare(t, cluster, client, p)
 			after := lessor(t, cluster)
 			if n := s.operation(t, tc.operation).Latency.Count(); n != requests {
 				t.Errorf("%d requests were measured, wanted %d", n, requests)
@@ -131,7 +131,7 @@ func TestLeasesLiveAsLongAsThePlanSays(t *testing.T) {
 	})
 }
 
-// One stream for each client: etcd starts no other, however many renewals.
+// There is one stream for each client: etcd opens no other, for any number of renewals.
 func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	cluster, client := oneMember(t)
 	started := func() uint64 {
@@ -143,7 +143,7 @@ func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	}{"stream": {spec.KeepAliveStream, 12}, "once": {spec.KeepAliveOnce, 300}} {
 		t.Run(name, func(t *testing.T) {
 			before := started()
-			tell(t, cluster, client, planFor(cluster.Endpoints, leasePlan(renewals(5, tc.mode))))
+			runAndCompare(t, cluster, client, planFor(cluster.Endpoints, leasePlan(renewals(5, tc.mode))))
 			if n := started() - before; n != tc.want {
 				t.Errorf("etcd has started %d streams for 300 renewals of 12 clients, wanted %d", n, tc.want)
 			}
@@ -151,7 +151,7 @@ func TestAStreamOfRenewalsStaysOpen(t *testing.T) {
 	}
 }
 
-// A stream for each renewal ends with that renewal, and not with the load.
+// A stream for one renewal ends with that renewal, not with the load.
 func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
 	cluster, _ := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints, leasePlan(renewals(1, spec.KeepAliveOnce))))
@@ -162,7 +162,7 @@ func TestAStreamForOneRenewalEndsWithIt(t *testing.T) {
 	do(t, own, load.Request{Operation: spec.OperationLeaseGrant, Lease: d.plan.FirstLease, Timeout: 5 * time.Second})
 	renewal := load.Request{Operation: spec.OperationLeaseKeepAlive, Lease: d.plan.FirstLease, Timeout: 5 * time.Second}
 	var response load.Response
-	// One context for all of them, as a load has.
+	// One context for all of them, as in a load.
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	for range 20 {
 		if own.Do(ctx, &renewal, &response); !response.Succeeded() {
@@ -201,7 +201,7 @@ func TestTheRenewalOfALeaseThatIsGoneFails(t *testing.T) {
 	}
 }
 
-// A renewal that was given up must not have its late answer taken for another's.
+// The late response to a renewal that timed out must not be taken for the response to another.
 func TestARenewalEndsWithItsContext(t *testing.T) {
 	cluster, client := oneMember(t)
 	d := connected(t, planFor(cluster.Endpoints, leasePlan(renewals(1, spec.KeepAliveStream))))
@@ -214,7 +214,7 @@ func TestARenewalEndsWithItsContext(t *testing.T) {
 	do(t, own, renewal)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	// The answer may be quicker, but not each time.
+	// The response may be quicker than the timeout, but not each time.
 	var response load.Response
 	for tries := 0; response.Code != load.CodeCanceled; tries++ {
 		response = load.Response{}
@@ -267,8 +267,7 @@ func TestCleanRevokesTheRunsLeasesAndNoOthers(t *testing.T) {
 	}
 }
 
-// While another pod may need its leases, none is revoked, and a run whose
-// leases are there does not say that it is clean.
+// While another pod may need its leases, none is revoked, and a run with leases left does not report that it is clean.
 func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
@@ -296,8 +295,7 @@ func TestLeasesStayWhileAPodMayWrite(t *testing.T) {
 	}
 }
 
-// IDs that somebody else's leases have are no more the run's than keys that were
-// under its prefix before.
+// Foreign leases with the run's IDs are left alone, as foreign keys under its prefix are.
 func TestClaimLeavesForeignLeasesAlone(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))

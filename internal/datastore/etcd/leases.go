@@ -17,15 +17,13 @@ import (
 )
 
 const (
-	// revokeBlock leases at most are revoked before it is looked again whether
-	// they still may be.
+	// revokeBlock is how many leases at most are revoked before the driver checks again whether it may go on.
 	revokeBlock = 1000
-	// revokeParallel is how many revocations are in flight: members agree on
-	// each, and on many at once.
+	// revokeParallel is how many revocations are in flight. Members agree on each one, and on many at once.
 	revokeParallel = 32
 )
 
-// ownLeases returns the leases that are the run's by their IDs.
+// ownLeases returns the leases that belong to the run by their IDs.
 func (d *Driver) ownLeases(ctx context.Context, client *clientv3.Client) (own []clientv3.LeaseID, err error) {
 	if !d.plan.UsesLeases() {
 		return nil, nil
@@ -46,9 +44,9 @@ func (d *Driver) ownLeases(ctx context.Context, client *clientv3.Client) (own []
 	return own, nil
 }
 
-// checkLeases finds leases that have the run's IDs and are not its own, since no
-// pod of it has claimed the prefix. The leases are listed before the marker is
-// read: a pod that claims in between has its marker there before its leases.
+// checkLeases fails if leases with the run's IDs exist before a pod of the run has claimed the prefix: these are
+// foreign. It lists the leases before it reads the marker, since a pod that claims in between writes its marker before
+// its leases.
 func (d *Driver) checkLeases(ctx context.Context, client *clientv3.Client) error {
 	found, err := d.ownLeases(ctx, client)
 	if err != nil || len(found) == 0 {
@@ -59,12 +57,11 @@ func (d *Driver) checkLeases(ctx context.Context, client *clientv3.Client) error
 		return err
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"there are leases with IDs of this run that are not of this run (%s, such as %016x); they were left alone. Apply the run under another name or once more: its IDs will be others",
+		"found leases that this run did not grant, but that have its IDs (%s, such as %016x); they were left alone. Create the run again, or under another name: it will use other IDs",
 		text.Grouped(len(found)), found[0])
 }
 
-// revokeLeases revokes the run's leases, until none is listed any more: a grant
-// that was given up can reach etcd late.
+// revokeLeases revokes the run's leases until the list is empty: a grant that timed out can reach etcd late.
 func (d *Driver) revokeLeases(ctx context.Context, client *clientv3.Client) error {
 	for attempt := 1; ; attempt++ {
 		left, err := d.ownLeases(ctx, client)
@@ -80,14 +77,13 @@ func (d *Driver) revokeLeases(ctx context.Context, client *clientv3.Client) erro
 	}
 }
 
-// revokeAll revokes leases block after block. No transaction can guard that; so
-// it is looked before each block whether the prefix is still the run's, and no
-// pod may write.
+// revokeAll revokes leases block by block. A transaction cannot guard this, so each block is preceded by a check that
+// the prefix still belongs to the run and no pod may write.
 func (d *Driver) revokeAll(ctx context.Context, client *clientv3.Client, left []clientv3.LeaseID) error {
 	for len(left) > 0 {
 		began := time.Now()
 		n := min(revokeBlock, len(left))
-		deleted, writers, err := d.lookAround(ctx, client)
+		deleted, writers, err := d.claimState(ctx, client)
 		if err == nil && (deleted || writers > 0) {
 			err = errNotAlone
 		}
@@ -98,7 +94,7 @@ func (d *Driver) revokeAll(ctx context.Context, client *clientv3.Client, left []
 			return err
 		}
 		left = left[n:]
-		// Half of the time belongs to whoever else uses the target.
+		// Half of the time is left to other users of the target.
 		if err := pause(ctx, time.Since(began)); err != nil {
 			return err
 		}
@@ -129,7 +125,7 @@ func revoke(ctx context.Context, client *clientv3.Client, id clientv3.LeaseID) e
 	return repeat(ctx, func(ctx context.Context) error {
 		_, err := client.Revoke(ctx, id)
 		if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-			// It has expired, or an earlier attempt has reached etcd.
+			// The lease has expired, or an earlier attempt has reached etcd.
 			return nil
 		}
 		return err

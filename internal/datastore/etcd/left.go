@@ -11,15 +11,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// nothingLeft is asked once the prefix is not the run's any more: it fails if
-// keys or leases of the run are there all the same, which nobody may delete
-// without the marker.
+// checkNothingLeft is called once the prefix no longer belongs to the run. It fails if keys or leases of the run are
+// left, because they may not be deleted without the marker.
 //
-// Who claims a prefix finds it empty. So what is older than another run's marker
-// was not handed on to that run, and where no marker is, nobody owns what is
-// there. Every pod that has claimed has a key, which goes under the marker only:
-// where that was taken away amid the run, such a key tells.
-func (d *Driver) nothingLeft(ctx context.Context, client *clientv3.Client) error {
+// A run claims only an empty prefix. So keys older than another run's marker are not that run's, and without a marker
+// all keys are left over. Every pod that has claimed has a key that is deleted only under the marker: if the marker
+// disappeared during the run, the pod's key shows it.
+func (d *Driver) checkNothingLeft(ctx context.Context, client *clientv3.Client) error {
 	from, to := d.loadRange()
 	out, err := commit(ctx, client, nil,
 		clientv3.OpGet(d.markerKey()),
@@ -43,13 +41,13 @@ func (d *Driver) nothingLeft(ctx context.Context, client *clientv3.Client) error
 	return d.leftWithout(marker, fmt.Sprintf("the lease %016x", leases[0]))
 }
 
-// leftWithout is the error of what is left without the run's marker.
+// leftWithout is the error of keys or leases that are left without the run's marker.
 func (d *Driver) leftWithout(marker []*mvccpb.KeyValue, example string) error {
 	found := "is gone"
 	if len(marker) > 0 {
-		found = fmt.Sprintf("says %q", marker[0].Value)
+		found = fmt.Sprintf("names %q", marker[0].Value)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"wanted the marker %s to name the run %s, but it %s, and %s is left: nothing was deleted. See who changed the marker, and delete by hand what of the prefix %s nobody needs",
+		"the marker %s should name the run %s, but it %s, and %s is left: nothing was deleted. Find out what changed the marker, and delete the keys under the prefix %s by hand if they are not needed",
 		d.markerKey(), d.plan.RunUID, found, example, d.plan.Prefix)
 }

@@ -18,8 +18,8 @@ func remove(t *testing.T, c *clientv3.Client, key string) {
 	}
 }
 
-// A run that lost its marker deletes nothing, and says that its keys are left.
-func TestKeysWithoutTheRunsMarkerStayAndAreTold(t *testing.T) {
+// A run that lost its marker deletes nothing, and reports that its keys are left.
+func TestKeysWithoutTheRunsMarkerStayAndAreReported(t *testing.T) {
 	cluster, client := oneMember(t)
 	gone := func(t *testing.T, d *Driver) { remove(t, client, d.markerKey()) }
 	replaced := func(t *testing.T, d *Driver) { put(t, client, d.markerKey(), otherUID) }
@@ -52,7 +52,7 @@ func TestKeysWithoutTheRunsMarkerStayAndAreTold(t *testing.T) {
 			before := keysUnder(t, client, ownPrefix)
 			cleaning, err := d.Release(withTimeout(t))
 			if cleaning != results.CleaningKeysLeft {
-				t.Errorf("the release says %s, wanted %s", cleaning, results.CleaningKeysLeft)
+				t.Errorf("the release returns %s, wanted %s", cleaning, results.CleaningKeysLeft)
 			}
 			wantFailure(t, err, results.FailurePrefixNotEmpty, tc.names)
 			wantFailure(t, d.Clean(withTimeout(t)), results.FailurePrefixNotEmpty, tc.names)
@@ -63,9 +63,8 @@ func TestKeysWithoutTheRunsMarkerStayAndAreTold(t *testing.T) {
 	}
 }
 
-// The marker can go while a pod waits for the last one to delete the keys, and
-// while the last one does.
-func TestAMarkerThatGoesAmidTheDeletionIsTold(t *testing.T) {
+// The marker can disappear while a pod waits for the last one to delete the keys, and while the last one deletes them.
+func TestAMarkerLostDuringTheDeletionIsReported(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 })
 	waiting, last := newDriver(t, p, 0), newDriver(t, p, 1)
@@ -84,19 +83,19 @@ func TestAMarkerThatGoesAmidTheDeletionIsTold(t *testing.T) {
 	remove(t, client, last.podKey())
 	remove(t, client, last.markerKey())
 	if cleaning := <-released; cleaning != results.CleaningKeysLeft {
-		t.Errorf("the pod that waits says %s, wanted %s", cleaning, results.CleaningKeysLeft)
+		t.Errorf("the waiting pod returns %s, wanted %s", cleaning, results.CleaningKeysLeft)
 	}
 	control, err := last.controlClient(withTimeout(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if swept, err := last.deleteMarker(withTimeout(t), control); swept || err == nil {
-		t.Errorf("the last pod says %v, %v of keys that are left", swept, err)
+		t.Errorf("the last pod returns %v, %v although keys are left", swept, err)
 	}
 }
 
-// What another run owns and wrote is none of the run's that had the prefix before.
-func TestAPrefixThatWasHandedOnIsClean(t *testing.T) {
+// The keys of another run that has claimed the prefix since are not counted as left.
+func TestAPrefixClaimedByAnotherRunIsClean(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints)
 	d := newDriver(t, p, 0)
@@ -124,7 +123,7 @@ func TestAPrefixThatWasHandedOnIsClean(t *testing.T) {
 	}
 }
 
-func TestLeasesWithoutTheRunsMarkerAreTold(t *testing.T) {
+func TestLeasesWithoutTheRunsMarkerAreReported(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, leasePlan(spec.Lease{Operation: spec.LeaseGrant}))
 	d := connected(t, p)

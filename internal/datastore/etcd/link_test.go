@@ -13,7 +13,7 @@ type link struct {
 	mutex    sync.Mutex
 	isCut    bool
 	open     []net.Conn
-	// refused has a place for each connection that came while it was cut.
+	// refused has an entry for each connection that was refused while the link was cut.
 	refused chan struct{}
 }
 
@@ -59,7 +59,7 @@ func (l *link) forward(from net.Conn, to string) {
 	go func() { _, _ = io.Copy(target, from); _ = target.Close() }()
 }
 
-// cut ends all connections and lets none through.
+// cut ends all connections and refuses new ones.
 func (l *link) cut() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// doRange reads, by one response or by several.
+// doRange reads, in one response or several.
 func doRange(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	s := &d.settings
 	var read func(context.Context, *clientv3.Client, *load.Request) (int64, error)
@@ -37,10 +37,8 @@ func doRange(ctx context.Context, d *Driver, client *clientv3.Client, req *load.
 	}
 }
 
-// readPages reads a page after the other and returns how many keys there were.
-// The first page says at which revision the others are read, so that together
-// they are the keys of one moment. Each page begins behind the last key of the
-// one before.
+// readPages reads page by page and returns the number of keys. All pages are read at the revision of the first one, so
+// that they show one state of the store. Each page begins after the last key of the page before.
 func (s *settings) readPages(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
 	options := append(s.readOptions(req), clientv3.WithLimit(s.pageKeys))
 	for from := string(req.Key); ; {
@@ -59,8 +57,7 @@ func (s *settings) readPages(ctx context.Context, client *clientv3.Client, req *
 	}
 }
 
-// readStream reads what one RangeStream answers and returns how many keys there
-// were.
+// readStream reads the response of one RangeStream and returns the number of keys.
 func (s *settings) readStream(ctx context.Context, client *clientv3.Client, req *load.Request) (found int64, err error) {
 	stream, err := openRangeStream(ctx, client, &etcdserverpb.RangeRequest{
 		Key: req.Key, RangeEnd: req.End, KeysOnly: s.KeysOnly, Serializable: req.Consistency == spec.Serializable,
@@ -77,16 +74,14 @@ func (s *settings) readStream(ctx context.Context, client *clientv3.Client, req 
 	return 0, err
 }
 
-// openRangeStream calls below clientv3, which would put each part through a
-// channel and a goroutine of its own. etcd bounds the parts by its own limit of
-// a request, and not by gRPC's default of 4 MiB.
+// openRangeStream calls below clientv3, which would pass each part through a channel and a goroutine. etcd bounds the
+// parts by its own request limit, not by gRPC's default of 4 MiB.
 func openRangeStream(ctx context.Context, client *clientv3.Client, request *etcdserverpb.RangeRequest) (etcdserverpb.KV_RangeStreamClient, error) {
 	return etcdserverpb.NewKVClient(client.ActiveConnection()).RangeStream(ctx, request, grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }
 
-// checkSupport asks the member behind each address for the call that the load is
-// made of, where not every etcd serves it. The version does not tell: a proxy
-// may lie before a member that would.
+// checkSupport checks that the member behind each address serves RangeStream, if the load uses it. The version does not
+// show this: a proxy in front of the member may lack the call.
 func (d *Driver) checkSupport(ctx context.Context) error {
 	if !d.settings.stream {
 		return nil
@@ -95,7 +90,7 @@ func (d *Driver) checkSupport(ctx context.Context) error {
 		err := repeat(ctx, func(ctx context.Context) error { return d.tryStream(ctx, endpoint) })
 		if codeOf(err) == codes.Unimplemented {
 			return load.Errorf(results.FailureUnsupported,
-				"%s does not serve RangeStream, which etcd has from 3.7 on and its gRPC proxy has not. Write range.delivery: Pages or Whole, or name members that serve it",
+				"%s does not serve RangeStream: it needs etcd 3.7 or newer, without a gRPC proxy. Set range.delivery to Pages or Whole, or name members that serve it",
 				endpoint)
 		}
 		if err != nil {
@@ -105,7 +100,7 @@ func (d *Driver) checkSupport(ctx context.Context) error {
 	return nil
 }
 
-// tryStream reads the run's marker, which may be there or not, by a stream.
+// tryStream reads the run's marker by a stream. The marker need not exist.
 func (d *Driver) tryStream(ctx context.Context, endpoint string) error {
 	client, err := d.dial(ctx, endpoint)
 	if err != nil {

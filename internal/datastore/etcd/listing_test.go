@@ -22,8 +22,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// afterRange lets a test act on the store after each read that etcd has
-// answered, and before its client hears of it.
+// afterRange calls act after each read that etcd has answered, before the client gets the response.
 func afterRange(act func(*etcdserverpb.RangeRequest)) func(*embed.Config) {
 	intercept := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		answer, err := handle(ctx, req)
@@ -37,7 +36,7 @@ func afterRange(act func(*etcdserverpb.RangeRequest)) func(*embed.Config) {
 	}
 }
 
-// Listings of ten keys.
+// inPages reads ten keys in pages.
 func inPages(keys int64) spec.Range {
 	return spec.Range{Consistency: spec.Linearizable, KeysPerRequest: 10, Delivery: spec.DeliveryPages, KeysPerPage: &keys}
 }
@@ -55,7 +54,7 @@ func TestAListingHasTheKeysOfOneRevision(t *testing.T) {
 		mutex.Lock()
 		defer mutex.Unlock()
 		pages = append(pages, string(r.Key))
-		// What later pages are to show is gone by then.
+		// This key would be on a later page, and is deleted by then.
 		if _, err := client.Delete(t.Context(), "k9"); err != nil {
 			t.Error(err)
 		}
@@ -79,7 +78,7 @@ func TestAListingHasTheKeysOfOneRevision(t *testing.T) {
 	}
 }
 
-// One request is a whole listing, in whatever number of pages or responses.
+// One request is a whole listing, in any number of pages or responses.
 func TestARequestIsAWholeListing(t *testing.T) {
 	cluster, client := oneMember(t)
 	const listings = 50
@@ -102,7 +101,7 @@ func TestARequestIsAWholeListing(t *testing.T) {
 				tc.read.Consistency = consistency
 				p := planFor(cluster.Endpoints, rangePlan(tc.read), func(p *plan.Plan) { p.Load.Pods, p.Load.Requests = 2, new(int64(listings)) })
 				before := answered(t, cluster)
-				s := tell(t, cluster, client, p)
+				s := runAndCompare(t, cluster, client, p)
 				each := (answered(t, cluster) - before) / listings
 				if n := s.operation(t, spec.OperationRange).Latency.Count(); n != listings || each < tc.least || each > tc.most {
 					t.Errorf("%d listings were measured, %.0f bytes each, wanted %d of %.0f to %.0f", n, each, listings, tc.least, tc.most)
@@ -115,8 +114,8 @@ func TestARequestIsAWholeListing(t *testing.T) {
 	}
 }
 
-// The parts of a stream may be greater than gRPC takes by default.
-func TestAStreamOfGreatValues(t *testing.T) {
+// The parts of a stream may be larger than gRPC's default limit.
+func TestAStreamOfLargeValues(t *testing.T) {
 	cluster, client := oneMember(t)
 	for i := range 8 {
 		put(t, client, fmt.Sprintf("k%d", i), strings.Repeat("v", 1_000_000))
@@ -131,8 +130,8 @@ func TestAStreamOfGreatValues(t *testing.T) {
 	}
 }
 
-// An etcd before 3.7 knows no RangeStream.
-func TestATargetThatCanNotStreamIsRefused(t *testing.T) {
+// An etcd before 3.7 has no RangeStream.
+func TestATargetWithoutRangeStreamIsRefused(t *testing.T) {
 	refuse := func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		if strings.HasSuffix(info.FullMethod, "/RangeStream") {
 			return status.Error(codes.Unimplemented, "unknown method RangeStream for service etcdserverpb.KV")

@@ -9,12 +9,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// newLockCompetitor contends for a lock.
+// newLockCompetitor competes for a lock.
 func newLockCompetitor(ctx context.Context, c *conn, client int) (load.Conn, error) {
 	return newCompetitor(ctx, c, client, byMutex)
 }
 
-// mutexLocker locks as applications do that use clientv3's concurrency package.
+// mutexLocker locks with clientv3's concurrency package, as applications do.
 type mutexLocker struct{ mutex *concurrency.Mutex }
 
 func byMutex(k *contender) locker { return &mutexLocker{concurrency.NewMutex(k.session, k.name)} }
@@ -22,7 +22,7 @@ func byMutex(k *contender) locker { return &mutexLocker{concurrency.NewMutex(k.s
 func (l *mutexLocker) lock(ctx context.Context) error   { return l.mutex.Lock(ctx) }
 func (l *mutexLocker) unlock(ctx context.Context) error { return l.mutex.Unlock(ctx) }
 
-// rpcLocker asks etcd's lock service, which does the same inside a member.
+// rpcLocker calls etcd's lock service, which does the same inside a member.
 type rpcLocker struct {
 	stub  v3lockpb.LockClient
 	name  []byte

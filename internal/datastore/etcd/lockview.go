@@ -12,13 +12,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// lockView is a connection as clientv3's concurrency package sees it. It
-// differs from the connection's own client in four things. It follows the
-// connection when that moves, where sessions are bound to a client for good.
-// Its watches count by the phase in which they send, and tell for whom a
-// request waits. And its own context has ended: with it, a lock that is given
-// up would wait, however long, to delete its key; here that fails at once, and
-// the contender does it after the clock was read.
+// lockView is the client that clientv3's concurrency package uses. It differs from the connection's own client in four
+// ways:
+//   - It follows the connection when that moves; a session is otherwise bound to one client.
+//   - Its watches count for the phase in which they send.
+//   - Its watches record which key a request waits for.
+//   - Its context has ended. With a live context, an abandoned lock request would wait without limit to delete its key.
+//     Here that deletion fails at once, and the contender deletes the key after the clock was read.
 type lockView struct {
 	once   sync.Once
 	client *clientv3.Client
@@ -26,7 +26,7 @@ type lockView struct {
 	phase atomic.Value
 }
 
-// of returns the view of a connection. Leases are kept alive by control.
+// of returns the view of a connection. control keeps the leases alive.
 func (v *lockView) of(c *conn, control *clientv3.Client) *clientv3.Client {
 	v.once.Do(func() {
 		ended, cancel := context.WithCancel(context.Background())
@@ -48,7 +48,7 @@ func (v *lockView) currentPhase() results.Phase {
 // close ends the watches.
 func (v *lockView) close() { _ = v.client.Watcher.Close() }
 
-// movingConn is the gRPC connection that a conn has at the moment.
+// movingConn is the current gRPC connection of a conn.
 type movingConn struct{ conn *conn }
 
 var _ grpc.ClientConnInterface = movingConn{}

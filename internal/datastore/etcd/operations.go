@@ -10,30 +10,30 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// operation is how etcd is asked for an operation of the load.
+// operation is how the driver carries out an operation of the load.
 type operation struct {
-	// do carries a request out by clientv3; nil where own alone does.
+	// do carries out a request over clientv3; nil if only perClient does.
 	do func(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response)
-	// own returns a connection as one client has it, with the client's global number;
-	// nil if this run's clients need nothing of their own.
-	own func(ctx context.Context, c *conn, client int) (load.Conn, error)
-	// call is the first call over Fast; nil where Fast does not carry it.
+	// perClient returns one client's connection, for the client with this global number; nil if this run's clients can
+	// share the connection.
+	perClient func(ctx context.Context, c *conn, client int) (load.Conn, error)
+	// call is the first call over Fast; nil if Fast does not carry the operation.
 	call *fast.Call
 }
 
-// operations has all that the driver knows.
+// operations has all operations that the driver knows.
 var operations = map[spec.Operation]operation{
 	spec.OperationPut:              {do: putOne.do, call: fast.PutCall},
 	spec.OperationRange:            {do: doRange, call: fast.RangeCall},
 	spec.OperationDelete:           {do: deleteOne.do, call: fast.DeleteCall},
 	spec.OperationTxn:              {do: doTxn, call: fast.TxnCall},
 	spec.OperationCompareAndSwap:   {do: compareAndSwap, call: fast.SwapCall},
-	spec.OperationSTM:              {do: doSTM, own: newLockedSTM},
-	spec.OperationLockAcquire:      {own: newLockCompetitor},
-	spec.OperationElectionCampaign: {own: newCandidate},
+	spec.OperationSTM:              {do: doSTM, perClient: newLockedSTM},
+	spec.OperationLockAcquire:      {perClient: newLockCompetitor},
+	spec.OperationElectionCampaign: {perClient: newCandidate},
 	spec.OperationLeaseGrant:       {do: grantLease, call: fast.GrantCall},
 	spec.OperationLeaseRevoke:      {do: revokeLease, call: fast.RevokeCall},
-	spec.OperationLeaseKeepAlive:   {do: keepAliveOnce, own: newLeaseStream},
+	spec.OperationLeaseKeepAlive:   {do: keepAliveOnce, perClient: newLeaseStream},
 	spec.OperationOptimisticPut:    {do: putObject},
 	spec.OperationOptimisticDelete: {do: deleteObject},
 	spec.OperationListBy500:        {do: listObjects},

@@ -22,15 +22,14 @@ const (
 	ownPrefix = "etcdbench/11111111/"
 )
 
-// keySpace is so many keys of eight bytes.
+// keySpace is this many keys of eight bytes.
 func keySpace(count int64, distribution spec.Distribution) spec.Keys {
 	return spec.Keys{Count: count, SizeBytes: 8, Distribution: distribution}
 }
 
 var smallValues = spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 64}
 
-// planFor is a small plan for a target, which nothing guards; changes are applied
-// to it.
+// planFor is a small plan for a target, without guards. It applies the changes to the plan.
 func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
 		Version: plan.Version, RunUID: ownUID, Name: "test/run", TimeoutSeconds: 120,
@@ -50,12 +49,12 @@ func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	return p
 }
 
-// steady is a rate that does not change.
+// steady is a constant rate.
 func steady(perSecond int64) *spec.Rate {
 	return &spec.Rate{PerSecond: perSecond, Arrival: spec.ArrivalConstant}
 }
 
-// timed lets a load go on for a time, at a steady rate.
+// timed makes a load last this long, at a constant rate.
 func timed(l *spec.Load, seconds int32, perSecond int64) {
 	l.Requests, l.DurationSeconds, l.Rate = nil, &seconds, steady(perSecond)
 }
@@ -79,8 +78,7 @@ func withTimeout(t *testing.T) context.Context {
 	return ctx
 }
 
-// wantFailure fails the test unless err has this reason and its message names
-// all of these things.
+// wantFailure fails the test unless err has this reason and its message contains all names.
 func wantFailure(t *testing.T, err error, reason results.FailureReason, names ...string) {
 	t.Helper()
 	f := load.FailureOf(err)

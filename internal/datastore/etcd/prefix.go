@@ -12,10 +12,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// Under the run's prefix lie the marker with the run's UID, which owns the
-// prefix; one key for each pod that may still write; locks and the keys of storms,
-// which belong to leases of the run and go with them; and the load's keys, which
-// begin with a digit or, if they are objects, with registry/.
+// Under the run's prefix are:
+//  - the marker with the run's UID, which owns the prefix;
+//  - one key for each pod that may still write;
+//  - locks and the keys of storms, which belong to leases of the run and are deleted with them;
+//  - the load's keys, which begin with a digit, or with registry/ for objects.
 
 func (d *Driver) markerKey() string { return markerOf(d.plan.Prefix) }
 
@@ -23,7 +24,7 @@ func markerOf(prefix string) string { return prefix + ".owner" }
 
 func (d *Driver) podsPrefix() string { return d.plan.Prefix + ".pod/" }
 
-// stormPrefix lies before the keys of one storm, by its number from 0.
+// stormPrefix is the prefix of the keys of one storm, by its number from 0.
 func (d *Driver) stormPrefix(storm int64) string {
 	return fmt.Sprintf("%s.storm/%d/", d.plan.Prefix, storm)
 }
@@ -42,18 +43,18 @@ func (d *Driver) ownsPrefix() clientv3.Cmp {
 	return clientv3.Compare(clientv3.Value(d.markerKey()), "=", d.plan.RunUID)
 }
 
-// nobodyWrites holds while no pod may write.
-func (d *Driver) nobodyWrites() clientv3.Cmp {
+// noPodWrites holds while no pod may write.
+func (d *Driver) noPodWrites() clientv3.Cmp {
 	return noKeyIn(d.podsPrefix(), clientv3.GetPrefixRangeEnd(d.podsPrefix()))
 }
 
-// noKey holds if there is no such key.
+// noKey holds if the key does not exist.
 func noKey(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// noKeyIn holds if there is no key in a range: etcd compares each key that it
-// finds there, and a key that exists was created at some revision.
+// noKeyIn holds if a range has no key: etcd compares each key of the range, and an existing key has a creation
+// revision.
 func noKeyIn(from, to string) clientv3.Cmp {
 	return noKey(from).WithRange(to)
 }
@@ -71,8 +72,8 @@ func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
 	return results.CleaningKeysDeleted, nil
 }
 
-// release takes this pod out of those that may write. The answer says whether
-// it was the last one, which deletes what all of them wrote.
+// release deletes this pod's registration. The response shows whether this pod was the last one, which deletes the keys
+// of all.
 func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpDelete(d.podKey()),
@@ -81,42 +82,41 @@ func (d *Driver) release(ctx context.Context, client *clientv3.Client) error {
 	case err != nil:
 		return err
 	case !out.Succeeded:
-		return d.nothingLeft(ctx, client)
+		return d.checkNothingLeft(ctx, client)
 	case out.Responses[1].GetResponseRange().Count > 0:
 		return d.awaitDeleted(ctx, client)
 	}
 	err = d.sweep(ctx, client)
 	if errors.Is(err, errNotAlone) {
-		// A pod has joined since. It is the last one now.
+		// A pod has joined since. That pod is the last one now.
 		return d.awaitDeleted(ctx, client)
 	}
 	return err
 }
 
-// awaitDeleted waits until the pod that was last to release has deleted the
-// marker.
+// awaitDeleted waits until the last pod has deleted the marker.
 func (d *Driver) awaitDeleted(ctx context.Context, client *clientv3.Client) error {
 	things := d.plan.Keys().Count + d.plan.LeaseCount() + d.plan.StormKeys()
-	return reach.AwaitDeleted(ctx, things, func(ctx context.Context) (bool, int64, error) { return d.lookAround(ctx, client) })
+	return reach.AwaitDeleted(ctx, things, func(ctx context.Context) (bool, int64, error) { return d.claimState(ctx, client) })
 }
 
-// lookAround says whether the run's marker is gone, with all that it covered, and
-// if it is not, how many pods may still write.
-func (d *Driver) lookAround(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
+// claimState returns whether the run's marker is gone, and with it all keys that it covered. If not, it returns how
+// many pods may still write.
+func (d *Driver) claimState(ctx context.Context, client *clientv3.Client) (deleted bool, writers int64, err error) {
 	out, err := commit(ctx, client, []clientv3.Cmp{d.ownsPrefix()},
 		clientv3.OpGet(d.podsPrefix(), clientv3.WithPrefix(), clientv3.WithCountOnly()))
 	switch {
 	case err != nil:
 		return false, 0, err
 	case !out.Succeeded:
-		err = d.nothingLeft(ctx, client)
+		err = d.checkNothingLeft(ctx, client)
 		return err == nil, 0, err
 	}
 	return false, out.Responses[0].GetResponseRange().Count, nil
 }
 
-// commit sends a transaction, again if it fails for a reason that passes: each
-// of ours may be repeated.
+// commit sends a transaction, and repeats it after a temporary error. Each of the driver's transactions can be repeated
+// safely.
 func commit(ctx context.Context, client *clientv3.Client, guards []clientv3.Cmp, then ...clientv3.Op) (out *clientv3.TxnResponse, err error) {
 	err = repeat(ctx, func(ctx context.Context) error {
 		out, err = client.Txn(ctx).If(guards...).Then(then...).Commit()
@@ -125,7 +125,7 @@ func commit(ctx context.Context, client *clientv3.Client, guards []clientv3.Cmp,
 	return out, err
 }
 
-// get reads, again if it fails for a reason that passes.
+// get reads, and repeats the read after a temporary error.
 func get(ctx context.Context, client *clientv3.Client, key string, options ...clientv3.OpOption) (out *clientv3.GetResponse, err error) {
 	err = repeat(ctx, func(ctx context.Context) error {
 		out, err = client.Get(ctx, key, options...)

@@ -43,7 +43,7 @@ func TestClaimOwnsAnEmptyPrefixAndOthersJoin(t *testing.T) {
 func TestClaimLeavesAForeignPrefixAlone(t *testing.T) {
 	tests := map[string]map[string]string{
 		"another run's marker": {ownPrefix + ".owner": otherUID},
-		"somebody's keys":      {ownPrefix + "00000001": "precious", ownPrefix + "zebra": "precious"},
+		"foreign keys":         {ownPrefix + "00000001": "precious", ownPrefix + "zebra": "precious"},
 		"a key like a marker":  {ownPrefix + ".ownership": ownUID},
 	}
 	cluster, client := oneMember(t)
@@ -55,7 +55,7 @@ func TestClaimLeavesAForeignPrefixAlone(t *testing.T) {
 			}
 			d := newDriver(t, planFor(cluster.Endpoints), 0)
 			wantFailure(t, d.Claim(withTimeout(t)), results.FailurePrefixNotEmpty, ownPrefix)
-			// Not even one that goes on to release, or to clean up, may touch it.
+			// A pod that goes on to release, or to clean up, must not touch it either.
 			_, _ = d.Release(withTimeout(t))
 			_ = d.Clean(withTimeout(t))
 			if diff := cmp.Diff(keys, keysUnder(t, client, ownPrefix)); diff != "" {
@@ -65,7 +65,7 @@ func TestClaimLeavesAForeignPrefixAlone(t *testing.T) {
 	}
 }
 
-// empty deletes what another case has left under the prefix.
+// empty deletes the keys that another case has left under the prefix.
 func empty(t *testing.T, client *clientv3.Client) {
 	t.Helper()
 	if _, err := client.Delete(t.Context(), ownPrefix, clientv3.WithPrefix()); err != nil {
@@ -73,7 +73,7 @@ func empty(t *testing.T, client *clientv3.Client) {
 	}
 }
 
-// neighbours are keys right before and after the prefix.
+// neighbours are keys directly before and after the prefix.
 var neighbours = map[string]string{
 	"etcdbench/11111111":        "shorter",
 	"etcdbench/11111110/1":      "before",
@@ -82,7 +82,7 @@ var neighbours = map[string]string{
 	"etcdbench/11111112/":       "after",
 }
 
-// fill writes keys of the load by number, many to a transaction.
+// fill writes keys of the load by number, many in one transaction.
 func fill(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []int64) {
 	t.Helper()
 	keys := p.KeyWriter()
@@ -149,7 +149,7 @@ func TestTheLastPodDeletesAllKeysAndNothingElse(t *testing.T) {
 	}
 }
 
-// One huge delete is a stall: no transaction may delete more than a block.
+// A huge deletion stalls etcd: no transaction may delete more than a block.
 func TestDeletionIsPacedInBlocks(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -216,8 +216,7 @@ func TestAPodThatIsNotTheLastWaitsForTheDeletion(t *testing.T) {
 	}
 }
 
-// A pod that joins while another one, which believes to be the last, deletes,
-// keeps its keys and its marker.
+// A pod that joins while another pod deletes, which was the last one until then, keeps its keys and its marker.
 func TestASweepStopsForAPodThatJoins(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -250,7 +249,7 @@ func TestASweepStopsForAPodThatJoins(t *testing.T) {
 	}
 }
 
-func TestAKeyThatTheRunDidNotWriteStaysAndIsTold(t *testing.T) {
+func TestAForeignKeyStaysAndIsReported(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints)
@@ -284,7 +283,7 @@ func TestCleanDeletesWhatKilledPodsLeft(t *testing.T) {
 		put(t, client, k, v)
 	}
 	for range 2 {
-		// The second time there is nothing to do, and that is fine.
+		// The second time nothing is left to delete, and Clean succeeds.
 		if err := newDriver(t, p, 0).Clean(withTimeout(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +293,7 @@ func TestCleanDeletesWhatKilledPodsLeft(t *testing.T) {
 	}
 }
 
-// A member that is down must not keep a run's keys in etcd.
+// A member that is down must not prevent the deletion of a run's keys.
 func TestCleanNeedsOneMemberOnly(t *testing.T) {
 	cluster, client := oneMember(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

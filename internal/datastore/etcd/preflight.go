@@ -54,7 +54,7 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 	return target, t.view(names), nil
 }
 
-// look asks the member behind each address for its status.
+// look reads the status of the member behind each address.
 func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, error) {
 	creds, err := d.secrets()
 	if err != nil {
@@ -71,8 +71,8 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 	return t, nil
 }
 
-// names returns the names of the cluster's voting members by ID, or why they
-// could not be listed. Pod 0 alone tells them.
+// names returns the names of the cluster's voting members by ID, or why they could not be listed. Only pod 0 reports
+// them.
 func (d *Driver) names(ctx context.Context, client *clientv3.Client) (names map[uint64]string, unlisted string) {
 	if d.index != 0 {
 		return nil, ""
@@ -102,8 +102,8 @@ func unhealthy(format string, args ...any) error {
 	return load.Errorf(results.FailureTargetUnhealthy, format, args...)
 }
 
-// alarmOf returns the alarm that keeps the target from working, from the errors
-// in a member's status. Each member reports the alarms of all.
+// alarmOf returns the alarm that stops the target from working, from the errors in a member's status. Each member
+// reports the alarms of all members.
 func alarmOf(errors []string) string {
 	for _, e := range errors {
 		for _, alarm := range []string{"NOSPACE", "CORRUPT"} {

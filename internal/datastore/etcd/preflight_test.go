@@ -22,7 +22,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
+func preflightReportsTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 	d := newDriver(t, planFor(cluster.Endpoints), 0)
 	target, _, err := d.Preflight(withTimeout(t))
 	if err != nil {
@@ -43,14 +43,14 @@ func preflightTellsOfTheTarget(t *testing.T, cluster *etcdtest.Cluster) {
 	}
 }
 
-// preflightFails wants a preflight to fail, for this reason, soon.
+// preflightFails checks that a preflight fails for this reason, and soon.
 func preflightFails(t *testing.T, p plan.Plan, reason results.FailureReason, names ...string) {
 	t.Helper()
 	began := time.Now()
 	_, _, err := newDriver(t, p, 0).Preflight(withTimeout(t))
 	wantFailure(t, err, reason, names...)
 	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %v to know", took)
+		t.Errorf("the preflight took %v to fail", took)
 	}
 }
 
@@ -107,11 +107,11 @@ func secretWithout(t *testing.T, dir string, keys ...string) string {
 
 func TestPreflightSaysWhatIsWrongWithTLS(t *testing.T) {
 	t.Parallel()
-	authority, stranger := etcdtest.NewAuthority(t), etcdtest.NewAuthority(t)
+	authority, other := etcdtest.NewAuthority(t), etcdtest.NewAuthority(t)
 	secure, plain := etcdtest.Start(t, 1, authority), etcdtest.Start(t, 1, nil)
 	good := authority.SecretDir(t)
 	mixed := secretWithout(t, good, plan.CAFile)
-	if err := os.CopyFS(mixed, os.DirFS(secretWithout(t, stranger.SecretDir(t), plan.CertFile, plan.KeyFile))); err != nil {
+	if err := os.CopyFS(mixed, os.DirFS(secretWithout(t, other.SecretDir(t), plan.CertFile, plan.KeyFile))); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
@@ -124,7 +124,7 @@ func TestPreflightSaysWhatIsWrongWithTLS(t *testing.T) {
 		"no client certificate":    {secure, withTLS(secretWithout(t, good, plan.CertFile, plan.KeyFile), ""), "tls.crt"},
 		"TLS where there is none":  {plain, withTLS(good, ""), "does not speak TLS"},
 		"plain text where TLS is":  {secure, func(*plan.Plan) {}, "target.tls"},
-		"another CA of the client": {secure, withTLS(clientOf(t, stranger, authority), ""), "client certificate"},
+		"another CA of the client": {secure, withTLS(clientOf(t, other, authority), ""), "client certificate"},
 		"an expired client":        {secure, withTLS(authority.ExpiredSecretDir(t), ""), "which has expired"},
 	}
 	for name, tc := range tests {
@@ -134,8 +134,7 @@ func TestPreflightSaysWhatIsWrongWithTLS(t *testing.T) {
 	}
 }
 
-// clientOf is a Secret with a client certificate of one authority and the CA
-// of another.
+// clientOf is a Secret with a client certificate of one authority and the CA of another.
 func clientOf(t *testing.T, client, ca *etcdtest.Authority) string {
 	t.Helper()
 	dir := secretWithout(t, client.SecretDir(t), plan.CAFile)
@@ -173,8 +172,7 @@ func TestPreflightSaysWhatTheSecretLacks(t *testing.T) {
 	}
 }
 
-// withUser sets a Secret with a user; an empty password is a key that is not
-// there.
+// withUser sets a Secret with a user; an empty password means that the key is missing.
 func withUser(t *testing.T, name, password string) func(*plan.Plan) {
 	t.Helper()
 	dir := t.TempDir()
@@ -190,8 +188,7 @@ func withUser(t *testing.T, name, password string) func(*plan.Plan) {
 	return func(p *plan.Plan) { p.Target.Auth = &plan.Auth{Dir: dir, SecretName: "etcd-user"} }
 }
 
-// enableAuth gives a cluster a root and a user bench, who may do everything
-// under the run's prefix, and a user guest, who may do nothing.
+// enableAuth creates three users: root; bench, with all rights under the run's prefix; and guest, without rights.
 func enableAuth(t *testing.T, c *clientv3.Client) {
 	t.Helper()
 	ctx := t.Context()
@@ -278,15 +275,14 @@ func TestATargetWithoutQuorumIsUnhealthy(t *testing.T) {
 	t.Run("claim", func(t *testing.T) {
 		wantFailure(t, d.Claim(withTimeout(t)), results.FailureTargetUnhealthy, "majority")
 	})
-	// By now the member that is left has noticed.
+	// By now the remaining member has noticed the loss.
 	t.Run("preflight", func(t *testing.T) {
 		preflightFails(t, p, results.FailureNoQuorum, "no leader")
 	})
 }
 
-// Of members that are down, one keeps a run from what it was to load; two keep
-// the third from serving.
-func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
+// With one member down, the preflight names that member. With two down, it names the lost majority.
+func TestPreflightDistinguishesALostMemberFromALostMajority(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	p := planFor(cluster.Endpoints)
@@ -307,8 +303,8 @@ func TestPreflightTellsALostMemberFromALostMajority(t *testing.T) {
 	})
 }
 
-// Whoever ends the context wants an end, not an explanation.
-func TestAnInterruptedPreflightSaysSo(t *testing.T) {
+// If the context ends, the error is the context's and not an explanation.
+func TestAnInterruptedPreflightReturnsTheContextsError(t *testing.T) {
 	silent := wiretest.Accept(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

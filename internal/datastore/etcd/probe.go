@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 )
 
-// probeTimeout bounds one look whether an address answers.
+// probeTimeout bounds one probe of an address.
 const probeTimeout = 5 * time.Second
 
 var (
@@ -21,9 +21,8 @@ var (
 	errNoHTTP2     = errors.New("found no HTTP/2 settings at the start of the connection")
 )
 
-// probeAll returns that there is no quorum if an address that answers says so,
-// else the first address's trouble, in the plan's order, and which others have
-// one too.
+// probeAll checks all addresses. It returns a lost quorum if an answering address reports one. Otherwise it returns the
+// first address's error, in the plan's order, and names the other addresses with an error.
 func (d *Driver) probeAll(ctx context.Context) error {
 	if _, err := d.secrets(); err != nil {
 		return err
@@ -35,7 +34,7 @@ func (d *Driver) probeAll(ctx context.Context) error {
 	return reach.Troubles(d.plan.Target.Endpoints, errs)
 }
 
-// probes look at all addresses at the same time.
+// probes checks all addresses at the same time.
 func (d *Driver) probes(ctx context.Context) []error {
 	return reach.All(d.plan.Target.Endpoints, func(i int) error {
 		endpoint := d.plan.Target.Endpoints[i]
@@ -43,10 +42,9 @@ func (d *Driver) probes(ctx context.Context) []error {
 	})
 }
 
-// probe looks whether an address serves gRPC, in plain text or TLS as the plan
-// says. It goes as far as the server's first frame, for only then has a server
-// of TLS 1.3 looked at the client's certificate. gRPC itself tells no cause
-// until a request has timed out, and then as one string.
+// probe checks whether an address serves gRPC, in plain text or TLS as the plan says. It waits for the server's first
+// frame, because a TLS 1.3 server checks the client's certificate only then. gRPC reports no cause until a request has
+// timed out, and then only as a string.
 func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	creds, err := d.secrets()
 	if err != nil {
@@ -54,33 +52,32 @@ func (d *Driver) probe(ctx context.Context, endpoint string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	err = knock(ctx, endpoint, creds.tls)
+	err = dialAndGreet(ctx, endpoint, creds.tls)
 	if errors.Is(err, io.EOF) || errors.Is(err, errNoHTTP2) {
 		err = d.mismatch(ctx, endpoint, err)
 	}
 	return explain(err, endpoint)
 }
 
-// mismatch looks whether a server that hung up speaks the other of TLS and
-// plain text: etcd answers neither with a word.
+// mismatch checks whether a server that closed the connection speaks TLS instead of plain text, or the reverse. etcd
+// closes such connections without an error.
 func (d *Driver) mismatch(ctx context.Context, endpoint string, err error) error {
 	if d.plan.Target.TLS != nil {
-		if knock(ctx, endpoint, nil) == nil {
+		if dialAndGreet(ctx, endpoint, nil) == nil {
 			return errServesPlain
 		}
 		return err
 	}
-	// Nothing is sent over this connection but a greeting, so that nobody need
-	// be trusted.
-	hungUp := knock(ctx, endpoint, &tls.Config{InsecureSkipVerify: true})
-	if hungUp == nil || strings.Contains(hungUp.Error(), "remote error: tls: ") {
+	// Only a greeting is sent over this connection, so the server's certificate does not matter.
+	closed := dialAndGreet(ctx, endpoint, &tls.Config{InsecureSkipVerify: true})
+	if closed == nil || strings.Contains(closed.Error(), "remote error: tls: ") {
 		return errServesTLS
 	}
 	return err
 }
 
-// knock opens a connection and greets.
-func knock(ctx context.Context, endpoint string, config *tls.Config) error {
+// dialAndGreet opens a connection and greets the server.
+func dialAndGreet(ctx context.Context, endpoint string, config *tls.Config) error {
 	c, err := open(ctx, endpoint, config)
 	if err != nil {
 		return err
@@ -109,7 +106,7 @@ const (
 
 // greet begins HTTP/2 and waits for the server's settings.
 func greet(ctx context.Context, c net.Conn) error {
-	// Reads and writes know no context; a deadline in the past ends them.
+	// Reads and writes take no context; a deadline in the past ends them.
 	interrupt := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer interrupt()
 	if _, err := io.WriteString(c, http2Preface); err != nil {

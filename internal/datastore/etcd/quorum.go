@@ -9,10 +9,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// whyUnreachable returns an error where nothing worse is known of some addresses
-// than that nobody answers there, and the others have no leader: it is the lost
-// majority that matters, not the first of the members that are down. errs are
-// the looks at the plan's addresses.
+// whyUnreachable returns an error if some addresses only do not answer, and the others have no leader. Then the lost
+// majority is the cause, not the first member that is down. errs are the results of probing the plan's addresses.
 func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	var answering []string
 	down := false
@@ -29,7 +27,7 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	if !down || len(answering) == 0 || !d.lacksLeader(ctx, answering) {
 		return nil
 	}
-	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer, and say that they have no leader: a majority of the members is not up, or they do not reach each other. Of the others, %w",
+	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer and report that they have no leader: a majority of the members is down, or the members do not reach each other. Of the others, %w",
 		len(answering), len(errs), reach.Troubles(d.plan.Target.Endpoints, errs))
 }
 
@@ -38,13 +36,13 @@ func isUnreachable(err error) bool {
 	return ok && e.Reason == results.FailureTargetUnreachable
 }
 
-// lacksLeader asks for long enough that an election would be over.
+// lacksLeader repeats the check for longer than an election takes.
 func (d *Driver) lacksLeader(ctx context.Context, endpoints []string) bool {
 	err := repeat(ctx, func(ctx context.Context) error { return d.findLeader(ctx, endpoints) })
 	return errors.Is(err, errNoLeader)
 }
 
-// findLeader returns errNoLeader if each address answers that there is none.
+// findLeader returns errNoLeader if every address reports that there is none.
 func (d *Driver) findLeader(ctx context.Context, endpoints []string) error {
 	for _, endpoint := range endpoints {
 		leads, err := d.knowsLeader(ctx, endpoint)
@@ -55,7 +53,7 @@ func (d *Driver) findLeader(ctx context.Context, endpoints []string) error {
 	return errNoLeader
 }
 
-// knowsLeader asks without a user: to log in takes a quorum.
+// knowsLeader asks without a user, because a login needs a quorum.
 func (d *Driver) knowsLeader(ctx context.Context, endpoint string) (bool, error) {
 	creds, err := d.secrets()
 	if err != nil {

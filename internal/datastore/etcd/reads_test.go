@@ -14,20 +14,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// answered returns how many bytes etcd says it has sent to its clients.
+// answered returns how many bytes etcd reports to have sent to its clients.
 func answered(t *testing.T, cluster *etcdtest.Cluster) float64 {
 	t.Helper()
 	return metricsOf(t, cluster)["etcd_network_client_grpc_sent_bytes_total"].GetMetric()[0].GetCounter().GetValue()
 }
 
-// rangePlan is of reads of twenty keys of 1,000 bytes.
+// rangePlan is a plan of reads of twenty keys of 1,000 bytes.
 func rangePlan(r spec.Range) func(*plan.Plan) {
 	r.Keys, r.Values = keySpace(20, spec.Uniform), spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 1_000}
 	return func(p *plan.Plan) { p.Workload = spec.Workload{Type: spec.WorkloadRange, Range: &r} }
 }
 
-// What etcd sends for each request is what the plan asks for: ten keys of 1,000
-// bytes, some of them, no values, or no keys.
+// The bytes that etcd sends for each request are those that the plan asks for: ten keys of 1,000 bytes, some of them,
+// no values, or no keys.
 func TestReadsReturnWhatIsAskedFor(t *testing.T) {
 	cluster, _ := oneMember(t)
 	tests := map[string]struct {
@@ -53,8 +53,7 @@ func TestReadsReturnWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// Serializable reads are answered by the contacted member alone: also where no
-// quorum is left, without which none that is linearizable is answered.
+// Serializable reads are answered by the contacted member alone, even without a quorum. Linearizable reads need one.
 func TestSerializableReadsNeedNoQuorum(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
@@ -75,7 +74,7 @@ func TestSerializableReadsNeedNoQuorum(t *testing.T) {
 		"over Fast":  {opened(func(p *plan.Plan) { p.Load.Transport = spec.TransportFast }), nil},
 		"keys alone": {opened(rangePlan(spec.Range{Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole, KeysPerRequest: 1, KeysOnly: true})), nil},
 	}
-	// The member that stays has the key once it answers a linearizable read.
+	// The remaining member has the key once it answers a linearizable read.
 	do(t, whole, read)
 	cluster.Stop(1)
 	cluster.Stop(2)
@@ -93,8 +92,7 @@ func TestSerializableReadsNeedNoQuorum(t *testing.T) {
 	}
 }
 
-// A read that covers keys which are not there is no success, and neither is
-// the deletion of one.
+// A read or a deletion of missing keys fails.
 func TestMissingKeysAreFailures(t *testing.T) {
 	cluster, client := oneMember(t)
 	for _, key := range []string{"k1", "k2", "k3"} {
@@ -132,8 +130,7 @@ func TestMissingKeysAreFailures(t *testing.T) {
 	})
 }
 
-// Deletions delete the keys that the seed gives, each once, and leave the
-// others to the cleaning.
+// Deletions delete the keys that the seed gives, each once, and leave the others to the sweep.
 func TestDeletionsReachTheStore(t *testing.T) {
 	cluster, client := oneMember(t)
 	for _, order := range []spec.Distribution{spec.Sequential, spec.Uniform} {

@@ -16,23 +16,22 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// registry is what an API server keeps of its objects: their revisions, as its
-// watches and its own requests tell them, whose turn it is to write each of them,
-// and the lease of its events.
+// registry is what an API server keeps of its objects: their revisions, as its watches and its own requests report
+// them, the locks for writing them, and the lease of its events.
 type registry struct {
 	lease eventLease
-	turns *turns
+	locks *keyLocks
 
 	mutex     sync.Mutex
 	revisions map[string]int64
 }
 
 func newRegistry(p plan.Plan, index int) *registry {
-	return &registry{revisions: map[string]int64{}, turns: newTurns(), lease: eventLease{plan: p, next: int64(index)}}
+	return &registry{revisions: map[string]int64{}, locks: newKeyLocks(), lease: eventLease{plan: p, next: int64(index)}}
 }
 
-// learn takes note of an object's revision, or with gone of its end at one. What
-// is older than what is known comes late.
+// learn records an object's revision; gone means that the object was deleted at that revision. Reports older than the
+// recorded revision are ignored.
 func (r *registry) learn(key string, revision int64, gone bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -45,7 +44,7 @@ func (r *registry) learn(key string, revision int64, gone bool) {
 	}
 }
 
-// learnFound takes note of what was found at a revision; nil is nothing.
+// learnFound records what was read at a revision; nil means that the object does not exist.
 func (r *registry) learnFound(key string, found *mvccpb.KeyValue, at int64) {
 	if found == nil {
 		r.learn(key, at, true)
@@ -54,8 +53,8 @@ func (r *registry) learnFound(key string, found *mvccpb.KeyValue, at int64) {
 	r.learn(key, found.ModRevision, false)
 }
 
-// expected returns the revision that an object is expected to have: the known
-// one, or the one that it is read at; 0 if it is not there.
+// expected returns the revision that an object should have: the recorded one, or the one that it now reads; 0 if the
+// object does not exist.
 func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string) (int64, error) {
 	r.mutex.Lock()
 	revision, known := r.revisions[key]
@@ -71,7 +70,7 @@ func (r *registry) expected(ctx context.Context, k kubernetes.Client, key string
 	return got.KV.ModRevision, nil
 }
 
-// Requests on objects are in the forms of clientv3/kubernetes, which API servers use.
+// Requests on objects have the forms of clientv3/kubernetes, which API servers use.
 
 func putObject(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
@@ -89,13 +88,12 @@ func listObjects(ctx context.Context, _ *Driver, client *clientv3.Client, req *l
 	finish(resp, err)
 }
 
-// put creates an object, or changes it if it is still the known one. A put that
-// is lost learns, as the API server does to try again, what it lost against. One
-// whose object is not there is lost against its deletion, or follows a creation
-// that has failed, and was counted as that.
+// put creates an object, or changes it if it still has the recorded revision. A put that loses records the current
+// state, as the API server does for its retry. If the object does not exist, the put lost against its deletion, or the
+// creation failed before and was counted as failed.
 func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) (err error) {
 	key, expected, options := string(req.Key), int64(0), kubernetes.PutOptions{GetOnFailure: !req.Create}
-	done, err := r.turns.take(ctx, key)
+	done, err := r.locks.take(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -126,7 +124,7 @@ func (r *registry) put(ctx context.Context, k kubernetes.Client, req *load.Reque
 
 func (r *registry) delete(ctx context.Context, k kubernetes.Client, req *load.Request, resp *load.Response) error {
 	key := string(req.Key)
-	done, err := r.turns.take(ctx, key)
+	done, err := r.locks.take(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -149,8 +147,8 @@ func (r *registry) delete(ctx context.Context, k kubernetes.Client, req *load.Re
 	return nil
 }
 
-// list reads all keys under a prefix, in pages at the revision of the first, and
-// returns that. Fewer than etcd has counted there are an error.
+// list reads all keys under a prefix in pages, at the revision of the first page, and returns that revision. Fewer keys
+// than etcd has counted are an error.
 func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, see func(*mvccpb.KeyValue)) (revision int64, err error) {
 	options, left := kubernetes.ListOptions{Limit: limit}, int64(0)
 	for page := 0; page == 0 || left > 0; page++ {
@@ -166,7 +164,7 @@ func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, 
 		}
 		left -= int64(len(out.Kvs))
 		if len(out.Kvs) == 0 && left > 0 {
-			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end before %s objects that were counted", text.Grouped(left)))
+			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end %s objects short of the number that etcd counted", text.Grouped(left)))
 		}
 		if left > 0 {
 			options.Continue = string(out.Kvs[len(out.Kvs)-1].Key) + "\x00"

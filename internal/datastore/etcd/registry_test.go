@@ -16,9 +16,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// registryPlan is two minutes of the life of a small cluster, one of each of its two
-// API servers. A minute has an odd number of requests: of three, the API servers
-// would not have equal parts.
+// registryPlan is two minutes of a small cluster, one from each of its two API servers. A minute has an odd number of
+// requests: with three minutes the API servers would have unequal shares.
 func registryPlan(p *plan.Plan) {
 	p.FirstLease, p.Load.Pods, p.Load.Requests = workload.LeaseIDs, 2, new(int64(2*smallMinute))
 	p.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterSmall}}
@@ -33,15 +32,15 @@ const (
 	smallMinute = smallPuts + smallCreations + smallListsBy500 + smallListsBy10000
 )
 
-// What the run reports is what etcd has seen: each request made one change, of the
-// kind and in the number that the cluster's minutes have, and none was lost.
+// The run reports what etcd has seen: each request made one change, of the kinds and numbers of the cluster's minutes,
+// and none was lost.
 func TestARunAsKubernetes(t *testing.T) {
 	cluster, client := oneMember(t)
 	start, err := client.Get(t.Context(), "-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged := tell(t, cluster, client, planFor(cluster.Endpoints, registryPlan)).merged
+	merged := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, registryPlan)).merged
 	for operation, want := range map[spec.Operation]uint64{
 		spec.OperationOptimisticPut: 2 * smallPuts, spec.OperationOptimisticDelete: 2 * smallCreations,
 		spec.OperationListBy500: 2 * smallListsBy500, spec.OperationListBy10000: 2 * smallListsBy10000,
@@ -65,7 +64,7 @@ func TestARunAsKubernetes(t *testing.T) {
 	if deletions != 2*smallCreations {
 		t.Errorf("etcd has %d deletions, wanted %d", deletions, 2*smallCreations)
 	}
-	// Each pod shares a lease among its events, and nothing else has one.
+	// Each pod shares a lease among its events, and only events have leases.
 	if leased["events"] != 2 || leased["pods"]+leased["leases"] > 0 {
 		t.Errorf("the objects of each resource have %v different leases", leased)
 	}
@@ -74,8 +73,8 @@ func TestARunAsKubernetes(t *testing.T) {
 	}
 }
 
-// objectChanges returns how often objects of each resource were put, and were deleted
-// one by one, until the run gave its prefix up, and how many leases each has.
+// objectChanges returns how often objects of each resource were put, and were deleted one by one, until the run gave up
+// its prefix, and how many leases each resource has.
 func objectChanges(t *testing.T, client *clientv3.Client, revision int64) (puts map[string]int, deletions int, leased map[string]int) {
 	t.Helper()
 	puts, leased = map[string]int{}, map[string]int{}
@@ -110,9 +109,8 @@ func objectChanges(t *testing.T, client *clientv3.Client, revision int64) (puts 
 	return nil, 0, nil
 }
 
-// One API server that is twenty minutes of the cluster's life ahead, and one that
-// has only begun: neither asks for an object that is not there yet, or no more. Each
-// of fifty has 30 pods, which the one that is ahead replaces four times.
+// One API server is twenty minutes ahead of the other. Neither requests an object that does not exist yet or any more.
+// Each of fifty nodes has 30 pods, which the first API server replaces four times.
 func TestAPIServersOfDifferentSpeed(t *testing.T) {
 	cluster, _ := oneMember(t)
 	const servers = 50
@@ -153,8 +151,8 @@ func object(operation spec.Operation, key string, create bool) load.Request {
 	return load.Request{Operation: operation, Key: []byte(ownPrefix + "registry/pods/" + key), Value: []byte("v"), Create: create, Timeout: 5 * time.Second}
 }
 
-// A request that another API server was faster than changes nothing, and knows
-// better afterwards.
+// A request that lost against another API server changes nothing. It learns the current revision, so that the next
+// request succeeds.
 func TestOptimisticRequestsAreLostOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints, registryPlan)), 0)
@@ -168,17 +166,17 @@ func TestOptimisticRequestsAreLostOnce(t *testing.T) {
 	try("a creation", object(spec.OperationOptimisticPut, "a", true), false)
 	try("another creation", object(spec.OperationOptimisticPut, "a", true), true)
 	try("a change", change, false)
-	put(t, client, string(change.Key), "somebody else's")
+	put(t, client, string(change.Key), "a foreign value")
 	try("a change that is late", change, true)
-	if got := keysUnder(t, client, string(change.Key))[string(change.Key)]; got != "somebody else's" {
+	if got := keysUnder(t, client, string(change.Key))[string(change.Key)]; got != "a foreign value" {
 		t.Errorf("the lost change has written %q", got)
 	}
 	try("the next one", change, false)
 	put(t, client, string(change.Key), "once more")
 	try("a deletion that is late", remove, true)
 	try("the next deletion", remove, false)
-	try("a change of what is gone", change, true)
-	try("a deletion of what is gone", remove, true)
+	try("a change of a deleted object", change, true)
+	try("a deletion of a deleted object", remove, true)
 	if left := keysUnder(t, client, ownPrefix+"registry/"); len(left) > 0 {
 		t.Errorf("%v are left of what was deleted", left)
 	}

@@ -11,9 +11,8 @@ import (
 
 var _ load.ReplayConn = (*conn)(nil)
 
-// Replay implements load.ReplayConn. A watcher that begins in the past is not
-// synchronized: etcd reads its events from the database, for some hundred
-// watchers at a time, ten times a second or more.
+// Replay implements load.ReplayConn. A watcher that begins in the past is unsynchronized: etcd reads its events from
+// the database, for some hundred watchers at a time, ten times a second or more.
 func (c *conn) Replay(ctx context.Context, watchers int, history load.History, audience load.ReplayAudience) {
 	s := &watchStream{conn: c}
 	for range watchers {
@@ -25,14 +24,14 @@ func (c *conn) Replay(ctx context.Context, watchers int, history load.History, a
 type replayOutcome int
 
 const (
-	// replayCut: before the end, for another reason than compaction.
+	// replayCut: it ended early, and not because of a compaction.
 	replayCut replayOutcome = iota
 	replayWhole
-	// replayCompacted: the target has no such history any more.
+	// replayCompacted: the target has compacted the history.
 	replayCompacted
 )
 
-// replayOver reads the history again and again, as long as there is one.
+// replayOver reads the history repeatedly, until it is compacted or ctx ends.
 func (s *watchStream) replayOver(ctx context.Context, history load.History, audience load.ReplayAudience) {
 	for ctx.Err() == nil {
 		events, duplicate, ended := s.replay(ctx, history)
@@ -44,13 +43,13 @@ func (s *watchStream) replayOver(ctx context.Context, history load.History, audi
 			return
 		case ctx.Err() == nil:
 			audience.Cancelled()
-			// Who is sent away at once must not come back as fast as it can.
+			// A pause, so that a watcher that is refused at once does not retry in a tight loop.
 			_ = pause(ctx, reach.LookEvery)
 		}
 	}
 }
 
-// replay reads the history once, with a watcher of its own.
+// replay reads the history once, with its own watcher.
 func (s *watchStream) replay(ctx context.Context, history load.History) (events, duplicate int, ended replayOutcome) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

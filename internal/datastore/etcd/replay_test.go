@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// watchGetPlan is of two pods that each replay a history of so many events.
+// watchGetPlan is a plan of two pods that each replay a history of this many events.
 func watchGetPlan(events int32) func(*plan.Plan) {
 	return func(p *plan.Plan) {
 		p.Load.Pods = 2
@@ -23,21 +23,21 @@ func watchGetPlan(events int32) func(*plan.Plan) {
 	}
 }
 
-// What etcd says of itself must show that events were sent while keys were read:
-// its counter of events rises by what the replays have read, at least.
-func TestReadsBesideWatchersOfThePast(t *testing.T) {
+// etcd's own metrics must show that events were sent during the reads: its event counter rises at least by the number
+// of replayed events.
+func TestReadsDuringReplays(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, watchGetPlan(8))
 	before := sumOf(t, cluster, "etcd_debugging_mvcc_events_total")
-	s := tell(t, cluster, client, p)
+	s := runAndCompare(t, cluster, client, p)
 	sent := sumOf(t, cluster, "etcd_debugging_mvcc_events_total") - before
 	w := s.merged.Watch
 	want := results.Watch{Watchers: 20, Replays: w.Replays, Expected: 8 * w.Replays}
 	if w != want || w.Replays < 20 || sent < float64(w.Expected) {
 		t.Errorf("got %+v, wanted %+v; etcd has sent %v events", w, want, sent)
 	}
-	if n := s.operation(t, spec.OperationRange).Latency.Count(); n == 0 || n+owed(s.snapshots) != 400 {
-		t.Errorf("%d reads succeeded and %d are owed, wanted 400", n, owed(s.snapshots))
+	if n := s.operation(t, spec.OperationRange).Latency.Count(); n == 0 || n+unsent(s.snapshots) != 400 {
+		t.Errorf("%d reads succeeded and %d are unsent, wanted 400", n, unsent(s.snapshots))
 	}
 	// Ten keys, and eight more puts of each pod on one of them.
 	if got := s.merged.Requests[spec.RPCPut][results.PhasePreload]; got != 26 || len(s.loadPuts) != 26 {
@@ -54,7 +54,7 @@ func sumOf(t *testing.T, cluster *etcdtest.Cluster, name string) (sum float64) {
 	return sum
 }
 
-// replayAudience has what one replay has read.
+// replayAudience records what one replay has read.
 type replayAudience struct {
 	replayed  chan [2]int
 	compacted chan struct{}
@@ -97,7 +97,7 @@ func TestAReplayReadsAllOfItsHistoryAndNoMore(t *testing.T) {
 	}
 }
 
-// A history that is compacted ends its watchers, for good: each tells it once.
+// A compaction of the history ends its watchers for good; each reports it once.
 func TestAReplayOfWhatIsCompactedEnds(t *testing.T) {
 	cluster, client := oneMember(t)
 	key := ownPrefix + "1"

@@ -13,8 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 )
 
-// maxScrapeBytes bounds what is read of a member's metrics: twenty times what
-// one has.
+// maxScrapeBytes bounds the metrics of one member: twenty times the usual size.
 const maxScrapeBytes = 4 << 20
 
 // Sample implements load.Driver.
@@ -37,7 +36,7 @@ func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
 	return out
 }
 
-// distinct has each member once, at the first of its addresses.
+// distinct returns each member once, at the first of its addresses.
 func distinct(all []member) []member {
 	var out []member
 	seen := map[uint64]bool{}
@@ -50,7 +49,7 @@ func distinct(all []member) []member {
 	return out
 }
 
-// sample asks one member of all for its metrics.
+// sample reads the metrics of one member.
 func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
 	text, at, err := d.scrape(ctx, m.endpoint)
 	if err != nil {
@@ -65,15 +64,14 @@ func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sam
 	return s
 }
 
-// scrape reads a member's metrics, which etcd serves at its client address
-// unless it was told otherwise, and returns when the member had put them
-// together.
+// scrape reads a member's metrics, which etcd serves at its client address by default. at is when the member had
+// collected them.
 func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at time.Time, err error) {
 	creds, err := d.secrets()
 	if err != nil {
 		return nil, at, err
 	}
-	// Compressing would cost the member more than the network costs either.
+	// Compression would cost the member more than the network saves.
 	transport := &http.Transport{TLSClientConfig: creds.tls.Clone(), DisableKeepAlives: true, DisableCompression: true}
 	url := urls([]string{endpoint}, creds.tls != nil)[0] + "/metrics"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -87,7 +85,7 @@ func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at t
 	defer response.Body.Close()
 	at = time.Now()
 	if response.StatusCode != http.StatusOK {
-		return nil, at, fmt.Errorf("wanted the status 200, found %s; %s", response.Status, elsewhere)
+		return nil, at, fmt.Errorf("found the status %s, wanted 200; %s", response.Status, scrapeHint)
 	}
 	text, err = io.ReadAll(io.LimitReader(response.Body, maxScrapeBytes+1))
 	if err == nil && len(text) > maxScrapeBytes {
@@ -96,38 +94,37 @@ func (d *Driver) scrape(ctx context.Context, endpoint string) (text []byte, at t
 	return text, at, err
 }
 
-const elsewhere = "does it serve them at another address (--listen-metrics-urls, --listen-client-http-urls)?"
+const scrapeHint = "check whether etcd serves them at another address (--listen-metrics-urls, --listen-client-http-urls)"
 
-// explainScrape knows an address that speaks gRPC alone by its first bytes, which
-// are no HTTP/1. net/http has an error for them where it waits for a response, and
-// another one where they are there before it has asked.
+// explainScrape recognizes an address that speaks only gRPC by its first bytes, which are not HTTP/1. net/http reports
+// them in two ways: as a malformed response, or, if they come before the request, as a failed read.
 func explainScrape(err error) error {
 	for _, sign := range []string{"malformed HTTP response", "readLoopPeekFailLocked: %!w(<nil>)"} {
 		if strings.Contains(err.Error(), sign) {
-			return errors.New("found gRPC alone; " + elsewhere)
+			return errors.New("found only gRPC, no HTTP/1; " + scrapeHint)
 		}
 	}
 	return err
 }
 
-// problem says why the metrics are not those of this member alone.
+// problem returns why the metrics are not those of this member alone.
 func (e exposition) problem(m member, all []member) string {
 	ids := e.serverIDs()
 	switch {
 	case len(ids) == 0:
-		return fmt.Sprintf("what %s serves are not the metrics of an etcd member: found no %s", m.endpoint, metricServerID)
+		return fmt.Sprintf("the metrics at %s are not the metrics of an etcd member: found no %s", m.endpoint, metricServerID)
 	case !ids[hexID(m.id)]:
-		return fmt.Sprintf("%s led to the metrics of another member: name an address of each member's own", m.endpoint)
+		return fmt.Sprintf("%s leads to the metrics of another member: name an address that leads only to this member", m.endpoint)
 	}
 	for _, other := range all {
 		if other.id != m.id && ids[hexID(other.id)] {
-			return "its process runs other members of the target too, whose metrics cannot be told apart"
+			return "its process also runs other members of the target, and their metrics cannot be told apart"
 		}
 	}
 	return ""
 }
 
-// serverIDs are the members that run in the process, in hexadecimal.
+// serverIDs returns the members that run in the process, in hexadecimal.
 func (e exposition) serverIDs() map[string]bool {
 	ids := map[string]bool{}
 	for _, m := range e[metricServerID].GetMetric() {

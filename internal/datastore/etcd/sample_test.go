@@ -20,7 +20,7 @@ import (
 
 const sampledPuts = 100
 
-// window is what a member says that it did during work.
+// window is a member's report of its work during a function.
 func window(t *testing.T, d *Driver, id string, work func()) *results.MemberWindow {
 	t.Helper()
 	var track members.Track
@@ -55,13 +55,13 @@ func TestSampleCountsWhatAMemberDid(t *testing.T) {
 			requireBusyWindow(t, w)
 			cluster.Stop(0)
 			if got := d.Sample(withTimeout(t))[id]; !strings.Contains(got.Problem, cluster.Endpoints[0]) || len(got.Gauges) > 0 {
-				t.Errorf("got %+v of a member that is gone, wanted why there is nothing", got)
+				t.Errorf("got %+v of a stopped member, wanted the reason why it is unknown", got)
 			}
 		})
 	}
 }
 
-// requireBusyWindow wants the traces of sampledPuts writes of 1,000 bytes.
+// requireBusyWindow checks that the window shows sampledPuts writes of 1,000 bytes.
 func requireBusyWindow(t *testing.T, w *results.MemberWindow) {
 	t.Helper()
 	atLeast := map[results.Figure]float64{
@@ -82,8 +82,7 @@ func requireBusyWindow(t *testing.T, w *results.MemberWindow) {
 	}
 }
 
-// Three members in one process have one set of metrics: their sum says nothing
-// of one of them.
+// Three members in one process share one set of metrics: the sum shows nothing about one of them.
 func samplesOfASharedProcessAreUnknown(t *testing.T, cluster *etcdtest.Cluster) {
 	d := connected(t, planFor(cluster.Endpoints))
 	samples := d.Sample(withTimeout(t))
@@ -92,13 +91,12 @@ func samplesOfASharedProcessAreUnknown(t *testing.T, cluster *etcdtest.Cluster) 
 	}
 	for id, s := range samples {
 		if !strings.Contains(s.Problem, "told apart") || s.Gauges[members.GaugeMemoryBytes] == 0 {
-			t.Errorf("member %s: problem %q and %v, wanted to hear of the others and the memory of all", id, s.Problem, s.Gauges)
+			t.Errorf("member %s: problem %q and %v, wanted a problem about the other members, and the memory of all", id, s.Problem, s.Gauges)
 		}
 	}
 }
 
-// What a member serves in place of its metrics makes them unknown, and no run
-// fails for it.
+// A response that is not the member's metrics makes them unknown; it does not fail a run.
 func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 	const own = `etcd_server_id{server_id="a1"} 1` + "\n"
 	tests := map[string]struct {
@@ -123,13 +121,13 @@ func TestSampleSaysWhyItIsUnknown(t *testing.T) {
 			d.topology = topology{members: []member{{id: 0xa1, endpoint: endpoint}, {id: 0xa1, endpoint: "unused:1"}}}
 			samples := d.Sample(withTimeout(t))
 			if got := samples["a1"]; len(samples) != 1 || !strings.Contains(got.Problem, tc.want) || (tc.want == "") != (got.Problem == "") {
-				t.Errorf("got %+v, wanted a problem that says %q", samples, tc.want)
+				t.Errorf("got %+v, wanted a problem with %q", samples, tc.want)
 			}
 		})
 	}
 }
 
-func TestSampleKnowsAnAddressThatServesGRPCAlone(t *testing.T) {
+func TestSampleRecognizesAnAddressThatServesOnlyGRPC(t *testing.T) {
 	// The response can arrive before the request is sent.
 	for _, responseFirst := range []bool{false, true} {
 		answered := make(chan struct{}, 10)

@@ -19,8 +19,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// startNow is load.Control for sessions that start when all of them are ready, and
-// are stopped when stop is closed.
+// startNow is load.Control for sessions that start when all of them are ready, and that stop when stop is closed.
 type startNow struct {
 	waiting sync.WaitGroup
 	stop    chan struct{}
@@ -48,7 +47,7 @@ func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 		running.Go(func() {
 			if err := session.Run(withTimeout(t)); err != nil {
 				t.Errorf("pod %d: %v", i, err)
-				// Its peers wait for all to be ready.
+				// The other pods wait for all to be ready.
 				control.waiting.Done()
 			}
 			snapshots[i] = session.Snapshot()
@@ -58,7 +57,7 @@ func runAll(t *testing.T, p plan.Plan) []*results.Snapshot {
 	return snapshots
 }
 
-// runOne begins a run of one pod, and returns it and what stops it and awaits its end.
+// runOne begins a run of one pod. It returns the session, and a function that stops it and waits for its end.
 func runOne(t *testing.T, p plan.Plan) (session *load.Session, stop func() *results.Snapshot) {
 	t.Helper()
 	control := &startNow{stop: make(chan struct{})}
@@ -87,7 +86,7 @@ func newSession(t *testing.T, p plan.Plan, index int, control load.Control) *loa
 	return session
 }
 
-// awaitSnapshot looks until a session's snapshot is as wanted.
+// awaitSnapshot waits until a session's snapshot satisfies a condition.
 func awaitSnapshot(t *testing.T, session *load.Session, is func(*results.Snapshot) bool) *results.Snapshot {
 	t.Helper()
 	ctx := withTimeout(t)
@@ -106,8 +105,8 @@ func awaitSnapshot(t *testing.T, session *load.Session, is func(*results.Snapsho
 	}
 }
 
-// handled returns how many requests of each kind etcd says it has served. All
-// members of a test share this process, and so their counters.
+// handled returns how many requests of each kind etcd reports to have served. All members of a test share this process,
+// and so their counters.
 func handled(t *testing.T, cluster *etcdtest.Cluster) map[spec.RPC]uint64 {
 	t.Helper()
 	response, err := http.Get("http://" + cluster.Endpoints[0] + "/metrics")
@@ -136,7 +135,7 @@ func parseHandled(t *testing.T, body io.Reader) map[spec.RPC]uint64 {
 	return out
 }
 
-// etcd's own counters rise by exactly what the snapshots account for.
+// etcd's own counters rise by exactly the sum of the snapshots.
 func theAccountIsExact(t *testing.T, cluster *etcdtest.Cluster) {
 	tests := map[string]struct {
 		change   func(*plan.Plan)
@@ -169,15 +168,15 @@ func theAccountIsExact(t *testing.T, cluster *etcdtest.Cluster) {
 					t.Errorf("%s: etcd served %d, the snapshots account for %d", rpc, served, accounted[rpc])
 				}
 			}
-			if measured+owed(snapshots) != tc.measured || successes(snapshots) != measured {
-				t.Errorf("%d sent, %d successful and %d owed in the window, wanted %d", measured, successes(snapshots), owed(snapshots), tc.measured)
+			if measured+unsent(snapshots) != tc.measured || successes(snapshots) != measured {
+				t.Errorf("%d sent, %d successful and %d unsent in the window, wanted %d", measured, successes(snapshots), unsent(snapshots), tc.measured)
 			}
 			wantClean(t, cluster, snapshots)
 		})
 	}
 }
 
-// account adds up what was sent, and what of it was measured.
+// account adds up the requests sent, and the measured ones among them.
 func account(snapshots []*results.Snapshot) (sent map[spec.RPC]uint64, measured uint64) {
 	sent = map[spec.RPC]uint64{}
 	for _, s := range snapshots {
@@ -191,8 +190,8 @@ func account(snapshots []*results.Snapshot) (sent map[spec.RPC]uint64, measured 
 	return sent, measured
 }
 
-// owed is what an open loop could not send, for want of free clients.
-func owed(snapshots []*results.Snapshot) uint64 {
+// unsent is how many arrivals an open loop could not send because no client was free.
+func unsent(snapshots []*results.Snapshot) uint64 {
 	var n uint64
 	for _, s := range snapshots {
 		for _, o := range s.Operations {
@@ -212,7 +211,7 @@ func successes(snapshots []*results.Snapshot) uint64 {
 	return n
 }
 
-// wantClean wants each pod to have seen its keys deleted, and none left.
+// wantClean checks that each pod has seen its keys deleted, and that none is left.
 func wantClean(t *testing.T, cluster *etcdtest.Cluster, snapshots []*results.Snapshot) {
 	t.Helper()
 	for _, s := range snapshots {
@@ -249,15 +248,15 @@ func TestARunWithUserAndPassword(t *testing.T) {
 	}
 }
 
-func TestPodZeroAloneTellsOfTheTarget(t *testing.T) {
+func TestOnlyPodZeroReportsTheTarget(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil)
 	snapshots := runAll(t, planFor(cluster.Endpoints, func(p *plan.Plan) { p.Load.Pods = 2 }))
 	target := snapshots[0].Target
 	if target == nil || len(target.Members) != 1 || target.Members[0].ResidentMemoryBytes < 1<<20 || !strings.HasPrefix(target.Members[0].Name, "member-") {
-		t.Errorf("pod 0 tells %+v, wanted one member with its memory and name", target)
+		t.Errorf("pod 0 reports %+v, wanted one member with its memory and name", target)
 	}
 	if snapshots[1].Target != nil {
-		t.Errorf("pod 1 tells %+v, wanted nothing", snapshots[1].Target)
+		t.Errorf("pod 1 reports %+v, wanted nothing", snapshots[1].Target)
 	}
 }

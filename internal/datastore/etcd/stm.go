@@ -20,7 +20,7 @@ var isolations = map[spec.Isolation]concurrency.Isolation{
 	spec.IsolationReadCommitted:        concurrency.ReadCommitted,
 }
 
-// transaction is what one request does by software transactional memory.
+// transaction is one request by software transactional memory.
 type transaction struct {
 	isolation concurrency.Isolation
 	keys      []string
@@ -29,7 +29,7 @@ type transaction struct {
 	attempts uint64
 }
 
-// newTransaction takes the request's bytes before the clock is read.
+// newTransaction copies the request's bytes before the clock is read.
 func newTransaction(s *spec.STM, req *load.Request) *transaction {
 	t := &transaction{
 		isolation: isolations[s.Isolation],
@@ -53,21 +53,20 @@ func (t *transaction) run(ctx context.Context, client *clientv3.Client, resp *lo
 	return err
 }
 
-// doSTM runs a transaction that nothing locks.
+// doSTM runs a transaction without a lock.
 func doSTM(ctx context.Context, d *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	resp.Sent = load.Now()
 	finish(resp, newTransaction(d.plan.Workload.STM, req).run(ctx, client, resp))
 }
 
-var errKeyNotThere = status.Error(codes.NotFound, "a key is not there (a member that lags behind may not have it yet)")
+var errKeyNotThere = status.Error(codes.NotFound, "a key does not exist (a member that lags behind may not have it yet)")
 
-// attempt reads each key, and writes the first ones after it has read them. It
-// leaves the commit to clientv3.
+// attempt reads each key, and writes the first ones after reading them. clientv3 commits.
 func (t *transaction) attempt(s concurrency.STM) error {
 	t.attempts++
 	for i, key := range t.keys {
 		s.Get(key)
-		// Of what was just read, the revision is known.
+		// The key was just read, so this returns its revision without a request.
 		if s.Rev(key) == 0 {
 			return errKeyNotThere
 		}
@@ -78,8 +77,7 @@ func (t *transaction) attempt(s concurrency.STM) error {
 	return nil
 }
 
-// lockedSTM is a connection as a client has it whose transactions take turns
-// with those of all other clients.
+// lockedSTM is one client's connection whose transactions run one at a time, over all clients.
 type lockedSTM struct {
 	*contender
 }
@@ -98,8 +96,7 @@ func newLockedSTM(ctx context.Context, c *conn, client int) (load.Conn, error) {
 	return &lockedSTM{k}, err
 }
 
-// Do implements load.Conn. The lock is given back whether the transaction has
-// committed or not.
+// Do implements load.Conn. The lock is released even if the transaction failed.
 func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	if req.Operation != spec.OperationSTM {
 		l.conn.Do(ctx, req, resp)
@@ -116,6 +113,6 @@ func (l *lockedSTM) Do(ctx context.Context, req *load.Request, resp *load.Respon
 	}
 	finish(resp, err)
 	if err != nil {
-		l.giveUp(ctx, resp)
+		l.leaveQueue(ctx, resp)
 	}
 }

@@ -15,8 +15,7 @@ import (
 
 const stmTransactions = 300
 
-// stmPlan is of transactions that write two of five keys, so few that
-// transactions meet.
+// stmPlan is a plan of transactions that write two of five keys. These are few, so transactions conflict.
 func stmPlan(isolation spec.Isolation, locker spec.Locker) func(*plan.Plan) {
 	return func(p *plan.Plan) {
 		p.Workload = spec.Workload{Type: spec.WorkloadSTM, STM: &spec.STM{
@@ -29,8 +28,7 @@ func stmPlan(isolation spec.Isolation, locker spec.Locker) func(*plan.Plan) {
 	}
 }
 
-// wantCommits wants a revision of two keys for each transaction, beside those of
-// the preload.
+// wantCommits checks that there is one revision of two keys for each transaction, beside those of the preload.
 func wantCommits(t *testing.T, s story) *results.OperationResult {
 	t.Helper()
 	r := s.operation(t, spec.OperationSTM)
@@ -53,11 +51,10 @@ func TestTransactionsCommitAtEachIsolationLevel(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[spec.Isolation]struct {
 		conflicts bool
-		// rpcs is how many transactions of etcd this many attempts take.
+		// rpcs is how many of etcd's transactions this many attempts take.
 		rpcs func(attempts uint64) uint64
 	}{
-		// What a commit finds changed comes with its answer: the next attempt reads
-		// nothing.
+		// A failed commit returns the changed keys: the next attempt reads nothing.
 		spec.IsolationSerializableSnapshot: {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
 		spec.IsolationSerializable:         {true, func(attempts uint64) uint64 { return 5*stmTransactions + attempts }},
 		spec.IsolationRepeatableReads:      {true, func(attempts uint64) uint64 { return 6 * attempts }},
@@ -65,7 +62,7 @@ func TestTransactionsCommitAtEachIsolationLevel(t *testing.T) {
 	}
 	for isolation, tc := range tests {
 		t.Run(string(isolation), func(t *testing.T) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(isolation, spec.LockerNone)))
+			s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, stmPlan(isolation, spec.LockerNone)))
 			r := wantCommits(t, s)
 			if conflicts := r.Attempts > stmTransactions; conflicts != tc.conflicts || r.Attempts < stmTransactions {
 				t.Errorf("%d transactions took %d attempts, wanted more: %v", stmTransactions, r.Attempts, tc.conflicts)
@@ -77,7 +74,7 @@ func TestTransactionsCommitAtEachIsolationLevel(t *testing.T) {
 	}
 }
 
-// Under a lock no transaction meets another: each commits at once.
+// Under a lock no transaction conflicts: each commits at the first attempt.
 func TestLockedTransactionsCommitAtOnce(t *testing.T) {
 	cluster, client := oneMember(t)
 	for locker, rpcs := range map[spec.Locker]map[spec.RPC]uint64{
@@ -86,7 +83,7 @@ func TestLockedTransactionsCommitAtOnce(t *testing.T) {
 	} {
 		t.Run(string(locker), func(t *testing.T) {
 			before := lessor(t, cluster)
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, stmPlan(spec.IsolationSerializableSnapshot, locker)))
+			s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, stmPlan(spec.IsolationSerializableSnapshot, locker)))
 			after := lessor(t, cluster)
 			if r := wantCommits(t, s); r.Attempts != stmTransactions {
 				t.Errorf("%d transactions took %d attempts under a lock", stmTransactions, r.Attempts)
@@ -141,9 +138,8 @@ func TestATransactionOnAKeyThatIsGoneFails(t *testing.T) {
 	}
 }
 
-// A lock that does not come in time fails its request in time, and is not kept
-// by it: nobody waits for who has given up.
-func TestATransactionThatGetsNoLockGivesUp(t *testing.T) {
+// A request that does not get the lock fails in time, and leaves the queue: other clients do not wait for it.
+func TestATransactionThatGetsNoLockFailsInTime(t *testing.T) {
 	for _, locker := range []spec.Locker{spec.LockerClient, spec.LockerRPC} {
 		t.Run(string(locker), func(t *testing.T) {
 			own, client := lockedClient(t, locker)
@@ -173,15 +169,15 @@ func TestATransactionThatGetsNoLockGivesUp(t *testing.T) {
 	}
 }
 
-// A client that lost its lease gets another one with its next request, and says
-// so if the lock may have been another's meanwhile.
+// A client that lost its lease gets another one with its next request. If another client may have had the lock
+// meanwhile, the request fails.
 func TestALostSessionIsReplaced(t *testing.T) {
 	own, client := lockedClient(t, spec.LockerClient)
 	lose := func() {
 		if _, err := client.Revoke(t.Context(), own.lease); err != nil {
 			t.Fatal(err)
 		}
-		// No renewal is due for a while: this stands for the answer to one.
+		// No renewal is due for a while, so this simulates the response to one.
 		own.session.Orphan()
 	}
 	do(t, own, stmRequest(5*time.Second))

@@ -15,13 +15,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// stormParallel is how many leases of a storm are granted at a time: the more,
-// the nearer to each other they expire.
+// stormParallel is how many leases of a storm are granted at a time. The more, the closer together they expire.
 const stormParallel = 64
 
-// storm grants leases with keys, lets them expire, and waits until etcd has
-// deleted the last key. What it tells begins when the first lease was due to
-// expire.
+// storm grants leases with keys, lets them expire, and waits until etcd has deleted the last key. The step that it
+// returns begins when the first lease was due to expire.
 func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.LeaseExpirySettings) load.Step {
 	g := &granter{driver: d, client: client, storm: s, number: d.storms.Add(1) - 1}
 	due, err := g.grantAll(ctx)
@@ -31,7 +29,7 @@ func (d *Driver) storm(ctx context.Context, client *clientv3.Client, s spec.Leas
 	if err == nil {
 		err = d.awaitExpired(ctx, client, d.stormPrefix(g.number))
 	}
-	// A storm that was cut off may not have got as far as that.
+	// A storm that was interrupted may have ended before the first lease was due.
 	return load.Step{Began: min(due, load.Now()), Err: err}
 }
 
@@ -44,12 +42,11 @@ type granter struct {
 	next   atomic.Int64
 
 	mutex sync.Mutex
-	// due is when the first lease expires; 0 before there is one.
+	// due is when the first lease expires; 0 before the first grant.
 	due load.Instant
 }
 
-// grantAll returns when the first lease expires, now if none was granted, and
-// the first error.
+// grantAll returns when the first lease expires, now if none was granted, and the first error.
 func (g *granter) grantAll(ctx context.Context) (due load.Instant, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,8 +95,7 @@ func (g *granter) note(due load.Instant) {
 	}
 }
 
-// awaitExpired waits until there is no key under a prefix any more. It looks
-// seldom, for etcd counts all keys that there are each time.
+// awaitExpired waits until the prefix has no key. It polls rarely, because etcd counts all existing keys each time.
 func (d *Driver) awaitExpired(ctx context.Context, client *clientv3.Client, prefix string) error {
 	ticker := time.NewTicker(reach.LookEvery)
 	defer ticker.Stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// story is what a run reports, and what etcd has seen of it.
+// story is a run's report, and what etcd has seen of the run.
 type story struct {
 	snapshots []*results.Snapshot
 	merged    *results.Snapshot
@@ -25,9 +25,9 @@ type story struct {
 	loadPuts map[int64][]string
 }
 
-// tell runs a plan on a cluster, and wants etcd's counters to have risen by
-// what the run accounts for, and nothing to be left.
-func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p plan.Plan) story {
+// runAndCompare runs a plan on a cluster. It checks that etcd's counters rise by the requests that the run reports, and that
+// nothing is left.
+func runAndCompare(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p plan.Plan) story {
 	t.Helper()
 	start, err := client.Get(t.Context(), "-")
 	if err != nil {
@@ -40,8 +40,7 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 	accounted, _ := account(s.snapshots)
 	for rpc, n := range after {
 		if rpc == spec.RPCWatch {
-			// The test watches, too; and of the run's watches, etcd misses a
-			// cancellation that the end of its stream overtakes.
+			// The test also watches. And etcd does not count a cancellation that the end of its stream overtakes.
 			continue
 		}
 		if served := n - before[rpc]; accounted[rpc] != served {
@@ -53,9 +52,8 @@ func tell(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client, p pl
 	return s
 }
 
-// received returns how many messages of each kind etcd says it has received: of
-// unary calls, as many as it was asked. Of a stream of requests, etcd counts its
-// end as one more.
+// received returns how many messages of each kind etcd reports to have received. For unary calls this is the number of
+// calls. For a stream of requests, etcd counts its end as one more.
 func received(t *testing.T, cluster *etcdtest.Cluster) map[spec.RPC]uint64 {
 	t.Helper()
 	awaitStreamsEnded(t, cluster)
@@ -64,8 +62,7 @@ func received(t *testing.T, cluster *etcdtest.Cluster) map[spec.RPC]uint64 {
 	return out
 }
 
-// awaitStreamsEnded waits until etcd has noticed the end of every stream of
-// renewals.
+// awaitStreamsEnded waits until etcd has noticed the end of every stream of renewals.
 func awaitStreamsEnded(t *testing.T, cluster *etcdtest.Cluster) {
 	t.Helper()
 	ctx := withTimeout(t)
@@ -113,8 +110,7 @@ func metricsOf(t *testing.T, cluster *etcdtest.Cluster) map[string]*dto.MetricFa
 	return families
 }
 
-// putsSince returns the puts of the load's keys from a revision on, until the
-// run gave its prefix up.
+// putsSince returns the puts of the load's keys from a revision on, until the run gave up its prefix.
 func putsSince(t *testing.T, client *clientv3.Client, revision int64) map[int64][]string {
 	t.Helper()
 	out := map[int64][]string{}
@@ -132,8 +128,7 @@ func putsSince(t *testing.T, client *clientv3.Client, revision int64) map[int64]
 	return nil
 }
 
-// operation returns what was measured of an operation, and wants nothing of it
-// to have failed.
+// operation returns the result of an operation, and checks that none of its requests failed.
 func (s story) operation(t *testing.T, operation spec.Operation) *results.OperationResult {
 	t.Helper()
 	r := s.merged.Operations[operation]
@@ -146,7 +141,7 @@ func (s story) operation(t *testing.T, operation spec.Operation) *results.Operat
 	return r
 }
 
-// do sends one request and wants it to succeed.
+// do sends one request and checks that it succeeds.
 func do(t *testing.T, c load.Conn, request load.Request) load.Response {
 	t.Helper()
 	var response load.Response

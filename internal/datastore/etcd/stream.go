@@ -12,8 +12,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// countStream counts every message that is sent over a stream, as etcd counts
-// what it receives: a stream that stays open carries many requests.
+// countStream counts every message that is sent over a stream, as etcd counts what it receives: a stream that stays
+// open carries many requests.
 func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	stream, err := streamer(ctx, desc, cc, method, opts...)
 	if err != nil {
@@ -24,7 +24,7 @@ func (d *Driver) countStream(ctx context.Context, desc *grpc.StreamDesc, cc *grp
 	return counted, nil
 }
 
-// countedStream counts its messages by a phase, which whoever sends them changes.
+// countedStream counts its messages by phase. Their sender changes the phase.
 type countedStream struct {
 	grpc.ClientStream
 	requests *load.RequestCounter
@@ -44,8 +44,8 @@ func (s *countedStream) SendMsg(message any) error {
 
 type streamPhaseKey struct{}
 
-// withStreamPhase returns a context for a stream that outlasts a phase: the
-// phase of each message is what phase returns when it is sent.
+// withStreamPhase returns a context for a stream that outlasts a phase. Each message counts for the phase that phase
+// returns when the message is sent.
 func withStreamPhase(ctx context.Context, phase func() results.Phase) context.Context {
 	return context.WithValue(ctx, streamPhaseKey{}, phase)
 }
@@ -60,9 +60,8 @@ func phaseOfStream(ctx context.Context) func() results.Phase {
 
 type creationsKey struct{}
 
-// withCreations returns a context for watches whose stream says when it is asked
-// to create a watcher: clientv3 asks anew, without a word, for those of a stream
-// that has broken.
+// withCreations returns a context for watches that calls creates for each request to create a watcher. clientv3 does
+// not report when it recreates the watchers of a broken stream.
 func withCreations(ctx context.Context, creates func()) context.Context {
 	return context.WithValue(ctx, creationsKey{}, creates)
 }

@@ -12,26 +12,25 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// sweeper walks over the key space by number. It does not list keys: etcd
-// would read all values to do so. It has them counted, for which etcd reads its
-// index alone.
+// sweeper walks over the key space by number. It does not list keys, because etcd would read all values for that. It
+// counts them, for which etcd reads only its index.
 type sweeper struct {
 	driver *Driver
 	client *clientv3.Client
 	keys   workload.KeyWriter
-	// count is how many numbers there are.
+	// count is the number of key numbers.
 	count int64
 	// next is the lowest number whose key may exist.
-	next  int64
-	sight int64
+	next      int64
+	lookahead int64
 }
 
-// numbers in a row, from the first up to the one before to.
+// numbers is a range of key numbers, without to.
 type numbers struct{ from, to int64 }
 
 func (n numbers) size() int64 { return n.to - n.from }
 
-// parts are the numbers in pieces whose keys one transaction can name.
+// parts splits the numbers into pieces whose keys one transaction can name.
 func (n numbers) parts() []numbers {
 	var out []numbers
 	for from := n.from; from < n.to; from += sweepNames {
@@ -46,7 +45,7 @@ func (s *sweeper) walk(ctx context.Context) error {
 		if err := s.block(ctx); err != nil {
 			return err
 		}
-		// Half of the time belongs to whoever else uses the target.
+		// Half of the time is left to other users of the target.
 		if err := pause(ctx, time.Since(began)); err != nil {
 			return err
 		}
@@ -54,14 +53,12 @@ func (s *sweeper) walk(ctx context.Context) error {
 	return nil
 }
 
-// block deletes the keys of the next numbers, and goes to the first key after
-// them.
+// block deletes the keys of the next numbers, and continues at the first key after them.
 func (s *sweeper) block(ctx context.Context) error {
 	count := s.count
 	block := numbers{s.next, min(s.next+sweepBlock, count)}
-	horizon := min(block.to+s.sight, count)
-	look := []clientv3.Op{s.counting(block),
-		clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly())}
+	horizon := min(block.to+s.lookahead, count)
+	look := []clientv3.Op{clientv3.OpGet(s.after(block.to-1), clientv3.WithRange(s.after(horizon-1)), clientv3.WithLimit(1), clientv3.WithKeysOnly())}
 	for _, part := range block.parts() {
 		look = append(look, s.counting(part))
 	}
@@ -69,26 +66,21 @@ func (s *sweeper) block(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.delete(ctx, block, seen.Responses[0].GetResponseRange().Count, seen.Responses[2:]); err != nil {
+	if err := s.delete(ctx, block, seen.Responses[1:]); err != nil {
 		return err
 	}
-	ahead := seen.Responses[1].GetResponseRange().Kvs
+	ahead := seen.Responses[0].GetResponseRange().Kvs
 	if len(ahead) == 0 {
-		s.next, s.sight = horizon, 2*s.sight
+		s.next, s.lookahead = horizon, 2*s.lookahead
 		return nil
 	}
-	s.next, s.sight = s.numberOf(ahead[0].Key, block.to), sweepSight
+	s.next, s.lookahead = s.numberOf(ahead[0].Key, block.to), sweepLookahead
 	return nil
 }
 
-// delete deletes the keys of a block, in which so many were counted, and in its
-// parts these, by their names: between them may lie keys that the run did not
-// write. Where there are many, and as many as numbers, they go as a range, for
-// which etcd needs half of the time.
-func (s *sweeper) delete(ctx context.Context, block numbers, counted int64, counts []*etcdserverpb.ResponseOp) error {
-	if counted == block.size() && counted > sweepNames {
-		return s.driver.deleteOwned(ctx, s.client, clientv3.OpDelete(s.key(block.from), clientv3.WithRange(s.after(block.to-1))))
-	}
+// delete deletes the keys of a block by their names, because foreign keys may lie between them. counts is the number of
+// keys in each part.
+func (s *sweeper) delete(ctx context.Context, block numbers, counts []*etcdserverpb.ResponseOp) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var deleting sync.WaitGroup
@@ -124,8 +116,7 @@ func (s *sweeper) key(number int64) string { return string(s.keys.AppendKey(nil,
 // after is the key that follows the key of a number.
 func (s *sweeper) after(number int64) string { return s.key(number) + "\x00" }
 
-// numberOf is the inverse of key. A key that is not of the load cannot lead
-// back, before from.
+// numberOf is the inverse of key. It never returns less than from, so that a foreign key cannot lead back.
 func (s *sweeper) numberOf(key []byte, from int64) int64 {
 	digits := string(key[len(s.driver.plan.Prefix):])
 	number, err := strconv.ParseInt(digits[:min(len(digits), s.keys.KeyBytes()-len(s.driver.plan.Prefix))], 10, 64)

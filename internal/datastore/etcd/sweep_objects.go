@@ -9,8 +9,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// deleteObjects deletes the objects of a registry, block after block. Their keys
-// follow from no number, so they are listed.
+// deleteObjects deletes the objects of a registry, block by block. Their keys cannot be derived from numbers, so they
+// are listed.
 func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) error {
 	from, to := d.loadRange()
 	for {
@@ -24,15 +24,14 @@ func (d *Driver) deleteObjects(ctx context.Context, client *clientv3.Client) err
 			return err
 		}
 		from = after
-		// Half of the time belongs to whoever else uses the target.
+		// Half of the time is left to other users of the target.
 		if err := pause(ctx, time.Since(began)); err != nil {
 			return err
 		}
 	}
 }
 
-// deleteListed deletes, of what was listed, the run's objects: all at once if there
-// is nothing else, and else by their names.
+// deleteListed deletes the run's objects among the listed keys: as a range if all are the run's, otherwise by name.
 func (d *Driver) deleteListed(ctx context.Context, client *clientv3.Client, listed []*mvccpb.KeyValue, all clientv3.Op) error {
 	keys := d.plan.KeyWriter()
 	var own []clientv3.Op

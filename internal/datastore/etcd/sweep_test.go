@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// every is each so-manieth number below an end.
+// every returns every step-th number below an end.
 func every(step, end int64) []int64 {
 	var out []int64
 	for n := int64(0); n < end; n += step {
@@ -22,7 +22,7 @@ func every(step, end int64) []int64 {
 	return out
 }
 
-// between are foreign keys, one behind each of these of two digits.
+// between are foreign keys, one after each of these keys of two digits.
 func between(own []int64) []string {
 	var out []string
 	for _, n := range own {
@@ -40,8 +40,8 @@ func writeObjects(t *testing.T, client *clientv3.Client, p plan.Plan, numbers []
 	}
 }
 
-// leavesForeign releases a claimed prefix under which others have written, and
-// wants nothing left but that. Then it takes theirs away, and wants nothing left.
+// leavesForeign releases a claimed prefix with foreign keys under it, and checks that only these are left. Then it
+// deletes them, and checks that nothing is left.
 func leavesForeign(t *testing.T, d *Driver, client *clientv3.Client, foreign []string) {
 	t.Helper()
 	want := map[string]string{d.markerKey(): d.plan.RunUID}
@@ -66,8 +66,7 @@ func leavesForeign(t *testing.T, d *Driver, client *clientv3.Client, foreign []s
 	}
 }
 
-// Whatever others write among the run's keys stays, and is told; of the run's own
-// nothing does.
+// Foreign keys among the run's keys stay and are reported. All of the run's keys are deleted.
 func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, tc := range map[string]struct {
@@ -75,14 +74,15 @@ func TestASweepLeavesWhatOthersWriteAmongTheKeys(t *testing.T) {
 		keySize int32
 		written []int64
 		foreign []string
-		// atMost transactions are sent by both the release and the cleaning.
+		// atMost is how many transactions both the release and the cleaning may send.
 		atMost uint64
 	}{
 		"another prefix within":         {10, 1, upTo(10), []string{"1/.owner", "1/5", "9\x00"}, 20},
 		"in the place of a missing key": {10, 1, upTo(9), []string{"1/.owner"}, 20},
 		"as many as there are missing":  {100, 2, every(2, 100), between(every(2, 100)), 20},
+		"in a block that looks full":    {1_000, 8, append(upTo(7), upTo(1_000)[8:]...), []string{"00000007x"}, 30},
 		"what looks like the next keys": {10, 1, upTo(10), []string{"10", "5a", "55555"}, 20},
-		"in some of many full blocks":   {5_000, 8, upTo(5_000), []string{"00001234x", "00001234/1", "000012", "0000299a"}, 60},
+		"in some of many full blocks":   {5_000, 8, upTo(5_000), []string{"00001234x", "00001234/1", "000012", "0000299a"}, 80},
 		"between blocks, and at ends":   {3_000, 8, upTo(3_000), []string{"0", "00000999x", "00002999\x00"}, 60},
 		"where few keys are":            {1_000_000, 8, every(99_999, 1_000_000), []string{"00000000x", "0005", "00500000/"}, 250},
 		"where every seventh key is":    {3_000, 8, every(7, 3_000), []string{"00001001x"}, 80},

@@ -11,21 +11,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// timeLimit bounds the requests of one client, one at a time, without a context
-// and a timer for each: these would cost the client an eighth of its processor
-// time. One context serves until it has ended a request, and one timer looks
-// now and then whether the request in flight has been for too long.
+// timeLimit bounds the requests of one client, one at a time. A context and a timer for each request would cost the
+// client an eighth of its processor time. So one context serves until a request times out, and one timer checks from
+// time to time whether the request in flight is overdue.
 //
 //	begin ──► deadline = d ──► end: deadline = idle
 //	              │
 //	     timer, past d: d ──► expired, and the context ends
 type timeLimit struct {
-	// parent is what ctx was made from; nil if ctx is used up.
+	// parent is the context from which ctx was made; nil if ctx has ended.
 	parent context.Context
 	ctx    context.Context
 	// deadline of the request in flight, as load.Instant, or idle, or expired.
 	deadline atomic.Int64
-	// next is when the timer will look, as load.Instant, or idle if it will not.
+	// next is when the timer fires, as load.Instant, or idle if it is not set.
 	next atomic.Int64
 	// arming is held while next and the timer change together.
 	arming sync.Mutex
@@ -36,8 +35,7 @@ type timeLimit struct {
 	cancel   context.CancelFunc
 }
 
-// What deadline says beside a time. Instants count from the start of the
-// process, so that none of a deadline is 0 or less.
+// Values of deadline that are not times. Instants count from the start of the process, so a deadline is above 0.
 const (
 	idle    = 0
 	expired = -1
@@ -60,7 +58,7 @@ func (l *timeLimit) begin(parent context.Context, timeout time.Duration) context
 	return l.ctx
 }
 
-// end says whether the request took too long.
+// end returns whether the request timed out.
 func (l *timeLimit) end() bool {
 	if l.deadline.Swap(idle) != expired {
 		return false
@@ -77,28 +75,27 @@ func (l *timeLimit) renew(parent context.Context) {
 	l.ctx, l.cancel = context.WithCancel(parent)
 }
 
-// arm has the timer look at an instant at the latest. While all requests may take
-// equally long, it looks before that anyhow, and nothing is done here.
+// arm sets the timer to an instant, unless it fires earlier. While all requests have the same timeout, the timer always
+// fires earlier, and arm does nothing.
 func (l *timeLimit) arm(at int64) {
-	if l.looksBefore(at) {
+	if l.firesBefore(at) {
 		return
 	}
 	l.arming.Lock()
 	defer l.arming.Unlock()
-	if l.looksBefore(at) {
+	if l.firesBefore(at) {
 		return
 	}
 	l.next.Store(at)
 	l.timer.Reset(load.Instant(at).Sub(load.Now()))
 }
 
-func (l *timeLimit) looksBefore(at int64) bool {
+func (l *timeLimit) firesBefore(at int64) bool {
 	next := l.next.Load()
 	return next != idle && next <= at
 }
 
-// look ends the request in flight if its time is over, and comes again if that
-// is still to come.
+// look ends the request in flight if it is overdue, and otherwise sets the timer again.
 func (l *timeLimit) look() {
 	// From here on a request that begins arms the timer itself.
 	l.next.Store(idle)
@@ -112,7 +109,7 @@ func (l *timeLimit) look() {
 	}
 }
 
-// expire ends the request with this deadline, unless that has ended meanwhile.
+// expire ends the request with this deadline, unless it has ended meanwhile.
 func (l *timeLimit) expire(deadline int64) {
 	l.renewing.Lock()
 	defer l.renewing.Unlock()
@@ -121,7 +118,7 @@ func (l *timeLimit) expire(deadline int64) {
 	}
 }
 
-// caller is a connection as one client has it.
+// caller is a connection with the time limit of one client.
 type caller struct {
 	*conn
 	limit *timeLimit
@@ -131,6 +128,6 @@ type caller struct {
 func (c *caller) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.carry(c.limit.begin(ctx, req.Timeout), req, resp)
 	if c.limit.end() && !resp.Succeeded() {
-		resp.Code, resp.Detail = load.CodeDeadlineExceeded, fmt.Sprintf("no answer within %v", req.Timeout)
+		resp.Code, resp.Detail = load.CodeDeadlineExceeded, fmt.Sprintf("no response within %v", req.Timeout)
 	}
 }

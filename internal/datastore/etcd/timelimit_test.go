@@ -14,8 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// mute is an etcd that answers reads of the key "silence" never, and others at
-// once.
+// mute is an etcd that never answers reads of the key "silence", and answers others at once.
 type mute struct {
 	etcdserverpb.UnimplementedKVServer
 }
@@ -57,22 +56,21 @@ func read(ctx context.Context, c load.Conn, key string, timeout time.Duration) l
 	return response
 }
 
-// A request that took too long has an end and a code, and harms no other one:
-// not the next of its client, nor those of its neighbours, however often and
-// however close to each other that happens.
-func TestAClientGivesUpARequestAndGoesOn(t *testing.T) {
+// A request that timed out has an end and a code. It affects neither the next request of its client nor other clients,
+// even when timeouts are frequent and close together.
+func TestAClientContinuesAfterATimeout(t *testing.T) {
 	t.Parallel()
-	const patience = 30 * time.Second
+	const maxWait = 30 * time.Second
 	var running sync.WaitGroup
 	for _, c := range callers(t, 4) {
 		running.Go(func() {
 			for range 20 {
 				before := load.Now()
 				got := read(t.Context(), c, "silence", 10*time.Millisecond)
-				if took := load.Now().Sub(before); got.Code != load.CodeDeadlineExceeded || took < 10*time.Millisecond || took > patience/2 {
+				if took := load.Now().Sub(before); got.Code != load.CodeDeadlineExceeded || took < 10*time.Millisecond || took > maxWait/2 {
 					t.Errorf("got %+v after %v, wanted %s after 10 ms", got, took, load.CodeDeadlineExceeded)
 				}
-				if got := read(t.Context(), c, "k", patience); !got.Succeeded() {
+				if got := read(t.Context(), c, "k", maxWait); !got.Succeeded() {
 					t.Errorf("the request after it failed: %+v", got)
 				}
 			}
@@ -85,7 +83,7 @@ func TestAClientGivesUpARequestAndGoesOn(t *testing.T) {
 func TestManyRequestsOutlastTheTimeoutOfOne(t *testing.T) {
 	c, timeout := callers(t, 1)[0], time.Second
 	for end := load.Now().Add(timeout + timeout/5); load.Now() < end; {
-		// One that a pause of the machine made late is late.
+		// A read may time out only if a pause of the machine delayed it beyond its timeout.
 		if got := read(t.Context(), c, "k", timeout); !got.Succeeded() && got.Received.Sub(got.Sent) < timeout {
 			t.Fatalf("got %+v", got)
 		}
@@ -95,7 +93,7 @@ func TestManyRequestsOutlastTheTimeoutOfOne(t *testing.T) {
 	}
 }
 
-// The end of the load is no timeout, and the next phase has a context of its own.
+// The end of the load is not a timeout, and the next phase has its own context.
 func TestAClientEndsWithItsContext(t *testing.T) {
 	c := callers(t, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())

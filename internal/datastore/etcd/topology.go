@@ -15,14 +15,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-var errNoLeader = errors.New("the target has no leader: its members have no quorum, or an election goes on")
+var errNoLeader = errors.New("the target has no leader: its members have no quorum, or an election is in progress")
 
-// topology is which member answers at which of the plan's addresses, and which
-// one leads. Addresses are the plan's own: those that members advertise need
-// not be reachable from here.
+// topology has the member behind each of the plan's addresses, and the leader. It uses the plan's addresses, because
+// the advertised ones may not be reachable from here.
 type topology struct {
 	members []member
-	// leader is the ID of the member that leads, 0 if there is none.
+	// leader is the ID of the leader, 0 if there is none.
 	leader uint64
 	// seen is when the members were asked.
 	seen time.Time
@@ -32,8 +31,7 @@ type member struct {
 	id, cluster uint64
 	endpoint    string
 	state       members.State
-	// quotaBytes is 0 where the member does not tell its quota, and less than
-	// that where it has none.
+	// quotaBytes is 0 if the member does not report its quota, and negative if it has none.
 	quotaBytes int64
 	learner    bool
 }
@@ -48,13 +46,13 @@ func (t *topology) add(endpoint string, s *clientv3.StatusResponse) {
 	}
 }
 
-// remedies say what ends an alarm.
+// remedies say how to clear an alarm.
 var remedies = map[string]string{
 	"NOSPACE": "its database has reached its quota, and etcd refuses writes. Compact and defragment it, or raise --quota-backend-bytes, then disarm the alarm (etcdctl alarm disarm)",
 	"CORRUPT": "its data differs from that of the other members. Replace the member; do not load this cluster",
 }
 
-// check returns what keeps the target from being loaded.
+// check returns why the target must not be loaded.
 func (t *topology) check(selection spec.MemberSelection) error {
 	for _, m := range t.members {
 		switch {
@@ -62,7 +60,7 @@ func (t *topology) check(selection spec.MemberSelection) error {
 			return load.Errorf(results.FailureAlarmRaised,
 				"%s reports the alarm %s: %s", m.endpoint, m.state.Alarm, remedies[m.state.Alarm])
 		case m.cluster != t.members[0].cluster:
-			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: wanted the addresses of one cluster",
+			return unhealthy("%s belongs to the cluster %s and %s to the cluster %s: name the addresses of one cluster",
 				t.members[0].endpoint, hexID(t.members[0].cluster), m.endpoint, hexID(m.cluster))
 		}
 	}
@@ -70,12 +68,12 @@ func (t *topology) check(selection spec.MemberSelection) error {
 		return load.Errorf(results.FailureNoQuorum, "%d addresses answer, but %w", len(t.members), errNoLeader)
 	}
 	if len(t.eligible(selection)) == 0 {
-		return unhealthy("none of the %d addresses is that of a member for target.members: %s (the leader is %s)", len(t.members), selection, hexID(t.leader))
+		return unhealthy("none of the %d addresses leads to a member that target.members: %s selects (the leader is %s). Add the address of such a member, or change target.members", len(t.members), selection, hexID(t.leader))
 	}
 	return nil
 }
 
-// eligible returns the addresses that receive load. Learners serve no writes.
+// eligible returns the addresses that receive load. Learners are excluded, because they serve no writes.
 func (t *topology) eligible(selection spec.MemberSelection) []string {
 	var out []string
 	for _, m := range t.members {
@@ -87,8 +85,7 @@ func (t *topology) eligible(selection spec.MemberSelection) []string {
 	return out
 }
 
-// lead makes a member the leader, unless no address of the plan would then
-// receive load.
+// lead sets the leader, unless no address of the plan would then receive load.
 func (t *topology) lead(leader uint64, selection spec.MemberSelection) {
 	before := t.leader
 	t.leader = leader
@@ -97,8 +94,7 @@ func (t *topology) lead(leader uint64, selection spec.MemberSelection) {
 	}
 }
 
-// target is what people are told of the topology. A voting member that none of
-// the plan's addresses reaches is in it without an address.
+// target is the topology as users see it. A voting member that no address of the plan reaches has no address in it.
 func (t *topology) target(names map[uint64]string) *results.Target {
 	out := &results.Target{ClusterID: hexID(t.members[0].cluster)}
 	seen := map[uint64]bool{}
@@ -120,8 +116,7 @@ func (t *topology) target(names map[uint64]string) *results.Target {
 	return out
 }
 
-// view is what the members said, for what they say later to be held against. The
-// voting members are those with names.
+// view is the members' state, against which later states are compared. The voting members are those with names.
 func (t *topology) view(names map[uint64]string) members.View {
 	view := members.View{At: t.seen, Members: map[string]members.State{}}
 	for _, m := range t.members {
@@ -144,8 +139,7 @@ func (t *topology) at(endpoint string) uint64 {
 	return 0
 }
 
-// wanted returns the IDs of the members to which the addresses have to lead, by
-// address; none where it does not matter.
+// wanted returns, by address, the ID of the member that must answer there. It is empty if any member may.
 func (t *topology) wanted(selection spec.MemberSelection) map[string]uint64 {
 	if selection == spec.MembersAll {
 		return nil

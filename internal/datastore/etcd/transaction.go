@@ -19,8 +19,8 @@ func doTxn(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Re
 	finish(resp, err)
 }
 
-// inTransaction returns what carries a put or a read as the only operation of a
-// transaction, and returns what the operation itself would have been answered.
+// inTransaction returns a function that carries a put or a read as the only operation of a transaction, and returns the
+// response that the operation alone would have had.
 func inTransaction(client *clientv3.Client) func(context.Context, clientv3.Op) (clientv3.OpResponse, error) {
 	return func(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
 		out, err := client.Txn(ctx).Then(op).Commit()
@@ -38,10 +38,9 @@ func inTransaction(client *clientv3.Client) func(context.Context, clientv3.Op) (
 	}
 }
 
-// compareAndSwap reads a key and writes it in a transaction that compares the
-// revision of its last modification with the one that was read. What it knows
-// of the key is never older than the request: with a remembered revision, the
-// share of lost swaps would tell how well this client remembers.
+// compareAndSwap reads a key, and writes it in a transaction that compares the key's modification revision with the one
+// read. The revision is always read anew: with remembered revisions, the share of lost swaps would measure this
+// client's memory.
 func compareAndSwap(ctx context.Context, _ *Driver, client *clientv3.Client, req *load.Request, resp *load.Response) {
 	key := string(req.Key)
 	resp.Sent = load.Now()

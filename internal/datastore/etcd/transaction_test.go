@@ -14,7 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// txnPlan is of transactions with so many puts; with none, of compare-and-swaps.
+// txnPlan is a plan of transactions with this many puts; with none, of compare-and-swaps.
 func txnPlan(puts int32, keys int64) func(*plan.Plan) {
 	txn := spec.Txn{Mode: spec.TxnCompareAndSwap, Keys: keySpace(keys, spec.Uniform), Values: smallValues}
 	if puts > 0 {
@@ -30,7 +30,7 @@ func TestATransactionWritesItsKeysAtOneRevision(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, puts := range map[string]int32{"one": 1, "some": 10, "as many as etcd takes": spec.MaxTxnOperations} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
+			s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(puts, 128)))
 			if n := s.operation(t, spec.OperationTxn).Latency.Count(); n != 300 || len(s.loadPuts) != 300 {
 				t.Errorf("%s: %d transactions were measured, etcd has %d revisions; wanted 300", name, n, len(s.loadPuts))
 			}
@@ -53,13 +53,12 @@ func mixedPlan(inTransaction bool) func(*plan.Plan) {
 	}
 }
 
-// Wrapped in transactions, a mixture does to the store what it does without, and
-// sends nothing but transactions.
+// A mixture in transactions has the same effect on the store as without, and sends only transactions.
 func TestAMixtureInTransactions(t *testing.T) {
 	cluster, client := oneMember(t)
 	stories := map[bool]story{}
 	for _, inTransaction := range []bool{false, true} {
-		stories[inTransaction] = tell(t, cluster, client, planFor(cluster.Endpoints, mixedPlan(inTransaction)))
+		stories[inTransaction] = runAndCompare(t, cluster, client, planFor(cluster.Endpoints, mixedPlan(inTransaction)))
 	}
 	plain, wrapped := stories[false], stories[true]
 	for _, operation := range []spec.Operation{spec.OperationPut, spec.OperationRange} {
@@ -81,8 +80,7 @@ func TestAMixtureInTransactions(t *testing.T) {
 	}
 }
 
-// A read that finds nothing fails in a transaction, too, and a put tells its
-// revision.
+// A read that finds nothing also fails in a transaction, and a put returns its revision.
 func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -104,8 +102,7 @@ func TestAnswersInATransactionAreThoseWithout(t *testing.T) {
 	}
 }
 
-// Who is lost has changed nothing: etcd has one revision for each swap that was
-// not.
+// A lost swap has changed nothing: etcd has one revision for each swap that was not lost.
 func TestASwapThatIsLostChangesNothing(t *testing.T) {
 	cluster, client := oneMember(t)
 	for name, tc := range map[string]struct {
@@ -116,7 +113,7 @@ func TestASwapThatIsLostChangesNothing(t *testing.T) {
 		"many keys":               {5_000, func(lost uint64) bool { return lost < 10 }},
 	} {
 		overBoth(t, func(t *testing.T, transport func(*plan.Plan)) {
-			s := tell(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys)))
+			s := runAndCompare(t, cluster, client, planFor(cluster.Endpoints, transport, txnPlan(0, tc.keys)))
 			r := s.operation(t, spec.OperationCompareAndSwap)
 			if r.Latency.Count() != 300 || !tc.wantLost(r.Lost) {
 				t.Errorf("%s: %d of %d swaps were lost", name, r.Lost, r.Latency.Count())
@@ -144,7 +141,7 @@ func TestASwapOfAKeyThatIsGoneFails(t *testing.T) {
 	}
 }
 
-// A response is filled as a whole: what the one before was must not stay.
+// A response is filled completely: nothing of the previous one may remain.
 func TestALostSwapDoesNotStayLost(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints)), 0)

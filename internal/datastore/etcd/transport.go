@@ -8,37 +8,34 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// transport is how the load travels. Its methods may be called at any time.
+// transport carries the load. Its methods may be called at any time.
 type transport interface {
-	// connect opens the connection with this global number to the member behind an
-	// address.
+	// connect opens the connection with this global number to the member behind an address.
 	connect(ctx context.Context, number int, endpoint string) (connection, error)
-	// requests counts what was sent.
+	// requests counts the requests sent.
 	requests() map[spec.RPC]map[results.Phase]uint64
-	// close ends all connections. What they sent stays counted.
+	// close ends all connections. Their requests stay counted.
 	close() error
 }
 
-// connection is a load.Conn that can go elsewhere.
+// connection is a load.Conn that can move to another address.
 type connection interface {
 	load.Conn
-	// move lets the connection go to another address. If that fails it stays where it
-	// is.
+	// move moves the connection to another address. If that fails, the connection stays at the old one.
 	move(ctx context.Context, endpoint string) error
 }
 
-// transports makes each transport for a driver. Each registers itself here.
+// transports has the constructor of each transport. Each registers itself here.
 var transports = map[spec.Transport]func(*Driver) transport{}
 
-// placed is a connection of the load, and where it leads.
+// placed is a connection of the load, with its address.
 type placed struct {
 	connection
 	number   int
 	endpoint string
 }
 
-// Connect implements load.Driver. A connection is one TCP connection, to a member
-// that is known.
+// Connect implements load.Driver. Each connection is one TCP connection to a known member.
 func (d *Driver) Connect(ctx context.Context, number int) (load.Conn, error) {
 	endpoint := d.endpointOf(number)
 	c, err := d.transport.connect(ctx, number, endpoint)
@@ -52,8 +49,7 @@ func (d *Driver) Connect(ctx context.Context, number int) (load.Conn, error) {
 	return c, nil
 }
 
-// endpointOf returns where a connection goes: connection j to the eligible
-// member j modulo their number.
+// endpointOf returns the address for a connection: connection j goes to the eligible member j modulo their number.
 func (d *Driver) endpointOf(connection int) string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -61,8 +57,7 @@ func (d *Driver) endpointOf(connection int) string {
 	return eligible[connection%len(eligible)]
 }
 
-// place connects c to where it belongs now. If that fails its requests say how it
-// goes where it is.
+// place moves c to the address where it belongs now. If that fails, c stays and its requests report errors.
 func (d *Driver) place(ctx context.Context, c *placed) {
 	if endpoint := d.endpointOf(c.number); endpoint != c.endpoint && c.move(ctx, endpoint) == nil {
 		c.endpoint = endpoint
@@ -70,6 +65,6 @@ func (d *Driver) place(ctx context.Context, c *placed) {
 }
 
 func (d *Driver) wrongMember(endpoint string, found, want uint64) error {
-	return unhealthy("%s leads to the member %s now and to %s before: for target.members %s, name an address of each member's own",
+	return unhealthy("%s leads to the member %s now, and led to %s before: target.members %s needs an address for each member that leads only to that member",
 		endpoint, hexID(found), hexID(want), d.plan.Target.Members)
 }

@@ -18,8 +18,8 @@ func counted(first, end, step int64) (numbers []int64) {
 	return numbers
 }
 
-// Whatever a workload writes is made of what the plan says, and follows from the
-// numbers of its requests: the same with each attempt of a software transaction.
+// The values of each workload have the content that the plan describes, and depend only on the request's number: each
+// attempt of a software transaction writes the same.
 func TestValuesOfEachWorkloadReachTheStore(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 )
 
-// View implements load.Driver. Each member is asked over a connection of its
-// own, for what one member says of another proves nothing of that one.
+// View implements load.Driver. Each member is asked over its own connection, because a member's report about another
+// one proves nothing.
 func (d *Driver) View(ctx context.Context) members.View {
 	d.mutex.Lock()
 	all := distinct(d.topology.members)
@@ -34,7 +34,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 	return view
 }
 
-// stateOf asks a member for its status.
+// stateOf reads a member's status.
 func (d *Driver) stateOf(ctx context.Context, m member) members.State {
 	client, err := d.viewer(ctx, m.endpoint)
 	if err != nil {
@@ -45,12 +45,12 @@ func (d *Driver) stateOf(ctx context.Context, m member) members.State {
 	case err != nil:
 		return members.State{Problem: explain(err, m.endpoint).Error()}
 	case status.Header.GetMemberId() != m.id:
-		return members.State{Problem: m.endpoint + " leads to another member now: name an address of each member's own"}
+		return members.State{Problem: m.endpoint + " leads to another member now: name an address that leads only to this member"}
 	}
 	return stateIn(status)
 }
 
-// stateIn is what a member's answer says of it and its cluster.
+// stateIn is the state in a member's answer.
 func stateIn(status *etcdserverpb.StatusResponse) members.State {
 	state := members.State{
 		Alarm: alarmOf(status.Errors), Term: status.RaftTerm, Version: status.Version, DatabaseBytes: status.DbSize,
@@ -61,8 +61,7 @@ func stateIn(status *etcdserverpb.StatusResponse) members.State {
 	return state
 }
 
-// voters lists the voting members. To ask the cluster for a quorum's answer
-// each time would be load.
+// voters lists the voting members. The list is read from one member, since a quorum read each time would be load.
 func (d *Driver) voters(ctx context.Context) []string {
 	client, err := d.controlClient(ctx)
 	if err != nil {
@@ -82,8 +81,7 @@ func (d *Driver) voters(ctx context.Context) []string {
 	return ids
 }
 
-// viewer returns the connection over which the member behind an address is
-// asked how it is. One that was lost comes up again by itself.
+// viewer returns the connection for reading the status at an address. A lost connection reconnects by itself.
 func (d *Driver) viewer(ctx context.Context, endpoint string) (*clientv3.Client, error) {
 	d.mutex.Lock()
 	client := d.viewers[endpoint]

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// viewed is a driver that has seen its target.
+// viewed is a driver after its preflight.
 func viewed(t *testing.T, endpoints []string) *Driver {
 	t.Helper()
 	d := newDriver(t, planFor(endpoints), 0)
@@ -26,7 +26,7 @@ func viewed(t *testing.T, endpoints []string) *Driver {
 	return d
 }
 
-// awaitView looks until a view is as wanted.
+// awaitView waits until a view satisfies a condition.
 func awaitView(t *testing.T, d *Driver, is func(members.View) bool) members.View {
 	t.Helper()
 	ctx := withTimeout(t)
@@ -63,7 +63,7 @@ func TestViewOfThreeMembers(t *testing.T) {
 			t.Errorf("the preflight saw %+v of %s, wanted what is seen after it: %+v", first.Members[id], id, m)
 		}
 		if m.Problem != "" || m.Version == "" || m.DatabaseBytes == 0 || m.Alarm != "" {
-			t.Errorf("%s says %+v", id, m)
+			t.Errorf("%s reports %+v", id, m)
 		}
 	}
 	to := (cluster.Leader(t) + 1) % 3
@@ -76,7 +76,7 @@ func TestViewOfThreeMembers(t *testing.T) {
 	cluster.Stop(to)
 	v := awaitView(t, d, func(v members.View) bool { return v.Members[wanted].Problem != "" })
 	if len(v.Members) != 3 {
-		t.Errorf("view %+v, wanted the member that is gone in it, with its problem", v)
+		t.Errorf("view %+v, wanted the stopped member in it, with its problem", v)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestViewShowsAlarms(t *testing.T) {
 	awaitView(t, d, func(v members.View) bool { return v.Members[v.IDs()[0]].Alarm == "NOSPACE" })
 }
 
-// raise has a member raise NOSPACE, as if its quota were used up.
+// raise makes a member raise NOSPACE, as if its quota were used up.
 func raise(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client) {
 	t.Helper()
 	_, err := etcdserverpb.NewMaintenanceClient(client.ActiveConnection()).Alarm(withTimeout(t), &etcdserverpb.AlarmRequest{
@@ -99,7 +99,7 @@ func raise(t *testing.T, cluster *etcdtest.Cluster, client *clientv3.Client) {
 	}
 }
 
-// A database that outgrows its limit ends the load, which deletes its keys.
+// A database that grows beyond its limit ends the load, which deletes its keys.
 func TestAGrownDatabaseEndsTheLoad(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -124,8 +124,8 @@ func TestAGrownDatabaseEndsTheLoad(t *testing.T) {
 	wantClean(t, cluster, []*results.Snapshot{s})
 }
 
-// An election in the load is told, and no rule makes it end the load.
-func TestAnElectionInTheLoadIsTold(t *testing.T) {
+// An election during the load is reported, and no rule makes it end the load.
+func TestAnElectionInTheLoadIsReported(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	p := planFor(cluster.Endpoints, func(p *plan.Plan) { timed(&p.Load, 60, 50) })
@@ -141,8 +141,8 @@ func TestAnElectionInTheLoadIsTold(t *testing.T) {
 	}
 }
 
-// A target that cannot be asked under the load is not one that stayed the same.
-func TestATargetThatIsNotSeenIsSaidSo(t *testing.T) {
+// A target that could not be observed during the load is not reported as unchanged.
+func TestAnUnobservedTargetIsReported(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	d := viewed(t, cluster.Endpoints)
@@ -160,8 +160,8 @@ func TestATargetThatIsNotSeenIsSaidSo(t *testing.T) {
 	}
 }
 
-// Members that could not be listed are not members that are not there.
-func TestMembersThatCanNotBeListedAreSaidSo(t *testing.T) {
+// If the members cannot be listed, they are not reported as missing.
+func TestMembersThatCannotBeListedAreReported(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
 	d := viewed(t, cluster.Endpoints[:1])
@@ -175,6 +175,6 @@ func TestMembersThatCanNotBeListedAreSaidSo(t *testing.T) {
 	cluster.Stop(1)
 	cluster.Stop(2)
 	if names, unlisted := d.names(withTimeout(t), client); len(names) != 0 || unlisted == "" {
-		t.Errorf("listed %v without a majority, %q: wanted to hear why not", names, unlisted)
+		t.Errorf("listed %v without a majority, %q: wanted the reason", names, unlisted)
 	}
 }

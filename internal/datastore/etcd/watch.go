@@ -18,9 +18,8 @@ import (
 
 var _ load.WatchConn = (*conn)(nil)
 
-// Watch implements load.WatchConn with a watcher of clientv3, as applications use
-// it: it opens its stream anew when that breaks, and has each event pass through
-// two of its goroutines before anybody sees it.
+// Watch implements load.WatchConn with clientv3's watcher, as applications use it. That watcher reopens a broken
+// stream, and passes each event through two goroutines.
 func (c *conn) Watch(ctx context.Context, watchers []load.Watcher, audience load.Audience) error {
 	s := &watchStream{conn: c, audience: audience}
 	for _, w := range watchers {
@@ -37,17 +36,16 @@ type watchStream struct {
 	audience load.Audience
 
 	mutex sync.Mutex
-	// client carries the stream; another one does when the connection has moved.
+	// client carries the stream. It is replaced after the connection has moved.
 	client  *clientv3.Client
 	watcher clientv3.Watcher
-	// opened is how often watchers were opened from here, and created how many
-	// requests to create one were sent. clientv3 sends one for each that is opened,
-	// unless its stream is down until that is given up, and one more for each that
-	// it resumes.
+	// opened counts the watchers that were opened here, and created the create requests that were sent. clientv3 sends
+	// one request for each opened watcher, unless its stream is down until that watcher is given up, and one more for
+	// each watcher that it resumes.
 	opened, created int
 }
 
-// over returns what watches over the connection as it is now.
+// over returns the watcher for the connection's current client.
 func (s *watchStream) over() clientv3.Watcher {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -57,14 +55,14 @@ func (s *watchStream) over() clientv3.Watcher {
 	return s.watcher
 }
 
-// hasMoved says whether the connection has another client than the stream.
+// hasMoved returns whether the connection has another client than the stream.
 func (s *watchStream) hasMoved() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.client != s.conn.client.Load()
 }
 
-// noteCreation hears of each request to create a watcher.
+// noteCreation is called for each request to create a watcher.
 func (s *watchStream) noteCreation() {
 	s.mutex.Lock()
 	s.created++
@@ -76,9 +74,8 @@ func (s *watchStream) noteCreation() {
 	}
 }
 
-// noteOpening takes note of a watcher that is about to be opened. If that fails,
-// takeBack is to be called: where no request was sent meanwhile, its own was not,
-// and is none to wait for.
+// noteOpening counts a watcher that is about to be opened. If opening it fails, the caller must call takeBack. That
+// removes the watcher from the count if no create request was sent meanwhile, because then its own was not sent either.
 func (s *watchStream) noteOpening() (takeBack func()) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -107,23 +104,23 @@ type streamWatcher struct {
 	stream *watchStream
 	what   load.Watcher
 	events clientv3.WatchChan
-	// from is the revision to open it at; 0 is the present.
+	// from is the revision at which to open the watcher; 0 is the current one.
 	from int64
-	// first is the revision at which it was created for the first time, and last
-	// that of its last event, or first while there is none.
+	// first is the revision at which the watcher was first created. last is the revision of its last event, or first
+	// before any event.
 	first, last int64
-	// stop ends the watcher as it is open now.
+	// stop ends the current opening of the watcher.
 	stop context.CancelCauseFunc
 }
 
-var errClosed = errors.New("etcd has closed it without a word")
+var errClosed = errors.New("etcd closed it and gave no reason")
 
 // open returns once etcd has created the watcher.
 func (w *streamWatcher) open(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(withCreations(ctx, w.stream.noteCreation))
 	w.stop = stop
-	// It may fire just when the watcher was created, and be at work after Stop:
-	// it must end no other opening than its own.
+	// The timer can fire just after the watcher was created, and its function can run after Stop. So it ends only this
+	// opening.
 	late := time.AfterFunc(reach.Timeout, func() { stop(context.DeadlineExceeded) })
 	defer late.Stop()
 	err := w.create(ctx)
@@ -157,8 +154,8 @@ func (w *streamWatcher) create(ctx context.Context) error {
 	return nil
 }
 
-// list begins a watch of objects, once and again after a compaction: with what
-// there is, read as an API server fills its cache, and the revision after that.
+// list begins a watch of objects, at the start and after a compaction. It reads all objects, as an API server fills its
+// cache, and sets the revision that follows.
 func (w *streamWatcher) list(ctx context.Context) error {
 	if w.from > 0 {
 		return nil
@@ -173,7 +170,7 @@ func (w *streamWatcher) list(ctx context.Context) error {
 	return err
 }
 
-// cachePage is how many objects an API server asks etcd for at once.
+// cachePage is how many objects an API server requests from etcd at once.
 const cachePage = 10_000
 
 func (w *streamWatcher) options() []clientv3.OpOption {
@@ -190,7 +187,7 @@ func (w *streamWatcher) options() []clientv3.OpOption {
 	return options
 }
 
-// run tells the audience of events until ctx ends.
+// run reports events to the audience until ctx ends.
 func (w *streamWatcher) run(ctx context.Context) {
 	for {
 		var last clientv3.WatchResponse
@@ -211,8 +208,8 @@ func (w *streamWatcher) run(ctx context.Context) {
 	}
 }
 
-// see hands events on. A watcher that is resumed before its first event is opened
-// at the revision at which it was created, and is given what was there already.
+// see reports events. A watcher that is resumed before its first event is opened at the revision at which it was
+// created, and receives the events since then again.
 func (w *streamWatcher) see(response clientv3.WatchResponse, at load.Instant) {
 	for _, e := range response.Events {
 		revision := e.Kv.ModRevision
@@ -230,8 +227,8 @@ func (w *streamWatcher) see(response clientv3.WatchResponse, at load.Instant) {
 	}
 }
 
-// end says why the watcher has ended, and where to open it again: after its last
-// event, unless what comes there is compacted.
+// end reports why the watcher has ended, and sets where to reopen it: after its last event, unless that revision is
+// compacted.
 func (w *streamWatcher) end(compacted bool) {
 	w.from = w.last + 1
 	switch {

@@ -25,8 +25,7 @@ func watchPlan(watch spec.Watch, keys int64) func(*plan.Plan) {
 	}
 }
 
-// Each acknowledged put owes an event to each watcher of its pod that watches
-// its key, and each comes once.
+// For each acknowledged put, each watcher of its pod that watches the key must get exactly one event.
 func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 	cluster, client := oneMember(t)
 	tests := map[string]struct {
@@ -49,7 +48,7 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = tc.pods, 1 })
-			s := tell(t, cluster, client, p)
+			s := runAndCompare(t, cluster, client, p)
 			w := s.merged.Watch
 			want := results.Watch{Watchers: uint64(tc.watch.Streams * tc.watch.WatchersPerStream), Expected: w.Expected}
 			if tc.wantEach > 0 {
@@ -69,11 +68,11 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 	}
 }
 
-// A watcher that watches one key of many sees the share of the puts on it.
+// A watcher of one key among many gets the events of that key only.
 func TestAWatcherSeesItsKeyAlone(t *testing.T) {
 	cluster, client := oneMember(t)
 	p := planFor(cluster.Endpoints, watchPlan(spec.Watch{Scope: spec.WatchScopeKey, Streams: 1, WatchersPerStream: 1}, 4))
-	s := tell(t, cluster, client, p)
+	s := runAndCompare(t, cluster, client, p)
 	onFirst := uint64(0)
 	for _, keys := range s.loadPuts {
 		if slices.Contains(keys, "00000000") {
@@ -86,7 +85,7 @@ func TestAWatcherSeesItsKeyAlone(t *testing.T) {
 	}
 }
 
-// audience is what a test's watchers see.
+// audience records what a test's watchers report.
 type audience struct {
 	events                        chan string
 	duplicate, cancelled, resumed chan struct{}
@@ -102,13 +101,13 @@ func (a *audience) Duplicate()                                { a.duplicate <- s
 func (a *audience) Cancelled()                                { a.cancelled <- struct{}{} }
 func (a *audience) Resumed()                                  { a.resumed <- struct{}{} }
 
-// next waits for what comes on a channel.
+// next waits for a value of a channel.
 func next[T any](t *testing.T, from <-chan T, what string) (got T) {
 	t.Helper()
 	select {
 	case got = <-from:
 	case <-time.After(30 * time.Second):
-		t.Fatalf("waited in vain for %s", what)
+		t.Fatalf("timed out waiting for %s", what)
 	}
 	return got
 }
@@ -150,9 +149,9 @@ func TestABrokenStreamIsResumedWithoutLoss(t *testing.T) {
 	}
 }
 
-// A watcher that could not be opened, because its stream was down, was never asked
-// for: it stands for none of those that are resumed afterwards.
-func TestAWatcherThatWasNotOpenedHidesNoResumption(t *testing.T) {
+// For a watcher that could not be opened, because its stream was down, no request was sent. So it must not be counted
+// as one of those that are resumed later.
+func TestAWatcherThatWasNotOpenedIsNotCountedAsResumed(t *testing.T) {
 	t.Parallel()
 	cluster, _ := oneMember(t)
 	l := newLink(t, cluster.Endpoints[0])
@@ -173,8 +172,8 @@ func TestAWatcherThatWasNotOpenedHidesNoResumption(t *testing.T) {
 	next(t, a.resumed, "the watcher to count as resumed")
 }
 
-// Before its first event, clientv3 resumes a watcher at the revision at which it
-// was created: what was put there is older than the watcher.
+// Before its first event, clientv3 resumes a watcher at the revision at which it was created. Puts at that revision are
+// older than the watcher.
 func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
 	t.Parallel()
 	cluster, client := oneMember(t)
@@ -195,7 +194,7 @@ func TestAWatcherSeesNothingOlderThanItself(t *testing.T) {
 	}
 }
 
-// Only a compaction takes from a watcher what it had not seen.
+// A watcher misses events only because of a compaction.
 func TestACancelledWatcherGoesOnAfterItsLastEvent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		compacted bool
@@ -216,7 +215,7 @@ func TestACancelledWatcherGoesOnAfterItsLastEvent(t *testing.T) {
 	}
 }
 
-// What is compacted before a watcher is back is lost to it: etcd cancels it.
+// If a compaction happens before a watcher is resumed, etcd cancels the watcher, and the events in between are lost.
 func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 	t.Parallel()
 	l, client, a := watchOver(t)
@@ -233,9 +232,8 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 	next(t, l.refused, "clientv3 to connect again")
 	l.mend()
 	next(t, a.cancelled, "the watcher to be cancelled")
-	// It is open again some time after that: the event of one of these puts is
-	// the first that it sees.
-	patience, ticker := withTimeout(t), time.NewTicker(10*time.Millisecond)
+	// The watcher is open again some time after that. Its first event is one of these puts.
+	maxWait, ticker := withTimeout(t), time.NewTicker(10*time.Millisecond)
 	defer ticker.Stop()
 	for {
 		put(t, client, ownPrefix+"1", "found")
@@ -245,7 +243,7 @@ func TestACompactionCancelsAWatcherThatIsBehind(t *testing.T) {
 				t.Errorf("got the event %q", got)
 			}
 			return
-		case <-patience.Done():
+		case <-maxWait.Done():
 			t.Fatal("the watcher was not opened again")
 		case <-ticker.C:
 		}
@@ -261,7 +259,7 @@ func TestAWatcherThatMayNotReadIsExplained(t *testing.T) {
 	wantFailure(t, err, results.FailureAuthenticationFailed)
 }
 
-// A run whose connections break has fewer puts, and all their events.
+// A run with broken connections has fewer puts, and all their events.
 func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	cluster, client := oneMember(t)
 	l := newLink(t, cluster.Endpoints[0])
@@ -294,7 +292,7 @@ func TestARunOverABrokenLinkMissesNothing(t *testing.T) {
 	}
 }
 
-// With each event comes the value before: etcd sends twice as much.
+// With each event comes the previous value: etcd sends twice as much.
 func TestPreviousValuesAreSent(t *testing.T) {
 	cluster, _ := oneMember(t)
 	sent := func(prevKV bool) float64 {
@@ -312,8 +310,7 @@ func TestPreviousValuesAreSent(t *testing.T) {
 	}
 }
 
-// While there is no leader, a watcher as API servers have it is cancelled, and
-// another one hears nothing.
+// Without a leader, a watcher with the settings of an API server is cancelled, and another one is not.
 func TestAWatcherOfObjectsWantsALeader(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 3, nil)
@@ -335,8 +332,8 @@ func TestAWatcherOfObjectsWantsALeader(t *testing.T) {
 	}
 }
 
-// An API server knows what was there before its watch, and what others write.
-func TestAWatcherOfObjectsTeachesTheirRevisions(t *testing.T) {
+// An API server knows the objects from before its watch, and the changes of others.
+func TestAWatcherOfObjectsRecordsTheirRevisions(t *testing.T) {
 	cluster, client := oneMember(t)
 	key := ownPrefix + "registry/pods/a"
 	put(t, client, key, "there before")
@@ -347,14 +344,14 @@ func TestAWatcherOfObjectsTeachesTheirRevisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if do(t, c, object(spec.OperationOptimisticPut, "a", false)).Lost {
-		t.Error("a change of what was there before was lost")
+		t.Error("a change of an object from before the watch was lost")
 	}
-	put(t, client, key, "somebody else's")
-	for next(t, a.events, "the event of somebody else's put") != "somebody else's" {
+	put(t, client, key, "a foreign value")
+	for next(t, a.events, "the event of the foreign put") != "a foreign value" {
 		continue
 	}
 	if do(t, c, object(spec.OperationOptimisticPut, "a", false)).Lost {
-		t.Error("a change of what the watch has told was lost")
+		t.Error("a change of an object that the watch has reported was lost")
 	}
 	if got := c.driver.Requests()[spec.RPCRange]; got[results.PhaseMeasured] > 0 {
 		t.Errorf("the revision was read before a change, though it was known: %v", got)

@@ -7,23 +7,19 @@ import (
 )
 
 const (
-	// LookEvery is the interval at which a driver checks for a change that another pod, or the
-	// store, makes.
+	// LookEvery is the interval at which a driver checks for a change that another pod, or the store, makes.
 	LookEvery = 250 * time.Millisecond
-	// releaseTimeout is how long a pod waits for another pod to release the prefix. The
-	// other pod may be slow, or dead. Of a pod that is certainly dead the operator tells the
-	// others, which ends this wait much earlier.
+	// releaseTimeout is how long a pod waits for another pod to release the prefix. The other pod may be slow or dead.
+	// If the operator knows that a pod is dead, it tells the others, and this wait ends earlier.
 	releaseTimeout = 4 * time.Minute
-	// deletedAtLeast is how many keys or leases per second the last pod is expected to
-	// delete at least.
+	// deletedAtLeast is the lowest expected rate, in keys or leases per second, at which the last pod deletes.
 	deletedAtLeast = 2000
 )
 
-var errOthersWrite = errors.New("other client pods still hold the prefix, or died before they could delete the keys")
+var errOthersWrite = errors.New("timed out waiting for the other client pods: they still use the prefix, or ended before they deleted the keys")
 
-// AwaitDeleted waits until the last pod has deleted what the run wrote: keys is how many
-// keys and leases that is. progress returns whether the pod has, and if not, how many pods
-// may still write.
+// AwaitDeleted waits until the last pod has deleted the run's keys and leases. keys is their number. progress returns
+// whether they are deleted, and if not, how many pods may still write.
 func AwaitDeleted(ctx context.Context, keys int64, progress func(context.Context) (deleted bool, writers int64, err error)) error {
 	ticker := time.NewTicker(LookEvery)
 	defer ticker.Stop()
@@ -47,7 +43,7 @@ func AwaitDeleted(ctx context.Context, keys int64, progress func(context.Context
 	}
 }
 
-// timeoutWith returns how long to wait for a change while that many pods write.
+// timeoutWith returns how long to wait for a change while this many pods may write.
 func timeoutWith(writers, keys int64) time.Duration {
 	if writers > 0 {
 		return releaseTimeout

@@ -15,22 +15,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Timeout bounds one attempt of a request that is not load.
+// Timeout bounds one attempt of a control request.
 const Timeout = 10 * time.Second
 
-// A control request is tried this often, with a growing pause between the
-// tries, 5 s in all: an election, a rolling restart or a DNS entry that is a
-// second late must not end a run. Each attempt is counted, and each such
-// request may be repeated without harm. No attempt begins after limit,
-// so that an error is known within half a minute.
+// A control request has this many attempts, with growing pauses that add up to 5 s. So a run survives an election, a
+// rolling restart or a DNS entry that appears a second late. Each attempt is counted, and repeating one is safe. No
+// attempt begins after limit, so that an error is known within half a minute.
 const (
 	attempts = 5
 	pause    = 500 * time.Millisecond
 	limit    = 15 * time.Second
 )
 
-// Repeat calls try until it succeeds or fails with an error that is not temporary: passes
-// returns whether an error can be.
+// Repeat calls try until it succeeds, or fails with an error that is not temporary. passes returns whether an error can
+// be temporary.
 func Repeat(ctx context.Context, passes func(error) bool, try func(context.Context) error) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -48,14 +46,14 @@ func Repeat(ctx context.Context, passes func(error) bool, try func(context.Conte
 	}
 }
 
-// Passes returns whether an error of connecting can be temporary.
+// Passes returns whether a connection error can be temporary.
 func Passes(err error) bool {
 	_, unresolved := errors.AsType[*net.DNSError](err)
 	return unresolved || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// All calls do for all addresses at the same time, with their indexes, and returns the
-// errors in the order of the addresses.
+// All calls do for all addresses at the same time, with their indexes. It returns the errors in the order of the
+// addresses.
 func All(endpoints []string, do func(i int) error) []error {
 	errs := make([]error, len(endpoints))
 	var doing sync.WaitGroup
@@ -66,8 +64,8 @@ func All(endpoints []string, do func(i int) error) []error {
 	return errs
 }
 
-// Troubles returns the first error of the addresses, and adds the other addresses that
-// have one: a user can then fix all of them in one step. errs are as All returns them.
+// Troubles returns the first error, and adds to it the other addresses with an error, so that a user can fix all of
+// them at once. errs are as All returns them.
 func Troubles(endpoints []string, errs []error) error {
 	var first error
 	var others []string
@@ -80,20 +78,20 @@ func Troubles(endpoints []string, errs []error) error {
 			others = append(others, fmt.Sprintf("%s (%s)", endpoints[i], load.FailureOf(err).Reason))
 		}
 	}
-	told, ok := errors.AsType[*load.Error](first)
+	cause, ok := errors.AsType[*load.Error](first)
 	if !ok || len(others) == 0 {
 		return first
 	}
-	message := fmt.Sprintf("%s; of the %d addresses these cannot be used either: %s", told.Message, len(errs), strings.Join(others, ", "))
-	return &load.Error{Reason: told.Reason, Message: message, Err: first}
+	message := fmt.Sprintf("%s; these of the %d addresses cannot be used either: %s", cause.Message, len(errs), strings.Join(others, ", "))
+	return &load.Error{Reason: cause.Reason, Message: message, Err: first}
 }
 
-// Explanation returns a reason, and the part of the message that follows the address. Both
-// are empty for an error that it does not know.
+// Explanation returns a reason, and the part of the message that follows the address. Both are empty for an error that
+// it does not know.
 type Explanation func(error) (reason results.FailureReason, what string)
 
-// Explain turns an error of an address into a reason and a message, by the first
-// explanation that knows the error. An error that has a reason already keeps it.
+// Explain turns an error of an address into a reason and a message, by the first explanation that knows the error. An
+// error that has a reason already keeps it.
 func Explain(err error, endpoint string, explanations ...Explanation) error {
 	if _, ok := errors.AsType[*load.Error](err); ok || err == nil {
 		return err
@@ -103,7 +101,7 @@ func Explain(err error, endpoint string, explanations ...Explanation) error {
 			return load.Errorf(reason, "%s %s: %w", endpoint, what, err)
 		}
 	}
-	return load.Errorf(results.FailureTargetUnreachable, "%s could not be asked: %w", endpoint, err)
+	return load.Errorf(results.FailureTargetUnreachable, "requests to %s fail: %w", endpoint, err)
 }
 
 // Network explains errors of the network. store is the name of the store.
@@ -111,16 +109,16 @@ func Network(store string, err error) (results.FailureReason, string) {
 	const reason = results.FailureTargetUnreachable
 	timedOut := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return reason, "does not resolve to an address; look for a mistake in the name, or for a Service that does not exist"
+		return reason, "does not resolve to an address; check the spelling of the name, and that its Service exists"
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return reason, "refuses connections; look whether " + store + " runs there, and serves clients on this port"
+		return reason, "refuses connections; check that " + store + " runs there and serves clients on this port"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "read" && timedOut {
-		return reason, "does not answer, though it takes connections; look whether its process hangs or is stopped, and whether it is " + store
+		return reason, "accepts connections and does not answer; check that the process there is " + store + ", and that it is neither stopped nor hanging"
 	}
 	if timedOut {
-		return reason, "does not answer; look at network policies and firewalls between the load generator and the target"
+		return reason, "does not answer; check the network policies and firewalls between the load generator and the target"
 	}
 	return "", ""
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// serveEnv makes the test's program a server, in a process of its own: so what
-// is allocated in the test's process is the client's. Its value says whether
-// over TLS.
+// serveEnv makes the test binary run as a server in its own process, so that the allocations in the test's process are
+// the client's. Its value says whether the server uses TLS.
 const serveEnv = "ETCDBENCH_WIRE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 	if kind == "" {
 		os.Exit(m.Run())
 	}
-	// It tells its address and serves until its standard input ends.
+	// It prints its address and serves until its standard input ends.
 	s := &lineServer{secure: kind == "TLS"}
 	if err := s.listen("127.0.0.1:0"); err != nil {
 		panic(err)
@@ -61,12 +60,12 @@ func serverProcess(t *testing.T, kind string) string {
 	return strings.TrimSpace(address)
 }
 
-// team sends one request over and over, with several clients on one connection.
+// team sends one request repeatedly, with several clients on one connection.
 type team struct {
 	conn    *Conn
 	members []member
 	request load.Request
-	// left are the requests to send, and flying those that have not ended.
+	// left is the number of requests to send, and flying the number in flight.
 	left, flying int
 	failed       load.Response
 	ended        chan struct{}
@@ -89,7 +88,7 @@ func newTeam(conn *Conn, members int, words []byte) *team {
 	return m
 }
 
-// next goes on when a member's request has ended.
+// next sends the next request when a member's request has ended.
 func (m *team) next(own *member) {
 	m.flying--
 	if !own.response.Succeeded() {
@@ -109,7 +108,7 @@ func (m *team) send(own *member) {
 	}
 }
 
-// run sends so many requests and waits for the end of the last.
+// run sends this many requests and waits until all have ended.
 func (m *team) run(t *testing.T, requests int) {
 	t.Helper()
 	m.conn.loop.Post(func() {
@@ -124,8 +123,7 @@ func (m *team) run(t *testing.T, requests int) {
 	}
 }
 
-// TestNothingIsAllocatedPerRequest runs calls until all pools are full, and counts
-// what is allocated afterwards.
+// TestNothingIsAllocatedPerRequest runs calls until all pools are full, and counts the later allocations.
 func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	for kind, config := range map[string]Config{"plain": {}, "TLS": {TLS: wiretest.Trust("lines")}} {
 		counter := &recordCounter{}
@@ -146,21 +144,20 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	}
 }
 
-// steady counts what a team allocates in so many requests, after some that fill
-// the pools.
+// steady counts a team's allocations in this many requests, after requests that fill the pools.
 func steady(t *testing.T, m *team, requests int, counter *recordCounter) {
 	t.Helper()
 	m.run(t, max(requests/5, 300))
 	before := counter.read(m.conn)
 	got := m.allocations(t, requests)
-	// Each record of TLS may take one. The rest is for what does not grow with the
-	// requests, such as the runtime's own.
+	// Each TLS record may take one allocation. The 50 are for allocations that do not grow with the requests, such as
+	// the runtime's.
 	if most := counter.read(m.conn) - before + 50; got > most {
 		t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
 	}
 }
 
-// allocations returns how many there are in so many requests.
+// allocations returns the number of allocations in this many requests.
 func (m *team) allocations(t *testing.T, requests int) int {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -170,11 +167,10 @@ func (m *team) allocations(t *testing.T, requests int) int {
 	return int(after.Mallocs - before.Mallocs)
 }
 
-// recordCounter counts the records of TLS that a socket reads.
+// recordCounter counts the TLS records that a socket reads.
 type recordCounter struct {
 	Socket
-	// unread are the bytes of which the header is not whole yet, and left the rest
-	// of the current record.
+	// unread are the bytes of an incomplete header, and left the rest of the current record.
 	unread  []byte
 	left    int
 	records int
@@ -185,7 +181,7 @@ func (c *recordCounter) wrap(s Socket) Socket {
 	return c
 }
 
-// read returns how many records have been read by a connection's loop.
+// read returns how many records a connection's loop has read.
 func (c *recordCounter) read(conn *Conn) (records int) {
 	onLoop(conn, func() { records = c.records })
 	return records

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// writeCounter counts the writes of a socket, which reads no more than so much at once.
+// writeCounter counts the writes of a socket, and limits how much one read returns.
 type writeCounter struct {
 	Socket
 	atOnce, writes int
@@ -15,8 +15,8 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	return c.Socket.Write(p)
 }
 
-// Requests of many clients that are ready together leave in one write: those that
-// begin together, and those that follow answers which came together, in a few reads.
+// Requests of many clients that are ready together leave in one write: requests that begin together, and requests that
+// follow responses which arrived together, in a few reads.
 func TestRequestsLeaveTogether(t *testing.T) {
 	for name, config := range map[string]Config{"epoll": {}, "portable": {Portable: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// wordsOf are of up to the longest length that comes back in one line.
+// wordsOf returns words of up to the greatest length that comes back in one line.
 func wordsOf(client, call int) []byte {
 	r := rand.New(rand.NewPCG(uint64(client), uint64(call)))
 	words := make([]byte, 1+r.IntN(1<<r.IntN(16)))
@@ -30,8 +30,7 @@ func wordsOf(client, call int) []byte {
 	return words
 }
 
-// exchange makes many calls of many sizes at once, over these connections in turn,
-// and returns how they end.
+// exchange makes many calls of many sizes at once, over these connections in turn, and counts their codes.
 func exchange(t *testing.T, conns ...*Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
@@ -89,8 +88,8 @@ func TestManySizesAtOnce(t *testing.T) {
 	})
 }
 
-// TestGoodbyeLosesNothing lets the server want no more calls again and again.
-func TestGoodbyeLosesNothing(t *testing.T) {
+// TestDrainLosesNothing: a server closes its connections in an orderly way again and again, and no call is lost.
+func TestDrainLosesNothing(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		server := &lineServer{secure: config.TLS != nil}
 		calls := 0
@@ -118,8 +117,7 @@ func TestGoodbyeLosesNothing(t *testing.T) {
 	})
 }
 
-// TestConnectionLoss kills the server with calls in flight, and starts it again at
-// the same address.
+// TestConnectionLoss kills the server with calls in flight, and starts it again at the same address.
 func TestConnectionLoss(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		hanging, begun, release := hang()
@@ -158,8 +156,7 @@ func TestConnectionLoss(t *testing.T) {
 	})
 }
 
-// TestSuccessorIsDialedInTime wants another connection before the calls of the
-// first one are used up.
+// TestSuccessorIsDialedInTime: the next connection is dialed before the call numbers of the first one are used up.
 func TestSuccessorIsDialedInTime(t *testing.T) {
 	server := &lineServer{}
 	conn := open(t, newLineClient(t, lineConfig{last: 200}), serve(t, "127.0.0.1:0", server))
@@ -169,21 +166,20 @@ func TestSuccessorIsDialedInTime(t *testing.T) {
 		}
 		for i == 198 && server.begun.Load() < 2 {
 			if t.Context().Err() != nil || waited(conn) {
-				t.Fatal("the last call is next, and there is no other connection")
+				t.Fatal("only the last call is left, and no other connection was dialed")
 			}
 		}
 	}
 }
 
-// waited says whether a connection neither has a link that takes calls nor dials.
+// waited returns whether a connection neither has a link that takes calls nor dials.
 func waited(conn *Conn) (idle bool) {
 	onLoop(conn, func() { idle = conn.attempt == nil && conn.current != nil && len(conn.links) == 1 })
 	return idle
 }
 
-// TestCallsAreGivenUp gives up calls that are on their way, and those that wait: for a
-// greeting, and for a dial.
-func TestCallsAreGivenUp(t *testing.T) {
+// TestCallsAreCanceled cancels calls in flight, and calls that wait for a greeting or a dial.
+func TestCallsAreCanceled(t *testing.T) {
 	hanging, begun, release := hang()
 	defer release()
 	greeted := serve(t, "127.0.0.1:0", &lineServer{call: hanging})
@@ -220,7 +216,7 @@ func TestCallsAreGivenUp(t *testing.T) {
 			})
 		})
 	}
-	// What answers a call that was given up means nothing.
+	// The response to a canceled call is ignored.
 	<-begun
 	release()
 	if got := say(t.Context(), way, "words"); !got.Succeeded() {
@@ -228,8 +224,7 @@ func TestCallsAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestCloseEndsRequests closes a client with a call in flight, which ends, as its
-// connection does.
+// TestCloseEndsRequests closes a client with a call in flight: the call ends, and its connection too.
 func TestCloseEndsRequests(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
 	client := newLineClient(t, lineConfig{})
@@ -253,8 +248,7 @@ func TestCloseEndsRequests(t *testing.T) {
 	<-gone
 }
 
-// The beginning of a message may be as long as MaxPartial, and one that does not end
-// ends the link.
+// An incomplete message may be as long as MaxPartial. A message without an end ends the link.
 func TestLongMessages(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		address := serve(t, "127.0.0.1:0", &lineServer{secure: config.TLS != nil, call: func(words string) string {
@@ -271,7 +265,7 @@ func TestLongMessages(t *testing.T) {
 			}
 		})
 		if got := say(t.Context(), conn, "large answer"); !got.Succeeded() {
-			t.Errorf("behind the beginning of a long line: %+v", got)
+			t.Errorf("after an incomplete long line: %+v", got)
 		}
 		if got := say(t.Context(), conn, "endless"); got.Code != load.CodeUnavailable || !strings.Contains(got.Detail, "has not ended a message") {
 			t.Errorf("an answer without an end: %+v", got)
@@ -279,7 +273,7 @@ func TestLongMessages(t *testing.T) {
 	})
 }
 
-// TestBrokenProtocol answers with what is no answer.
+// TestBrokenProtocol: a server sends a line that is not a response.
 func TestBrokenProtocol(t *testing.T) {
 	address := wiretest.Accept(t, func(c net.Conn) {
 		_, _ = io.WriteString(c, greetingLine+"\n")
@@ -308,7 +302,7 @@ func TestEachSession(t *testing.T) {
 	}
 }
 
-// A link keeps the address that it leads to, also when its connection has moved on.
+// A link keeps its address when its connection has moved.
 func TestLinkKeepsItsAddress(t *testing.T) {
 	hanging, begun, release := hang()
 	defer release()

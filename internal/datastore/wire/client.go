@@ -14,32 +14,27 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Config says what a client speaks, and how it connects. Session and Lane must be
-// set.
+// Config is the protocol of a client and how it connects. Session and Lane must be set.
 type Config struct {
-	// Session begins to speak over a link.
+	// Session begins the protocol on a link.
 	Session func(*Link) Session
-	// Lane returns a place for one client on a connection; done is as in
-	// load.LaneConn.
+	// Lane returns a place for one client on a connection; done is as in load.LaneConn.
 	Lane func(c *Conn, done func()) Call
-	// Greeting names what a server sends first.
+	// Greeting names the first message of a server.
 	Greeting string
-	// TLS is nil for plain connections. Its ServerName may be empty: then it is
-	// the host that is dialed. Where it has a NextProtos, the server must choose the
-	// first of them.
+	// TLS is nil for plain connections. If its ServerName is empty, the name is the host that is dialed. If it has
+	// NextProtos, the server must choose the first of them.
 	TLS *tls.Config
-	// DialTimeout bounds each try to connect, the handshakes included; 0 is
-	// 5 s.
+	// DialTimeout bounds each attempt to connect, handshakes included; 0 is 5 s.
 	DialTimeout time.Duration
-	// KeepAliveTime is after how long without a word from a server that owes an
-	// answer it is asked for a sign of life, and KeepAliveTimeout after how long
-	// without one the connection is given up; 0 is 30 s and 10 s.
+	// KeepAliveTime is how long a link with a call in flight may be silent before it sends a PING. KeepAliveTimeout is
+	// how long it then waits before it gives the connection up. 0 is 30 s and 10 s.
 	KeepAliveTime, KeepAliveTimeout time.Duration
 	// Loops is the number of event loops; 0 chooses it by the processors.
 	Loops int
-	// Portable avoids what only some systems have.
+	// Portable avoids features that only some systems have.
 	Portable bool
-	// Wrap, if set, puts something around the socket of each link, below TLS.
+	// Wrap, if set, wraps the socket of each link, below TLS.
 	Wrap func(Socket) Socket
 }
 
@@ -65,7 +60,7 @@ type Client struct {
 	conns   []*Conn
 }
 
-// NewClient returns a client that connects to nothing yet. Close must follow.
+// NewClient returns a client without connections. The caller must call Close.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
 	c := &Client{config: config, slots: slots{byAddress: map[string]chan struct{}{}}}
@@ -91,12 +86,11 @@ func (c *Client) newPoller() (poller, error) {
 // Loops is the number of event loops.
 func (c *Client) Loops() int { return len(c.loops) }
 
-// Living ends with the client.
+// Living returns a context that ends with the client.
 func (c *Client) Living() context.Context { return c.living }
 
-// Connect opens a connection to host:port and returns it when the server has
-// greeted, and has said what had to be known. index spreads connections over the
-// loops.
+// Connect opens a connection to host:port. It returns once the server has greeted and Session.Introduce has finished.
+// index spreads connections over the loops.
 func (c *Client) Connect(ctx context.Context, address string, index int) (*Conn, error) {
 	conn := c.newConn(address, index)
 	opened := conn.opened
@@ -128,8 +122,7 @@ func (c *Client) newConn(address string, index int) *Conn {
 	return conn
 }
 
-// EachSession lets f change the sessions of all links that live, soon, each on its
-// loop.
+// EachSession posts f for the sessions of all open links, each to its loop.
 func (c *Client) EachSession(f func(Session)) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -142,7 +135,7 @@ func (c *Client) EachSession(f func(Session)) {
 	}
 }
 
-// Requests counts what was sent, by RPC and phase.
+// Requests counts the requests sent, by RPC and phase.
 func (c *Client) Requests() map[spec.RPC]map[results.Phase]uint64 {
 	var all []map[spec.RPC]map[results.Phase]uint64
 	for _, l := range c.loops {

@@ -9,29 +9,28 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// Conn is a connection as clients see it: it dials again when a link is lost.
-// Its fields belong to its loop.
+// Conn is a connection as clients see it: it dials again when a link is lost. Its fields belong to its loop.
 type Conn struct {
 	client  *Client
 	loop    *loop
 	address string
 
-	// current is the link that takes calls; nil if there is none. links are
-	// all that live: others end their calls.
+	// current is the link that takes calls; nil if there is none. links are all open links: the others finish their
+	// calls.
 	current *Link
 	links   map[*Link]struct{}
 	// queue are the calls that wait for a link.
 	queue []Call
-	// attempt is the dial that goes on; nil if there is none.
+	// attempt is the dial in progress; nil if there is none.
 	attempt *attempt
 	closed  bool
-	// pause is how long to wait before the next try to connect, after links that
-	// were of no use. It lasts until retryAt. Meanwhile calls fail because of
-	// why; they wait if that is empty, because the server was polite.
+	// pause is how long to wait before the next dial, after links that answered no call. It lasts until retryAt.
+	// Meanwhile calls fail with the detail why. If why is empty, the server closed the link in an orderly way, and
+	// calls wait.
 	pause   time.Duration
 	retryAt load.Instant
 	why     string
-	// opened hears once that the first link is ready, or why there is none.
+	// opened receives one value: nil when the first link is ready, or an error.
 	opened chan error
 }
 
@@ -41,9 +40,8 @@ func (c *Conn) Loop() load.Loop { return c.loop }
 // Lane implements load.LaneConn.
 func (c *Conn) Lane(done func()) load.Lane { return c.client.config.Lane(c, done) }
 
-// Move makes the connection go to another host:port, soon. The calls in flight
-// end where they are. What was wrong with the old address is forgotten, and
-// whoever waits for it waits for the new one.
+// Move posts a move to another host:port. Calls in flight end on the old link. The errors of the old address are
+// forgotten, and queued calls wait for the new address.
 func (c *Conn) Move(address string) {
 	c.loop.Post(func() {
 		if c.closed {
@@ -60,7 +58,7 @@ func (c *Conn) Move(address string) {
 	})
 }
 
-// submit sends a call on the current link, or lets it wait for one.
+// submit sends a call on the current link, or queues it until there is one.
 func (c *Conn) submit(a Call) {
 	if k := c.current; k != nil {
 		if k.session.Open() {
@@ -85,20 +83,19 @@ func (c *Conn) start(a Call, k *Link) {
 	k.Touch()
 }
 
-// replace dials the successor of a link whose streams are nearly used up, so
-// that no call has to wait for it.
+// replace dials the successor of a link that is nearly out of stream IDs, so that no call has to wait for it.
 func (c *Conn) replace(k *Link) {
 	if k.session.NearlyUsedUp() && c.attempt == nil && load.Now() >= c.retryAt {
 		c.dial()
 	}
 }
 
-// refuse fails a call soon: a lane never ends in its own Send.
+// refuse posts the failure of a call: a lane must not end within its own Send.
 func (c *Conn) refuse(a Call) {
 	own := a.base()
 	why, serial := c.why, own.serial
 	c.loop.Post(func() {
-		if own.flying && own.serial == serial {
+		if own.inFlight && own.serial == serial {
 			a.Failed(load.CodeUnavailable, why)
 		}
 	})
@@ -109,11 +106,11 @@ func (c *Conn) unqueue(a Call) {
 	c.queue = slices.DeleteFunc(c.queue, func(q Call) bool { return q == a })
 }
 
-// failed ends the calls that waited for a link, and those that come soon.
+// failed ends the queued calls, and makes later calls fail until the next dial.
 func (c *Conn) failed(err error) {
 	c.why = err.Error()
-	c.hold()
-	c.open(err)
+	c.backOff()
+	c.signalOpened(err)
 	queue := c.queue
 	c.queue = nil
 	for _, a := range queue {
@@ -121,33 +118,33 @@ func (c *Conn) failed(err error) {
 	}
 }
 
-// open tells who waits for the first link.
-func (c *Conn) open(err error) {
+// signalOpened reports the result of the first link to Connect.
+func (c *Conn) signalOpened(err error) {
 	if c.opened != nil {
 		c.opened <- err
 		c.opened = nil
 	}
 }
 
-// greeted hears of a link that works.
+// greeted is called after each flush of a link. It reports the first greeting, and ends the back-off once the link has
+// answered a call.
 func (c *Conn) greeted(k *Link) {
 	if k == c.current && k.session.Greeted() {
-		c.open(nil)
+		c.signalOpened(nil)
 	}
 	if k.answered {
 		c.pause = 0
 	}
 }
 
-// retire makes a link no longer the current one, because it takes no more
-// calls: it broke, and why says how, or the server said so politely. The calls
-// that it never sent go to the next one.
+// retire stops sending calls to a link that takes no more: it broke, and why says how, or the server is closing it in
+// an orderly way. Calls that were not sent go to the next link.
 func (c *Conn) retire(k *Link, why string) {
 	if c.current == k {
 		c.current = nil
 		if !k.answered {
 			c.why = why
-			c.hold()
+			c.backOff()
 		}
 	}
 	for _, a := range k.session.TakeWaiting(why) {
@@ -156,11 +153,11 @@ func (c *Conn) retire(k *Link, why string) {
 	}
 }
 
-// lost hears that a link has broken.
+// lost is called when a link has broken.
 func (c *Conn) lost(k *Link, why string) {
 	c.retire(k, why)
 	if !k.session.Greeted() {
-		c.open(errors.New(why))
+		c.signalOpened(errors.New(why))
 	}
 }
 
@@ -171,7 +168,7 @@ func (c *Conn) close() {
 	c.closed = true
 	c.abandon()
 	c.retryAt, c.why = never, closedDetail
-	c.open(errors.New(c.why))
+	c.signalOpened(errors.New(c.why))
 	for k := range c.links {
 		k.lose(c.why)
 	}
@@ -187,37 +184,36 @@ func (c *Conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	c.client.do(ctx, c, req, resp)
 }
 
-// Pauses between two tries of what a server has refused: to dial, or to log in.
+// Pauses between two attempts after a server has refused to connect or to log in.
 const (
 	firstPause = 50 * time.Millisecond
 	// LongestPause is the longest of them.
 	LongestPause = 2 * time.Second
 )
 
-// Longer is the pause that follows one.
+// Longer returns the pause that follows a pause.
 func Longer(pause time.Duration) time.Duration {
 	return min(max(2*pause, firstPause), LongestPause)
 }
 
-// attempt is one try to connect to an address. It counts as long as it is its
-// conn's: what comes of another one is thrown away.
+// attempt is one attempt to connect to an address. It is valid only while its conn refers to it: the result of another
+// attempt is discarded.
 type attempt struct {
 	address string
 	// cancel ends it early.
 	cancel context.CancelFunc
-	// link is what it has led to, and whose server has yet to say what has to be
-	// known; nil before.
+	// link is the attempt's link, while Session.Introduce is in progress; nil before.
 	link *Link
 }
 
-// connect dials, unless it does already or there is a link.
+// connect dials, unless a link exists or a dial is in progress.
 func (c *Conn) connect() {
 	if c.current == nil {
 		c.dial()
 	}
 }
 
-// dial dials, unless it does already.
+// dial dials, unless a dial is in progress.
 func (c *Conn) dial() {
 	if c.attempt != nil || c.closed {
 		return
@@ -233,7 +229,7 @@ func (c *Conn) dial() {
 	}()
 }
 
-// abandon gives up the attempt that goes on.
+// abandon ends the attempt in progress.
 func (c *Conn) abandon() {
 	t := c.attempt
 	if t == nil {
@@ -242,11 +238,11 @@ func (c *Conn) abandon() {
 	c.attempt = nil
 	t.cancel()
 	if t.link != nil {
-		t.link.lose("nobody wants the connection any more")
+		t.link.lose("the connection is not needed any more")
 	}
 }
 
-// connected goes on when an attempt has ended.
+// connected is called when an attempt has ended.
 func (c *Conn) connected(t *attempt, d dialed, err error) {
 	if c.attempt != t {
 		d.close()
@@ -286,8 +282,7 @@ func (c *Conn) use(k *Link) {
 	}
 }
 
-// expectGreeting gives up a link whose server does not greet in time, or not say
-// what has to be known.
+// expectGreeting loses a link if the server does not greet in time, or if Session.Introduce does not finish in time.
 func (c *Conn) expectGreeting(k *Link) {
 	limit := c.client.config.DialTimeout
 	time.AfterFunc(limit, func() {
@@ -302,8 +297,8 @@ func (c *Conn) expectGreeting(k *Link) {
 	})
 }
 
-// hold keeps the connection from dialing for a while.
-func (c *Conn) hold() {
+// backOff prevents dialing until retryAt.
+func (c *Conn) backOff() {
 	c.pause = Longer(c.pause)
 	c.retryAt = load.Now().Add(c.pause)
 }

@@ -34,8 +34,8 @@ func TestConnectFails(t *testing.T) {
 		"TLS at plain":     {Config{TLS: wiretest.Trust("lines")}, plain, "tls"},
 		"no protocol":      {Config{TLS: wiretest.Trust("lines")}, noProtocol, `does not speak lines over TLS: it negotiated ""`},
 		"other protocol":   {Config{}, wiretest.Accept(t, func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH\n") }), "broke the protocol"},
-		"silent":           {Config{DialTimeout: patience / 10}, wiretest.Accept(t, func(net.Conn) {}), "the server sent no #hello within 1s"},
-		"silent TLS":       {Config{TLS: wiretest.Trust("lines"), DialTimeout: patience / 10}, wiretest.Accept(t, func(net.Conn) {}), "deadline"},
+		"silent":           {Config{DialTimeout: maxWait / 10}, wiretest.Accept(t, func(net.Conn) {}), "the server sent no #hello within 1s"},
+		"silent TLS":       {Config{TLS: wiretest.Trust("lines"), DialTimeout: maxWait / 10}, wiretest.Accept(t, func(net.Conn) {}), "deadline"},
 		"closes":           {Config{}, wiretest.Accept(t, func(c net.Conn) { _ = c.Close() }), "lost"},
 		"address is wrong": {Config{}, "127.0.0.1", "port"},
 	}
@@ -59,7 +59,7 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A protocol without a name over TLS takes any server.
+// Without NextProtos, a server over TLS may negotiate any protocol.
 func TestNoProtocolNeedBeNegotiated(t *testing.T) {
 	config := Config{TLS: wiretest.Trust("lines")}
 	config.TLS.NextProtos = nil
@@ -69,7 +69,7 @@ func TestNoProtocolNeedBeNegotiated(t *testing.T) {
 	}
 }
 
-// TestIntroductionsFail lets servers not say what they are called, in each way.
+// TestIntroductionsFail: servers do not report their name, in each way.
 func TestIntroductionsFail(t *testing.T) {
 	silent := func(string) string { return "" }
 	for name, tc := range map[string]struct {
@@ -88,7 +88,7 @@ func TestIntroductionsFail(t *testing.T) {
 				server.call = func(string) string { server.stop(); return "" }
 			}
 			address := serve(t, "127.0.0.1:0", server)
-			client := newLineClient(t, lineConfig{name: "a", Config: Config{DialTimeout: patience / 10}})
+			client := newLineClient(t, lineConfig{name: "a", Config: Config{DialTimeout: maxWait / 10}})
 			if _, err := client.Connect(t.Context(), address, 0); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
@@ -96,7 +96,7 @@ func TestIntroductionsFail(t *testing.T) {
 	}
 }
 
-// TestIntroductionIsRepeated lets a server know its name with the third question.
+// TestIntroductionIsRepeated: a server reports its name only at the third request.
 func TestIntroductionIsRepeated(t *testing.T) {
 	answers := make(chan string, 3)
 	for _, answer := range []string{"later", "later", "a"} {
@@ -105,12 +105,12 @@ func TestIntroductionIsRepeated(t *testing.T) {
 	address := serve(t, "127.0.0.1:0", &lineServer{call: func(string) string { return <-answers }})
 	open(t, newLineClient(t, lineConfig{name: "a"}), address)
 	if len(answers) > 0 {
-		t.Errorf("%d questions are missing", len(answers))
+		t.Errorf("%d requests for the name are missing", len(answers))
 	}
 }
 
-// TestUnansweredIntroduction lets the next server of a connection not say its name:
-// calls wait for that no longer than for a dial, and the next server gets its chance.
+// TestUnansweredIntroduction: the next server of a connection does not report its name. Calls wait no longer for that
+// than for a dial, and then the client connects to the server after that.
 func TestUnansweredIntroduction(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		t.Parallel()
@@ -120,7 +120,7 @@ func TestUnansweredIntroduction(t *testing.T) {
 			}
 			return words
 		}
-		config.DialTimeout = patience / 4
+		config.DialTimeout = maxWait / 4
 		first := &lineServer{secure: config.TLS != nil, call: named}
 		conn := open(t, newLineClient(t, lineConfig{name: "a", Config: config}), serve(t, "127.0.0.1:0", first))
 		first.stop()

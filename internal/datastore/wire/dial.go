@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// dialsAtOnce is how many connections are dialed at once to an address. It hides
-// the round trips of TLS and is too small to be a storm at the target.
+// dialsAtOnce is how many connections to one address are dialed at once. It hides the round trips of TLS, and is too
+// small to overload the target.
 const dialsAtOnce = 32
 
-// slots bound the dials to each address: one that does not answer must not keep
-// the others waiting.
+// slots bound the dials to each address separately, so that an address that does not answer does not delay the others.
 type slots struct {
 	mutex     sync.Mutex
 	byAddress map[string]chan struct{}
@@ -29,8 +28,8 @@ func (s *slots) of(address string) chan struct{} {
 	return s.byAddress[address]
 }
 
-// dialAfter dials after a pause and when there is a slot, on a goroutine of its
-// own. Its time-out begins then.
+// dialAfter dials after a pause, once a slot is free. It runs on its own goroutine. Its timeout begins when it has the
+// slot.
 func (c *Client) dialAfter(ctx context.Context, pause time.Duration, address string) (dialed, error) {
 	slot := c.slots.of(address)
 	select {
@@ -49,7 +48,7 @@ func (c *Client) dialAfter(ctx context.Context, pause time.Duration, address str
 	return c.dial(ctx, address)
 }
 
-// dial connects and shakes hands.
+// dial connects and does the handshakes.
 func (c *Client) dial(ctx context.Context, address string) (dialed, error) {
 	var dialer net.Dialer
 	tcp, err := dialer.DialContext(ctx, "tcp", address)
@@ -66,7 +65,7 @@ func (c *Client) dial(ctx context.Context, address string) (dialed, error) {
 
 // prepare makes a connection ready for the protocol; it returns nil without TLS.
 func (c *Client) prepare(ctx context.Context, tcp net.Conn, address string) (*tlsTransport, error) {
-	if err := limitSilence(tcp, c.config.KeepAliveTimeout); err != nil || c.config.TLS == nil {
+	if err := setUserTimeout(tcp, c.config.KeepAliveTimeout); err != nil || c.config.TLS == nil {
 		return nil, err
 	}
 	return c.shakeHands(ctx, tcp, address)
@@ -81,7 +80,7 @@ func (c *Client) shakeHands(ctx context.Context, tcp net.Conn, address string) (
 		}
 		config.ServerName = host
 	}
-	t := &tlsTransport{records: &records{Conn: tcp}}
+	t := &tlsTransport{records: &recordConn{Conn: tcp}}
 	t.conn = tls.Client(t.records, config)
 	if err := t.conn.HandshakeContext(ctx); err != nil {
 		return nil, err
@@ -92,8 +91,7 @@ func (c *Client) shakeHands(ctx context.Context, tcp net.Conn, address string) (
 	return t, nil
 }
 
-// deliver hands a connection over to its loop, or ends it if the loop has
-// ended.
+// deliver hands a connection over to its loop, or closes it if the client has ended.
 func (c *Client) deliver(conn *Conn, t *attempt, d dialed, err error) {
 	conn.loop.Post(func() { conn.connected(t, d, err) })
 	if c.living.Err() != nil {
@@ -101,7 +99,7 @@ func (c *Client) deliver(conn *Conn, t *attempt, d dialed, err error) {
 	}
 }
 
-// close ends a connection that nobody took over.
+// close closes a connection that no loop has taken over.
 func (d dialed) close() {
 	if d.tcp != nil {
 		_ = d.tcp.Close()

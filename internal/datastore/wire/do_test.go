@@ -7,9 +7,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// TestAbortIsForItsOwnCall gives a call up that ends at the same moment for
-// another reason, while the loop has not heard of it yet, and lets another loop
-// carry calls meanwhile: they must not be the ones that are given up.
+// TestAbortIsForItsOwnCall aborts a call that ends at the same moment for another reason, before the loop handles the
+// abort. Meanwhile another loop carries calls: the abort must not end them.
 func TestAbortIsForItsOwnCall(t *testing.T) {
 	const others = 8
 	hanging, begun, release := hang()
@@ -34,7 +33,7 @@ func TestAbortIsForItsOwnCall(t *testing.T) {
 			<-begun
 		}
 	})
-	// The loop runs what was posted to it in turn.
+	// The loop runs the posted functions in order.
 	onLoop(conns[0], func() {})
 	release()
 	for range others {

@@ -9,41 +9,40 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// TestServerVanishes makes the server's end of a connection disappear without a
-// word, and wants the client to notice and to connect again.
+// TestServerVanishes makes the server's end of a connection disappear without closing it. The client must notice and
+// connect again.
 func TestServerVanishes(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		server := &lineServer{secure: config.TLS != nil}
 		address := serve(t, "127.0.0.1:0", server)
 		config.KeepAliveTime, config.KeepAliveTimeout = 300*time.Millisecond, 300*time.Millisecond
 		conn := open(t, newLineClient(t, lineConfig{Config: config}), address)
-		if got := sayPatiently(t.Context(), conn); !got.Succeeded() {
+		if got := sayWithLongTimeout(t.Context(), conn); !got.Succeeded() {
 			t.Fatalf("got %+v", got)
 		}
 		server.vanish()
-		if got := sayPatiently(t.Context(), conn); got.Code != load.CodeUnavailable || !strings.Contains(got.Detail, "PING") {
+		if got := sayWithLongTimeout(t.Context(), conn); got.Code != load.CodeUnavailable || !strings.Contains(got.Detail, "PING") {
 			t.Errorf("from a server that has vanished: %+v", got)
 		}
-		if got := sayPatiently(t.Context(), conn); !got.Succeeded() {
+		if got := sayWithLongTimeout(t.Context(), conn); !got.Succeeded() {
 			t.Errorf("afterwards: %+v", got)
 		}
 	})
 }
 
-// sayPatiently has a timeout that is not what ends it.
-func sayPatiently(ctx context.Context, conn load.Conn) load.Response {
+// sayWithLongTimeout makes a call that the timeout does not end.
+func sayWithLongTimeout(ctx context.Context, conn load.Conn) load.Response {
 	return sayWithin(ctx, conn, "words", 10*time.Minute)
 }
 
-// TestSlowServerIsKept lets a server answer only after it was asked for signs of
-// life several times.
+// TestSlowServerIsKept: a server answers a call only after several PINGs.
 func TestSlowServerIsKept(t *testing.T) {
 	hanging, begun, release := hang()
 	defer release()
 	address := serve(t, "127.0.0.1:0", &lineServer{call: hanging})
 	conn := open(t, newLineClient(t, lineConfig{Config: Config{KeepAliveTime: 10 * time.Millisecond, KeepAliveTimeout: time.Minute}}), address)
 	ended := make(chan load.Response)
-	go func() { ended <- sayPatiently(t.Context(), conn) }()
+	go func() { ended <- sayWithLongTimeout(t.Context(), conn) }()
 	<-begun
 	for pings := 0; pings < 3; {
 		onLoop(conn, func() { pings = conn.current.session.(*lines).pings })
@@ -54,24 +53,23 @@ func TestSlowServerIsKept(t *testing.T) {
 	}
 }
 
-// Without calls, a server that says nothing is left in peace.
+// Without calls, a silent server gets no PING.
 func TestPingsOnlyForCalls(t *testing.T) {
 	hanging, begun, release := hang()
 	defer release()
 	conn := open(t, newLineClient(t, lineConfig{}), serve(t, "127.0.0.1:0", &lineServer{call: hanging}))
-	// look makes the link believe that nothing has come for long, and returns
-	// whether it has asked.
-	look := func() (asks bool) {
+	// check makes the link believe that it has read nothing for an hour, and returns whether it has sent a PING.
+	check := func() (pings bool) {
 		onLoop(conn, func() {
 			a := &conn.current.alive
-			a.heard = load.Now().Add(-time.Hour)
-			a.look()
-			asks = a.asking
+			a.lastRead = load.Now().Add(-time.Hour)
+			a.check()
+			pings = a.pinging
 		})
-		return asks
+		return pings
 	}
-	if look() {
-		t.Error("it asks without a call")
+	if check() {
+		t.Error("the link sends a PING without a call")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -80,8 +78,8 @@ func TestPingsOnlyForCalls(t *testing.T) {
 		say(ctx, conn, "words")
 	}()
 	<-begun
-	if !look() {
-		t.Error("it does not ask during a call")
+	if !check() {
+		t.Error("the link sends no PING during a call")
 	}
 	cancel()
 	<-ended

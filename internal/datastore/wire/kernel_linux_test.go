@@ -14,8 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// The kernel gives up a connection whose peer acknowledges nothing, as ClientV3
-// lets it.
+// The kernel gives up a connection whose peer acknowledges nothing. ClientV3 sets the same limit.
 func TestKernelLimitsSilence(t *testing.T) {
 	address := serve(t, "127.0.0.1:0", &lineServer{})
 	conn := open(t, newLineClient(t, lineConfig{Config: Config{KeepAliveTimeout: 7 * time.Second}}), address)
@@ -27,8 +26,7 @@ func TestKernelLimitsSilence(t *testing.T) {
 	})
 }
 
-// What TLS has encrypted and the kernel has not taken leaves when it takes more,
-// also if it is the very end of what there is to write.
+// Encrypted bytes that the kernel has not taken are sent when it takes more, even if they are the end of the output.
 func TestTheRestOfARecordLeaves(t *testing.T) {
 	lengths := make(chan int, 1)
 	address := serve(t, "127.0.0.1:0", &lineServer{secure: true, call: func(words string) string {
@@ -53,7 +51,7 @@ func TestTheRestOfARecordLeaves(t *testing.T) {
 	}
 }
 
-// A deadline is the kernel's: what passes before it is set makes no wait longer.
+// A deadline is absolute, in the kernel's clock: time that passes before it is set makes no wait longer.
 func TestTheTimerHasAbsoluteDeadlines(t *testing.T) {
 	polling, err := newPoller()
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Lane is what the lanes of all protocols have in common: the place of one client
-// on a connection, with at most one call. It belongs to the connection's loop.
+// Lane is the common part of the lanes of all protocols: the place of one client on a connection, with at most one
+// call. It belongs to the connection's loop.
 type Lane struct {
 	conn *Conn
 	call Call
-	// Link that carries the call; nil while the call waits for one.
+	// Link carries the call; nil while the call waits for a link.
 	Link  *Link
 	timer timer
-	// flying: a call has been sent and has not ended. serial counts the calls.
-	flying  bool
-	serial  uint64
-	timeout time.Duration
+	// inFlight: a call was begun and has not ended. serial counts the calls.
+	inFlight bool
+	serial   uint64
+	timeout  time.Duration
 }
 
-// Init makes the lane that of a call, on a connection.
+// Init sets the lane's connection and call.
 func (l *Lane) Init(c *Conn, call Call) {
 	l.conn, l.call = c, call
 	l.timer.lane = l
@@ -31,10 +31,10 @@ func (l *Lane) Init(c *Conn, call Call) {
 
 func (l *Lane) base() *Lane { return l }
 
-// Now is the clock when the loop last read something.
+// Now is when the loop last read the clock.
 func (l *Lane) Now() load.Instant { return l.conn.loop.now }
 
-// Soon lets the loop call f soon: a lane never ends in its own Send.
+// Soon posts f to the loop: a lane must not end within its own Send.
 func (l *Lane) Soon(f func()) { l.conn.loop.Post(f) }
 
 // Count counts a request of the call.
@@ -42,34 +42,34 @@ func (l *Lane) Count(rpc spec.RPC, phase results.Phase) { l.conn.loop.requests.A
 
 // Begin sends a call that ends within timeout.
 func (l *Lane) Begin(timeout time.Duration) {
-	l.flying, l.timeout = true, timeout
+	l.inFlight, l.timeout = true, timeout
 	l.serial++
 	l.conn.loop.wheel.start(&l.timer, l.Now().Add(timeout))
 	l.conn.submit(l.call)
 }
 
-// Again sends the call once more, as its next half.
+// Again sends the next part of the same request.
 func (l *Lane) Again() {
 	l.Link = nil
 	l.conn.submit(l.call)
 }
 
-// Finish says that the call has ended.
+// Finish must be called when the call has ended.
 func (l *Lane) Finish() {
 	l.conn.loop.wheel.stop(&l.timer)
-	l.Link, l.flying = nil, false
+	l.Link, l.inFlight = nil, false
 }
 
 // Abort implements load.Lane.
-func (l *Lane) Abort() { l.cancel(load.CodeCanceled, "the request was given up") }
+func (l *Lane) Abort() { l.cancel(load.CodeCanceled, "the request was canceled") }
 
-// expire ends a call whose time is over.
+// expire ends a call that has timed out.
 func (l *Lane) expire() {
 	l.cancel(load.CodeDeadlineExceeded, "no response came within "+l.timeout.Round(time.Millisecond).String())
 }
 
 func (l *Lane) cancel(code, detail string) {
-	if !l.flying {
+	if !l.inFlight {
 		return
 	}
 	if k := l.Link; k != nil {
@@ -90,7 +90,7 @@ type waiter struct {
 	phase results.Phase
 	req   *load.Request
 	resp  *load.Response
-	// The methods that are posted, so that posting allocates nothing.
+	// The functions that are posted. They are made once, so that posting allocates nothing.
 	send, abort func()
 }
 
@@ -102,7 +102,7 @@ func (c *Client) newWaiter() *waiter {
 	return w
 }
 
-// wait waits for the call to end, or for its loop.
+// wait waits until the call has ended, or its loop.
 func (w *waiter) wait(l *loop) {
 	select {
 	case <-w.done:
@@ -117,7 +117,7 @@ func (w *waiter) wait(l *loop) {
 	}
 }
 
-// do lets the calling goroutine wait for a call.
+// do sends a call and blocks until it has ended.
 func (c *Client) do(ctx context.Context, conn *Conn, req *load.Request, resp *load.Response) {
 	w, ok := c.waiters.Get().(*waiter)
 	if !ok {
@@ -128,8 +128,8 @@ func (c *Client) do(ctx context.Context, conn *Conn, req *load.Request, resp *lo
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		// The loop may come to the abort when the call has ended in another way:
-		// this waiter must not carry another call then.
+		// The call may end in another way before the loop handles the abort. So this waiter must not carry another
+		// call.
 		conn.loop.Post(w.abort)
 		w.wait(conn.loop)
 		return

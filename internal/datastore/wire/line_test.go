@@ -18,18 +18,17 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// The tests speak a protocol of lines, which has nothing but what this package has to
-// know of one. A client numbers its calls, and the answers come in any order:
+// The tests use a protocol of lines, with only the features that this package needs of a protocol. A client numbers its
+// calls, and the responses come in any order:
 //
 //	server  #hello           the greeting
 //	client  7 some words     a call
-//	server  7 some words     its answer, see appendAnswer
-//	client  ?                asks for a sign of life
-//	server  #whatever        means nothing
-//	server  #bye             answers what has been sent, and wants no more calls
+//	server  7 some words     its response, see appendAnswer
+//	client  ?                a PING
+//	server  #whatever        is ignored
+//	server  #bye             the server answers the calls it has, and takes no more
 //
-// What has to be known before calls go is asked by the call 0: its answer is the
-// server's name.
+// Call 0 asks for the server's name before other calls.
 const (
 	greetingLine = "#hello"
 	goodbyeLine  = "#bye"
@@ -37,8 +36,7 @@ const (
 	nameCall     = "name"
 )
 
-// appendAnswer appends what a server that is well answers to some words: the same
-// words, how many bytes they are, or many words.
+// appendAnswer appends a correct response to some words: the same words, their length in bytes, or many words.
 func appendAnswer(dst, words []byte) []byte {
 	switch {
 	case bytes.HasPrefix(words, []byte("count ")):
@@ -51,11 +49,10 @@ func appendAnswer(dst, words []byte) []byte {
 
 var largeAnswer = strings.Repeat("many words ", 5000)
 
-// lineConfig says how a client of the line protocol connects.
+// lineConfig configures a client of the line protocol.
 type lineConfig struct {
 	Config
-	// name is what servers have to be called; "" asks nobody. Who answers "later" is
-	// asked again.
+	// name is the expected name of servers; "" asks for none. If the server answers "later", the client asks again.
 	name string
 	// last is the number of a link's last call; 0 is no limit.
 	last uint64
@@ -81,21 +78,20 @@ type lines struct {
 	// name and last are those of lineConfig, and next is the number of the next call.
 	name       string
 	last, next uint64
-	// out is to be written, from written on. before is how much was written before it.
+	// out is the output, from written on. before is the length of the earlier output.
 	out             []byte
 	written, before int
-	// open are the calls that were sent, and waiting those that a greeting has to
-	// come for.
+	// open are the calls that were sent. waiting are those that wait for the greeting.
 	open, waiting    []*lineLane
 	greeted, closing bool
-	// question is that for the server's name; pause lies before the next.
+	// question is the state of the request for the server's name; pause is the pause before the next.
 	question question
 	pause    time.Duration
-	// pings is how often the server was asked for a sign of life.
+	// pings is how many PINGs were sent.
 	pings int
 }
 
-// question is how a question stands.
+// question is the state of a request.
 type question uint8
 
 const (
@@ -135,7 +131,7 @@ func (s *lines) act(line []byte) error {
 	return nil
 }
 
-// begin sends what has waited for the greeting.
+// begin sends the calls that waited for the greeting.
 func (s *lines) begin() {
 	if s.question == waits {
 		s.ask()
@@ -164,11 +160,11 @@ func (s *lines) answer(line []byte) error {
 			return nil
 		}
 	}
-	// The call was given up.
+	// The call was canceled.
 	return nil
 }
 
-// start sends a call, or lets it wait.
+// start sends a call, or queues it.
 func (s *lines) start(a *lineLane) {
 	if !s.greeted {
 		s.waiting = append(s.waiting, a)
@@ -184,7 +180,7 @@ func (s *lines) start(a *lineLane) {
 	a.Count(spec.RPCPut, a.phase)
 }
 
-// remove forgets a call, and says whether it was there.
+// remove removes a call, and returns whether it was there.
 func (s *lines) remove(a *lineLane) bool {
 	known := len(s.open) + len(s.waiting)
 	isIt := func(b *lineLane) bool { return a == b }
@@ -229,7 +225,7 @@ func (s *lines) ask() {
 	s.link.Count(spec.RPCRange, results.PhaseControl)
 }
 
-// introduced hears the answer to the question.
+// introduced handles the response with the server's name.
 func (s *lines) introduced(name string) {
 	if s.question = notAsked; name == "later" {
 		s.askLater()
@@ -308,9 +304,9 @@ type lineLane struct {
 	request  *load.Request
 	response *load.Response
 	number   uint64
-	// end is where its line ends in all that its session writes.
+	// end is the position of the end of its line in the session's whole output.
 	end int
-	// want is what has to be answered.
+	// want is the expected response.
 	words, want []byte
 }
 
@@ -347,7 +343,7 @@ func (a *lineLane) Cancel(code, detail string) bool {
 // Failed implements Call.
 func (a *lineLane) Failed(code, detail string) { a.over(code, detail) }
 
-// wrongAnswer is the code of a call that got one.
+// wrongAnswer is the code of a call with a wrong response.
 const wrongAnswer = "DataLoss"
 
 func (a *lineLane) answered(words []byte) {
@@ -367,12 +363,12 @@ func (a *lineLane) over(code, detail string) {
 	a.done()
 }
 
-// patience is how long a test waits for what should come soon.
-const patience = 10 * time.Second
+// maxWait is how long a test waits for something that should happen soon.
+const maxWait = 10 * time.Second
 
-// say makes a call and waits for its end.
+// say makes a call and waits until it has ended.
 func say(ctx context.Context, conn load.Conn, words string) load.Response {
-	return sayWithin(ctx, conn, words, patience)
+	return sayWithin(ctx, conn, words, maxWait)
 }
 
 func sayWithin(ctx context.Context, conn load.Conn, words string, timeout time.Duration) (response load.Response) {
@@ -390,7 +386,7 @@ func open(t *testing.T, c *Client, address string) *Conn {
 	return conn
 }
 
-// openOnAll opens as many connections as there are loops, one on each.
+// openOnAll opens one connection on each loop.
 func openOnAll(t *testing.T, c *Client, address string) []*Conn {
 	t.Helper()
 	conns := make([]*Conn, c.Loops())
@@ -404,7 +400,7 @@ func openOnAll(t *testing.T, c *Client, address string) []*Conn {
 	return conns
 }
 
-// onLoop calls f on a connection's loop and waits for its end.
+// onLoop calls f on a connection's loop and waits until it returns.
 func onLoop(conn *Conn, f func()) {
 	done := make(chan struct{})
 	conn.loop.Post(func() { f(); close(done) })
@@ -418,7 +414,7 @@ func awaitLoss(conn *Conn) {
 	}
 }
 
-// configs are the ways in which connections can be made.
+// configs are the variants of a connection.
 var configs = map[string]Config{
 	"epoll":        {},
 	"epoll TLS":    {TLS: wiretest.Trust("lines")},
@@ -427,7 +423,7 @@ var configs = map[string]Config{
 	"two loops":    {Loops: 2, TLS: wiretest.Trust("lines")},
 }
 
-// forAll runs a test in each way.
+// forAll runs a test with each variant.
 func forAll(t *testing.T, test func(t *testing.T, config Config)) {
 	for name, config := range configs {
 		t.Run(name, func(t *testing.T) { test(t, config) })

@@ -14,12 +14,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
 )
 
-// lineServer speaks the line protocol with as many clients as come.
+// lineServer is a server of the line protocol.
 type lineServer struct {
-	// secure servers speak TLS.
+	// secure servers use TLS.
 	secure bool
-	// call acts on a call, on a goroutine of its own, and returns the answer; "" is none.
-	// nil answers what appendAnswer says, in turn.
+	// call handles a call on its own goroutine, and returns the response; "" is none. If call is nil, appendAnswer
+	// makes the responses, in order.
 	call func(words string) string
 
 	address  string
@@ -34,15 +34,14 @@ type lineServer struct {
 type lineConn struct {
 	net.Conn
 	server *lineServer
-	// silent: it goes on taking bytes, and answers none, as if the server had lost its
-	// power behind something that is still there.
+	// silent: it still accepts bytes and answers nothing, as if the server had lost its power behind a proxy that is
+	// still up.
 	silent  atomic.Bool
 	writing sync.Mutex
 	out     []byte
 }
 
-// serve runs a server until the test ends, at an address that is free if it is
-// "127.0.0.1:0".
+// serve runs a server until the test ends. "127.0.0.1:0" selects a free port.
 func serve(t *testing.T, address string, s *lineServer) string {
 	t.Helper()
 	if err := s.listen(address); err != nil {
@@ -79,7 +78,7 @@ func (s *lineServer) accept(listener net.Listener) {
 	}
 }
 
-// each does something with all connections that live.
+// each calls f for all open connections.
 func (s *lineServer) each(f func(*lineConn)) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -94,10 +93,10 @@ func (s *lineServer) stop() {
 	s.each(func(c *lineConn) { _ = c.Close() })
 }
 
-// vanish makes the connections that there are say nothing any more.
+// vanish silences the existing connections.
 func (s *lineServer) vanish() { s.each(func(c *lineConn) { c.silent.Store(true) }) }
 
-// goodbye wants no more calls on the connections that there are.
+// goodbye closes the existing connections in an orderly way.
 func (s *lineServer) goodbye() { s.each(func(c *lineConn) { c.say(goodbyeLine) }) }
 
 func (c *lineConn) serve() {
@@ -146,7 +145,7 @@ func (c *lineConn) write(appendLine func([]byte) []byte) {
 	}
 }
 
-// hang returns what answers nothing until released, and hears of each call.
+// hang returns a call that answers nothing until released, and that reports each call.
 func hang() (call func(words string) string, begun <-chan string, release func()) {
 	began, over := make(chan string, 100), make(chan struct{})
 	return func(words string) string {
@@ -156,7 +155,7 @@ func hang() (call func(words string) string, begun <-chan string, release func()
 	}, began, sync.OnceFunc(func() { close(over) })
 }
 
-// inRounds is a server that answers so many calls together, the last one first.
+// inRounds is a server that answers this many calls together, the last one first.
 func inRounds(t *testing.T, calls int) string {
 	return wiretest.Accept(t, func(c net.Conn) {
 		_, err := io.WriteString(c, greetingLine+"\n")

@@ -19,25 +19,21 @@ type Link struct {
 	address string
 	socket  Socket
 	session Session
-	// attempt that has led to the link, as long as its server has something to say
-	// before calls go.
+	// attempt is the dial that made this link, until Session.Introduce has finished.
 	attempt *attempt
-	// partial is the beginning of a message of which more is to come.
+	// partial is the beginning of an incomplete message.
 	partial []byte
-	// dirty: it is on the loop's list of links that may have something to
-	// write, or to change.
+	// dirty: the link is on the loop's list of links that may have something to write, or to change.
 	dirty bool
-	// answered: a response has come, so that the server is not only pretending
-	// to be there.
+	// answered: a response has come, so the server is not only accepting connections.
 	answered bool
-	// stalled: there is more to write than the kernel takes now. The link is
-	// ready when it takes more, too.
+	// stalled: the kernel does not take all output now. The link becomes ready when it takes more, too.
 	stalled bool
 	closed  bool
 	alive   keepAlive
 }
 
-// newLink takes over a connection that has shaken hands.
+// newLink takes over a connection after its handshake.
 func newLink(c *Conn, d dialed) (*Link, error) {
 	k := &Link{conn: c, loop: c.loop, address: c.address}
 	s, err := c.loop.poller.adopt(d.tcp, k)
@@ -56,10 +52,10 @@ func newLink(c *Conn, d dialed) (*Link, error) {
 	return k, nil
 }
 
-// Session of the link.
+// Session is the protocol on this link.
 func (k *Link) Session() Session { return k.session }
 
-// Address is the host:port that the link leads to.
+// Address is the host:port of the link.
 func (k *Link) Address() string { return k.address }
 
 // Loop is the index of the link's loop.
@@ -68,30 +64,28 @@ func (k *Link) Loop() int { return k.loop.index }
 // Buffers are those of the link's loop.
 func (k *Link) Buffers() *buffer.Pool { return k.loop.pool }
 
-// Count counts a request of the session's own.
+// Count counts a request that the session itself sends.
 func (k *Link) Count(rpc spec.RPC, phase results.Phase) { k.loop.requests.Add(rpc, phase) }
 
-// Later lets the link's loop call f after a while.
+// Later posts f to the link's loop after this time.
 func (k *Link) Later(after time.Duration, f func()) {
 	time.AfterFunc(after, func() { k.loop.Post(f) })
 }
 
-// Answered says that an answer has come: the server is not only pretending to be
-// there.
+// Answered records that a response has come.
 func (k *Link) Answered() { k.answered = true }
 
-// Wanted says whether what the session asks before calls go still matters, and may
-// be asked.
+// Wanted returns whether Session.Introduce is still needed, and may send requests.
 func (k *Link) Wanted() bool {
 	return k.attempt != nil && k.conn.attempt == k.attempt && !k.closed && k.session.Open()
 }
 
-// Introduced hears what came of Session.Introduce: calls may go, or the error why
-// the link is of no use.
+// Introduced reports the result of Session.Introduce: nil if calls may be sent, or the error that makes the link
+// useless.
 func (k *Link) Introduced(err error) {
 	c, t := k.conn, k.attempt
 	if err != nil {
-		// The link is in the middle of something and is ended soon.
+		// The link is in use by the caller, so it is ended later.
 		c.loop.Post(func() { k.lose(err.Error()) })
 	}
 	if c.attempt != t {
@@ -106,7 +100,7 @@ func (k *Link) Introduced(err error) {
 	c.use(k)
 }
 
-// Touch lets the loop look after the link before it waits.
+// Touch makes the loop flush the link before it waits.
 func (k *Link) Touch() {
 	if !k.dirty {
 		k.dirty = true
@@ -114,22 +108,21 @@ func (k *Link) Touch() {
 	}
 }
 
-// Reads of a link until it is the next one's turn, and when it has broken. The
-// latter are more than a kernel keeps.
+// readsAtOnce bounds the reads of a link before the next link is served, and lastReads the reads of a broken link: more
+// than a kernel buffers.
 const (
 	readsAtOnce = 8
 	lastReads   = 1000
 )
 
-// serve acts on what there is to read. What is too much for now it leaves for the
-// loop's next turn.
+// serve reads and handles responses. If more than readsAtOnce reads are needed, the loop continues in its next
+// iteration.
 func (k *Link) serve() {
 	if k.closed {
 		return
 	}
 	k.Touch()
-	// A stalled link is ready again and again as long as it does not write: the
-	// loop would find no moment to flush.
+	// A stalled link that does not write would always be ready, and the loop would never flush.
 	if k.stalled && !k.tryWrite() {
 		return
 	}
@@ -142,8 +135,7 @@ func (k *Link) serve() {
 	}
 }
 
-// read reads so many times, or until there is no more to read for now. It says
-// whether there may be more.
+// read reads up to this many times, or until nothing is left. It returns whether more may be left.
 func (k *Link) read(times int) (more bool, err error) {
 	for range times {
 		buffer := k.loop.buffer
@@ -156,7 +148,7 @@ func (k *Link) read(times int) (more bool, err error) {
 			return false, err
 		}
 		k.loop.now = load.Now()
-		k.alive.heard = k.loop.now
+		k.alive.lastRead = k.loop.now
 		k.receive(buffer[:kept+n])
 		if k.closed || kept+n < len(buffer) && !k.socket.Buffers() {
 			return false, nil
@@ -168,7 +160,7 @@ func (k *Link) read(times int) (more bool, err error) {
 func (k *Link) receive(read []byte) {
 	consumed, err := k.session.Receive(read)
 	if err != nil {
-		// The server may still hear what it did.
+		// Send the session's output, such as a GOAWAY, so that the server learns the cause.
 		_ = k.write()
 		k.lose("the server broke the protocol: " + err.Error())
 		return
@@ -180,7 +172,7 @@ func (k *Link) receive(read []byte) {
 	k.keep(read[consumed:])
 }
 
-// keep keeps what is not a whole message yet.
+// keep buffers an incomplete message.
 func (k *Link) keep(rest []byte) {
 	if len(rest) == 0 {
 		k.loop.pool.Give(k.partial)
@@ -193,8 +185,7 @@ func (k *Link) keep(rest []byte) {
 	k.partial = append(k.partial[:0], rest...)
 }
 
-// flush writes what there is, and retires the link when it takes no more
-// calls.
+// flush writes the output, and retires the link once it takes no more calls.
 func (k *Link) flush() {
 	if k.closed {
 		return
@@ -212,19 +203,18 @@ func (k *Link) flush() {
 	}
 }
 
-// tryWrite writes what there is, and says whether the link is still there.
+// tryWrite writes the output, and returns whether the link is still open.
 func (k *Link) tryWrite() bool {
 	err := k.write()
 	if err != nil {
-		k.hearOut()
+		k.drainReads()
 		k.lose("the connection was lost: " + err.Error())
 	}
 	return err == nil
 }
 
-// hearOut acts on what came before the connection broke: calls that the server
-// has answered are answered, and it may have said why it closed.
-func (k *Link) hearOut() {
+// drainReads handles what came before the connection broke: responses, and perhaps the reason for the close.
+func (k *Link) drainReads() {
 	if k.closed {
 		return
 	}
@@ -254,8 +244,7 @@ func (k *Link) write() error {
 	return nil
 }
 
-// lose ends the link and the calls on it. Those that were never sent go to the
-// next link.
+// lose ends the link and the calls on it. Calls that were not sent go to the next link.
 func (k *Link) lose(why string) {
 	if k.closed {
 		return
@@ -283,8 +272,7 @@ func (k *Link) close() {
 	delete(k.conn.links, k)
 }
 
-// dialed is a connection that has shaken hands: over TCP, and over TLS if tls
-// is not nil.
+// dialed is a connection after its handshakes: TCP, and TLS if tls is not nil.
 type dialed struct {
 	tcp net.Conn
 	tls *tlsTransport

@@ -14,35 +14,32 @@ import (
 // never is later than every instant.
 const never load.Instant = math.MaxInt64
 
-// readBufferLen is how much a loop reads at once, in bytes: of one connection,
-// and of no more than a few frames.
+// readBufferLen is how much a loop reads at once, in bytes, from one connection.
 const readBufferLen = 128 << 10
 
-// MaxPartial is the longest beginning of a message that a link keeps, in bytes: what
-// is read next has to fit behind it. A session takes longer messages in parts.
-const MaxPartial = readBufferLen - sealedLen
+// MaxPartial is the longest incomplete message that a link keeps, in bytes: the next read must fit behind it. A session
+// takes longer messages in parts.
+const MaxPartial = readBufferLen - ciphertextLen
 
-// loop serves some of the connections. Its fields belong to its goroutine, but
-// for the posted ones.
+// loop serves some of the connections. Its fields belong to its goroutine, except for the posted functions.
 type loop struct {
 	poller poller
 	index  int
 	pool   *buffer.Pool
 	wheel  *wheel
-	// now is the clock when the loop last read something.
+	// now is when the loop last read the clock.
 	now load.Instant
-	// yielded is when the loop last let others run.
+	// yielded is when the loop last called the scheduler.
 	yielded load.Instant
 	ready   []*Link
-	// unread are the links that have been read enough for now. The next turn goes
-	// on with them.
+	// unread are links with more to read. The next iteration continues with them.
 	unread []*Link
 	// dirty are the links that may have something to write.
 	dirty  []*Link
 	buffer []byte
-	// sealed is where TLS reads what is encrypted; nil if there is none.
-	sealed []byte
-	closed bool
+	// ciphertext is the buffer for encrypted bytes; nil without TLS.
+	ciphertext []byte
+	closed     bool
 
 	alarmAt load.Instant
 	alarm   func()
@@ -69,7 +66,7 @@ func newLoop(p poller, index int) *loop {
 	return l
 }
 
-// Post implements load.Loop. What is posted to a closed loop is never called.
+// Post implements load.Loop. Functions that are posted to a closed loop are never called.
 func (l *loop) Post(f func()) {
 	l.posting.Lock()
 	defer l.posting.Unlock()
@@ -85,32 +82,29 @@ func (l *loop) Alarm(at load.Instant, f func()) { l.alarmAt, l.alarm = at, f }
 // Exact implements load.Loop.
 func (l *loop) Exact() bool { return l.poller.exact() }
 
-// turnsAtMost is after how many turns requests leave although each found
-// something to read: a server that always sends must not hold up the others. With
-// servers that are well it is two or three turns, and ten are rare.
-const turnsAtMost = 64
+// maxIterations bounds the iterations without a flush, so that a server that always sends cannot delay the requests to
+// others. Normally there are two or three, rarely ten.
+const maxIterations = 64
 
-// run turns until the loop is closed. Requests leave when a look at the
-// connections finds nothing to read, so that what becomes ready together
-// leaves together. They also leave when that moment does not come.
+// run runs until the loop is closed. It flushes when no connection has anything to read, so that requests that become
+// ready together leave together. It also flushes after maxIterations.
 func (l *loop) run() {
 	defer l.end()
-	for turns := 1; !l.closed; turns++ {
+	for iterations := 1; !l.closed; iterations++ {
 		l.ready = l.wait()
 		for _, k := range l.ready {
 			k.serve()
 		}
 		l.runPosted()
 		l.runTimers()
-		if len(l.ready) == 0 || len(l.unread) > 0 || turns >= turnsAtMost {
+		if len(l.ready) == 0 || len(l.unread) > 0 || iterations >= maxIterations {
 			l.flush()
-			turns = 0
+			iterations = 0
 		}
 	}
 }
 
-// end closes the poller, of which nobody that posts can be in the middle of
-// waking it.
+// end closes the poller. The lock ensures that no post is waking it at the same time.
 func (l *loop) end() {
 	l.posting.Lock()
 	defer l.posting.Unlock()
@@ -118,8 +112,7 @@ func (l *loop) end() {
 	close(l.done)
 }
 
-// wait returns the links that are ready. It waits for some unless there is
-// something else to do.
+// wait returns the ready links. It blocks only if there is nothing else to do.
 func (l *loop) wait() []*Link {
 	if len(l.dirty) > 0 || len(l.unread) > 0 {
 		ready := append(l.poller.wait(l.ready[:0], 0, 0), l.unread...)
@@ -140,13 +133,12 @@ func (l *loop) wait() []*Link {
 	return l.poller.wait(l.ready[:0], coarse, l.alarmAt)
 }
 
-// yieldEvery is half of how long Go's scheduler lets a goroutine run.
+// yieldEvery is half of the time slice that Go's scheduler gives a goroutine.
 const yieldEvery = 5 * time.Millisecond
 
-// yield lets the scheduler see that this goroutine does not hog its processor.
-// Else it takes that away in the middle of a wait, a hundred times a second, and
-// watches so closely in between that the watching takes a tenth of the process's
-// time. To yield before each wait would cost as much.
+// yield calls the scheduler now and then. Without that, the scheduler takes the processor away in the middle of a wait,
+// a hundred times a second, and monitors the goroutine at the cost of a tenth of the process's time. To yield before
+// each wait would cost as much.
 func (l *loop) yield() {
 	if l.now.Sub(l.yielded) >= yieldEvery {
 		l.yielded = l.now
@@ -175,8 +167,7 @@ func (l *loop) runPosted() {
 	l.spare = posted
 }
 
-// runTimers rings the alarm and expires requests. It reads the clock only when
-// something may be due.
+// runTimers calls the alarm and expires requests. It reads the clock only if something may be due.
 func (l *loop) runTimers() {
 	coarse, waiting := l.wheel.next()
 	if l.alarmAt == never && !waiting {
@@ -196,7 +187,7 @@ func (l *loop) runTimers() {
 }
 
 func (l *loop) flush() {
-	// Flushing may lose a link, whose clients then make others dirty.
+	// Flushing can lose a link, and its clients then make other links dirty.
 	for i := 0; i < len(l.dirty); i++ {
 		k := l.dirty[i]
 		k.dirty = false

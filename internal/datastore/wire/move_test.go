@@ -13,11 +13,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// halting forwards its first connections to a server, and leaves the later ones
-// without a word: their handshakes do not end.
+// halting forwards its first connections to a server, and never answers the later ones: their handshakes do not end.
 type halting struct {
 	address string
-	// forwarded and silent hear of each connection.
+	// forwarded and silent receive each connection.
 	forwarded, silent chan net.Conn
 }
 
@@ -52,8 +51,8 @@ func forward(to, from net.Conn) {
 	_, _ = io.Copy(to, from)
 }
 
-// TestMoveDuringADial moves a connection whose server has hung up and no longer
-// answers, while a call waits for the dial that goes on.
+// TestMoveDuringADial moves a connection whose server has closed and no longer answers, while a call waits for the dial
+// in progress.
 func TestMoveDuringADial(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", &lineServer{secure: true})
 	old := newHalting(t, server, 1)
@@ -72,8 +71,7 @@ func TestMoveDuringADial(t *testing.T) {
 	}
 }
 
-// TestMoveForgetsFailures moves a connection while its calls are refused because
-// the old address has failed.
+// TestMoveForgetsFailures moves a connection while its calls are refused because the old address has failed.
 func TestMoveForgetsFailures(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config) {
 		before := &lineServer{secure: config.TLS != nil}
@@ -96,7 +94,7 @@ func TestMoveForgetsFailures(t *testing.T) {
 	})
 }
 
-// A closed connection does not dial again because somebody moves it.
+// A move does not make a closed connection dial again.
 func TestMoveAfterClose(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", &lineServer{})
 	conn := open(t, newLineClient(t, lineConfig{}), server)
@@ -107,15 +105,15 @@ func TestMoveAfterClose(t *testing.T) {
 	}
 }
 
-// dialInBackground begins to connect and does not wait.
+// dialInBackground starts to connect and does not wait.
 func dialInBackground(c *Client, address string) *Conn {
 	conn := c.newConn(address, 0)
 	conn.loop.Post(conn.connect)
 	return conn
 }
 
-// TestDeadAddressKeepsNoOtherWaiting dials an address that does not answer as
-// often as may be at once, and then another one.
+// TestDeadAddressKeepsNoOtherWaiting makes dialsAtOnce dials of an address that does not answer, and then one of
+// another address.
 func TestDeadAddressKeepsNoOtherWaiting(t *testing.T) {
 	server := serve(t, "127.0.0.1:0", &lineServer{secure: true})
 	dead := newHalting(t, server, 0)
@@ -133,8 +131,8 @@ func TestDeadAddressKeepsNoOtherWaiting(t *testing.T) {
 	}
 }
 
-// TestQueueTakesNoTimeOfADial lets a dial wait for its turn until those before it
-// have failed twice over, which takes longer than it may itself.
+// TestQueueTakesNoTimeOfADial: a dial waits for its slot until two rounds of earlier dials have failed. That takes
+// longer than the timeout of one dial.
 func TestQueueTakesNoTimeOfADial(t *testing.T) {
 	t.Parallel()
 	server := serve(t, "127.0.0.1:0", &lineServer{secure: true})
@@ -154,11 +152,11 @@ func TestQueueTakesNoTimeOfADial(t *testing.T) {
 		}
 	}
 	if failed != 2*dialsAtOnce {
-		t.Errorf("%d dials have failed, want the %d to which nobody answered", failed, 2*dialsAtOnce)
+		t.Errorf("%d dials have failed, want the %d that were not answered", failed, 2*dialsAtOnce)
 	}
 }
 
-// newReviving says nothing on its first connections, and forwards the later ones.
+// newReviving does not answer its first connections, and forwards the later ones.
 func newReviving(t *testing.T, server string, silent int64) string {
 	t.Helper()
 	var seen atomic.Int64

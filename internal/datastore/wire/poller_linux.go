@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// eventsAtOnce is how many sockets one look at the kernel's list returns.
+// eventsAtOnce is how many events one epoll_wait returns.
 const eventsAtOnce = 512
 
 // Slots of the poller's own descriptors.
@@ -22,16 +22,16 @@ const (
 	timerSlot = -2
 )
 
-// epoll is the poller of Linux. Waiting holds a thread, which costs less than
-// parking a goroutine in the runtime's poller and being woken by it.
+// epoll is the poller of Linux. A wait blocks a thread. This costs less than parking a goroutine in the runtime's
+// poller and waking it.
 type epoll struct {
 	fd, wakeFD, timerFD int
-	// links by slot, which is what an event carries.
+	// links by slot. An event carries the slot.
 	links  []*Link
 	free   []int32
 	events [eventsAtOnce]unix.EpollEvent
 	clock  load.KernelClock
-	// armed is what the timer is set to.
+	// armed is the instant to which the timer is set.
 	armed load.Instant
 }
 
@@ -60,7 +60,7 @@ func (p *epoll) init() (err error) {
 	if err := p.control(unix.EPOLL_CTL_ADD, p.wakeFD, wakeSlot, unix.EPOLLIN); err != nil {
 		return err
 	}
-	// Told once of each expiry, nobody has to disarm the timer.
+	// Edge-triggered, so that an expired timer need not be disarmed.
 	return p.control(unix.EPOLL_CTL_ADD, p.timerFD, timerSlot, unix.EPOLLIN|unix.EPOLLET)
 }
 
@@ -68,8 +68,7 @@ func (p *epoll) control(op, fd int, slot int32, events uint32) error {
 	return unix.EpollCtl(p.fd, op, fd, &unix.EpollEvent{Events: events, Fd: slot})
 }
 
-// adopt makes a descriptor of its own of the connection and closes the rest of
-// it, so that the runtime's poller forgets it.
+// adopt duplicates the connection's descriptor and closes the connection, so that the runtime's poller forgets it.
 func (p *epoll) adopt(conn net.Conn, k *Link) (Socket, error) {
 	defer conn.Close()
 	fd, err := duplicate(conn)
@@ -139,8 +138,7 @@ func (p *epoll) wait(ready []*Link, coarse, exact load.Instant) []*Link {
 	return ready
 }
 
-// timeout returns the wait in milliseconds, -1 for ever, and sets the timer if
-// an exact instant comes before that.
+// timeout returns the wait in milliseconds, -1 without limit. It sets the timer if an exact instant comes earlier.
 func (p *epoll) timeout(coarse, exact load.Instant) int {
 	if coarse == 0 {
 		return 0
@@ -158,7 +156,7 @@ func (p *epoll) timeout(coarse, exact load.Instant) int {
 	return int(min(max(wait, 0), math.MaxInt32))
 }
 
-// arm sets the timer to an instant, unless it already is.
+// arm sets the timer to an instant, unless it is already set to it.
 func (p *epoll) arm(at load.Instant) {
 	if at != p.armed {
 		p.armed = at

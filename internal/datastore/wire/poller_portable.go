@@ -8,18 +8,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// portable is a poller on Go's own net, for systems without epoll: two
-// goroutines for each socket move bytes between it and memory.
+// portable is a poller on Go's net package, for systems without epoll: two goroutines for each socket move bytes
+// between it and memory.
 type portable struct {
-	waked chan struct{}
-	timer *time.Timer
+	wakeups chan struct{}
+	timer   *time.Timer
 
 	mutex sync.Mutex
 	ready []*Link
 }
 
 func newPortablePoller() poller {
-	return &portable{waked: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+	return &portable{wakeups: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 }
 
 func (p *portable) adopt(conn net.Conn, k *Link) (Socket, error) {
@@ -34,7 +34,7 @@ func (p *portable) wait(ready []*Link, coarse, exact load.Instant) []*Link {
 	if until := min(coarse, exact); until > 0 && !p.anyReady() {
 		p.timer.Reset(max(until.Sub(load.Now()), 0))
 		select {
-		case <-p.waked:
+		case <-p.wakeups:
 		case <-p.timer.C:
 		}
 	}
@@ -60,20 +60,19 @@ func (p *portable) notify(k *Link) {
 
 func (p *portable) wake() {
 	select {
-	case p.waked <- struct{}{}:
+	case p.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-// exact: Go's timers wait for whole milliseconds of the system.
+// exact: Go's timers have a resolution of about a millisecond.
 func (p *portable) exact() bool { return false }
 func (p *portable) close()      { p.timer.Stop() }
 
-// pipeLen is the most that a pipe holds in each direction, in bytes.
+// pipeLen is the most that a pipe buffers in each direction, in bytes.
 const pipeLen = 64 << 10
 
-// pipe is a socket of the portable poller: what has been read, and what is to
-// be written.
+// pipe is a socket of the portable poller, with a read buffer and a write buffer.
 type pipe struct {
 	poller *portable
 	conn   net.Conn
@@ -84,7 +83,7 @@ type pipe struct {
 	in, out []byte
 	err     error
 	closed  bool
-	// notifying: the loop wants to hear that it can write.
+	// notifying: the loop wants a notification when it can write.
 	notifying bool
 }
 
@@ -98,7 +97,7 @@ func (s *pipe) reader() {
 	}
 }
 
-// arrived keeps what was read once there is room, and says whether to go on.
+// arrived waits for room and buffers the bytes read. It returns whether to continue.
 func (s *pipe) arrived(b []byte, err error) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -128,8 +127,8 @@ func (s *pipe) writer() {
 	}
 }
 
-// toWrite waits for something to write and takes it, in exchange for the last
-// buffer. It returns nil when there is nothing more to come.
+// toWrite waits for bytes to write and takes them, in exchange for the last buffer. It returns nil when there is
+// nothing more to write.
 func (s *pipe) toWrite(spare []byte) []byte {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -181,7 +180,7 @@ func (s *pipe) NotifyWritable(on bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.notifying = on
-	// There may have come room since the loop found none.
+	// Room may have become free since the loop last tried.
 	if on && len(s.out) < pipeLen {
 		s.poller.notify(s.link)
 	}
@@ -190,7 +189,7 @@ func (s *pipe) NotifyWritable(on bool) {
 func (s *pipe) Buffers() bool { return true }
 func (s *pipe) Pending() bool { return false }
 
-// close lets what was written leave for a while, as a kernel would.
+// Close leaves a second for the written bytes to be sent, as a kernel would.
 func (s *pipe) Close() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

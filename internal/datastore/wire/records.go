@@ -6,30 +6,26 @@ import (
 	"net"
 )
 
-// Lengths in TLS's record layer, in bytes: of a record's header, and of the
-// longest record that a server may send.
+// Lengths in TLS's record layer, in bytes: of a record's header, and of the longest record that a server may send.
 const (
 	recordHeaderLen = 5
 	maxRecordLen    = 16<<10 + 2048
 )
 
-// records is what TLS reads from and writes to, a record at a time. During the
-// handshake the bytes come from the net.Conn, which blocks, and go there;
-// afterwards both are in memory, and reads fail for the moment if there is
-// nothing.
-type records struct {
+// recordConn is the net.Conn below TLS. It passes one record at a time. During the handshake it reads from and writes
+// to the blocking net.Conn. After it, both directions are buffers in memory, and a read of an empty buffer fails with
+// ErrNotReady.
+type recordConn struct {
 	net.Conn
 	socket Socket
-	// read are those that have been read, and left is how much of the first
-	// one TLS has not taken yet.
+	// read are the bytes read from the socket. left is how much of the first record TLS has not taken yet.
 	read   []byte
 	left   int
 	unsent []byte
 }
 
-// Read implements net.Conn. It never returns more than one record, so that TLS
-// has nothing left of another one when it has what it needs.
-func (w *records) Read(p []byte) (int, error) {
+// Read implements net.Conn. It never returns bytes of two records, so that TLS buffers no part of a later one.
+func (w *recordConn) Read(p []byte) (int, error) {
 	if w.left == 0 {
 		if err := w.begin(); err != nil {
 			return 0, err
@@ -41,8 +37,8 @@ func (w *records) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take reads some of the current record.
-func (w *records) take(p []byte) (int, error) {
+// take reads a part of the current record.
+func (w *recordConn) take(p []byte) (int, error) {
 	switch {
 	case len(w.read) > 0:
 		n := copy(p, w.read)
@@ -55,9 +51,9 @@ func (w *records) take(p []byte) (int, error) {
 	}
 }
 
-// begin goes on to the next record. During the handshake it waits for its
-// header and no longer: TLS knows by that what does not speak TLS.
-func (w *records) begin() error {
+// begin starts the next record. During the handshake it waits for the header only: a wrong header shows TLS that the
+// peer does not speak TLS.
+func (w *recordConn) begin() error {
 	if w.socket != nil {
 		if !w.hasRecord() {
 			return ErrNotReady
@@ -73,9 +69,9 @@ func (w *records) begin() error {
 	return nil
 }
 
-// hasRecord says whether there is a whole record, or one that is too long, which
-// is for TLS to refuse.
-func (w *records) hasRecord() bool {
+// hasRecord returns whether there is a whole record. It also returns true for one that is too long, so that TLS refuses
+// it.
+func (w *recordConn) hasRecord() bool {
 	if len(w.read) < recordHeaderLen {
 		return false
 	}
@@ -89,7 +85,7 @@ func recordLen(header []byte) int {
 }
 
 // Write implements net.Conn.
-func (w *records) Write(p []byte) (int, error) {
+func (w *recordConn) Write(p []byte) (int, error) {
 	if w.socket == nil {
 		return w.Conn.Write(p)
 	}

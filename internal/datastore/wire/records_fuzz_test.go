@@ -17,8 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
-// tape is a connection of the server's that is in memory once both have shaken
-// hands: it reads from in and writes to out.
+// tape is the server's connection. After the handshake it is in memory: it reads from in and writes to out.
 type tape struct {
 	net.Conn
 	recorded bool
@@ -39,8 +38,8 @@ func (c *tape) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// piecemeal is a socket that moves the bytes of input, and takes those of output, in
-// pieces of the given lengths, over and over; between two of them it is not ready.
+// piecemeal is a socket that moves its input and output in pieces of the given lengths, repeatedly. Between two pieces
+// it is not ready.
 type piecemeal struct {
 	input, output []byte
 	pieces        []byte
@@ -79,7 +78,7 @@ func (s *piecemeal) Close()              {}
 func (s *piecemeal) Buffers() bool       { return false }
 func (s *piecemeal) Pending() bool       { return false }
 
-// quickCertificate costs less to shake hands with than one that has an RSA key.
+// quickCertificate makes a cheaper handshake than a certificate with an RSA key.
 var quickCertificate = sync.OnceValue(func() tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -93,19 +92,19 @@ var quickCertificate = sync.OnceValue(func() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 })
 
-// shake shakes hands in this version of TLS, and puts the client's side onto a socket.
+// shake does a handshake in this version of TLS, and puts the client's side onto a socket.
 func shake(t *testing.T, version uint16, s Socket) (*tlsTransport, *tls.Conn, *tape) {
 	t.Helper()
 	near, far := net.Pipe()
 	recorded := &tape{Conn: far}
-	// Tickets would come when the client reads next, which it does from memory.
+	// Without tickets: they would arrive at the client's next read, which is from memory.
 	server := tls.Server(recorded, &tls.Config{
 		Certificates: []tls.Certificate{quickCertificate()}, SessionTicketsDisabled: true,
 		CurvePreferences: []tls.CurveID{tls.X25519},
 	})
 	shaken := make(chan error, 1)
 	go func() { shaken <- server.Handshake() }()
-	client := &tlsTransport{records: &records{Conn: near}}
+	client := &tlsTransport{records: &recordConn{Conn: near}}
 	client.conn = tls.Client(client.records, &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
 	if err := errors.Join(client.conn.Handshake(), <-shaken); err != nil {
 		t.Fatal(err)
@@ -114,9 +113,8 @@ func shake(t *testing.T, version uint16, s Socket) (*tlsTransport, *tls.Conn, *t
 	return client.attach(s, &loop{pool: &buffer.Pool{}}), server, recorded
 }
 
-// FuzzRecords sends bytes both ways over TLS in records and pieces of any lengths,
-// and damages a byte on the way to the client, or none. What arrives is what was
-// sent; of what is damaged, a beginning of it.
+// FuzzRecords sends bytes both ways over TLS, in records and pieces of any lengths, and damages one byte on the way to
+// the client, or none. The bytes that arrive must be the bytes sent; after damage, a prefix of them.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte("a few words"), []byte{3, 0, 200}, []byte{1, 9}, uint32(0), true)
 	f.Add(bytes.Repeat([]byte("many words "), 9000), []byte{255}, []byte{255, 0}, uint32(0), false)
@@ -156,7 +154,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// sendRecords writes in pieces of these lengths, each of which is a record or more.
+// sendRecords writes in pieces of these lengths, each in one record or more.
 func sendRecords(t *testing.T, server *tls.Conn, plain, lengths []byte) {
 	t.Helper()
 	for i := 0; len(plain) > 0; i++ {
@@ -172,7 +170,7 @@ func sendRecords(t *testing.T, server *tls.Conn, plain, lengths []byte) {
 	}
 }
 
-// errHalf: TLS keeps what it has got of a record, in memory that nobody counts.
+// errHalf: TLS must not be given a part of a record, because it would keep that in memory of its own.
 var errHalf = errors.New("TLS was given a part of a record")
 
 // drainRecords reads until nothing more comes.
@@ -192,7 +190,7 @@ func drainRecords(client *tlsTransport, s *piecemeal) (got []byte, err error) {
 	}
 }
 
-// answerRecords has the client send what the server must read.
+// answerRecords makes the client send bytes, and the server read them.
 func answerRecords(t *testing.T, client *tlsTransport, s *piecemeal, server *tls.Conn, recorded *tape, plain []byte) {
 	t.Helper()
 	for rest := plain; len(rest) > 0 || client.Pending(); {

@@ -12,10 +12,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// Tests with sockets that do on purpose what others do by chance.
+// Tests with sockets that force rare cases.
 
-// chatter is a socket whose server never stops sending lines that mean nothing,
-// so many at once.
+// chatter is a socket whose server never stops sending lines without meaning, this many at a time.
 type chatter struct {
 	Socket
 	quiet *atomic.Bool
@@ -33,7 +32,7 @@ func (c *chatter) Read(p []byte) (int, error) {
 	return len(whole), nil
 }
 
-// Buffers: what comes as fast as it is read never ends.
+// Buffers: the input that arrives as fast as it is read never ends.
 func (c *chatter) Buffers() bool { return !c.quiet.Load() && c.lines > 1 || c.Socket.Buffers() }
 
 // eager is a poller with a link that is always ready.
@@ -50,9 +49,8 @@ func (e *eager) wait(ready []*Link, coarse, exact load.Instant) []*Link {
 	return append(e.poller.wait(ready, 0, 0), e.link)
 }
 
-// A server that always sends holds up neither the requests of others nor those of
-// its own connection.
-func TestNobodyIsStarved(t *testing.T) {
+// A server that always sends delays neither the requests of other connections nor those of its own connection.
+func TestNoConnectionIsStarved(t *testing.T) {
 	for name, lines := range map[string]int{"much": 1 << 20, "often": 1} {
 		t.Run(name, func(t *testing.T) {
 			forAll(t, func(t *testing.T, config Config) { starve(t, config, lines) })
@@ -80,7 +78,7 @@ func starve(t *testing.T, config Config, lines int) {
 	}
 }
 
-// closing is a socket whose server has sent its last words and is gone.
+// closing is a socket whose server has sent its last bytes and has closed the connection.
 type closing struct {
 	Socket
 	words string
@@ -97,9 +95,8 @@ func (c *closing) Read(p []byte) (int, error) {
 
 func (*closing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// What a server has said counts, also if the client finds out by writing that it
-// is gone.
-func TestLastWordsAreHeard(t *testing.T) {
+// Bytes that a server sent before it closed are handled, even if the client notices the close by a failed write.
+func TestResponsesBeforeACloseCount(t *testing.T) {
 	conn := open(t, newLineClient(t, lineConfig{}), wiretest.Accept(t, func(c net.Conn) {
 		_, _ = io.WriteString(c, greetingLine+"\n")
 		_, _ = io.Copy(io.Discard, c)
@@ -109,7 +106,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 		team.left = 1
 		team.send(&team.members[0])
 	})
-	// The second post comes after the flush that the first one has caused.
+	// The second post runs after the flush that follows the first one.
 	onLoop(conn, func() {})
 	onLoop(conn, func() {
 		k := conn.current

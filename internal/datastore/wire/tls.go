@@ -6,44 +6,43 @@ import (
 	"slices"
 )
 
-// tlsTransport is a socket that speaks TLS over another one. It reads as much as
-// there is into a buffer of the loop's and hands TLS one whole record at a time:
-// TLS allocates for each read, and keeps what it has read of a record.
+// tlsTransport is a socket that speaks TLS over another one. It reads all available bytes into a buffer of the loop and
+// gives TLS one whole record at a time. Otherwise TLS would allocate for each read and buffer incomplete records
+// itself.
 type tlsTransport struct {
 	Socket
 	conn    *tls.Conn
-	records *records
+	records *recordConn
 	loop    *loop
 	// full: the last read has filled its buffer.
 	full bool
-	// failed is why there will be nothing more to read.
+	// failed is the error that ended reading.
 	failed error
 }
 
-// sealedLen is how many encrypted bytes are read at once. They always fit, once
-// decrypted, into what a loop reads into.
-const sealedLen = readBufferLen / 2
+// ciphertextLen is how many encrypted bytes are read at once. Decrypted, they always fit into the loop's read buffer.
+const ciphertextLen = readBufferLen / 2
 
-// attach moves the connection, whose handshake is over, onto a socket of a loop.
+// attach moves the connection to a socket of a loop, after its handshake.
 func (t *tlsTransport) attach(s Socket, l *loop) *tlsTransport {
-	if l.sealed == nil {
-		l.sealed = make([]byte, sealedLen)
+	if l.ciphertext == nil {
+		l.ciphertext = make([]byte, ciphertextLen)
 	}
 	t.Socket, t.loop = s, l
 	t.records.socket, t.records.read = s, nil
 	return t
 }
 
-// read returns what could be decrypted.
+// Read returns decrypted bytes.
 func (t *tlsTransport) Read(p []byte) (int, error) {
 	for t.failed == nil {
-		kept := copy(t.loop.sealed, t.records.read)
-		n, err := t.Socket.Read(t.loop.sealed[kept:])
+		kept := copy(t.loop.ciphertext, t.records.read)
+		n, err := t.Socket.Read(t.loop.ciphertext[kept:])
 		if err != nil {
 			return 0, err
 		}
-		t.full = kept+n == sealedLen
-		n = t.open(p, t.loop.sealed[:kept+n])
+		t.full = kept+n == ciphertextLen
+		n = t.decrypt(p, t.loop.ciphertext[:kept+n])
 		if n > 0 {
 			return n, nil
 		}
@@ -51,14 +50,14 @@ func (t *tlsTransport) Read(p []byte) (int, error) {
 	return 0, t.failed
 }
 
-// open decrypts whole records and keeps the rest.
-func (t *tlsTransport) open(p, sealed []byte) (n int) {
+// decrypt decrypts whole records and keeps the rest.
+func (t *tlsTransport) decrypt(p, ciphertext []byte) (n int) {
 	kept := t.records.read
-	t.records.read = sealed
+	t.records.read = ciphertext
 	for t.failed == nil && t.records.hasRecord() {
 		m, err := t.conn.Read(p[n:])
 		n += m
-		// A record without data for who reads leaves TLS waiting for the next.
+		// A record without application data makes TLS ask for the next record.
 		if err != nil && !errors.Is(err, ErrNotReady) {
 			t.failed = err
 		}
@@ -67,8 +66,7 @@ func (t *tlsTransport) open(p, sealed []byte) (n int) {
 	return n
 }
 
-// keep copies what is left of records into a buffer of its own: the one where
-// such bytes were kept before, if there is one.
+// keep copies incomplete records into a buffer of their own: the existing one, if there is one.
 func (t *tlsTransport) keep(kept, rest []byte) []byte {
 	if len(rest) == 0 {
 		t.loop.pool.Give(kept)
@@ -80,7 +78,7 @@ func (t *tlsTransport) keep(kept, rest []byte) []byte {
 	return append(kept[:0], rest...)
 }
 
-// write encrypts all of p, unless the last write has not left yet.
+// Write encrypts and writes p, unless the last write is still pending.
 func (t *tlsTransport) Write(p []byte) (int, error) {
 	if err := t.flush(); err != nil {
 		return 0, err
@@ -92,7 +90,7 @@ func (t *tlsTransport) Write(p []byte) (int, error) {
 		return 0, nil
 	}
 	t.records.unsent = t.loop.pool.Take()
-	// A record's worth at a time, so that what waits here stays small.
+	// A few records at a time, so that the pending bytes stay few.
 	n, err := t.conn.Write(p[:min(len(p), maxPlain)])
 	if err == nil {
 		err = t.flush()
@@ -103,7 +101,7 @@ func (t *tlsTransport) Write(p []byte) (int, error) {
 // maxPlain is how much is encrypted at once, in bytes.
 const maxPlain = 32 << 10
 
-// flush writes what it can of what is encrypted.
+// flush writes as many encrypted bytes as it can.
 func (t *tlsTransport) flush() error {
 	for sent := 0; t.records.unsent != nil; {
 		if sent == len(t.records.unsent) {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitSilence lets the kernel give a connection up on which nothing is
-// acknowledged for this long, as ClientV3 does by the same two durations.
-func limitSilence(tcp net.Conn, limit time.Duration) error {
+// setUserTimeout makes the kernel give up a connection on which nothing is acknowledged for this long. ClientV3 sets
+// the same limit.
+func setUserTimeout(tcp net.Conn, limit time.Duration) error {
 	sys, ok := tcp.(syscall.Conn)
 	if !ok {
 		return nil

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// limitSilence leaves it to PING to notice that a server has vanished.
-func limitSilence(net.Conn, time.Duration) error { return nil }
+// setUserTimeout does nothing: PING detects a vanished server.
+func setUserTimeout(net.Conn, time.Duration) error { return nil }

@@ -7,15 +7,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// tick is the resolution of timeouts: a request times out up to two ticks
-// late, never early.
+// tick is the resolution of timeouts: a request times out up to two ticks late, never early.
 const tick = 4 * time.Millisecond
 
-// wheelSlots is a power of two. What is due after more than a turn of the wheel,
-// 8 s, stays in its slot for several turns.
+// wheelSlots is a power of two. A timer that is due after more than one revolution, 8 s, stays in its slot for several
+// revolutions.
 const wheelSlots = 2048
 
-// timer is a lane's place in the wheel. Its zero value is in none.
+// timer is a lane's entry in the wheel. The zero value is not in the wheel.
 type timer struct {
 	next, previous *timer
 	// due is the tick in which the timer expires.
@@ -23,8 +22,7 @@ type timer struct {
 	lane *Lane
 }
 
-// wheel holds the timeouts of a loop. Starting and stopping one costs the same
-// whatever their number.
+// wheel is a timer wheel for the timeouts of a loop. Starting and stopping a timer takes constant time.
 type wheel struct {
 	slots [wheelSlots]timer
 	// used has a bit for each slot that may hold timers.
@@ -44,7 +42,7 @@ func newWheel(now load.Instant) *wheel {
 
 func tickOf(i load.Instant) int64 { return int64(i) / int64(tick) }
 
-// start lets a timer expire at an instant, or up to two ticks after.
+// start sets a timer to expire at an instant, or up to two ticks later.
 func (w *wheel) start(t *timer, at load.Instant) {
 	t.due = max(tickOf(at), w.past) + 1
 	n := t.due % wheelSlots
@@ -54,7 +52,7 @@ func (w *wheel) start(t *timer, at load.Instant) {
 	w.used[n/64] |= 1 << (n % 64)
 }
 
-// stop takes a timer out, if it is in.
+// stop removes a timer, if it is in the wheel.
 func (w *wheel) stop(t *timer) {
 	if t.next == nil {
 		return
@@ -63,8 +61,7 @@ func (w *wheel) stop(t *timer) {
 	t.next, t.previous = nil, nil
 }
 
-// advance takes out the timers that are due and calls expire for each. It may
-// start and stop others.
+// advance removes the timers that are due and calls expire for each. expire may start and stop others.
 func (w *wheel) advance(now load.Instant, expire func(*Lane)) {
 	current := tickOf(now)
 	for first := max(w.past+1, current-wheelSlots+1); first <= current; first++ {
@@ -85,7 +82,7 @@ func (w *wheel) expireSlot(n, current int64, expire func(*Lane)) {
 		}
 		w.stop(t)
 		expire(t.lane)
-		// Expiring may have changed the list.
+		// expire may have changed the list.
 		t = s.next
 	}
 	if s.next == s {

@@ -8,15 +8,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// newTestLane returns a lane of no connection.
+// newTestLane returns a lane without a connection.
 func newTestLane() *Lane {
 	a := &Lane{}
 	a.Init(nil, nil)
 	return a
 }
 
-// TestWheelAgainstOracle starts, stops and expires timers at random, and
-// compares with their deadlines in a map.
+// TestWheelAgainstOracle starts, stops and expires timers at random, and compares with their deadlines in a map.
 func TestWheelAgainstOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	now := load.Instant(12345678)
@@ -54,7 +53,7 @@ func TestWheelAgainstOracle(t *testing.T) {
 	}
 }
 
-// checkNext checks that nobody who sleeps until next oversleeps.
+// checkNext checks that no timer is due before next.
 func checkNext(t *testing.T, w *wheel, due map[*Lane]load.Instant) {
 	t.Helper()
 	next, ok := w.next()

@@ -15,13 +15,13 @@ const (
 	mostBytes = 128 << 10
 	// opBytes is an upper bound of what an operation has beside its path.
 	opBytes = 64
-	// mostListed children of a node are listed at once; their names fit into a frame.
+	// mostListed is the most children of a znode that are listed at once; their names fit into a frame.
 	mostListed = 2 * perFolder
 )
 
 // notOwned is the error of a run whose marker is gone.
 func (d *Driver) notOwned() error {
-	return load.Errorf(results.FailurePrefixNotEmpty, "the run no longer owns the prefix %s: its marker %s was deleted by somebody", d.plan.Prefix, d.tree.marker())
+	return load.Errorf(results.FailurePrefixNotEmpty, "the run no longer owns the prefix %s: its marker %s was deleted", d.plan.Prefix, d.tree.marker())
 }
 
 // batch is how many operations a transaction may have.

@@ -11,8 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Claim implements load.Driver. Each pod tries the same transaction, which makes the
-// root: one wins, the others join. A znode that was just created has no children.
+// Claim implements load.Driver. Each pod tries the same transaction, which creates the root: one pod wins, the others
+// join. A znode that was just created has no children.
 func (d *Driver) Claim(ctx context.Context) error {
 	return settled(ctx, d.claim(ctx), d.addresses())
 }
@@ -47,7 +47,7 @@ func (d *Driver) makeOuter(ctx context.Context) error {
 		}
 		_, err = ask(ctx, d, func(s *session) (string, error) { return s.Create(path, nil, 0, everybody) })
 		if err == zk.ErrNodeExists {
-			// Another run may have made it just now.
+			// Another run may have created it just now.
 			_, err = d.checkOuter(ctx, path)
 		}
 		if err != nil {
@@ -64,7 +64,7 @@ func (d *Driver) checkOuter(ctx context.Context, path string) (exists bool, err 
 		return true, nil
 	case owned:
 		return true, load.Errorf(results.FailurePrefixNotEmpty,
-			"the prefix %s lies within %s, which belongs to the run %q. Wait until that has ended and its znodes are deleted, or choose another target.keyPrefix",
+			"the prefix %s lies within %s, which belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another target.keyPrefix",
 			d.plan.Prefix, path, owner)
 	}
 	return found.exists, err
@@ -92,7 +92,7 @@ func (d *Driver) takeRoot(ctx context.Context) error {
 	return d.foreign(ctx)
 }
 
-// foreign is the error of a root that is not this run's.
+// foreign is the error of a root that belongs to another run or to no run.
 func (d *Driver) foreign(ctx context.Context) error {
 	root, err := d.read(ctx, d.tree.root)
 	if err != nil {
@@ -100,10 +100,10 @@ func (d *Driver) foreign(ctx context.Context) error {
 	}
 	if owner, owned := strings.CutPrefix(root.data, ownedBy); owned {
 		return load.Errorf(results.FailurePrefixNotEmpty,
-			"the znode %s of the prefix belongs to the run %q. Wait until that has ended and its znodes are deleted, or choose another target.keyPrefix", d.tree.root, owner)
+			"the znode %s of the prefix belongs to the run %q. Wait until that run has ended and its znodes are deleted, or choose another target.keyPrefix", d.tree.root, owner)
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"the znode %s of the prefix is there already, with %s; it was left alone. Choose another target.keyPrefix, or delete it if it is not needed",
+		"the znode %s of the prefix exists already, with %s; it was left alone. Choose another target.keyPrefix, or delete it if it is not needed",
 		d.tree.root, d.someChildren(ctx, d.tree.root, root))
 }
 

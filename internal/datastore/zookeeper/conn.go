@@ -11,9 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// operations has, for each operation that the driver knows, the function that prepares a
-// call of go-zookeeper. The prepared call does not refer to the request's bytes, because
-// it can outlive the request.
+// operations has, for each operation that the driver knows, the function that prepares a call of go-zookeeper. The
+// prepared call does not refer to the request's bytes, because it can outlive the request.
 var operations = map[spec.Operation]func(*conn, *load.Request) (call func() error){
 	spec.OperationPut: create,
 }
@@ -24,8 +23,8 @@ type conn struct {
 	tree    tree
 }
 
-// Do implements load.Conn. go-zookeeper's calls have neither a context nor a time-out: a
-// call that is given up goes on, and its response is ignored.
+// Do implements load.Conn. go-zookeeper's calls have neither a context nor a timeout: after a timeout the call
+// continues, and its response is ignored.
 func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	known := operations[req.Operation]
 	if known == nil {
@@ -71,7 +70,7 @@ func (c *conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 	}
 }
 
-// create creates the znode of a key. It fails if there is one.
+// create creates the znode of a key. It fails if the znode exists.
 func create(c *conn, req *load.Request) func() error {
 	path, value := c.tree.path(req.Key), bytes.Clone(req.Value)
 	return func() error {
@@ -80,5 +79,5 @@ func create(c *conn, req *load.Request) func() error {
 	}
 }
 
-// everybody is the ACL of a run's znodes: the driver has no users.
+// everybody is the ACL of a run's znodes: the driver does not authenticate.
 var everybody = zk.WorldACL(zk.PermAll)

@@ -41,8 +41,8 @@ func (d *Driver) controlSession(ctx context.Context) (*session, error) {
 // errNoAnswer: a server did not respond in time. Another one may.
 var errNoAnswer = errors.New("the server does not answer")
 
-// giveUp ends a control session whose server does not answer.
-func (d *Driver) giveUp(s *session) {
+// dropControl ends a control session whose server does not answer.
+func (d *Driver) dropControl(s *session) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.control == s {
@@ -54,9 +54,8 @@ func (d *Driver) giveUp(s *session) {
 // answerTimeout bounds one request.
 const answerTimeout = 5 * time.Second
 
-// ask sends a request over the control session. It repeats the request if the error is
-// temporary: each of the driver's requests can be repeated safely. A request that is given
-// up goes on, and its response is ignored.
+// ask sends a request over the control session. It repeats the request if the error is temporary: each of the driver's
+// requests can be repeated safely. After a timeout the request continues, and its response is ignored.
 func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, error)) (answer T, err error) {
 	type answered struct {
 		answer T
@@ -78,7 +77,7 @@ func ask[T any](ctx context.Context, d *Driver, question func(*session) (T, erro
 			answer = a.answer
 			return a.err
 		case <-time.After(answerTimeout):
-			d.giveUp(s)
+			d.dropControl(s)
 			return errNoAnswer
 		case <-ctx.Done():
 			return ctx.Err()

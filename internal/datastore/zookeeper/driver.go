@@ -26,7 +26,7 @@ type Driver struct {
 	// control carries claims, deletions and checks. load has the sessions of the load.
 	control *session
 	load    []*session
-	// lost is how many control sessions were given up.
+	// lost is how many control sessions were dropped.
 	lost int
 }
 

@@ -23,7 +23,7 @@ const (
 	ownPrefix = "etcdbench/11111111/"
 )
 
-// planFor is a small plan for a target; changes are applied to it.
+// planFor is a small plan for a target. It applies the changes to the plan.
 func planFor(endpoints []string, changes ...func(*plan.Plan)) plan.Plan {
 	p := plan.Plan{
 		Version: plan.Version, RunUID: ownUID, Name: "test/run", TimeoutSeconds: 120,
@@ -54,7 +54,7 @@ func TestAnUnknownOperationFails(t *testing.T) {
 	}
 }
 
-// Each key has a node of its own, in a folder that is made beforehand.
+// Each key has its own znode, in a folder that is created beforehand.
 func TestKeysAreSpreadOverFolders(t *testing.T) {
 	for name, tc := range map[string]struct {
 		count, requests int64
@@ -139,7 +139,7 @@ func TestErrorsHaveTheNamesOfOtherStores(t *testing.T) {
 	}
 }
 
-// What a broken server sends must not reach a decoder that trusts it.
+// Impossible lengths of a broken server must not reach go-zookeeper's decoder, which trusts them.
 func TestResponsesOfImpossibleLengthsEndTheConnection(t *testing.T) {
 	frame := func(length uint32, body int) []byte {
 		return append(binary.BigEndian.AppendUint32(nil, length), make([]byte, body)...)

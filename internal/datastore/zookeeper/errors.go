@@ -51,7 +51,7 @@ func passes(err error) bool {
 	return reach.Passes(err) || errors.Is(err, errNotServing) || errors.Is(err, errHungUp) || errors.Is(err, errNoAnswer) || codeOf(err) == load.CodeUnavailable
 }
 
-// settled is what a method of the driver returns for an error: why ctx ended if it has.
+// settled is the error that a method of the driver returns: the reason why ctx ended, if it has.
 func settled(ctx context.Context, err error, addresses string) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -59,7 +59,7 @@ func settled(ctx context.Context, err error, addresses string) error {
 	return explain(err, addresses)
 }
 
-// explain turns an error into a reason and a message for people.
+// explain adds a reason and advice to an error of an address.
 func explain(err error, endpoint string) error {
 	return reach.Explain(err, endpoint, ofServers, func(err error) (results.FailureReason, string) {
 		return reach.Network("ZooKeeper", err)
@@ -72,11 +72,11 @@ func ofServers(err error) (results.FailureReason, string) {
 	case errors.Is(err, errNotServing):
 		return results.FailureNoQuorum, "has no quorum and refuses requests: a majority of the servers is not up, or they do not reach each other"
 	case errors.Is(err, errNotZooKeeper):
-		return results.FailureTargetUnhealthy, "does not answer the command srvr as ZooKeeper does; look whether it is ZooKeeper, and serves clients without TLS on this port"
+		return results.FailureTargetUnhealthy, "does not answer the command srvr as ZooKeeper does; check that it is ZooKeeper, and that it serves clients without TLS on this port"
 	case errors.Is(err, errHungUp):
 		return results.FailureTargetUnhealthy, "closes a new connection without a response, as ZooKeeper does with a client address that has maxClientCnxns connections already (all clients behind that address add up); lower load.connections, or raise maxClientCnxns in zoo.cfg. A server without a quorum does so too"
 	case errors.Is(err, zk.ErrNoAuth):
-		return results.FailureTargetUnhealthy, "refuses by its ACLs; the run needs a prefix in which everybody may create and delete: choose another target.keyPrefix"
+		return results.FailureTargetUnhealthy, "refuses because of its ACLs; the run needs a prefix in which every client may create and delete: choose another target.keyPrefix"
 	}
 	return "", ""
 }

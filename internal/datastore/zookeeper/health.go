@@ -22,7 +22,7 @@ var (
 	errNotZooKeeper = errors.New("found no ZooKeeper version in the answer")
 )
 
-// health is what a server says of itself.
+// health is a server's report of itself.
 type health struct {
 	version string
 	// leads: it is the leader of an ensemble, or a standalone server.
@@ -95,8 +95,8 @@ func command(ctx context.Context, endpoint, name string) (string, error) {
 // adminPort is the default port of AdminServer.
 const adminPort = "8080"
 
-// mostConnections returns a server's maxClientCnxns: how many connections it takes from
-// one address. 0 is no limit; known is false if the server does not tell.
+// mostConnections returns a server's maxClientCnxns: how many connections it accepts from one address. 0 is no limit;
+// known is false if the server does not report it.
 func (d *Driver) mostConnections(ctx context.Context, endpoint string) (most int, known bool) {
 	answer, err := command(ctx, endpoint, "conf")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func TestClaimsLeaveWhatIsAnothers(t *testing.T) {
+func TestClaimsLeaveForeignZnodesAlone(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
 	client := zookeepertest.Client(t, server.Endpoint())
@@ -25,10 +25,10 @@ func TestClaimsLeaveWhatIsAnothers(t *testing.T) {
 		before bool
 		words  []string
 	}{
-		"a node that is there":   {"foreign/", false, []string{"/foreign", "thing"}},
-		"another run's":          {"bench/", true, []string{otherUID}},
-		"within another run's":   {"bench/inside/deep/", true, []string{"lies within /bench", otherUID}},
-		"the same, written else": {"/bench/", true, []string{otherUID}},
+		"a node that is there":                  {"foreign/", false, []string{"/foreign", "thing"}},
+		"another run's":                         {"bench/", true, []string{otherUID}},
+		"within another run's":                  {"bench/inside/deep/", true, []string{"lies within /bench", otherUID}},
+		"the same path, written in another way": {"/bench/", true, []string{otherUID}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.before {
@@ -52,7 +52,7 @@ func TestClaimsLeaveWhatIsAnothers(t *testing.T) {
 	}
 }
 
-// A pod may claim, join and release as often as answers are lost.
+// A pod may claim, join and release repeatedly, because responses can be lost.
 func TestClaimsMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
@@ -77,14 +77,14 @@ func TestClaimsMayBeRepeated(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := first.Release(bounded(t)); err != nil {
-		t.Errorf("once more: %v", err)
+		t.Errorf("the second release: %v", err)
 	}
 	if exists, _, err := zookeepertest.Client(t, server.Endpoint()).Exists("/etcdbench/11111111"); exists || err != nil {
 		t.Errorf("the root exists: %v, %v", exists, err)
 	}
 }
 
-// fill claims with so many pods, of which each writes, and none releases.
+// fill claims with this many pods. Each of them writes, and none releases.
 func fill(t *testing.T, p plan.Plan) {
 	t.Helper()
 	keys := p.Run.KeyWriter()
@@ -126,8 +126,8 @@ func TestCleanDeletesWhatDeadPodsLeft(t *testing.T) {
 	}
 }
 
-// What the run did not make stays, with the nodes around it; all else goes.
-func TestCleanLeavesWhatIsForeign(t *testing.T) {
+// Foreign znodes stay, with the znodes around them; all others are deleted.
+func TestCleanLeavesForeignZnodes(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
 	client := zookeepertest.Client(t, server.Endpoint())
@@ -146,8 +146,8 @@ func TestCleanLeavesWhatIsForeign(t *testing.T) {
 	}
 }
 
-// Who waits for the last pod hears that it gave up.
-func TestNobodyWaitsForWhatIsForeign(t *testing.T) {
+// A pod that waits for the last pod learns that it gave up.
+func TestPodsDoNotWaitForForeignZnodes(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
 	p := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
@@ -167,7 +167,7 @@ func TestNobodyWaitsForWhatIsForeign(t *testing.T) {
 	}
 }
 
-// Without its marker nothing of a run is deleted, and nobody takes that for clean.
+// Without its marker nothing of a run is deleted, and the run does not report that it is clean.
 func TestNothingIsDeletedWithoutTheMarker(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]

@@ -56,7 +56,7 @@ func (d *Driver) checkEnsemble(all []health) error {
 		case !all[i].leads:
 		case leader != "":
 			return load.Errorf(results.FailureTargetUnhealthy,
-				"%s and %s both lead, so that they are not servers of one ensemble; name those of one", leader, endpoint)
+				"%s and %s both lead, so they are not servers of one ensemble; name the servers of one ensemble", leader, endpoint)
 		default:
 			leader = endpoint
 		}
@@ -72,14 +72,14 @@ func (d *Driver) identity(voters []string) []string {
 	return slices.Sorted(slices.Values(d.plan.Target.Endpoints))
 }
 
-// hashed derives an ID from words.
+// hashed derives an ID from strings.
 func hashed(words ...string) string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(strings.Join(words, "\n")))
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
-// state is the server's view of the ensemble. Only the leader tells who leads.
+// state is the server's view of the ensemble. Only the leader reports who leads.
 func (h health) state(endpoint string) members.State {
 	s := members.State{Version: h.version}
 	if h.leads {
@@ -138,8 +138,8 @@ func (d *Driver) voters(ctx context.Context) (voters []string, unlisted string) 
 // control session, and one for srvr.
 const controlConnections = 2
 
-// checkConnections compares this pod's connections to each server with its
-// maxClientCnxns. If a server does not tell it, Connect fails and explains the limit.
+// checkConnections compares this pod's connections to each server with its maxClientCnxns. If a server does not report
+// it, Connect fails and explains the limit.
 func (d *Driver) checkConnections(ctx context.Context) error {
 	part, err := d.plan.Part(d.index)
 	if err != nil {
@@ -179,7 +179,7 @@ func (d *Driver) guard(ctx context.Context) error {
 		}
 		if found.exists {
 			return load.Errorf(results.FailureControlPlaneTarget,
-				"%s holds the znode %s, as of %s: a load can take that down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane if that is what is meant",
+				"%s holds the znode %s, which %s uses: a load can take that system down. Name another ZooKeeper, or set spec.guard.acknowledgeControlPlane to load this one",
 				d.addresses(), tenant.root, tenant.name)
 		}
 	}

@@ -90,6 +90,6 @@ func (d *Driver) nothingLeft(ctx context.Context) error {
 		return err
 	}
 	return load.Errorf(results.FailurePrefixNotEmpty,
-		"wanted the marker %s, but it is gone, and the root %s with %s is left: nothing was deleted. See who deleted the marker, and delete by hand what nobody needs",
+		"the marker %s is gone, but the root %s with %s is left: nothing was deleted. Find out what deleted the marker, and delete the znodes by hand if they are not needed",
 		d.tree.marker(), d.tree.root, d.someChildren(ctx, d.tree.root, root))
 }

@@ -38,7 +38,7 @@ const (
 var (
 	// errHungUp: the server closed the connection before its first response.
 	errHungUp    = errors.New("the server closed the connection without a response")
-	errNoSession = errors.New("the server gave no session")
+	errNoSession = errors.New("the server opened no session")
 	errFrame     = errors.New("the server broke the protocol: a response of an impossible length")
 )
 
@@ -167,9 +167,9 @@ func (s *session) dial(network, address string, _ time.Duration) (net.Conn, erro
 type socket struct {
 	net.Conn
 	session *session
-	// greeted: the first request, which opens the session, was written. heard: a byte of
+	// greeted: the first request, which opens the session, was written. gotResponse: a byte of
 	// a response was read.
-	greeted, heard bool
+	greeted, gotResponse bool
 	// length has the bytes read so far of the next response's length. left is how many
 	// bytes of the current response are still to be read.
 	length []byte
@@ -189,7 +189,7 @@ func (c *socket) Write(frame []byte) (int, error) {
 		c.session.requests.Add(rpc, *c.session.phase.Load())
 	}
 	n, err := c.Conn.Write(frame)
-	if err != nil && !c.heard {
+	if err != nil && !c.gotResponse {
 		c.session.fail(hungUp(err))
 	}
 	return n, err
@@ -224,11 +224,11 @@ var rpcs = map[int32]spec.RPC{
 // Read implements net.Conn.
 func (c *socket) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if err != nil && !c.heard {
+	if err != nil && !c.gotResponse {
 		err = hungUp(err)
 		c.session.fail(err)
 	}
-	c.heard = c.heard || n > 0
+	c.gotResponse = c.gotResponse || n > 0
 	if !c.follow(b[:n]) {
 		c.session.fail(errFrame)
 		return 0, errFrame
@@ -239,14 +239,14 @@ func (c *socket) Read(b []byte) (int, error) {
 // SetReadDeadline implements net.Conn. Without it go-zookeeper waits for minutes for the
 // first response.
 func (c *socket) SetReadDeadline(t time.Time) error {
-	if !c.heard && !t.IsZero() {
+	if !c.gotResponse && !t.IsZero() {
 		t = time.Now().Add(greetingTimeout)
 	}
 	return c.Conn.SetReadDeadline(t)
 }
 
-// A response begins with its length, in lengthBytes bytes. go-zookeeper panics on lengths
-// below leastResponse, and allocates whatever a longer length says.
+// A response begins with its length, in lengthBytes bytes. go-zookeeper panics on lengths below leastResponse, and
+// allocates any longer length.
 const (
 	lengthBytes   = 4
 	leastResponse = 16

@@ -40,7 +40,7 @@ func (together) Turn(context.Context) error { return nil }
 
 func (together) Stopped() <-chan struct{} { return nil }
 
-// begin starts the one part of a plan, and returns what hears its last snapshot.
+// begin starts the only part of a plan, and returns a channel for its last snapshot.
 func begin(t *testing.T, p plan.Plan) (session *load.Session, done <-chan *results.Snapshot) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -59,7 +59,7 @@ func begin(t *testing.T, p plan.Plan) (session *load.Session, done <-chan *resul
 	return session, last
 }
 
-// await waits until something is the case.
+// await waits until a condition holds.
 func await(t *testing.T, ctx context.Context, is func() bool) {
 	t.Helper()
 	for ; !is(); pause(ctx) {
@@ -110,7 +110,7 @@ func driverOf(t *testing.T, p plan.Plan, index int) *Driver {
 	return d
 }
 
-// requests adds up what pods sent, and the measured requests of the load.
+// requests adds up the requests that pods sent, and the measured requests of the load.
 func requests(snapshots ...*results.Snapshot) (sent map[spec.RPC]uint64, measured uint64) {
 	sent = map[spec.RPC]uint64{}
 	for _, s := range snapshots {
@@ -137,7 +137,7 @@ func ended(snapshots ...*results.Snapshot) (succeeded, failed uint64) {
 	return succeeded, failed
 }
 
-// counted returns what a server counts: its changes, with its sessions, and its nodes.
+// counted returns a server's counters: its changes, including sessions, and its znodes.
 func counted(t *testing.T, s *zookeepertest.Server) (updates, nodes uint64) {
 	t.Helper()
 	response, err := http.Get(s.Admin("monitor"))
@@ -155,7 +155,7 @@ func counted(t *testing.T, s *zookeepertest.Server) (updates, nodes uint64) {
 	return found.Updates, found.Nodes
 }
 
-// outerNodes stay behind every run: /etcdbench.
+// outerNodes stay after every run: /etcdbench.
 const outerNodes = 1
 
 func TestARunIsAccountedForAndLeavesNothing(t *testing.T) {
@@ -168,7 +168,7 @@ func TestARunIsAccountedForAndLeavesNothing(t *testing.T) {
 	snapshots := run(t, p)
 	sent, measured := requests(snapshots...)
 	succeeded, failed := ended(snapshots...)
-	// Each pod may try to make what lies around the prefix.
+	// Each pod may try to create the ancestors of the prefix.
 	beside := sent[spec.RPCCreate] - measured
 	if measured != 4_001 || beside < outerNodes || beside > 3*outerNodes || succeeded != measured || failed != 0 {
 		t.Errorf("sent %v, %d of them measured, of which %d succeeded and %d failed; wanted 4001 that succeeded", sent, measured, succeeded, failed)
@@ -192,8 +192,8 @@ func TestARunIsAccountedForAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// A request that waits for a paused server longer than its time-out fails, and what the
-// server does with it later is deleted.
+// A request that waits for a paused server longer than its timeout fails. If the server executes it later, the znode is
+// deleted.
 func TestAPauseIsCountedAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
@@ -219,7 +219,7 @@ func TestAPauseIsCountedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// wantReason wants an error with a reason and words.
+// wantReason checks that an error has a reason and contains words.
 func wantReason(t *testing.T, err error, reason results.FailureReason, words ...string) {
 	t.Helper()
 	failure := load.FailureOf(err)
@@ -250,7 +250,7 @@ func childrenOf(t *testing.T, client *zk.Conn, path string) []string {
 	return children
 }
 
-// pause lies between two looks at what changes by itself.
+// pause waits between two polls.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():

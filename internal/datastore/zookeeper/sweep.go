@@ -40,11 +40,11 @@ func (d *Driver) clean(ctx context.Context) error {
 	return d.sweep(ctx)
 }
 
-// sweepAttempts: a create that was given up can still arrive after its folder was emptied.
+// sweepAttempts: a create that timed out can still arrive after its folder was emptied.
 const sweepAttempts = 3
 
-// sweep deletes the load's znodes, folder after folder, and then the root with the marker.
-// A foreign znode and its ancestors stay.
+// sweep deletes the load's znodes, folder by folder, and then the root with the marker. A foreign znode and its
+// ancestors stay.
 func (d *Driver) sweep(ctx context.Context) error {
 	for range sweepAttempts {
 		for number := range d.tree.folders() {
@@ -68,7 +68,7 @@ func (d *Driver) notAlone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return load.Errorf(results.FailurePrefixNotEmpty, "below %s there are znodes that the run did not make (it has %s); they were left alone, and so was the marker %s",
+	return load.Errorf(results.FailurePrefixNotEmpty, "found znodes below %s that the run did not create (it has %s); they and the marker %s were left alone. Delete them by hand if they are not needed",
 		d.tree.root, d.someChildren(ctx, d.tree.root, root), d.tree.marker())
 }
 

@@ -35,8 +35,8 @@ func TestPreflightRefuses(t *testing.T) {
 			small.Endpoint(), func(p *plan.Plan) { p.Target.Endpoints = append(p.Target.Endpoints, tenant.Endpoint()) },
 			results.FailureTargetUnhealthy, []string{"not servers of one ensemble"},
 		},
-		"nobody":      {tenant.Host + ":1", nil, results.FailureTargetUnreachable, []string{"refuses connections"}},
-		"another one": {tenant.Host + ":8080", nil, results.FailureTargetUnreachable, []string{"whether it is ZooKeeper"}},
+		"no server":     {tenant.Host + ":1", nil, results.FailureTargetUnreachable, []string{"refuses connections"}},
+		"not ZooKeeper": {tenant.Host + ":8080", nil, results.FailureTargetUnreachable, []string{"the process there is ZooKeeper"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planFor([]string{tc.endpoint})
@@ -57,7 +57,7 @@ func TestPreflightRefuses(t *testing.T) {
 	}
 }
 
-// Where the limit can not be read, opening one connection too many says what it is.
+// If the limit cannot be read, the error of the first connection beyond it explains the limit.
 func TestAConnectionTooManyIsExplained(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1, "maxClientCnxns=4", "admin.enableServer=false")[0]
@@ -91,14 +91,14 @@ func TestAnEnsembleSaysWhoLeads(t *testing.T) {
 	var led *zookeepertest.Server
 	for i, m := range target.Members {
 		if m.Leader != (m.ID == leader) {
-			t.Errorf("%+v leads, and the view says %s", m, leader)
+			t.Errorf("%+v leads, and the view has %s", m, leader)
 		}
 		if m.Leader {
 			led = servers[i]
 		}
 	}
 	if led == nil {
-		t.Fatalf("nobody leads: %+v", target.Members)
+		t.Fatalf("no server leads: %+v", target.Members)
 	}
 	led.Kill()
 	ctx := bounded(t)
@@ -126,7 +126,7 @@ func TestAnEnsembleSaysWhoLeads(t *testing.T) {
 	wantReason(t, err, results.FailureNoQuorum, "majority")
 }
 
-// A server that takes connections and answers nothing keeps nobody from the others.
+// A server that accepts connections and answers nothing does not prevent a session with the others.
 func TestAHungServerIsLeftForAnother(t *testing.T) {
 	t.Parallel()
 	servers := zookeepertest.Start(t, 3)

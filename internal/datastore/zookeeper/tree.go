@@ -7,13 +7,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// A key is the prefix and a decimal number. Its znode is root/folder/leaf: the leaf is the
-// last leafDigits digits of the number, the folder all digits before them. So every znode
-// has few enough children to be listed.
+// A key is the prefix and a decimal number. Its znode is root/folder/leaf: the leaf is the last leafDigits digits of
+// the number, the folder all digits before them. So every znode has few enough children to be listed.
 //
-// The root has these children beside the folders: the marker .owner-UID, which says whose
-// the root is; .pod with one child for each pod that may still write; and, while the last
-// pod deletes, .last with the index of that pod.
+// Beside the folders, the root has these children:
+//   - .owner-UID, the marker, which names the owner of the root;
+//   - .pod, with one child for each pod that may still write;
+//   - .last, while the last pod deletes, with the index of that pod.
 const (
 	leafDigits = 3
 	perFolder  = 1000

@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// merged returns when the Poisson arrivals of all pods are due before an end,
-// in order.
+// merged returns the due times of all pods' Poisson arrivals before an end, in order.
 func merged(s Schedule, seed, stream uint64, pods int, end time.Duration) []time.Duration {
 	var all []time.Duration
 	for index := range pods {
@@ -80,8 +79,8 @@ func distance(sample []float64, want func(float64) float64) (d float64) {
 	return d
 }
 
-// With a rate that changes, the arrivals lie in time as the rate does: where
-// the schedule would have them if they were spread evenly, they are uniform.
+// If the rate changes, the arrivals follow it: mapped to the numbers that an even schedule has at these times, they are
+// uniform.
 func TestPoissonFollowsTheRate(t *testing.T) {
 	for name, stages := range map[string][]spec.Stretch{
 		"ramp up": {over(0, 2_000, 60)}, "ramp down": {over(2_000, 0, 60)}, "stages": {over(100, 100, 10), over(0, 0, 10), over(3_000, 3_000, 20)},
@@ -101,7 +100,7 @@ func TestPoissonFollowsTheRate(t *testing.T) {
 	}
 }
 
-// integralOf is how many arrivals are due on average before a time.
+// integralOf returns the mean number of arrivals before a time.
 func integralOf(stages []spec.Stretch, seconds float64) (n float64) {
 	for _, s := range stages {
 		t := min(seconds, float64(s.Seconds))

@@ -1,8 +1,7 @@
 package arrival
 
-// position is a point on the way through a schedule, counted in arrivals: the
-// integral of the rate from the start on. What is less than a whole arrival has
-// 32 binary places, so that the half arrivals at which ramps can end are exact.
+// position is a point in a schedule, counted in arrivals: the integral of the rate from the start. The fraction has 32
+// binary places, so that the half arrivals at which ramps can end are exact.
 type position struct {
 	whole uint64
 	part  uint32
@@ -23,7 +22,7 @@ func (p position) plus(q position) position {
 	return position{p.whole + q.whole + part>>places, uint32(part)}
 }
 
-// minus returns p - q, which must not be below zero.
+// minus returns p - q, which must not be negative.
 func (p position) minus(q position) position {
 	part := uint64(1)<<places + uint64(p.part) - uint64(q.part)
 	return position{p.whole - q.whole - 1 + part>>places, uint32(part)}

@@ -7,16 +7,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Schedule is the rate at which arrivals are due, from the start on. The zero
-// Schedule has no arrivals.
+// Schedule is the rate of arrivals over time. The zero Schedule has no arrivals.
 type Schedule struct {
 	segments []segment
 }
 
-// endless is the length of a segment that does not end.
+// endless is the length of a segment without an end.
 const endless = math.MaxInt64
 
-// PerSecond is the endless schedule with this many arrivals each second.
+// PerSecond returns the endless schedule with this many arrivals per second.
 func PerSecond(rate int64) Schedule {
 	if rate <= 0 {
 		return Schedule{}
@@ -26,8 +25,8 @@ func PerSecond(rate int64) Schedule {
 	}}}
 }
 
-// Stages is the schedule of these stretches, one after the other. It ends with the
-// last. Rates of up to 10,000,000 a second over at most a week do not overflow.
+// Stages returns the schedule of these stretches, one after the other. It ends with the last. Rates of up to 10,000,000
+// per second over at most a week do not overflow.
 func Stages(stages ...spec.Stretch) Schedule {
 	var s Schedule
 	var next segment
@@ -41,17 +40,16 @@ func Stages(stages ...spec.Stretch) Schedule {
 	return s
 }
 
-// At returns when arrival n is due, if arrivals are spread evenly: the first
-// moment of the nanosecond in which the integral of the rate goes beyond n. So
-// the first one is due at 0, or when the rate first leaves zero. Arrivals after
-// the last stage, or after 292 years, are due at the end of time.
+// At returns when arrival n is due if arrivals are spread evenly: the start of the nanosecond in which the integral of
+// the rate exceeds n. So the first arrival is due at 0, or when the rate first leaves zero. Arrivals after the last
+// stage, or after 292 years, are due at math.MaxInt64.
 func (s Schedule) At(n uint64) time.Duration {
 	due, _ := s.reach(position{whole: n}, 0)
 	return due
 }
 
-// reach returns when the schedule goes beyond a position, and the index of the
-// segment in which it does; that is not before the segment with index from.
+// reach returns when the schedule exceeds a position, and the index of the segment in which it does. The search begins
+// at segment from.
 func (s Schedule) reach(p position, from int) (due time.Duration, index int) {
 	for i := from; i < len(s.segments); i++ {
 		if segment := &s.segments[i]; p.isBefore(segment.end) {
@@ -61,7 +59,7 @@ func (s Schedule) reach(p position, from int) (due time.Duration, index int) {
 	return math.MaxInt64, len(s.segments)
 }
 
-// segment is a stage where it lies in its schedule.
+// segment is a stage at its place in the schedule.
 type segment struct {
 	// from and to are the rate at both ends, per second.
 	from, to uint64
@@ -71,7 +69,7 @@ type segment struct {
 	first, end position
 }
 
-// reach returns when the schedule goes beyond a position of this segment.
+// reach returns when the schedule exceeds a position of this segment.
 func (s *segment) reach(p position) time.Duration {
 	p = p.minus(s.first)
 	if s.from != s.to {
@@ -85,8 +83,8 @@ func (s *segment) reach(p position) time.Duration {
 //
 //	from·t + (to - from)·t²/(2·length)
 //
-// with t in seconds, has not gone beyond p. Both sides are multiplied by
-// 2·length and by what makes nanoseconds of seconds, and so are integers.
+// with t in seconds, does not exceed p. Both sides are multiplied by 2·length and by the nanoseconds of a second, so
+// that they are integers.
 func (s *segment) climb(p position) uint64 {
 	target := p.times(product(2*s.length, uint64(time.Second)))
 	low, high := s.bracket(s.guess(p.arrivals()), target)
@@ -100,7 +98,7 @@ func (s *segment) climb(p position) uint64 {
 	return low
 }
 
-// integral is the left side of climb, multiplied: t·(2·length·from ± slope·t).
+// integral returns the left side of climb's equation, multiplied: t·(2·length·from ± slope·t).
 func (s *segment) integral(t uint64) wide {
 	rate := product(2*s.length, s.from)
 	if s.to > s.from {
@@ -109,8 +107,8 @@ func (s *segment) integral(t uint64) wide {
 	return rate.minus(product(s.from-s.to, t)).times(t)
 }
 
-// guess solves climb's equation in floating point. It is off by some
-// nanoseconds, and by more where a falling rate nears zero.
+// guess solves climb's equation in floating point. The error is some nanoseconds, and more where a falling rate nears
+// zero.
 func (s *segment) guess(arrivals float64) uint64 {
 	from, to := float64(s.from), float64(s.to)
 	length := float64(s.length) / float64(time.Second)
@@ -121,8 +119,7 @@ func (s *segment) guess(arrivals float64) uint64 {
 	return min(s.length, uint64(2*arrivals/(from+root)*float64(time.Second)))
 }
 
-// bracket walks from a guess, in steps that double, to both sides of what climb
-// looks for.
+// bracket moves from a guess, in doubling steps, to a lower and an upper bound of climb's result.
 func (s *segment) bracket(guess uint64, target wide) (low, high uint64) {
 	low, high = guess, guess
 	for step := uint64(1); low > 0 && s.integral(low).isAbove(target); step *= 2 {

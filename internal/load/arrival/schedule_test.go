@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Shapes that schedules have, by name.
+// Shapes of schedules, by name.
 var shapes = map[string][]spec.Stretch{
 	"one rate":             {over(500, 500, 60)},
 	"up":                   {over(100, 1_000, 30)},
@@ -30,13 +30,13 @@ var shapes = map[string][]spec.Stretch{
 	"the greatest descent": {over(10_000_000, 0, 604_800)},
 }
 
-// over is a stretch of so many seconds.
+// over returns a stretch of so many seconds.
 func over(from, to, seconds int64) spec.Stretch {
 	return spec.Stretch{From: from, To: to, Seconds: seconds}
 }
 
-// exact is Schedule.At in numbers without bounds: the greatest nanosecond at
-// which the integral of the rate has not gone beyond n + part/2^32.
+// exact is Schedule.At in arithmetic of unlimited precision: the greatest nanosecond at which the integral of the rate
+// does not exceed n + part/2^32.
 func exact(stages []spec.Stretch, p position) time.Duration {
 	rest := new(big.Rat).SetFrac(
 		new(big.Int).Add(new(big.Int).Lsh(new(big.Int).SetUint64(p.whole), places), big.NewInt(int64(p.part))),
@@ -107,9 +107,8 @@ func TestPartsOfAnArrivalAreExact(t *testing.T) {
 	}
 }
 
-// A rounded period, summed up, would drift by a millisecond in every 100 s at
-// 300,000 arrivals per second.
-func TestAConstantRateIsExactUpToTwoToTheForty(t *testing.T) {
+// A rounded period, summed up, would drift by a millisecond in every 100 s at 300,000 arrivals per second.
+func TestAConstantRateIsExactUpTo2To40Arrivals(t *testing.T) {
 	for _, rate := range []int64{1, 7, 300_000, 1_500_000, 999_999_937} {
 		s := PerSecond(rate)
 		numbers := []uint64{0, 1, 2, 6, 7, 8, uint64(rate) - 1, uint64(rate), uint64(rate) + 1, 1<<32 - 1, 1<<40 - 1, 1 << 40}
@@ -147,8 +146,7 @@ func TestNothingIsDueWithoutARate(t *testing.T) {
 	}
 }
 
-// The walks of any number of pods are the whole schedule, each arrival once,
-// and each at its own time.
+// The walks of all pods together are the whole schedule: each arrival once, at its own time.
 func TestWalksOfAllPodsAreTheSchedule(t *testing.T) {
 	const limit = 2_000
 	for name, stages := range shapes {

@@ -5,49 +5,45 @@ import (
 	"time"
 )
 
-// Share says which of the pods a walk is for.
+// Share identifies a pod's part of a schedule.
 type Share struct {
 	Pods, Index int
 }
 
-// Walk is one pod's way through a schedule, from arrival to arrival. A walk is
-// used by one goroutine at a time and allocates nothing as it goes on.
+// Walk iterates over one pod's arrivals in a schedule. It is used by one goroutine at a time and does not allocate.
 type Walk struct {
 	schedule Schedule
-	// segment is where the walk is in the schedule.
+	// segment is the index of the current segment of the schedule.
 	segment int
 	at      position
 	due     time.Duration
-	// stride is how far apart evenly spaced arrivals are; for a Poisson
-	// process, how far they are on average.
+	// stride is the distance between evenly spaced arrivals; for a Poisson process, the mean distance.
 	stride uint64
 	// gaps is nil for evenly spaced arrivals.
 	gaps *exponential
 }
 
-// Even returns the walk over the evenly spaced arrivals whose number is Index
-// modulo Pods: pods fire in turn and not at the same moment.
+// Even returns the walk over the evenly spaced arrivals whose number is Index modulo Pods. So pods fire in turn, not at
+// the same moment.
 func (s Schedule) Even(share Share) *Walk {
 	w := &Walk{schedule: s, stride: uint64(share.Pods)}
 	w.moveTo(position{whole: uint64(share.Index)})
 	return w
 }
 
-// Poisson returns the walk over a Poisson process whose rate is the pod's equal
-// share of the schedule's. The pods' processes are independent, so that all of
-// them together are a Poisson process of the whole rate, however far apart the
-// pods' clocks are. The seed gives one process for each stream and pod.
+// Poisson returns the walk over a Poisson process with the pod's equal share of the schedule's rate. The pods'
+// processes are independent. So their sum is a Poisson process of the whole rate, however far apart the pods' clocks
+// are. The seed determines one process for each stream and pod.
 func (s Schedule) Poisson(seed, stream uint64, share Share) *Walk {
 	w := &Walk{schedule: s, stride: uint64(share.Pods), gaps: newExponential(seed, stream, uint64(share.Index))}
 	w.Next()
 	return w
 }
 
-// Due returns when the arrival is due at which the walk stands, the first one
-// to begin with. It is math.MaxInt64 if there is none.
+// Due returns when the current arrival is due, at first the first one. It is math.MaxInt64 if there is none.
 func (w *Walk) Due() time.Duration { return w.due }
 
-// Next goes on to the next arrival.
+// Next moves to the next arrival.
 func (w *Walk) Next() {
 	if w.gaps == nil {
 		w.moveTo(w.at.plus(position{whole: w.stride}))
@@ -56,8 +52,7 @@ func (w *Walk) Next() {
 	w.moveTo(w.at.plus(w.gaps.next(w.stride)))
 }
 
-// Skip goes on by n arrivals in one step. Those of a Poisson process are as far
-// apart then as they are on average.
+// Skip moves forward by n arrivals in one step. For a Poisson process, it uses the mean distance.
 func (w *Walk) Skip(n int64) {
 	w.moveTo(w.at.plus(position{whole: w.stride * uint64(n)}))
 }
@@ -80,8 +75,7 @@ func newExponential(seed, stream, index uint64) *exponential {
 	return &exponential{mix(mix(mix(seed)+stream) + index)}
 }
 
-// next returns a gap that is mean arrivals long on average: the logarithm of a
-// uniform number of 53 bits, none of which is zero.
+// next returns a gap with a mean of mean arrivals: the logarithm of a uniform number of 53 bits, which is never zero.
 func (e *exponential) next(mean uint64) position {
 	e.state += golden
 	uniform := float64(mix(e.state)>>11+1) / (1 << 53)

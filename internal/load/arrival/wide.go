@@ -2,8 +2,7 @@ package arrival
 
 import "math/bits"
 
-// wide is an unsigned integer of 128 bits. Its arithmetic does not look for
-// overflow: see the limits of Stages.
+// wide is an unsigned integer of 128 bits. Its arithmetic does not check for overflow: see the limits of Stages.
 type wide struct{ hi, lo uint64 }
 
 func product(a, b uint64) wide {
@@ -35,8 +34,7 @@ func (w wide) shiftedRight(n uint) wide {
 	return wide{w.hi >> n, w.hi<<(64-n) | w.lo>>n}
 }
 
-// dividedBy returns w ÷ x rounded down, at most atMost, which is also the
-// quotient of a division by zero.
+// dividedBy returns w ÷ x rounded down, at most atMost. A division by zero returns atMost.
 func (w wide) dividedBy(x, atMost uint64) uint64 {
 	if w.hi >= x {
 		return atMost

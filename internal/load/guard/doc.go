@@ -1,7 +1,5 @@
-// Package guard decides, from what is seen of the target and of the requests,
-// when a load that goes on must end.
+// Package guard decides when a load must end early, from observations of the target and of the requests.
 //
-// It imports plan, results, members and the standard library, and is pure: no
-// context, clock or goroutine. Its one invariant: what was not seen fires no
-// rule, and is told as a rule that was not watched.
+// It imports plan, results, members and the standard library, and is pure: no context, clock or goroutine. Its one
+// invariant: data that is missing fires no rule; the rule is reported as not watched.
 package guard

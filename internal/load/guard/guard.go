@@ -11,31 +11,30 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Guard holds a load to its rules. Each Sees method returns the rule that what
-// it is told breaks, nil if it breaks none.
+// Guard checks a load against its stop rules. Each Sees method returns the rule that the new data breaks, or nil.
 type Guard struct {
 	rules spec.StopRules
 	name  func(id string) string
 
-	// leader and term are those of the first view that knew them.
+	// leader and term are from the first view that has them.
 	leader string
 	term   uint64
-	// requests are of this pod; flushes of each member, by ID.
+	// requests are those of this pod; flushes are those of each member, by ID.
 	requests trail
 	flushes  map[string]*trail
-	// unwatched has the first reason for which a rule was not watched.
+	// unwatched has the first reason why a rule could not be checked.
 	unwatched map[spec.GuardRule]string
 }
 
-// New returns a guard. name returns what people call the member with an ID.
+// New returns a guard. name returns the name of the member with an ID.
 func New(rules spec.StopRules, name func(id string) string) *Guard {
 	return &Guard{rules: rules, name: name, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}}
 }
 
-// Unwatched says, of each rule that could not be watched all the time, why.
+// Unwatched returns, for each rule that could not be checked all the time, the reason.
 func (g *Guard) Unwatched() map[spec.GuardRule]string { return maps.Clone(g.unwatched) }
 
-// SeesView looks at alarms, the leader and the sizes of databases.
+// SeesView checks alarms, the leader and the sizes of databases.
 func (g *Guard) SeesView(v members.View) *results.Fired {
 	g.notice(v)
 	for _, see := range []func(members.View) *results.Fired{g.seesAlarm, g.seesLeader, g.seesDatabases} {
@@ -47,13 +46,13 @@ func (g *Guard) SeesView(v members.View) *results.Fired {
 	return nil
 }
 
-// notice notes what a view does not show: of alarms and the leader any member
-// can tell, of its database only the member itself.
+// notice records what a view lacks. Any member can report alarms and the leader; only the member itself can report its
+// database.
 func (g *Guard) notice(v members.View) {
 	silent, reason := 0, ""
 	for _, id := range v.IDs() {
 		if problem := v.Members[id].Problem; problem != "" {
-			silent, reason = silent+1, g.name(id)+" did not say how it is: "+problem
+			silent, reason = silent+1, g.name(id)+" did not report its status: "+problem
 			g.misses(g.rules.DatabaseSize != nil, spec.GuardDatabaseSize, reason)
 		}
 	}
@@ -63,7 +62,7 @@ func (g *Guard) notice(v members.View) {
 	}
 }
 
-// misses notes why a rule, if the load has it, was not watched.
+// misses records why a rule, if the load has it, could not be checked.
 func (g *Guard) misses(has bool, rule spec.GuardRule, reason string) {
 	if _, noted := g.unwatched[rule]; has && !noted {
 		g.unwatched[rule] = reason
@@ -90,10 +89,7 @@ func (g *Guard) seesLeader(v members.View) *results.Fired {
 	case leader == g.leader && term == g.term:
 		return nil
 	}
-	detail := "an election, which " + g.name(leader) + " won"
-	if leader != g.leader {
-		detail += " over " + g.name(g.leader)
-	}
+	detail := "an election won by " + g.name(leader) + " (previous leader: " + g.name(g.leader) + ")"
 	return &results.Fired{Rule: spec.GuardLeaderChange, Subject: g.name(leader), Detail: detail}
 }
 
@@ -107,7 +103,7 @@ func (g *Guard) seesDatabases(v members.View) *results.Fired {
 	return nil
 }
 
-// SeesSamples looks at the members' own metrics.
+// SeesSamples checks the members' own metrics.
 func (g *Guard) SeesSamples(samples map[string]members.Sample) (first *results.Fired) {
 	if g.rules.WALFsync == nil {
 		return nil
@@ -140,8 +136,7 @@ func (g *Guard) seesFlushes(id string, s members.Sample) *results.Fired {
 	return nil
 }
 
-// SeesRequests looks at how many of this pod's requests have ended, and how
-// many of these had failed, by this time.
+// SeesRequests checks how many of this pod's requests have ended so far, and how many of them failed.
 func (g *Guard) SeesRequests(at time.Time, ended, failed uint64) *results.Fired {
 	rule := g.rules.ErrorRatio
 	if rule == nil {

@@ -46,8 +46,8 @@ func TestSeesView(t *testing.T) {
 		"an alarm, unasked":  {spec.StopRules{}, members.State{Alarm: "NOSPACE"}, nil},
 		"a database":         {every, members.State{DatabaseBytes: 101}, &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-b", Got: 101, Limit: 100}},
 		"any database":       {spec.StopRules{Alarm: true}, members.State{DatabaseBytes: 1 << 40}, nil},
-		"another leader":     {every, members.State{Leader: "b", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-b", Detail: "an election, which etcd-b won over etcd-a"}},
-		"the same, again":    {every, members.State{Leader: "a", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-a", Detail: "an election, which etcd-a won"}},
+		"another leader":     {every, members.State{Leader: "b", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-b", Detail: "an election won by etcd-b (previous leader: etcd-a)"}},
+		"the same, again":    {every, members.State{Leader: "a", Term: 3}, &results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-a", Detail: "an election won by etcd-a (previous leader: etcd-a)"}},
 		"any leader":         {spec.StopRules{Alarm: true}, members.State{Leader: "b", Term: 3}, nil},
 		"no leader, for now": {every, members.State{Term: 3}, nil},
 		"an older election":  {every, members.State{Leader: "b", Term: 1}, nil},
@@ -57,7 +57,7 @@ func TestSeesView(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := of(tc.rules)
 			if fired := g.SeesView(said(well, well)); fired != nil {
-				t.Fatalf("%+v fired on a target that is well", fired)
+				t.Fatalf("%+v fired on a healthy target", fired)
 			}
 			got := g.SeesView(said(well, tc.now))
 			if diff := cmp.Diff(tc.want, got, cmpopts.IgnoreFields(results.Fired{}, "At")); diff != "" {
@@ -70,7 +70,7 @@ func TestSeesView(t *testing.T) {
 	}
 }
 
-// While the others are silent, one that lags behind tells of an older election.
+// While the other members do not report, a member that lags behind reports an older election.
 func TestAnOlderElectionIsNoChange(t *testing.T) {
 	g, silent := of(every), members.State{Problem: "no answer"}
 	now := members.State{Leader: "a", Term: 4}
@@ -81,7 +81,7 @@ func TestAnOlderElectionIsNoChange(t *testing.T) {
 	}
 }
 
-// Of the database only the member itself can tell; of alarms and the leader any.
+// Only the member itself can report its database; any member can report alarms and the leader.
 func TestUnwatched(t *testing.T) {
 	silent, well := members.State{Problem: "no answer"}, members.State{Leader: "a", Term: 1}
 	tests := map[string]struct {
@@ -90,9 +90,9 @@ func TestUnwatched(t *testing.T) {
 		want  map[spec.GuardRule]string
 	}{
 		"nothing":    {every, said(well, well), map[spec.GuardRule]string{}},
-		"one member": {every, said(well, silent), map[spec.GuardRule]string{spec.GuardDatabaseSize: "etcd-b did not say how it is: no answer"}},
+		"one member": {every, said(well, silent), map[spec.GuardRule]string{spec.GuardDatabaseSize: "etcd-b did not report its status: no answer"}},
 		"all members": {spec.StopRules{Alarm: true, LeaderChange: true}, said(silent, silent), map[spec.GuardRule]string{
-			spec.GuardAlarm: "etcd-b did not say how it is: no answer", spec.GuardLeaderChange: "etcd-b did not say how it is: no answer",
+			spec.GuardAlarm: "etcd-b did not report its status: no answer", spec.GuardLeaderChange: "etcd-b did not report its status: no answer",
 		}},
 		"no rule": {spec.StopRules{}, said(silent, silent), map[spec.GuardRule]string{}},
 	}
@@ -107,7 +107,7 @@ func TestUnwatched(t *testing.T) {
 	}
 }
 
-// flushed is what a member's metrics say that has flushed its log so often.
+// flushed is the sample of a member that has flushed its log so often.
 func flushed(at time.Time, count, seconds float64) members.Sample {
 	return members.Sample{At: at, Timers: map[results.Timer]members.Histogram{results.TimerWALFsync: {Count: count, Seconds: seconds}}}
 }
@@ -145,7 +145,7 @@ func TestSeesFlushes(t *testing.T) {
 	}
 }
 
-func TestSamplesAreOfNoRule(t *testing.T) {
+func TestSamplesWithoutARuleAreIgnored(t *testing.T) {
 	g := of(spec.StopRules{Alarm: true})
 	if fired := g.SeesSamples(map[string]members.Sample{"a": {Problem: "404"}}); fired != nil || len(g.Unwatched()) > 0 {
 		t.Errorf("got %+v and %v, wanted neither", fired, g.Unwatched())

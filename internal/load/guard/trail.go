@@ -2,19 +2,18 @@ package guard
 
 import "time"
 
-// point is what two counters showed.
+// point is a reading of two counters.
 type point struct {
 	at time.Time
-	// count of things, and a sum over them.
+	// count of events, and the sum over them.
 	count, sum float64
 }
 
-// trail remembers counters for as long as a rule looks back.
+// trail holds readings of counters for as long as a rule looks back.
 type trail struct{ points []point }
 
-// add takes the newest point and returns what the counters rose by since the
-// youngest point that is at least that long ago; false while there is none.
-// Counters that fell began anew, with what came before them.
+// add takes the newest reading. It returns the increases since the latest reading that is at least back old; false if
+// there is none. If a counter fell, it was reset, and earlier readings are dropped.
 func (t *trail) add(p point, back time.Duration) (count, sum float64, ok bool) {
 	if n := len(t.points); n > 0 && (p.count < t.points[n-1].count || p.sum < t.points[n-1].sum) {
 		t.points = nil

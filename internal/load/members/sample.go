@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Gauge is a value of the moment.
+// Gauge is a value at one moment.
 type Gauge string
 
 // The gauges of a member.
@@ -19,26 +19,24 @@ const (
 	GaugePendingProposals Gauge = "pending proposals"
 )
 
-// Sample is what one member said of itself at one moment. What it does not
-// serve is absent.
+// Sample has one member's metrics at one moment. Metrics that the member does not serve are absent.
 type Sample struct {
-	// At is when the member had put its numbers together.
+	// At is when the member assembled its metrics.
 	At time.Time
-	// Counters have, by the figure of their difference, the value of a counter.
+	// Counters are the values of counters, by the figure of their difference.
 	Counters map[results.Figure]float64
 	Gauges   map[Gauge]float64
 	Timers   map[results.Timer]Histogram
-	// Problem is why the sample says nothing of the member; empty if it does.
+	// Problem is why the sample has no metrics; empty if it has.
 	Problem string
 }
 
 // Histogram has the buckets of a Prometheus histogram.
 type Histogram struct {
 	Count, Seconds float64
-	// Buckets are cumulative, and in the order of their bounds. The last may
-	// have the bound +Inf.
+	// Buckets are cumulative and sorted by bound. The last may have the bound +Inf.
 	Buckets []Bucket
 }
 
-// Bucket counts what took at most so long.
+// Bucket counts observations of at most AtMostSeconds.
 type Bucket struct{ AtMostSeconds, Count float64 }

@@ -15,10 +15,10 @@ type Track struct {
 	pending     spread
 }
 
-// mostBytes is what a metric can carry as a whole number.
+// mostBytes is the largest whole number that a metric can hold exactly.
 const mostBytes = 1 << 53
 
-// spread sums up what a gauge showed.
+// spread holds the sum and the maximum of a gauge's samples.
 type spread struct {
 	sum, highest float64
 	samples      int
@@ -28,8 +28,7 @@ func (s *spread) add(v float64) {
 	s.sum, s.highest, s.samples = s.sum+v, max(s.highest, v), s.samples+1
 }
 
-// Add takes the next sample. The first one added belongs to the start of the
-// window, the last one to its end.
+// Add takes the next sample. The first one belongs to the start of the window, the last one to its end.
 func (t *Track) Add(s Sample) {
 	if t.samples == 0 {
 		t.first = s
@@ -44,7 +43,7 @@ func (t *Track) Add(s Sample) {
 	}
 }
 
-// MeanMemory returns the mean resident memory in bytes, 0 if no sample had it.
+// MeanMemory returns the mean resident memory in bytes; 0 if no sample had it.
 func (t *Track) MeanMemory() int64 {
 	if t.memory.samples == 0 {
 		return 0
@@ -52,7 +51,7 @@ func (t *Track) MeanMemory() int64 {
 	return int64(t.memory.sum / float64(t.memory.samples))
 }
 
-// Window returns what the member did in a window from start to end.
+// Window returns the member's figures for a window from start to end.
 func (t *Track) Window(start, end time.Time) *results.MemberWindow {
 	if why := t.unknown(); why != "" {
 		return &results.MemberWindow{Unknown: why}
@@ -86,7 +85,7 @@ func (t *Track) setGauges(f figureSet) {
 	}
 }
 
-// unknown says why the samples cannot be compared.
+// unknown returns why the samples cannot be compared.
 func (t *Track) unknown() string {
 	switch {
 	case t.samples < 2:
@@ -96,7 +95,7 @@ func (t *Track) unknown() string {
 	case t.last.Problem != "":
 		return "at the end of the window " + t.last.Problem
 	case t.restarted():
-		return "it restarted in the window, so that its counters began anew"
+		return "it restarted in the window, which reset its counters"
 	}
 	return ""
 }
@@ -113,13 +112,12 @@ func (t *Track) restarted() bool {
 	return false
 }
 
-// figureSet holds numbers that a metric may carry, and no others.
+// figureSet holds only numbers that a metric can hold.
 type figureSet map[results.Figure]float64
 
 func newFigures() figureSet { return figureSet{} }
 
-// precision is that of what is not whole: a millionth of a second. It leaves
-// zeros at the end of a number, which cost nothing in a compressed message.
+// precision rounds fractions to a millionth. The zeros that follow cost nothing in a compressed message.
 const precision = 1 << 20
 
 func (f figureSet) set(figure results.Figure, v float64) {
@@ -149,8 +147,7 @@ func (f figureSet) setTimer(timer results.Timer, before, after Histogram) {
 	}
 }
 
-// decidingBucket returns the bounds of the bucket in which the q-th quantile of
-// the difference of two histograms lies.
+// decidingBucket returns the bounds of the bucket that holds the q-th quantile of the difference of two histograms.
 func decidingBucket(q, count float64, before, after []Bucket) (above, atMost float64, ok bool) {
 	if count < 1 || len(before) != len(after) {
 		return 0, 0, false

@@ -12,8 +12,8 @@ import (
 
 var begin = time.Unix(1_800_000_000, 0)
 
-// after is what a member says so long after the window's start, of which each
-// counter has risen by one, and its log was flushed once, each second.
+// after is a member's sample at some time after the window's start. Each counter rises by one per second, and the log
+// is flushed once per second.
 func after(d time.Duration, change ...func(*Sample)) Sample {
 	n := d.Seconds()
 	s := Sample{
@@ -55,8 +55,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// What was not had at both ends is absent, and never 0.
-func TestWindowLeavesOutWhatIsNotKnown(t *testing.T) {
+// A figure that was not sampled at both ends is absent, never 0.
+func TestWindowLeavesOutUnknownFigures(t *testing.T) {
 	const end = 10 * time.Second
 	tests := map[string]struct {
 		last    func(*Sample)
@@ -92,13 +92,13 @@ func TestWindowLeavesOutWhatIsNotKnown(t *testing.T) {
 
 func TestWindowSaysWhyItIsUnknown(t *testing.T) {
 	const end = 10 * time.Second
-	failing := func(s *Sample) { *s = Sample{Problem: "nobody answered"} }
+	failing := func(s *Sample) { *s = Sample{Problem: "no answer"} }
 	tests := map[string][]Sample{
-		"never sampled":                   {},
-		"sampled once":                    {after(0)},
-		"at the start of the window":      {after(0, failing), after(end)},
-		"at the end of the window nobody": {after(0), after(end, failing)},
-		"restarted":                       {after(0), after(end, func(s *Sample) { s.Gauges[GaugeStart] = 2 })},
+		"never sampled":              {},
+		"sampled once":               {after(0)},
+		"at the start of the window": {after(0, failing), after(end)},
+		"at the end of the window":   {after(0), after(end, failing)},
+		"restarted":                  {after(0), after(end, func(s *Sample) { s.Gauges[GaugeStart] = 2 })},
 		"a counter that fell": {after(0), after(end, func(s *Sample) {
 			s.Counters[results.FigureCPUSeconds] = 1
 		})},
@@ -116,7 +116,7 @@ func TestWindowSaysWhyItIsUnknown(t *testing.T) {
 	}
 }
 
-func TestMemoryBeyondAnyMachineIsNotKnown(t *testing.T) {
+func TestImplausibleMemoryIsIgnored(t *testing.T) {
 	var track Track
 	for _, v := range []float64{math.Inf(1), math.NaN(), -1, 1e18, 0} {
 		track.Add(after(0, func(s *Sample) { s.Gauges[GaugeMemoryBytes] = v }))
@@ -127,11 +127,11 @@ func TestMemoryBeyondAnyMachineIsNotKnown(t *testing.T) {
 	}
 }
 
-// A sample that fails between the two that count takes nothing away.
-func TestAGapInTheMiddleDoesNoHarm(t *testing.T) {
+// A failed sample between the first and the last has no effect.
+func TestAFailedSampleInTheMiddleHasNoEffect(t *testing.T) {
 	var track Track
 	track.Add(after(0))
-	track.Add(Sample{Problem: "nobody answered"})
+	track.Add(Sample{Problem: "no answer"})
 	track.Add(after(10 * time.Second))
 	if got := track.Window(begin, begin.Add(10*time.Second)); got.Unknown != "" {
 		t.Errorf("unknown: %s", got.Unknown)

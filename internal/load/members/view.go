@@ -10,30 +10,30 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// View is what the members said of their cluster at one moment.
+// View is the status of the cluster at one moment, as its members report it.
 type View struct {
 	At time.Time
-	// Members have, by the ID in results.Member, what each said.
+	// Members are the members' reports, by the ID in results.Member.
 	Members map[string]State
-	// Voters are the IDs of the voting members; nil if nobody said.
+	// Voters are the IDs of the voting members; nil if no member listed them.
 	Voters []string
 }
 
-// State is what one member said of itself and of its cluster.
+// State is one member's report on itself and on its cluster.
 type State struct {
 	// Alarm is NOSPACE or CORRUPT, of any member; empty if there is none.
 	Alarm string
-	// Leader is the ID of the member that leads, in its opinion, and Term the
-	// number of the election; empty while it knows none.
+	// Leader is the ID of the leader that the member follows, and Term the number of the election. Leader is empty
+	// while the member knows none.
 	Leader        string
 	Term          uint64
 	Version       string
 	DatabaseBytes int64
-	// Problem is why it said nothing; empty if it did.
+	// Problem is why the member did not report; empty if it did.
 	Problem string
 }
 
-// Election returns the newest leader that a member knows; empty if none does.
+// Election returns the newest leader that a member knows; empty if there is none.
 func (v View) Election() (leader string, term uint64) {
 	for _, id := range v.IDs() {
 		if s := v.Members[id]; s.Leader != "" && s.Term > term {
@@ -43,7 +43,7 @@ func (v View) Election() (leader string, term uint64) {
 	return leader, term
 }
 
-// IDs are the members, in an order of their own.
+// IDs returns the members' IDs, sorted.
 func (v View) IDs() []string {
 	var ids []string
 	for id := range v.Members {
@@ -53,9 +53,9 @@ func (v View) IDs() []string {
 	return ids
 }
 
-// Changes finds what changes from view to view. The zero value is ready.
+// Changes finds the changes between successive views. The zero value is ready.
 type Changes struct {
-	// Name returns what people call a member; nil is by its ID.
+	// Name returns the name of a member; nil means that IDs are used.
 	Name func(id string) string
 
 	leader   string
@@ -64,19 +64,19 @@ type Changes struct {
 	voters   []string
 	found    []results.Change
 
-	sights sights
+	counts viewCounts
 }
 
-// Found are the changes, in the order of time.
+// Found returns the changes in the order of time.
 func (c *Changes) Found() []results.Change { return slices.Clone(c.found) }
 
-// From takes the view of before the load, which the first that See takes is held
-// against. It is no sight of the target under the load.
+// From takes the view before the load; the first view of See is compared with it. It does not count as a view during
+// the load.
 func (c *Changes) From(v View) { c.compare(v) }
 
-// See takes the next view. What a view does not know is as it was before.
+// See takes the next view. What is missing in a view is assumed unchanged.
 func (c *Changes) See(v View) {
-	c.sights.add(v, c.name)
+	c.counts.add(v, c.name)
 	c.compare(v)
 }
 
@@ -90,7 +90,7 @@ func (c *Changes) seeLeader(v View) {
 	leader, term := v.Election()
 	switch {
 	case leader == "", term < c.term:
-		// Nobody who knows the newest election has said anything.
+		// No member that knows the newest election has reported.
 		return
 	case c.leader != "" && leader != c.leader:
 		c.add(v, results.AspectLeader, fmt.Sprintf("from %s to %s", c.name(c.leader), c.name(leader)))

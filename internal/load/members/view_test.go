@@ -57,7 +57,7 @@ func TestChanges(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	whole := view("a", 2, "3.6.1", "a", "b")
 	silent := View{Members: map[string]State{"a": {Problem: "no answer"}}}
-	const why = "etcd-a did not say how it is: no answer"
+	const why = "etcd-a did not report its status: no answer"
 	tests := map[string]struct {
 		views []View
 		want  map[results.Aspect]string
@@ -67,13 +67,13 @@ func TestUnseen(t *testing.T) {
 		"all":                  {[]View{whole, whole}, nil},
 		"silent in the middle": {[]View{whole, silent, whole}, nil},
 		"nothing": {[]View{silent, silent}, map[results.Aspect]string{
-			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "nobody listed the voting members while the load went on"}},
+			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "no member listed the voting members during the load"}},
 		"once": {[]View{whole, silent, silent}, map[results.Aspect]string{
-			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "nobody listed the voting members while the load went on"}},
-		"no leader":   {[]View{view("", 2, "3.6.1", "a"), view("", 2, "3.6.1", "a")}, map[results.Aspect]string{results.AspectLeader: "no member knew one"}},
-		"no list":     {[]View{view("a", 2, "3.6.1"), view("a", 2, "3.6.1")}, map[results.Aspect]string{results.AspectMembers: "nobody listed the voting members while the load went on"}},
-		"no version":  {[]View{view("a", 2, "", "a"), view("a", 2, "", "a")}, map[results.Aspect]string{results.AspectVersion: "etcd-a told none"}},
-		"one of them": {[]View{with(whole, "b", "no answer"), with(whole, "b", "no answer")}, map[results.Aspect]string{results.AspectVersion: "etcd-b did not say how it is: no answer"}},
+			results.AspectLeader: why, results.AspectVersion: why, results.AspectMembers: "no member listed the voting members during the load"}},
+		"no leader":   {[]View{view("", 2, "3.6.1", "a"), view("", 2, "3.6.1", "a")}, map[results.Aspect]string{results.AspectLeader: "no member reported a leader"}},
+		"no list":     {[]View{view("a", 2, "3.6.1"), view("a", 2, "3.6.1")}, map[results.Aspect]string{results.AspectMembers: "no member listed the voting members during the load"}},
+		"no version":  {[]View{view("a", 2, "", "a"), view("a", 2, "", "a")}, map[results.Aspect]string{results.AspectVersion: "etcd-a did not report its version"}},
+		"one of them": {[]View{with(whole, "b", "no answer"), with(whole, "b", "no answer")}, map[results.Aspect]string{results.AspectVersion: "etcd-b did not report its status: no answer"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// with adds a silent member to a view.
+// with adds a member that does not report to a view.
 func with(v View, id, problem string) View {
 	v.Members = maps.Clone(v.Members)
 	v.Members[id] = State{Problem: problem}

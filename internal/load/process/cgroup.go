@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// group is what the control groups of this process allow it and did to it. A
-// group and those around it, as far as a container sees them, all bind.
+// group holds the limits and throttling of this process's control groups. The limits of a group and of all its
+// ancestors that the container sees apply.
 type group struct {
 	throttled throttling
-	// quota is the least, in processors; 0 is none.
+	// quota is the lowest limit, in processors; 0 means none.
 	quota float64
 }
 
-// throttling is for how long each group, by its directory, was kept from running
-// since it was made, added up over the processors.
+// throttling is, by directory, how long each group was throttled since its creation, summed over the processors.
 type throttling map[string]time.Duration
 
-// since is how much it rose, in the group in which it rose the most. The sums
-// themselves are not comparable: that of an old group hides that of a new one.
+// since returns the increase in the group in which it is largest. The totals cannot be compared: the total of an old
+// group would hide that of a new one.
 func (t throttling) since(before throttling) (most time.Duration) {
 	for dir, throttled := range t {
 		if then, known := before[dir]; known {
@@ -35,9 +34,9 @@ func (t throttling) since(before throttling) (most time.Duration) {
 
 // version is one of the two interfaces of control groups.
 type version struct {
-	// readQuota returns a group's quota in processors, 0 if it has none.
+	// readQuota returns a group's quota in processors; 0 if it has none.
 	readQuota func(dir string) (float64, error)
-	// throttledKey is the line of cpu.stat, in units.
+	// throttledKey is the key in cpu.stat, and unit its unit.
 	throttledKey string
 	unit         time.Duration
 }
@@ -47,7 +46,7 @@ var (
 	version2 = version{readQuota: quotaOfVersion2, throttledKey: "throttled_usec", unit: time.Microsecond}
 )
 
-// readGroup reads the group that rules this process's processor time.
+// readGroup reads the control group that limits this process's processor time.
 func readGroup(root string) (group, error) {
 	place, err := findGroup(root)
 	if err != nil {
@@ -69,8 +68,7 @@ func readGroup(root string) (group, error) {
 	}
 }
 
-// read reads one group. The outermost group of version 2 has no quota and
-// counts no throttling.
+// read reads one group. The outermost group of version 2 has no quota and no throttling counters.
 func (v version) read(dir string) (throttled time.Duration, quota float64, err error) {
 	stat, err := os.ReadFile(filepath.Join(dir, "cpu.stat"))
 	if err != nil {
@@ -144,16 +142,15 @@ func quotaOfVersion2(dir string) (float64, error) {
 	return quota / period, nil
 }
 
-// place is where the files of this process's group are.
+// place is the location of the files of this process's group.
 type place struct {
 	version version
-	// dir is its own, top the outermost that can be seen.
+	// dir is the group's own directory, top the outermost visible one.
 	dir, top string
 }
 
-// findGroup follows /proc/self/cgroup and /proc/self/mountinfo (cgroups(7),
-// proc_pid_mountinfo(5)). Where both interfaces are there, version 1 rules
-// processor time if it has the controller "cpu".
+// findGroup follows /proc/self/cgroup and /proc/self/mountinfo (cgroups(7), proc_pid_mountinfo(5)). If both versions
+// are mounted, version 1 controls processor time if it has the controller "cpu".
 func findGroup(root string) (place, error) {
 	groups, err := os.ReadFile(filepath.Join(root, "proc", "self", "cgroup"))
 	if err != nil {
@@ -194,7 +191,7 @@ func ownGroup(text string) (path string, isVersion1, found bool) {
 
 // mount is a mounted hierarchy of control groups.
 type mount struct {
-	// root is the group that is seen at point.
+	// root is the group that is visible at point.
 	root, point, kind string
 	options           []string
 }
@@ -211,12 +208,12 @@ func parseMount(line string) (m mount, ok bool) {
 
 func (m mount) isVersion1() bool { return m.kind == "cgroup" }
 
-// place finds a group below the mount. In a container of version 1 the mount
-// begins at the container's own group, which the path names from the host's.
+// place locates a group below the mount. In a container with version 1, the mount begins at the container's own group,
+// while the path starts at the host's root.
 func (m mount) place(root, own string) (place, error) {
 	below, inside := strings.CutPrefix(own, strings.TrimSuffix(m.root, "/"))
 	if !inside || below != "" && below[0] != '/' || strings.HasPrefix(own, "/..") {
-		return place{}, fmt.Errorf("the control group %s is not below %s, which is what is mounted", own, m.root)
+		return place{}, fmt.Errorf("the control group %s is not below the mounted group %s", own, m.root)
 	}
 	v := version2
 	if m.isVersion1() {

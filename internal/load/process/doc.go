@@ -1,9 +1,7 @@
-// Package process reads what this process had of its machine over a stretch of
-// time: processor time, throttling by its control group, delays of its
-// goroutines and threads, and what collecting garbage took.
+// Package process measures what this process got from its machine over an interval: processor time, throttling by its
+// control group, delays of its goroutines and threads, and the cost of garbage collection.
 //
-// It imports results and the standard library, and reads files of /proc and of
-// the control groups; where there are none, as outside Linux, all of that is
-// unknown. Its one invariant: a figure that could not be read is absent and said
-// to be, never 0.
+// It imports results and the standard library, and reads files of /proc and of the control groups. Where these files
+// are missing, as outside Linux, the figures are unknown. Its one invariant: a figure that could not be read is absent
+// and reported as unknown, never 0.
 package process

@@ -11,9 +11,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Meter measures this process over one stretch of time.
+// Meter measures this process over one interval.
 type Meter struct {
-	// root is where the machine's files begin: "/", but for tests.
+	// root is the root of the file system: "/", except in tests.
 	root       string
 	start, end reading
 }
@@ -21,22 +21,22 @@ type Meter struct {
 // NewMeter returns a meter of this process.
 func NewMeter() *Meter { return &Meter{root: "/"} }
 
-// Begin begins the stretch. It takes less than a millisecond.
+// Begin begins the interval. It takes less than a millisecond.
 func (m *Meter) Begin() { m.start = read(m.root) }
 
-// End ends the stretch.
+// End ends the interval.
 func (m *Meter) End() { m.end = read(m.root) }
 
-// Window returns the figures of the stretch, once it has ended.
+// Window returns the figures of the interval, once it has ended.
 func (m *Meter) Window() *results.ProcessWindow { return between(m.start, m.end) }
 
-// reading is all that could be read at one moment.
+// reading has everything that could be read at one moment.
 type reading struct {
 	at      time.Time
 	threads threads
 	group   group
 	runtime runtimeReading
-	// threadsErr and groupErr are why these could not be read.
+	// threadsErr and groupErr are the reasons if these could not be read.
 	threadsErr, groupErr error
 }
 
@@ -47,7 +47,7 @@ func read(root string) reading {
 	return r
 }
 
-// between returns what rose from one reading to the next.
+// between returns the differences of two readings.
 func between(a, b reading) *results.ProcessWindow {
 	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
 	set := func(f results.ProcessFigure, v float64) { w.Figures[f] = precise(v) }
@@ -76,17 +76,17 @@ func between(a, b reading) *results.ProcessWindow {
 	return w
 }
 
-// errNoTurns: whoever reads this has had a processor. Linux shows zeros where it
-// was built, or told, to count nothing, and those must not pass for no delay.
-var errNoTurns = errors.New("schedstat: wanted turns on a processor, found none: the kernel counts no turns of threads here")
+// errNoTimeslices: a process that reads this file has had a processor, so zeros are false. Linux reports zeros if the
+// kernel was built or configured without these counts.
+var errNoTimeslices = errors.New("schedstat: wanted a count of timeslices above 0, found 0: this kernel does not count scheduling delays of threads")
 
 func (b reading) ranSince(a reading) (schedule, error) {
 	if err := firstOf(a.threadsErr, b.threadsErr); err != nil {
 		return schedule{}, err
 	}
 	rose := b.threads.since(a.threads)
-	if rose.turns == 0 {
-		return schedule{}, errNoTurns
+	if rose.timeslices == 0 {
+		return schedule{}, errNoTimeslices
 	}
 	return rose, nil
 }
@@ -98,6 +98,5 @@ func firstOf(a, b error) error {
 	return b
 }
 
-// precise keeps a millionth: what comes after it is noise, and would take room
-// in a termination message.
+// precise rounds to a millionth. Further digits are noise and would take room in the termination message.
 func precise(v float64) float64 { return math.Round(v*(1<<20)) / (1 << 20) }

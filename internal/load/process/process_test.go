@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// The groups of nested-version2, of which the outer one has a quota.
+// The groups of nested-version2; the outer one has a quota.
 const (
 	outerGroup = "sys/fs/cgroup/batch.slice"
 	innerGroup = outerGroup + "/load.service"
@@ -43,9 +43,8 @@ func TestReadGroup(t *testing.T) {
 	}
 }
 
-// Where a group has been throttled for long before, and rests now, that of a
-// group inside counts all the same.
-func TestThrottlingIsThatOfTheGroupInWhichItRoseTheMost(t *testing.T) {
+// The throttling of an inner group counts even if its parent was throttled for longer before the window.
+func TestThrottlingIsTheLargestIncreaseOfAnyGroup(t *testing.T) {
 	throttled := func(outer, inner string) map[string]string {
 		return map[string]string{
 			outerGroup + "/cpu.stat": "throttled_usec " + outer + "\n",
@@ -98,7 +97,7 @@ func change(t *testing.T, root string, changes map[string]string) {
 	}
 }
 
-func TestWhatCanNotBeReadIsAnError(t *testing.T) {
+func TestUnreadableFilesAreErrors(t *testing.T) {
 	tests := map[string]struct {
 		recorded string
 		change   map[string]string
@@ -130,9 +129,9 @@ func TestThreads(t *testing.T) {
 	if err != nil || len(before) != 8 {
 		t.Fatalf("read %v and the error %v, wanted eight threads", before, err)
 	}
-	after := threads{"99": {ran: 5, waited: 30, turns: 2}}
+	after := threads{"99": {ran: 5, waited: 30, timeslices: 2}}
 	for number, s := range before {
-		after[number] = schedule{s.ran + 10, s.waited + 100, s.turns + 1}
+		after[number] = schedule{s.ran + 10, s.waited + 100, s.timeslices + 1}
 	}
 	delete(after, "19036")
 	if got, want := after.since(before), (schedule{75, 730, 9}); got != want {
@@ -141,12 +140,12 @@ func TestThreads(t *testing.T) {
 	if got := after.since(before).meanDelay(); got != 81 {
 		t.Errorf("got a mean delay of %v, wanted 81 ns", got)
 	}
-	again := threads{"99": {ran: 1, waited: 1, turns: 1}}
+	again := threads{"99": {ran: 1, waited: 1, timeslices: 1}}
 	if got, want := again.since(after), (schedule{1, 1, 1}); got != want {
 		t.Errorf("got %+v of a number that was used again, wanted %+v", got, want)
 	}
 	if (schedule{}).meanDelay() != 0 {
-		t.Error("a thread that had no turn waited")
+		t.Error("a thread without timeslices has a delay")
 	}
 	if got, err := readThreads(copyOf(t, "host-version1", map[string]string{"proc/self/task/1/schedstat": "none"})); err == nil {
 		t.Errorf("read %+v", got)
@@ -179,29 +178,29 @@ func TestRuntimeReading(t *testing.T) {
 		t.Errorf("got a share of %v (%v), wanted 0.1", got, known)
 	}
 	if _, known := before.collectionShare(before); known {
-		t.Error("got a share of a time without collections")
+		t.Error("got a share although there were no collections")
 	}
 }
 
-// What one part of the machine does not tell leaves the others known.
+// A part that cannot be read leaves the others known.
 func TestWindow(t *testing.T) {
 	const thread = "proc/self/task/1/schedstat"
 	ofThreads := []results.ProcessFigure{results.ProcessCPUSeconds, results.ProcessThreadDelaySeconds}
 	ofGroups := []results.ProcessFigure{results.ProcessThrottledSeconds, results.ProcessQuotaProcessors}
 	tests := map[string]struct {
 		root string
-		// then is what changes in the window.
+		// then has the files that change in the window.
 		then    map[string]string
 		unknown string
 		lacks   []results.ProcessFigure
 	}{
-		"all is there":     {copyOf(t, "host-version1", nil), map[string]string{thread: "9000000000 9000000000 9000000\n"}, "", nil},
+		"complete":         {copyOf(t, "host-version1", nil), map[string]string{thread: "9000000000 9000000000 9000000\n"}, "", nil},
 		"no control group": {copyOf(t, "host-version1", map[string]string{"proc/self/cgroup": ""}), map[string]string{thread: "9000000000 9000000000 9000000\n"}, "control group", ofGroups},
 		"not Linux":        {t.TempDir(), nil, "threads", slices.Concat(ofThreads, ofGroups)},
-		// What Linux shows that was built, or told, to count nothing.
-		"a scheduler that counts nothing":            {copyOf(t, "host-version1", map[string]string{thread: "0 0 0\n"}), nil, "counts no turns", ofThreads},
-		"a scheduler that stops to count":            {copyOf(t, "host-version1", nil), map[string]string{thread: "0 0 0\n"}, "counts no turns", ofThreads},
-		"a scheduler that counts time and not turns": {copyOf(t, "host-version1", map[string]string{thread: "5 5 0\n"}), map[string]string{thread: "9 9 0\n"}, "counts no turns", ofThreads},
+		// Files of a Linux that was built or configured without these counts.
+		"a scheduler that counts nothing":                 {copyOf(t, "host-version1", map[string]string{thread: "0 0 0\n"}), nil, "does not count scheduling delays", ofThreads},
+		"a scheduler that stops counting":                 {copyOf(t, "host-version1", nil), map[string]string{thread: "0 0 0\n"}, "does not count scheduling delays", ofThreads},
+		"a scheduler that counts time and not timeslices": {copyOf(t, "host-version1", map[string]string{thread: "5 5 0\n"}), map[string]string{thread: "9 9 0\n"}, "does not count scheduling delays", ofThreads},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +224,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A process that computes uses processor time, here as elsewhere.
+// A process that computes uses processor time.
 func TestMeterOfThisProcess(t *testing.T) {
 	m := NewMeter()
 	m.Begin()

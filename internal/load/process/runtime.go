@@ -14,14 +14,12 @@ const (
 	metricTotal      = "/cpu/classes/total:cpu-seconds"
 )
 
-// runtimeReading is what the Go runtime has counted since the process began.
+// runtimeReading has the Go runtime's counts since the process began.
 type runtimeReading struct {
-	// delays of goroutines that could run: counts[i] lies between bounds[i] and
-	// bounds[i+1], in seconds.
+	// counts of delays of runnable goroutines: counts[i] lies between bounds[i] and bounds[i+1], in seconds.
 	counts []uint64
 	bounds []float64
-	// collection, idle and total are processor seconds by the runtime's own
-	// estimate, as of the last collection.
+	// collection, idle and total are processor seconds. The runtime estimates them at each garbage collection.
 	collection, idle, total float64
 }
 
@@ -43,8 +41,8 @@ func seconds(s metrics.Sample) float64 {
 	return s.Value.Float64()
 }
 
-// delayP99 is the 99th percentile of the delays after an earlier reading, by
-// nearest rank, in the geometric middle of its bucket; 0 if there were none.
+// delayP99 is the 99th percentile of the delays since an earlier reading, by nearest rank, at the geometric middle of
+// its bucket; 0 if there were none.
 func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
 	rose, total := make([]uint64, len(r.counts)), uint64(0)
 	for i := range r.counts {
@@ -64,7 +62,7 @@ func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
 	return 0
 }
 
-// middle of a bucket; the outermost ones have only one bound.
+// middle returns the geometric middle of a bucket. The outermost buckets have only one bound.
 func middle(low, high float64) float64 {
 	switch {
 	case math.IsInf(high, 1):
@@ -75,9 +73,8 @@ func middle(low, high float64) float64 {
 	return math.Sqrt(low * high)
 }
 
-// collectionShare is the part of the processor time that went into collecting
-// garbage. The runtime brings its account up to date with each collection, so
-// that it is not known where there was none.
+// collectionShare is the share of processor time that was spent on garbage collection. The runtime updates its estimate
+// at each collection, so without a collection the share is unknown.
 func (r runtimeReading) collectionShare(earlier runtimeReading) (float64, bool) {
 	busy := (r.total - r.idle) - (earlier.total - earlier.idle)
 	if busy <= 0 {

@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// schedule is what the kernel's scheduler counts of a thread.
+// schedule is what the kernel's scheduler counts for a thread.
 type schedule struct {
-	// ran is its time on a processor, waited the time for which it could run
-	// and had none.
+	// ran is its time on a processor. waited is the time for which it could run and had no processor.
 	ran, waited time.Duration
-	// turns is how often it got a processor.
-	turns uint64
+	// timeslices is how often it got a processor.
+	timeslices uint64
 }
 
-// threads are those of this process, by number.
+// threads are the threads of this process, by ID.
 type threads map[string]schedule
 
-// readThreads reads /proc/self/task/*/schedstat, of which the kernel's
-// documentation (scheduler/sched-stats) tells.
+// readThreads reads /proc/self/task/*/schedstat. The kernel's documentation (scheduler/sched-stats) describes it.
 func readThreads(root string) (threads, error) {
 	dir := filepath.Join(root, "proc", "self", "task")
 	tasks, err := os.ReadDir(dir)
@@ -34,7 +32,7 @@ func readThreads(root string) (threads, error) {
 	for _, task := range tasks {
 		text, err := os.ReadFile(filepath.Join(dir, task.Name(), "schedstat"))
 		if errors.Is(err, fs.ErrNotExist) && len(all) > 0 {
-			// It has just ended.
+			// The thread has just ended.
 			continue
 		}
 		if err != nil {
@@ -48,33 +46,33 @@ func readThreads(root string) (threads, error) {
 }
 
 func parseSchedule(text string) (s schedule, err error) {
-	_, err = fmt.Sscanf(text, "%d %d %d", &s.ran, &s.waited, &s.turns)
+	_, err = fmt.Sscanf(text, "%d %d %d", &s.ran, &s.waited, &s.timeslices)
 	if err != nil {
 		return s, fmt.Errorf("schedstat: wanted three numbers, found %.64q", strings.TrimSpace(text))
 	}
 	return s, nil
 }
 
-// since adds up what the threads did after an earlier reading. What a thread
-// did that has ended meanwhile is lost; Go's threads do not end.
+// since adds up what the threads did after an earlier reading. A thread that has ended meanwhile is not counted; Go's
+// threads do not end.
 func (t threads) since(earlier threads) (sum schedule) {
 	for number, now := range t {
 		before := earlier[number]
-		if now.turns < before.turns {
-			// The number belongs to another thread now.
+		if now.timeslices < before.timeslices {
+			// The ID now belongs to another thread.
 			before = schedule{}
 		}
 		sum.ran += now.ran - before.ran
 		sum.waited += now.waited - before.waited
-		sum.turns += now.turns - before.turns
+		sum.timeslices += now.timeslices - before.timeslices
 	}
 	return sum
 }
 
-// meanDelay is how long a thread waited for each of its turns.
+// meanDelay is how long a thread waited for each timeslice.
 func (s schedule) meanDelay() time.Duration {
-	if s.turns == 0 {
+	if s.timeslices == 0 {
 		return 0
 	}
-	return s.waited / time.Duration(s.turns)
+	return s.waited / time.Duration(s.timeslices)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-func TestTheCollectorIsRelaxedUnlessSomebodySetIt(t *testing.T) {
+func TestTheCollectorIsRelaxedUnlessGOGCIsSet(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
 	for _, tc := range []struct {

@@ -1,9 +1,8 @@
-// Package tuning has this process ask the Go runtime and the kernel for what a load
-// generator needs of them: rarer garbage collection, and processor time soon after
-// waking up. It is for processes that hold no member of the target.
+// Package tuning makes this process ask the Go runtime and the kernel for what a load generator needs: rarer garbage
+// collection, and processor time soon after waking up. It is for processes that run no member of the target.
 //
-// It imports spec, x/sys and the standard library. Its one invariant: what somebody
-// has set, or the machine forbids, stays as it is, without an error.
+// It imports spec, x/sys and the standard library. Its one invariant: it leaves alone, without an error, what the user
+// has set or the machine forbids.
 package tuning
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"

@@ -8,17 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timeslice is the shortest that Linux lets a thread ask for.
+// timeslice is the shortest one that Linux lets a thread request.
 const timeslice = 100 * time.Microsecond
 
-// askForShortTimeslices lets this process's threads ask for their processor time
-// in short pieces: who takes less at a time is let in sooner after waking up, so
-// that beside busy neighbours requests start when they are due. The share of
-// the processor stays as it is, and so no privilege is needed. It does nothing
-// before Linux 6.12, or where it is forbidden. Threads to come inherit it.
+// askForShortTimeslices requests short timeslices for this process's threads. A thread with a shorter timeslice runs
+// sooner after waking up, so requests start when they are due even beside busy neighbours. The thread's share of the
+// processor does not change, so no privilege is needed. The request has no effect before Linux 6.12, or where it is
+// forbidden. New threads inherit it.
 //
-// A closed loop starts no request late by definition, and is interrupted more
-// often for nothing: it does not ask.
+// Closed loops do not use it: they start no request late by definition, and would only be interrupted more often.
 func askForShortTimeslices() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {

@@ -17,7 +17,7 @@ func snapshotOf(operations []spec.Operation, h func() results.Histogram) *result
 	return s
 }
 
-// memoryOf is what the snapshot's buckets take, in bytes.
+// memoryOf is the size of the snapshot's buckets in bytes.
 func memoryOf(s *results.Snapshot) (bytes int) {
 	for _, result := range s.Operations {
 		for _, h := range result.Histograms() {
@@ -27,8 +27,7 @@ func memoryOf(s *results.Snapshot) (bytes int) {
 	return bytes
 }
 
-// TestWhatIsReadIsBoundedInMemory: a pod that sends all that may be sent takes no
-// more of the operator's memory, and loses nothing but resolution.
+// TestWhatIsReadIsBoundedInMemory: the memory for a snapshot of maximum size is bounded, and only resolution is lost.
 func TestWhatIsReadIsBoundedInMemory(t *testing.T) {
 	const most = 8<<16 + 64<<10
 	hour := func() results.Histogram { return wide(time.Microsecond, time.Hour) }
@@ -62,7 +61,7 @@ func TestWhatIsReadIsBoundedInMemory(t *testing.T) {
 	}
 }
 
-// wide has every bucket filled from low to high.
+// wide has a count in every bucket from low to high.
 func wide(low, high time.Duration) (h results.Histogram) {
 	for bucket := results.BucketIndex(int64(low)); bucket <= results.BucketIndex(int64(high)); bucket++ {
 		h.Record(int64(1e9 * math.Exp2((float64(bucket)-0.5)/(1<<results.MaxSchema)-20)))

@@ -8,11 +8,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// withoutBuckets stands for the schema of histograms of which only count, sums,
-// minimum and maximum are kept.
+// withoutBuckets stands for the schema of histograms that keep only count, sums, minimum and maximum.
 const withoutBuckets = results.MinSchema - 1
 
-// Names of what a message has no room for, beside those of the tiers and of results.
+// Names in Omitted, in addition to the tiers' names and those of package results.
 const (
 	omittedWindow   = "window"
 	omittedRequests = "requests"
@@ -22,14 +21,14 @@ const (
 // maxMessagePoints bounds the timeline in a message.
 const maxMessagePoints = 32
 
-// tier are histograms that are kept at one resolution, or left out together.
+// tier is a group of histograms that are kept at one resolution, or left out together.
 type tier struct {
 	name       string
 	histograms func(*results.OperationResult) []*results.Histogram
 }
 
-// tiers are in the order in which they get room. Censored requests rank among
-// the latencies, so neither is of use without the other.
+// tiers are in the order of their priority. Censored requests rank among the latencies, so these two histograms are
+// useless without each other.
 var tiers = [...]tier{
 	{"latency", func(r *results.OperationResult) []*results.Histogram {
 		return []*results.Histogram{&r.Latency, &r.Censored}
@@ -39,8 +38,8 @@ var tiers = [...]tier{
 	{"latency of failed requests", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Failed} }},
 }
 
-// selection says what of a snapshot goes into a message. The bookkeeping of
-// the pod and of its window always does.
+// selection is the part of a snapshot that goes into a message. The state of the pod and of its window is always
+// included.
 type selection struct {
 	operations, target, figures, marks bool
 	// points of the timeline.
@@ -49,17 +48,16 @@ type selection struct {
 	schemas [len(tiers)]int
 }
 
-// step is a way to select more. Of its choices, the first that fits is taken.
+// step adds a part to the selection. The first of its choices that fits is taken.
 type step struct {
 	choices []func(*selection)
-	// limit is how long the message may be with it.
+	// limit is the maximum length of the message with this part.
 	limit int
 }
 
-// steps are in the order of importance. The target goes before the histograms
-// while it leaves half of the room to them, and else after them. The members'
-// figures go right after the latency: they are judged, they cannot be made
-// coarser, and all that follows can.
+// steps are in order of importance. The target comes before the histograms if it leaves half of the room to them,
+// otherwise after them. The members' figures come right after the latency: objectives use them and they cannot be made
+// coarser, unlike everything after them.
 var steps = slices.Concat(
 	[]step{
 		{[]func(*selection){func(c *selection) { c.operations = true }}, MaxTerminationBytes},
@@ -96,10 +94,9 @@ func tierSteps() []step {
 	return all
 }
 
-// TerminationMessage returns the snapshot in at most MaxTerminationBytes of
-// text. Histograms are lowered in resolution until they fit; what does not fit
-// at all is named in Omitted of the decoded snapshot. The marks of disturbances
-// and the timeline get what room is left, and are not missed.
+// TerminationMessage encodes the snapshot in at most MaxTerminationBytes of text. It lowers the resolution of
+// histograms until they fit; parts that do not fit at all are named in Omitted of the decoded snapshot. The marks of
+// disturbances and the timeline get the remaining room; their absence is not recorded.
 func TerminationMessage(s *results.Snapshot) []byte {
 	chosen := selection{}
 	for i := range chosen.schemas {
@@ -122,8 +119,7 @@ func TerminationMessage(s *results.Snapshot) []byte {
 	return message
 }
 
-// bare returns whose snapshot it is and how the pod ended. With three texts of
-// bounded length it always fits.
+// bare returns only the pod's identity and how it ended. With three texts of bounded length it always fits.
 func bare(s *results.Snapshot) *results.Snapshot {
 	return &results.Snapshot{
 		RunUID: s.RunUID, Index: s.Index, Transport: s.Transport,
@@ -132,7 +128,7 @@ func bare(s *results.Snapshot) *results.Snapshot {
 	}
 }
 
-// bareFired leaves out the texts.
+// bareFired drops the texts.
 func bareFired(f *results.Fired) *results.Fired {
 	if f == nil {
 		return nil
@@ -140,7 +136,7 @@ func bareFired(f *results.Fired) *results.Fired {
 	return &results.Fired{Rule: f.Rule, Got: f.Got, Limit: f.Limit, At: f.At}
 }
 
-// selected returns the selected part of a snapshot. It names what was left out.
+// selected returns the selected part of a snapshot and records the omitted parts.
 func selected(s *results.Snapshot, c selection) *results.Snapshot {
 	part := *s
 	part.Omitted = slices.Clone(s.Omitted)
@@ -170,7 +166,7 @@ func selected(s *results.Snapshot, c selection) *results.Snapshot {
 	return &part
 }
 
-// cutTarget leaves out the target, or its members' figures.
+// cutTarget removes the target, or its members' figures, if they are not selected.
 func cutTarget(s *results.Snapshot, c selection) {
 	switch {
 	case s.Target == nil:
@@ -206,7 +202,7 @@ func withoutFigures(t *results.Target) *results.Target {
 	return &part
 }
 
-// reduced shares buckets with r: it replaces them, and never changes any.
+// reduced shares buckets with r; it replaces them but does not change them.
 func reduced(r *results.OperationResult, schemas [len(tiers)]int) *results.OperationResult {
 	part := *r
 	for i, t := range tiers {
@@ -220,7 +216,7 @@ func reduced(r *results.OperationResult, schemas [len(tiers)]int) *results.Opera
 	return &part
 }
 
-// hasAny says whether a tier has something to lose.
+// hasAny reports whether a histogram of the tier is not empty.
 func (t tier) hasAny(s *results.Snapshot) bool {
 	for _, result := range s.Operations {
 		for _, h := range t.histograms(result) {

@@ -7,16 +7,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// NewCollector returns a collector that serves what snapshot returns at the
-// time of each scrape. snapshot must be safe to call at any time and must hand
-// over a snapshot that nobody changes any more.
+// NewCollector returns a collector that serves the result of snapshot at each scrape. snapshot must be safe for
+// concurrent use and must return a snapshot that does not change any more.
 func NewCollector(snapshot func() *results.Snapshot) prometheus.Collector {
 	return &collector{snapshot: snapshot}
 }
 
 type collector struct{ snapshot func() *results.Snapshot }
 
-// Describe sends nothing: what there is to collect grows during the run.
+// Describe sends nothing, because the set of metrics grows during the run.
 func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -29,8 +28,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// built is a metric that is complete already. client_golang has none that
-// carries native and classic buckets together.
+// built is a complete metric. client_golang has no metric with native and classic buckets together.
 type built struct {
 	desc   *prometheus.Desc
 	metric *dto.Metric

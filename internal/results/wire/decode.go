@@ -14,15 +14,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// ScrapeAccept is the Accept header that a scrape must send: only Prometheus's
-// protobuf format carries native histograms.
+// ScrapeAccept is the Accept header that a scrape must send, because only Prometheus's protobuf format has native
+// histograms.
 const ScrapeAccept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
-// MaxScrapeBytes bounds what Read takes from one pod. A full snapshot with all
-// histograms wide open takes less than a tenth of it.
+// MaxScrapeBytes bounds what Read accepts from one pod. A full snapshot with all histograms at full width takes less
+// than a tenth of it.
 const MaxScrapeBytes = 4 << 20
 
-// Read reads a scrape, decompressed, whose Content-Type header is contentType.
+// Read decodes a decompressed scrape; contentType is its Content-Type header.
 func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
 	mediaType, params, err := mime.ParseMediaType(contentType)
 	if err != nil || mediaType != "application/vnd.google.protobuf" || params["encoding"] != "delimited" {
@@ -43,8 +43,7 @@ func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
 	return Decode(all)
 }
 
-// Decode is the inverse of Families. Families that are not this
-// package's are ignored. Members of the target come sorted by name.
+// Decode is the inverse of Families. It ignores families of other packages. Members of the target are sorted by name.
 func Decode(all []*dto.MetricFamily) (*results.Snapshot, error) {
 	s := &results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{}}
 	seen := map[string]bool{}
@@ -89,8 +88,7 @@ func (f *family) decode(s *results.Snapshot, mf *dto.MetricFamily) error {
 	return nil
 }
 
-// decodeMetric refuses every value that is negative or not a number: no metric
-// of a snapshot can be.
+// decodeMetric refuses values that are negative or not a number; a snapshot has none.
 func (f *family) decodeMetric(in *dto.Metric) (m metric, err error) {
 	if m.labels, err = f.labelValues(in.Label); err != nil {
 		return m, err
@@ -112,7 +110,7 @@ func (f *family) decodeMetric(in *dto.Metric) (m metric, err error) {
 	return m, nil
 }
 
-// finish puts lists in order, and looks at what only the whole snapshot shows.
+// finish sorts lists and checks what only the whole snapshot shows.
 func finish(s *results.Snapshot) error {
 	if s.RunUID == "" {
 		return errors.New("found no etcdbench_pod_info; is this the metrics port of a client pod?")

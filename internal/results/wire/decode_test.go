@@ -115,13 +115,13 @@ func TestDecodeRefuses(t *testing.T) {
 			if s, err := Decode(all); err == nil {
 				t.Errorf("decoded %+v", s)
 			} else if !strings.Contains(err.Error(), "decoding results") {
-				t.Errorf("error does not say what was done: %v", err)
+				t.Errorf("the error does not name the operation: %v", err)
 			}
 		})
 	}
 }
 
-// failingSnapshot is final and has every kind of metric that tests spoil.
+// failingSnapshot is final and has every kind of metric that the tests change.
 func failingSnapshot() *results.Snapshot {
 	s := finalSnapshot(0, 1000, spec.OperationPut)
 	put := s.Operations[spec.OperationPut]
@@ -177,7 +177,7 @@ func TestDecodeRefusesAFamilyTwice(t *testing.T) {
 	}
 }
 
-// Without buckets nothing else would show that the two contradict each other.
+// Without buckets, only minimum and maximum show the contradiction.
 func TestDecodeRefusesAMinimumAboveTheMaximumWithoutBuckets(t *testing.T) {
 	s := failingSnapshot()
 	s.Operations[spec.OperationPut].Latency = histogramOf(t, results.Parts{Schema: results.MaxSchema, Count: 1, Sum: 5, Minimum: 7, Maximum: 5})
@@ -187,7 +187,7 @@ func TestDecodeRefusesAMinimumAboveTheMaximumWithoutBuckets(t *testing.T) {
 	}
 }
 
-// The zero bucket has a count of its own, which a span must not overwrite.
+// The zero bucket has its own count, which a span must not overwrite.
 func TestDecodeRefusesASpanOverTheZeroBucket(t *testing.T) {
 	h := recorded(0)
 	in := nativeHistogram(&h)
@@ -198,7 +198,7 @@ func TestDecodeRefusesASpanOverTheZeroBucket(t *testing.T) {
 	}
 }
 
-// Counts that wrap around to the right total are not right.
+// Counts that wrap around to the right total must be refused.
 func TestDecodeRefusesCountsThatOverflow(t *testing.T) {
 	h := recorded(1e6)
 	in := nativeHistogram(&h)
@@ -221,8 +221,7 @@ func TestDecodeIgnoresWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-// Counters of a pod that still works are read one after the other; they need
-// not agree yet.
+// Counters of an active pod are read one after the other, so they need not agree yet.
 func TestDecodeTakesCountersThatDoNotAgreeYet(t *testing.T) {
 	s := failingSnapshot()
 	s.Stage = results.StageMeasuring
@@ -233,7 +232,7 @@ func TestDecodeTakesCountersThatDoNotAgreeYet(t *testing.T) {
 	}
 }
 
-// histogramOf puts together what needs no validation.
+// histogramOf builds a histogram without validation.
 func histogramOf(t *testing.T, p results.Parts) results.Histogram {
 	t.Helper()
 	h, err := results.HistogramOf(p)

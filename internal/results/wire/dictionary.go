@@ -8,15 +8,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// terminationDictionary is a typical message before compression. Both ends know
-// it, so what a message has in common with it (names, labels, structure) costs
-// next to nothing, and almost all of the room is left to the histograms. It
-// follows from families: it changes with them, and then the number in
-// terminationMark must change too.
+// terminationDictionary is a typical message before compression. Both ends have it, so names, labels and structure that
+// a message shares with it take almost no room, and most of the room is left to the histograms. It is derived from
+// families: when they change, the number in terminationMark must change too.
 var terminationDictionary = marshalNative(typicalSnapshot())
 
-// typicalLatency is 2^-9 s: its square is exact, and so the dictionary is the
-// same on processors that round a multiplication and an addition once or twice.
+// typicalLatency is 2^-9 s. Its square is exact, so the dictionary is the same on processors that round a fused
+// multiply-add differently.
 const typicalLatency = 1953125 * time.Nanosecond
 
 func typicalSnapshot() *results.Snapshot {

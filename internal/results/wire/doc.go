@@ -1,11 +1,9 @@
-// Package wire is how a snapshot travels from a client pod to whoever reads it: as
-// Prometheus metric families over a scrape, or in small as a termination message.
+// Package wire encodes and decodes snapshots on their way from a client pod to a reader: as Prometheus metric families
+// for a scrape, or in a shorter form as a termination message.
 //
-// It is pure: it imports package results, the standard library, Prometheus types and
-// protobuf, and no client, context, clock, logger or goroutine; package results does
-// not import it. Its one invariant: what is decoded is what was encoded, as far as
-// there was room, and by either road the same.
+// The package is pure: it imports package results, the standard library, Prometheus types and protobuf, but no client,
+// context, clock, logger or goroutine; package results does not import it. Its one invariant: decoding returns the
+// encoded snapshot, as far as there was room, and both forms decode to the same values.
 //
-// What pods send is untrusted: decoders bound size, counts and schemas, and
-// return an error instead of a wrong number.
+// Input from pods is untrusted: decoders bound size, counts and schemas, and return an error instead of a wrong number.
 package wire

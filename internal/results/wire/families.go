@@ -8,8 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// family is one metric family with both ways across it: how it is written from
-// a snapshot, and how one of its metrics is read back into one.
+// family is one metric family: write encodes it from a snapshot, read decodes one of its metrics into a snapshot.
 type family struct {
 	name, help string
 	kind       dto.MetricType
@@ -18,8 +17,7 @@ type family struct {
 	read       func(s *results.Snapshot, m metric) error
 }
 
-// metric is one metric of a family. A histogram's minimum, maximum and sum of
-// squares are metrics of their own.
+// metric is one metric of a family. The minimum, maximum and sum of squares of a histogram are separate metrics.
 type metric struct {
 	// labels are the values of family.labels, in that order.
 	labels []string
@@ -28,9 +26,8 @@ type metric struct {
 	histogram *results.Histogram
 }
 
-// families are all that a snapshot is made of, in the order in which they are
-// written.
-var families = slices.Concat(podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(), targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), sightFamilies())
+// families are all families of a snapshot, in encoding order.
+var families = slices.Concat(podFamilies(), windowFamilies(), operationFamilies(), watchFamilies(), disturbanceFamilies(), timelineFamilies(), targetFamilies(), figureFamilies(), processFamilies(), guardFamilies(), unobservedFamilies())
 
 var familiesByName = func() map[string]*family {
 	byName := make(map[string]*family, len(families))
@@ -40,10 +37,9 @@ var familiesByName = func() map[string]*family {
 	return byName
 }()
 
-// Families returns the snapshot as Prometheus metric families, histograms as
-// native ones with classic buckets beside them. Times are cut to microseconds,
-// texts are cut to a bounded length and cleaned of what cannot be printed, and
-// sums above 2^51 ns (26 days) are rounded to 53 bits; all else is exact.
+// Families encodes the snapshot as Prometheus metric families, with classic buckets beside the native histograms. Times
+// are truncated to microseconds. Texts are truncated and cleaned of unprintable characters. Sums above 2^51 ns (26
+// days) are rounded to 53 bits. All other values are exact.
 func Families(s *results.Snapshot) []*dto.MetricFamily {
 	return encode(s, classicHistogram)
 }
@@ -59,8 +55,7 @@ func encode(s *results.Snapshot, build histogramBuilder) []*dto.MetricFamily {
 	return all
 }
 
-// encode leaves out a metric whose labels another one has already, because one
-// such pair would spoil the whole scrape.
+// encode drops a metric whose labels repeat those of another one, because one duplicate makes the whole scrape invalid.
 func (f *family) encode(s *results.Snapshot, build histogramBuilder) *dto.MetricFamily {
 	mf := &dto.MetricFamily{Name: &f.name, Help: &f.help, Type: &f.kind}
 	seen := map[string]bool{}

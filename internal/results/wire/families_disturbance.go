@@ -14,28 +14,28 @@ import (
 
 var disturbanceTypes = spec.DisturbanceTypes()
 
-// disturbanceFamilies are what was done beside the load.
+// disturbanceFamilies describe the disturbances beside the load.
 func disturbanceFamilies() []family {
 	return []family{
-		disturbanceFamily("etcdbench_disturbances_total", "Disturbances that were begun.", dto.MetricType_COUNTER,
+		disturbanceFamily("etcdbench_disturbances_total", "Disturbances that were started.", dto.MetricType_COUNTER,
 			counts[uint64](), func(d *results.Disturbance) *uint64 { return &d.Count }),
-		disturbanceFamily("etcdbench_failed_disturbances_total", "Disturbances that failed, or still went on when the window ended.", dto.MetricType_COUNTER,
+		disturbanceFamily("etcdbench_failed_disturbances_total", "Disturbances that failed, or were still running when the window ended.", dto.MetricType_COUNTER,
 			counts[uint64](), func(d *results.Disturbance) *uint64 { return &d.Failed }),
-		disturbanceFamily("etcdbench_left_out_disturbances_total", "Disturbances that were due while the one before went on, and were not begun.", dto.MetricType_COUNTER,
+		disturbanceFamily("etcdbench_left_out_disturbances_total", "Disturbances that were skipped because the previous one was still running.", dto.MetricType_COUNTER,
 			counts[uint64](), func(d *results.Disturbance) *uint64 { return &d.LeftOut }),
-		disturbanceFamily("etcdbench_disturbance_added_seconds", "How long the disturbances took, added up.", dto.MetricType_GAUGE,
+		disturbanceFamily("etcdbench_disturbance_added_seconds", "Total duration of the disturbances.", dto.MetricType_GAUGE,
 			durations, func(d *results.Disturbance) *time.Duration { return &d.Took }),
-		disturbanceFamily("etcdbench_disturbance_max_seconds", "How long the longest disturbance took.", dto.MetricType_GAUGE,
+		disturbanceFamily("etcdbench_disturbance_max_seconds", "Duration of the longest disturbance.", dto.MetricType_GAUGE,
 			durations, func(d *results.Disturbance) *time.Duration { return &d.Longest }),
 		disturbanceProblemFamily(),
-		markFamily("etcdbench_disturbance_start_seconds", "When a disturbance began, after the start of the measured window.", "member_id",
+		markFamily("etcdbench_disturbance_start_seconds", "Time from the start of the measured window to the start of a disturbance.", "member_id",
 			func(m *results.Mark) (*time.Duration, *string) { return &m.After, &m.Member }),
-		markFamily("etcdbench_disturbance_duration_seconds", "How long a disturbance took.", "",
+		markFamily("etcdbench_disturbance_duration_seconds", "Duration of a disturbance.", "",
 			func(m *results.Mark) (*time.Duration, *string) { return &m.Took, nil }),
 	}
 }
 
-// disturbanceFamily has one metric for each kind whose field is not 0.
+// disturbanceFamily has one metric per type whose field is not 0.
 func disturbanceFamily[T any](name, help string, kind dto.MetricType, c codec[T], field func(*results.Disturbance) *T) family {
 	return family{
 		name: name, help: help, kind: kind, labels: []string{"kind"},
@@ -79,7 +79,7 @@ func disturbanceProblemFamily() family {
 	}
 }
 
-// markFamily has one metric for each mark. Its text is a label, if it has one.
+// markFamily has one metric per mark. If label is set, the mark's text is a label.
 func markFamily(name, help, label string, field func(*results.Mark) (*time.Duration, *string)) family {
 	labels := []string{"kind", "number"}
 	if label != "" {
@@ -114,7 +114,7 @@ func markFamily(name, help, label string, field func(*results.Mark) (*time.Durat
 	}
 }
 
-// knownDisturbance returns the disturbance that is being read.
+// knownDisturbance returns the disturbance that is being decoded.
 func knownDisturbance(s *results.Snapshot, kind string) (*results.Disturbance, error) {
 	if !slices.Contains(disturbanceTypes, spec.DisturbanceType(kind)) {
 		return nil, fmt.Errorf("wanted one of the disturbances %v, found %.64q", disturbanceTypes, kind)
@@ -122,7 +122,7 @@ func knownDisturbance(s *results.Snapshot, kind string) (*results.Disturbance, e
 	return s.Disturbance(spec.DisturbanceType(kind)), nil
 }
 
-// markOf returns the mark that is being read.
+// markOf returns the mark that is being decoded.
 func markOf(s *results.Snapshot, kind, number string) (*results.Mark, error) {
 	d, err := knownDisturbance(s, kind)
 	if err != nil {

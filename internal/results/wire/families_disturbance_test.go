@@ -8,7 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Without room for marks a message still says how many there were.
+// A message without room for marks keeps the counts.
 func TestAMessageKeepsTheCountOfDisturbances(t *testing.T) {
 	s := failingSnapshot()
 	for i := range results.MaxMarks {

@@ -9,8 +9,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// figureFamilies are what the members' own metrics said over the window: a
-// family for each figure, with a metric for each member that knows it.
+// figureFamilies hold the members' own metrics over the window: one family per figure, with one metric per member that
+// has it.
 func figureFamilies() []family {
 	all := []family{unknownFiguresFamily()}
 	for _, f := range results.AllFigures() {
@@ -22,7 +22,7 @@ func figureFamilies() []family {
 func figureFamily(f results.Figure) family {
 	return family{
 		name: "etcdbench_member_" + string(f),
-		help: fmt.Sprintf("The figure %s of the member over the measured window, by its own metrics.", strings.ReplaceAll(string(f), "_", " ")),
+		help: fmt.Sprintf("%s of the member over the measured window, from the member's own metrics.", strings.ReplaceAll(string(f), "_", " ")),
 		kind: dto.MetricType_GAUGE, labels: []string{"member_id"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, m := range sortedMembers(s) {
@@ -47,7 +47,7 @@ func figureFamily(f results.Figure) family {
 
 func unknownFiguresFamily() family {
 	return family{
-		name: "etcdbench_member_unknown_info", help: "Why there are no figures of the member over the measured window.",
+		name: "etcdbench_member_unknown_info", help: "Why the member has no figures for the measured window.",
 		kind: dto.MetricType_GAUGE, labels: []string{"member_id", "reason"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, m := range sortedMembers(s) {
@@ -67,7 +67,7 @@ func unknownFiguresFamily() family {
 	}
 }
 
-// memberWindow returns the window of the member that is being read.
+// memberWindow returns the window of the member that is being decoded.
 func memberWindow(s *results.Snapshot, id string) (*results.MemberWindow, error) {
 	member, err := memberOf(s, id)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 
 var guardRules = spec.GuardRules()
 
-// guardFamilies are what the pod saw of the target while it loaded it.
+// guardFamilies hold the pod's observations of the target during the load.
 func guardFamilies() []family {
 	return []family{
-		scalar("etcdbench_clock_timestamp_seconds", "What the wall clock of the client pod shows.",
+		scalar("etcdbench_clock_timestamp_seconds", "Wall clock of the client pod.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Clock }),
 		firedFamily(),
-		firedNumberFamily("etcdbench_guard_fired_value", "What broke the rule of the guard.", func(f *results.Fired) *float64 { return &f.Got }),
+		firedNumberFamily("etcdbench_guard_fired_value", "Value that broke the rule of the guard.", func(f *results.Fired) *float64 { return &f.Got }),
 		firedNumberFamily("etcdbench_guard_fired_limit", "Limit of the rule of the guard that fired.", func(f *results.Fired) *float64 { return &f.Limit }),
 		unwatchedFamily(),
 		changeFamily(),
@@ -48,7 +48,7 @@ func firedFamily() family {
 	}
 }
 
-// firedOf returns the rule that is being read.
+// firedOf returns the rule that is being decoded.
 func firedOf(s *results.Snapshot) *results.Fired {
 	if s.Fired == nil {
 		s.Fired = &results.Fired{}
@@ -73,7 +73,7 @@ func firedNumberFamily(name, help string, field func(*results.Fired) *float64) f
 
 func unwatchedFamily() family {
 	return family{
-		name: "etcdbench_guard_unwatched_info", help: "Why a rule of the guard could not be watched all the time.",
+		name: "etcdbench_guard_unwatched_info", help: "Why a rule of the guard could not be checked all the time.",
 		kind: dto.MetricType_GAUGE, labels: []string{"rule", "reason"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, rule := range sortedKeys(s.Unwatched) {
@@ -96,7 +96,7 @@ func unwatchedFamily() family {
 
 func changeFamily() family {
 	return family{
-		name: "etcdbench_target_change_timestamp_seconds", help: "When the target was no longer what it had been.",
+		name: "etcdbench_target_change_timestamp_seconds", help: "When a change of the target was observed.",
 		kind: dto.MetricType_GAUGE, labels: []string{"aspect", "detail"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, c := range changesOf(s) {

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// randomGuard adds what a guard may have seen, or nothing.
+// randomGuard adds random guard results, or none.
 func randomGuard(r *rand.Rand, s *results.Snapshot) {
 	at := func() time.Time { return testStart.Add(time.Duration(r.Int64N(1e12)) * time.Microsecond) }
 	if r.IntN(3) == 0 {
@@ -33,7 +33,7 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 	}
 }
 
-// guarded adds all that a guard can have seen.
+// guarded adds all possible guard results.
 func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Clock = testStart
 	s.Fired = &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-1", Got: 2, Limit: 1, At: testStart}
@@ -43,7 +43,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	return s
 }
 
-// The rule that fired survives a message that has room for nothing else.
+// The rule that fired is kept in a message without room for anything else.
 func TestTheBareMessageHasTheRule(t *testing.T) {
 	s := &results.Snapshot{RunUID: "u", Stage: results.StageDone, Fired: &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-0", Got: 5, Limit: 4, At: testStart}}
 	want := &results.Fired{Rule: spec.GuardDatabaseSize, Got: 5, Limit: 4, At: testStart}

@@ -10,15 +10,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Bounds on what a snapshot may list, so that it fits into a status. No workload
-// has half as many operations.
+// Limits for lists in a snapshot, so that it fits into a status. A workload has less than half as many operations.
 const (
 	maxOperations = 16
 	// maxCodes bounds the error codes of one operation.
 	maxCodes = 32
 )
 
-// operationFamilies are what was measured of each operation.
+// operationFamilies hold the measurement of each operation.
 func operationFamilies() []family {
 	return slices.Concat(
 		distributionFamilies("etcdbench_request_duration",
@@ -28,13 +27,13 @@ func operationFamilies() []family {
 			"Time of successful measured requests from being sent to the end of the response",
 			func(r *results.OperationResult) *results.Histogram { return &r.Service }),
 		distributionFamilies("etcdbench_request_lateness",
-			"Time of measured requests, however they ended, from when they were due to being sent",
+			"Time of all sent measured requests from when they were due to being sent",
 			func(r *results.OperationResult) *results.Histogram { return &r.Lateness }),
 		distributionFamilies("etcdbench_failed_request_duration",
 			"Latency of failed measured requests",
 			func(r *results.OperationResult) *results.Histogram { return &r.Failed }),
 		distributionFamilies("etcdbench_censored_request_duration",
-			"Time that measured requests had been due when they were cut off",
+			"Time from when unanswered measured requests were due to the end of the run",
 			func(r *results.OperationResult) *results.Histogram { return &r.Censored }),
 		[]family{
 			errorsFamily(),
@@ -51,7 +50,7 @@ func operationFamilies() []family {
 	)
 }
 
-// distributionFamilies are a histogram and what it cannot carry.
+// distributionFamilies are a histogram and the values that a histogram metric does not have.
 func distributionFamilies(name, help string, field func(*results.OperationResult) *results.Histogram) []family {
 	return []family{
 		histogramFamily(name+"_seconds", help+".", field),
@@ -73,7 +72,7 @@ func histogramFamily(name, help string, field func(*results.OperationResult) *re
 		})
 }
 
-// change changes a part of a histogram that is being read.
+// change changes a part of a histogram that is being decoded.
 func change(h *results.Histogram, set func(*results.Parts)) (err error) {
 	p := h.Parts()
 	set(&p)
@@ -81,8 +80,7 @@ func change(h *results.Histogram, set func(*results.Parts)) (err error) {
 	return err
 }
 
-// extremeFamily is the minimum or the maximum of a histogram, which an empty
-// one does not have.
+// extremeFamily is the minimum or the maximum of a histogram; an empty histogram has none.
 func extremeFamily(name, help string, field func(*results.OperationResult) *results.Histogram, of func(*results.Parts) *int64) family {
 	return operationFamily(name, help, dto.MetricType_GAUGE,
 		func(r *results.OperationResult) (metric, bool) {
@@ -109,7 +107,7 @@ func squaresFamily(name, help string, field func(*results.OperationResult) *resu
 		})
 }
 
-// countFamily is a count of requests, which not every operation has.
+// countFamily is a count of requests; not every operation has it.
 func countFamily(name, help string, field func(*results.OperationResult) (n *uint64, has bool)) family {
 	return operationFamily(name, help, dto.MetricType_COUNTER,
 		func(r *results.OperationResult) (metric, bool) {
@@ -123,7 +121,7 @@ func countFamily(name, help string, field func(*results.OperationResult) (n *uin
 		})
 }
 
-// operationFamily has one metric for each operation, at most.
+// operationFamily has at most one metric per operation.
 func operationFamily(
 	name, help string, kind dto.MetricType,
 	write func(*results.OperationResult) (metric, bool), read func(*results.OperationResult, metric) error,
@@ -174,7 +172,7 @@ func errorsFamily() family {
 	}
 }
 
-// operationOf returns the result of an operation that is being read.
+// operationOf returns the result of an operation that is being decoded.
 func operationOf(s *results.Snapshot, name string) (*results.OperationResult, error) {
 	operation := spec.Operation(name)
 	if operation.Index() < 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Bounds on what a snapshot may list, so that it fits into a status.
+// Limits for lists in a snapshot, so that it fits into a status.
 const (
 	maxIndex    = 1 << 20
 	maxKeyBytes = 1 << 20
@@ -23,22 +23,22 @@ const (
 var (
 	cleanings = []results.Cleaning{results.CleaningNothingWritten, results.CleaningKeysLeft, results.CleaningKeysDeleted}
 	phases    = []results.Phase{results.PhasePreload, results.PhaseWarmup, results.PhaseMeasured, results.PhaseControl}
-	// camelWord is the form of a name of an RPC or of a reason.
+	// camelWord matches the name of an RPC or of a reason.
 	camelWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 )
 
-// podFamilies say whose snapshot it is, how far the pod is, and what it sent.
+// podFamilies identify the pod and hold its stage and its sent requests.
 func podFamilies() []family {
 	return []family{
 		podInfoFamily(),
 		stateSet("etcdbench_stage", "stage", "The stage that the client pod is in is 1, the others are 0.",
 			results.Stages, func(s *results.Snapshot) *results.Stage { return &s.Stage }),
 		failureFamily(),
-		scalar("etcdbench_stopped", "1 if the load ended before its bound because it was told to.",
+		scalar("etcdbench_stopped", "1 if the load ended before its bound because it was stopped.",
 			flags, func(s *results.Snapshot) *bool { return &s.Stopped }),
-		scalar("etcdbench_coarse_pacing", "1 if requests are sent up to a millisecond late, because the system has no exact timer; else absent.",
+		scalar("etcdbench_coarse_pacing", "1 if requests are sent up to a millisecond late because the system has no exact timer; otherwise absent.",
 			rareFlags, func(s *results.Snapshot) *bool { return &s.CoarsePacing }),
-		stateSet("etcdbench_keys_state", "state", "What the client pod knows of its keys in the target is 1, the others are 0.",
+		stateSet("etcdbench_keys_state", "state", "The state of the client pod's keys in the target is 1, the others are 0.",
 			cleanings, func(s *results.Snapshot) *results.Cleaning { return &s.Cleaning }),
 		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
 			wholes[int](maxKeyBytes), func(s *results.Snapshot) *int { return &s.KeyBytes }),
@@ -89,7 +89,7 @@ func failureFamily() family {
 
 func requestsFamily() family {
 	return family{
-		name: "etcdbench_requests_total", help: "Requests sent to the target, by RPC and by what they were sent for.",
+		name: "etcdbench_requests_total", help: "Requests sent to the target, by RPC and by phase.",
 		kind: dto.MetricType_COUNTER, labels: []string{"rpc", "phase"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, rpc := range sortedKeys(s.Requests) {
@@ -124,7 +124,7 @@ func addRequests(s *results.Snapshot, rpc spec.RPC, phase results.Phase, n uint6
 
 func omittedFamily() family {
 	return family{
-		name: "etcdbench_omitted_info", help: "What was left out for want of room.",
+		name: "etcdbench_omitted_info", help: "Parts that were left out because there was no room.",
 		kind: dto.MetricType_GAUGE, labels: []string{"part"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, part := range s.Omitted {
@@ -141,7 +141,7 @@ func omittedFamily() family {
 	}
 }
 
-// stateSet is a family with one metric for each state, of which at most one is 1.
+// stateSet is a family with one metric per state; at most one of them is 1.
 func stateSet[T ~string](name, label, help string, states []T, field func(*results.Snapshot) *T) family {
 	return family{
 		name: name, help: help, kind: dto.MetricType_GAUGE, labels: []string{label},

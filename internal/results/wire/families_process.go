@@ -9,8 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// processFamilies are what the pod's process had of its machine over the
-// window.
+// processFamilies hold the figures of the pod's process over the window.
 func processFamilies() []family {
 	all := []family{unknownProcessFamily()}
 	for _, f := range results.ProcessFigures {
@@ -19,11 +18,11 @@ func processFamilies() []family {
 	return all
 }
 
-// processFamily writes a 0 too: a figure that is not there is not known.
+// processFamily also writes 0, because a missing figure means unknown.
 func processFamily(f results.ProcessFigure) family {
 	return family{
 		name: "etcdbench_process_" + string(f),
-		help: fmt.Sprintf("The figure %s of the client pod's process over the measured window.", strings.ReplaceAll(string(f), "_", " ")),
+		help: fmt.Sprintf("%s of the client pod's process over the measured window.", strings.ReplaceAll(string(f), "_", " ")),
 		kind: dto.MetricType_GAUGE,
 		write: func(s *results.Snapshot, emit func(metric)) {
 			if v, ok := s.Process.Value(f); ok {
@@ -57,7 +56,7 @@ func unknownProcessFamily() family {
 	}
 }
 
-// processOf returns the process that is being read.
+// processOf returns the process that is being decoded.
 func processOf(s *results.Snapshot) *results.ProcessWindow {
 	if s.Process == nil {
 		s.Process = &results.ProcessWindow{}

@@ -14,7 +14,7 @@ import (
 // maxMembers bounds the members of a target.
 const maxMembers = 64
 
-// targetFamilies are what pod 0 learned of the target.
+// targetFamilies hold pod 0's view of the target.
 func targetFamilies() []family {
 	return []family{
 		targetInfoFamily(),
@@ -23,7 +23,7 @@ func targetFamilies() []family {
 			flags, func(m *results.Member) *bool { return &m.Leader }),
 		memberFamily("etcdbench_target_member_database_bytes", "Size of the member's database before the load.",
 			sizes, func(m *results.Member) *int64 { return &m.DatabaseBytes }),
-		memberFamily("etcdbench_target_member_quota_bytes", "Size that the member's database may reach, if the member told.",
+		memberFamily("etcdbench_target_member_quota_bytes", "Maximum size of the member's database, if the member reported it.",
 			sizes, func(m *results.Member) *int64 { return &m.QuotaBytes }),
 		writeEstimateFamily(),
 		memberFamily("etcdbench_target_member_resident_memory_bytes",
@@ -54,7 +54,7 @@ func targetInfoFamily() family {
 
 func writeEstimateFamily() family {
 	return family{
-		name: "etcdbench_target_write_estimate_bytes", help: "What the run was expected to add to the database, if that could be told before.",
+		name: "etcdbench_target_write_estimate_bytes", help: "Estimated growth of the database by the run, if there is an estimate.",
 		kind: dto.MetricType_GAUGE,
 		write: func(s *results.Snapshot, emit func(metric)) {
 			if s.Target == nil {
@@ -91,7 +91,7 @@ func memberInfoFamily() family {
 	}
 }
 
-// memberFamily has one metric for each member that knows the field.
+// memberFamily has one metric per member that has the field.
 func memberFamily[T any](name, help string, c codec[T], field func(*results.Member) *T) family {
 	return family{
 		name: name, help: help, kind: dto.MetricType_GAUGE, labels: []string{"member_id"},
@@ -113,7 +113,7 @@ func memberFamily[T any](name, help string, c codec[T], field func(*results.Memb
 	}
 }
 
-// sortedMembers have one order, by name and identifier, on every road.
+// sortedMembers sorts by name and ID, the same for both forms.
 func sortedMembers(s *results.Snapshot) []results.Member {
 	if s.Target == nil {
 		return nil
@@ -125,7 +125,7 @@ func compareMembers(a, b results.Member) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 }
 
-// targetOf returns the target that is being read.
+// targetOf returns the target that is being decoded.
 func targetOf(s *results.Snapshot) *results.Target {
 	if s.Target == nil {
 		s.Target = &results.Target{}
@@ -133,8 +133,7 @@ func targetOf(s *results.Snapshot) *results.Target {
 	return s.Target
 }
 
-// memberOf returns the member that is being read. The pointer is good until the
-// next call.
+// memberOf returns the member that is being decoded. The pointer is valid until the next call.
 func memberOf(s *results.Snapshot, id string) (*results.Member, error) {
 	target := targetOf(s)
 	at := slices.IndexFunc(target.Members, func(m results.Member) bool { return m.ID == id })

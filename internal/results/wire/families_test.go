@@ -32,7 +32,7 @@ func TestDecodeIsTheInverseOfFamilies(t *testing.T) {
 	}
 }
 
-// scrape serves a snapshot as a client pod does and returns what came.
+// scrape serves a snapshot like a client pod and returns the response.
 func scrape(t *testing.T, s *results.Snapshot, accept string) (body []byte, contentType string) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -90,7 +90,7 @@ func TestMetricsPassTheLinter(t *testing.T) {
 	}
 }
 
-// A person with curl gets text, where only classic buckets can be.
+// curl gets the text format, which only has classic buckets.
 func TestTextHasClassicBuckets(t *testing.T) {
 	s := finalSnapshot(1, 0, spec.OperationPut)
 	s.Operations[spec.OperationPut].Latency = recorded(1e5, 1<<31, 1e9, 3e9, 1e12)
@@ -113,7 +113,7 @@ func TestTextHasClassicBuckets(t *testing.T) {
 	}
 }
 
-// What would spoil a whole scrape is cleaned or left out instead.
+// Texts that would make the whole scrape invalid are cleaned or dropped.
 func TestHostileTextsDoNotSpoilTheScrape(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Failure = &results.Failure{Reason: results.FailureTLSFailed, Message: "bad\x1b[31m\nname \xff " + strings.Repeat("ü", text.MaxBytes)}
@@ -156,7 +156,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// The largest snapshot that a pod can have must fit into a scrape ten times.
+// The largest possible snapshot must take less than a tenth of the limit.
 func TestMaxScrapeBytesIsAmple(t *testing.T) {
 	s := finalSnapshot(0, 0, spec.OperationPut, spec.OperationRange)
 	for _, result := range s.Operations {

@@ -10,8 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// timelineFamilies are what came when. Intervals in which nothing came have no
-// metric.
+// timelineFamilies hold the results over time. Empty intervals have no metric.
 func timelineFamilies() []family {
 	return []family{
 		scalar("etcdbench_interval_seconds", "Length of the intervals of the measured window, which are numbered from 0.",
@@ -27,7 +26,7 @@ func timelineFamilies() []family {
 	}
 }
 
-// intervalFamily has one metric for each point whose field is not 0.
+// intervalFamily has one metric per point whose field is not 0.
 func intervalFamily[T any](name, help string, c codec[T], field func(*results.Point) *T) family {
 	return family{
 		name: name, help: help, kind: dto.MetricType_GAUGE, labels: []string{"interval"},

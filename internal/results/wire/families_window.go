@@ -10,10 +10,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// windowFamilies are the pod's measured window.
+// windowFamilies hold the pod's measured window.
 func windowFamilies() []family {
 	return []family{
-		scalar("etcdbench_start_at_timestamp_seconds", "The common start that the client pod was given.",
+		scalar("etcdbench_start_at_timestamp_seconds", "Common start of the client pods.",
 			timestamps, func(s *results.Snapshot) *time.Time { return &s.Window.StartAt }),
 		scalar("etcdbench_start_skew_seconds", "How long after the common start the client pod started.",
 			durations, func(s *results.Snapshot) *time.Duration { return &s.Window.Skew }),
@@ -32,8 +32,8 @@ func windowFamilies() []family {
 	}
 }
 
-// codec turns a field into the value of a metric and back. encode is false
-// where the field is not set, which no metric says.
+// codec converts a field to the value of a metric and back. encode returns false if the field is not set; then there is
+// no metric.
 type codec[T any] struct {
 	encode func(T) (float64, bool)
 	decode func(float64) (T, error)
@@ -76,8 +76,8 @@ var rareFlags = codec[bool]{
 	decode: flags.decode,
 }
 
-// timestamps are seconds since 1970. A float64 holds them to a quarter of a
-// microsecond, so they are cut to whole microseconds, which survive exactly.
+// timestamps are in seconds since 1970. A float64 has a resolution of a quarter of a microsecond, so times are
+// truncated to whole microseconds, which are exact.
 var timestamps = codec[time.Time]{
 	encode: func(t time.Time) (float64, bool) {
 		return float64(t.UnixMicro()) / 1e6, !t.IsZero()
@@ -90,8 +90,7 @@ var timestamps = codec[time.Time]{
 	},
 }
 
-// durations are exact to the nanosecond up to 26 days. A negative one, the
-// work of a clock that was set, counts as 0.
+// durations are exact to the nanosecond up to 26 days. A negative one, caused by a changed clock, counts as 0.
 var durations = codec[time.Duration]{
 	encode: func(d time.Duration) (float64, bool) {
 		return float64(d) / nanosecondsPerSecond, d > 0
@@ -109,8 +108,8 @@ func counts[T int | uint64]() codec[T] { return wholes[T](results.MaxCount) }
 // sizes are in bytes.
 var sizes = wholes[int64](results.MaxBytes)
 
-// wholes are whole numbers up to a limit. A greater one, which only the target
-// can have told, is cut to it: else it would cost all that is told beside it.
+// wholes are whole numbers up to a limit. A greater value, which only the target can have reported, is limited to it;
+// otherwise all other results would be refused with it.
 func wholes[T int | int64 | uint64](limit float64) codec[T] {
 	return codec[T]{
 		encode: func(n T) (float64, bool) { return min(float64(n), limit), n > 0 },

@@ -19,12 +19,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// maxDecodingBytes is what reading the worst body may allocate, the snapshot
-// itself among it: an operator reads several at a time.
+// maxDecodingBytes bounds the allocations of reading the worst body, including the snapshot. The operator reads several
+// bodies at a time.
 const maxDecodingBytes = 64 << 20
 
-// Whatever bytes decode must be a snapshot that survives being written again,
-// and that everything that is computed from a snapshot can take.
+// Any bytes that decode must give a snapshot that survives another encoding, and from which everything can be computed.
 func FuzzRead(f *testing.F) {
 	for _, s := range []*results.Snapshot{failingSnapshot(), typicalSnapshot(), guarded(failingSnapshot()), randomSnapshot(1)} {
 		f.Add(bodyOf(f, Families(s)))
@@ -61,8 +60,7 @@ func FuzzDecodeTerminationMessage(f *testing.F) {
 	})
 }
 
-// FuzzTerminationMessage: what can be read can be left as a message, however
-// absurd it is.
+// FuzzTerminationMessage: any snapshot that can be decoded can be encoded as a termination message.
 func FuzzTerminationMessage(f *testing.F) {
 	f.Add(uint64(1), []byte{})
 	f.Fuzz(func(t *testing.T, seed uint64, program []byte) {
@@ -80,7 +78,7 @@ func requireMessage(t *testing.T, s *results.Snapshot) {
 	}
 }
 
-// Random bytes seldom are families; changes of right ones mostly are.
+// Random bytes are rarely valid families; changes of valid families mostly are.
 func FuzzDecode(f *testing.F) {
 	for change := range hostile.MetricChanges {
 		f.Add(uint64(1), hostile.Number(change, uint16(change), 0, 1<<47))
@@ -114,8 +112,7 @@ func allocated() uint64 {
 	return read[0].Value.Uint64()
 }
 
-// asDecoded compares snapshots up to what a float64 can tell of durations above 26
-// days and of sums.
+// asDecoded compares snapshots up to the float64 precision of sums and of durations above 26 days.
 var asDecoded = []cmp.Option{
 	cmpopts.EquateEmpty(),
 	cmp.Comparer(func(a, b time.Duration) bool { return near(float64(a), float64(b)) }),
@@ -130,18 +127,17 @@ var asDecoded = []cmp.Option{
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(a, b) }
 
-// requireSound wants of a decoded snapshot that it is written as what it was read
-// from, that nothing in it is out of bounds, and the same of all that follows
-// from it.
+// requireSound checks that a decoded snapshot survives another encoding, and that it and everything computed from it is
+// within bounds.
 func requireSound(t *testing.T, s *results.Snapshot) {
 	t.Helper()
 	requirePlain(t, "snapshot", reflect.ValueOf(s))
 	again, err := Decode(Families(s))
 	if err != nil {
-		t.Fatalf("what was decoded cannot be decoded again: %v", err)
+		t.Fatalf("the decoded value cannot be decoded again: %v", err)
 	}
 	if diff := cmp.Diff(s, again, asDecoded...); diff != "" {
-		t.Fatalf("what was decoded changes when it is written (-read +written):\n%s", diff)
+		t.Fatalf("the decoded value changes when it is encoded (-read +written):\n%s", diff)
 	}
 	summary := results.Summarize([]*results.Snapshot{s, again, nil})
 	summary.Merged.Index = 0
@@ -151,8 +147,7 @@ func requireSound(t *testing.T, s *results.Snapshot) {
 	requirePlain(t, "merge", reflect.ValueOf(merged))
 }
 
-// requirePlain walks a value: numbers are not negative, nor NaN, texts can be
-// printed.
+// requirePlain walks a value: numbers must not be negative or NaN, and texts must be printable.
 func requirePlain(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {
@@ -202,8 +197,7 @@ func requirePlainStruct(t *testing.T, path string, v reflect.Value) {
 	}
 }
 
-// requireSoundHistogram wants counts that add up and percentiles in their order,
-// at every resolution.
+// requireSoundHistogram checks that counts add up and percentiles are ordered, at every resolution.
 func requireSoundHistogram(t *testing.T, path string, h *results.Histogram) {
 	t.Helper()
 	if h.Mean() < 0 || h.Stddev() < 0 || h.Min() < 0 || h.Max() < h.Min() {
@@ -230,8 +224,7 @@ func requireSoundHistogram(t *testing.T, path string, h *results.Histogram) {
 	}
 }
 
-// FuzzHistogram takes what a native histogram is made of apart: schemas, spans and
-// counts of any size.
+// FuzzHistogram varies the parts of a native histogram: schemas, spans and counts of any size.
 func FuzzHistogram(f *testing.F) {
 	f.Add(int32(7), uint64(4), 4e-3, uint64(1), results.ZeroThreshold, []byte{2, 0, 3, 1}, []byte{1, 0, 0})
 	f.Add(int32(0), uint64(1), math.NaN(), uint64(0), 0.0, []byte{0x80, 0xff}, []byte{})
@@ -242,7 +235,7 @@ func FuzzHistogram(f *testing.F) {
 			in.PositiveSpan = append(in.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(int32(int8(spans[0])) * 16), Length: proto.Uint32(uint32(spans[1]))})
 		}
 		for _, d := range deltas {
-			// Small ones and, in both directions, ones without end.
+			// Small numbers, and numbers beyond the limits in both directions.
 			in.PositiveDelta = append(in.PositiveDelta, int64(int8(d))<<(d%4*16))
 		}
 		h, err := decodeHistogram(in)
@@ -254,23 +247,23 @@ func FuzzHistogram(f *testing.F) {
 		requireSoundHistogram(t, "histogram", h)
 		again, err := decodeHistogram(nativeHistogram(h))
 		if err != nil {
-			t.Fatalf("what was decoded cannot be decoded again: %v", err)
+			t.Fatalf("the decoded value cannot be decoded again: %v", err)
 		}
 		setMaximum(t, again, longest)
 		if diff := cmp.Diff(*h, *again, asDecoded...); diff != "" {
-			t.Fatalf("what was decoded changes when it is written (-read +written):\n%s", diff)
+			t.Fatalf("the decoded value changes when it is encoded (-read +written):\n%s", diff)
 		}
 	})
 }
 
-// Whatever a text holds, a label takes it, and it is not changed twice.
+// Every cleaned text is a valid label, and cleaning it again does not change it.
 func FuzzClean(f *testing.F) {
 	f.Add("plain")
 	f.Add("a\nb\x1b[2J\xff\u202e")
-	f.Fuzz(func(t *testing.T, said string) {
-		cleaned := text.Printable(said)
+	f.Fuzz(func(t *testing.T, value string) {
+		cleaned := text.Printable(value)
 		if text.Printable(cleaned) != cleaned || len(cleaned) > text.MaxBytes {
-			t.Errorf("%q becomes %q, of %d bytes", said, cleaned, len(cleaned))
+			t.Errorf("%q becomes %q, of %d bytes", value, cleaned, len(cleaned))
 		}
 	})
 }

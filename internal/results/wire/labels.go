@@ -15,16 +15,16 @@ import (
 
 func cleanAll(texts []string) []string {
 	cleaned := make([]string, len(texts))
-	for i, said := range texts {
-		cleaned[i] = text.Printable(said)
+	for i, value := range texts {
+		cleaned[i] = text.Printable(value)
 	}
 	return cleaned
 }
 
-// labelKey tells label values apart; no clean text has a zero byte.
+// labelKey joins label values into a unique key; clean texts contain no zero byte.
 func labelKey(values []string) string { return strings.Join(values, "\x00") }
 
-// labelPairs are the labels of a metric, sorted as Prometheus wants them.
+// labelPairs returns the labels of a metric, sorted as Prometheus requires.
 func (f *family) labelPairs(values []string) []*dto.LabelPair {
 	pairs := make([]*dto.LabelPair, len(values))
 	for i := range values {
@@ -34,8 +34,7 @@ func (f *family) labelPairs(values []string) []*dto.LabelPair {
 	return pairs
 }
 
-// labelValues returns the values of a metric's labels in the order of
-// family.labels.
+// labelValues returns the values of a metric's labels in the order of family.labels.
 func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
 	if len(pairs) != len(f.labels) {
 		return nil, fmt.Errorf("wanted the labels %v, found %d labels", f.labels, len(pairs))
@@ -54,7 +53,7 @@ func (f *family) labelValues(pairs []*dto.LabelPair) ([]string, error) {
 	return values, nil
 }
 
-// wantReason refuses a reason that says nothing: whoever writes it leaves it out.
+// wantReason refuses an empty reason; encoders leave it out.
 func wantReason(text string) error {
 	if text == "" {
 		return errors.New("wanted a reason, found none")

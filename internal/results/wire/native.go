@@ -13,15 +13,13 @@ import (
 const (
 	nanosecondsPerSecond = 1e9
 
-	// maxGap is how many empty buckets are written out before a new span of
-	// buckets costs less.
+	// maxGap is the number of empty buckets up to which writing them takes less room than a new span.
 	maxGap = 2
 )
 
-// The classic buckets go from 2^-14 s (61 µs) to 2^6 s (64 s) by doubling.
-// These bounds are bounds of native buckets at every schema, so their counts
-// are exact. They are for eyes and for a Prometheus that does not take native
-// histograms; results are computed from the native buckets.
+// The classic buckets go from 2^-14 s (61 µs) to 2^6 s (64 s) by doubling. These bounds are bounds of native buckets at
+// every schema, so their counts are exact. They are for people and for a Prometheus without native histograms; results
+// are computed from the native buckets.
 const (
 	firstClassic = -14
 	lastClassic  = 6
@@ -30,7 +28,7 @@ const (
 // histogramBuilder builds the Prometheus form of a histogram.
 type histogramBuilder func(*results.Histogram) *dto.Histogram
 
-// nativeHistogram has native buckets only, and none at all if they are lost.
+// nativeHistogram has only native buckets, and none if they are lost.
 func nativeHistogram(h *results.Histogram) *dto.Histogram {
 	count, seconds := h.Count(), h.Sum()/nanosecondsPerSecond
 	out := &dto.Histogram{SampleCount: &count, SampleSum: &seconds}
@@ -56,7 +54,7 @@ func classicHistogram(h *results.Histogram) *dto.Histogram {
 	return out
 }
 
-// countUpTo is how many durations are at most 2^power seconds.
+// countUpTo counts the durations of at most 2^power seconds.
 func countUpTo(h *results.Histogram, power int) uint64 {
 	total := h.ZeroCount()
 	for index, n := range h.NativeBuckets() {
@@ -68,8 +66,8 @@ func countUpTo(h *results.Histogram, power int) uint64 {
 	return total
 }
 
-// encodeBuckets writes the buckets above the zero bucket as spans of
-// neighbours, each bucket as the difference to the one before.
+// encodeBuckets encodes the buckets above the zero bucket as spans of neighbours, and each count as the difference to
+// the previous one.
 func encodeBuckets(h *results.Histogram) (spans []*dto.BucketSpan, deltas []int64) {
 	var previous uint64
 	next := 0 // the first span counts its offset from bucket 0, the one below 1 s
@@ -95,8 +93,7 @@ func newSpan(gap int) *dto.BucketSpan {
 	return &dto.BucketSpan{Offset: &offset, Length: &length}
 }
 
-// decodeHistogram is the inverse of nativeHistogram. Minimum, maximum and sum
-// of squares are left to their own metrics.
+// decodeHistogram is the inverse of nativeHistogram. Minimum, maximum and sum of squares are separate metrics.
 func decodeHistogram(in *dto.Histogram) (*results.Histogram, error) {
 	if err := checkShape(in); err != nil {
 		return nil, err
@@ -151,8 +148,7 @@ func decodeBuckets(in *dto.Histogram, p *results.Parts) error {
 	return decodeSpans(p.Counts, in.PositiveSpan, in.PositiveDelta)
 }
 
-// decodeSpans counts the first span's offset from the bucket below 1 s, which is the
-// one in the middle.
+// decodeSpans: the offset of the first span counts from the bucket below 1 s, which is the middle one.
 func decodeSpans(counts []uint64, spans []*dto.BucketSpan, deltas []int64) error {
 	bucket, n := int64(len(counts)/2), int64(0)
 	for i, span := range spans {
@@ -162,7 +158,7 @@ func decodeSpans(counts []uint64, spans []*dto.BucketSpan, deltas []int64) error
 		bucket += int64(span.GetOffset())
 		length := int64(span.GetLength())
 		if length > int64(len(deltas)) || bucket < 1 || bucket+length > int64(len(counts)) {
-			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the %d buckets there are",
+			return fmt.Errorf("found a span of %d buckets from %d, with %d counts left, outside of the %d existing buckets",
 				length, bucket, len(deltas), len(counts))
 		}
 		for range length {
@@ -175,7 +171,7 @@ func decodeSpans(counts []uint64, spans []*dto.BucketSpan, deltas []int64) error
 		}
 	}
 	if len(deltas) > 0 {
-		return fmt.Errorf("found %d counts that belong to no bucket", len(deltas))
+		return fmt.Errorf("found %d counts without a bucket", len(deltas))
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// client_golang's own native histogram, fed with the same durations, must come
-// out the same bucket by bucket, at every resolution.
+// The result must equal client_golang's own native histogram of the same durations, bucket by bucket, at every
+// resolution.
 func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
 	for schema := results.MinSchema; schema <= results.MaxSchema; schema++ {
 		oracle := prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -36,7 +36,7 @@ func TestNativeHistogramIsWhatPrometheusWouldWrite(t *testing.T) {
 		}
 		options := []cmp.Option{
 			protocmp.Transform(),
-			// One adds up seconds, the other nanoseconds.
+			// client_golang adds up seconds, this package nanoseconds.
 			protocmp.IgnoreFields(&dto.Histogram{}, "sample_sum", "created_timestamp"),
 		}
 		if diff := cmp.Diff(want.Histogram, nativeHistogram(&h), options...); diff != "" {

@@ -13,12 +13,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// sameSnapshot compares snapshots as both roads carry them.
+// sameSnapshot compares snapshots as far as both forms carry them.
 var sameSnapshot = []cmp.Option{cmpopts.EquateEmpty()}
 
 var testStart = time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 
-// finalSnapshot is of a pod that has sent n requests of each operation.
+// finalSnapshot is a pod that has sent n requests of each operation.
 func finalSnapshot(index, n int, operations ...spec.Operation) *results.Snapshot {
 	r := rand.New(rand.NewPCG(7, uint64(index)))
 	s := &results.Snapshot{
@@ -56,7 +56,7 @@ func randomTimeline(r *rand.Rand, length time.Duration, n int) (t results.Timeli
 	return t
 }
 
-// typicalLoad has the shape that a busy cluster gives.
+// typicalLoad has the distribution of a busy cluster.
 func typicalLoad(r *rand.Rand, n int) *results.OperationResult {
 	result := &results.OperationResult{Errors: map[string]uint64{}}
 	for range n {
@@ -80,8 +80,7 @@ func randomTarget(r *rand.Rand, members int) *results.Target {
 	return target
 }
 
-// withFigures gives each member the figures that it would have after a busy
-// window of ten seconds, in the precision in which they are kept.
+// withFigures gives each member the figures of a busy window of ten seconds, in their encoded precision.
 func withFigures(r *rand.Rand, target *results.Target) *results.Target {
 	for i := range target.Members {
 		w := &results.MemberWindow{Figures: map[results.Figure]float64{results.FigureLeaderChanges: 0, results.FigureSlowApplies: 0, results.FigureFailedProposals: 0}}
@@ -104,7 +103,7 @@ func withFigures(r *rand.Rand, target *results.Target) *results.Target {
 	return target
 }
 
-// randomSnapshot has any fields set or not, with any values that are allowed.
+// randomSnapshot sets random fields to random valid values.
 func randomSnapshot(seed uint64) *results.Snapshot {
 	r := rand.New(rand.NewPCG(8, seed))
 	s := &results.Snapshot{
@@ -161,8 +160,7 @@ func randomMark(r *rand.Rand) results.Mark {
 	}
 }
 
-// randomProcess has figures in the precision in which they are kept; some are
-// not known.
+// randomProcess has figures in their encoded precision; some are missing.
 func randomProcess(r *rand.Rand) *results.ProcessWindow {
 	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
 	for _, f := range results.ProcessFigures[r.IntN(2):] {

@@ -18,27 +18,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// MaxTerminationBytes bounds a termination message. A pod's messages share
-// 12 KiB among all its containers, injected ones too, and one has at most 4 KiB.
+// MaxTerminationBytes bounds a termination message. A pod's messages share 12 KiB among all its containers, injected
+// ones too, and one has at most 4 KiB.
 const MaxTerminationBytes = 3000
 
 const (
-	// terminationMark begins the line that is for programs. Its number is
-	// the version of what follows.
+	// terminationMark begins the line for programs. Its number is the version of the format after it.
 	terminationMark = "etcdbench-result-13:"
-	// maxHeadline bounds the line that is for people.
+	// maxHeadline bounds the line for people.
 	maxHeadline = 160
-	// maxInflated bounds what a message may unpack to: more than ten
-	// histograms with each bucket at its longest.
+	// maxInflated bounds the decompressed size of a message: more than ten histograms with the longest encoding of each
+	// bucket.
 	maxInflated = 1 << 20
-	// terminationHeader is the checksum and the length of what is compressed.
+	// terminationHeader is the size of checksum and length before the compressed data.
 	terminationHeader = 4 + 2
 )
 
 var terminationBase64 = base64.RawStdEncoding
 
-// encodeTermination writes a line for people and one for programs: families
-// with native buckets alone, compressed, with length and checksum.
+// encodeTermination writes a line for people and a line for programs. The second line has the families with native
+// buckets only, compressed, with length and checksum.
 func encodeTermination(s *results.Snapshot) []byte {
 	compressed := deflate(marshalNative(s))
 	packed := make([]byte, terminationHeader, terminationHeader+len(compressed))
@@ -51,7 +50,7 @@ func encodeTermination(s *results.Snapshot) []byte {
 	return terminationBase64.AppendEncode(text, packed)
 }
 
-// headline is what a person sees who describes the pod.
+// headline is the line that kubectl describe shows.
 func headline(s *results.Snapshot) string {
 	line := "etcdbench: " + string(s.Stage)
 	if s.Failure != nil {
@@ -64,16 +63,14 @@ func marshalNative(s *results.Snapshot) []byte {
 	var out bytes.Buffer
 	for _, mf := range encode(s, packedHistogram) {
 		mf.Help = nil
-		// Writing to a buffer does not fail, nor do families without
-		// required fields and with valid text.
+		// Writing to a buffer does not fail. Families have no required fields and only valid text.
 		_, _ = protodelim.MarshalTo(&out, mf)
 	}
 	return out.Bytes()
 }
 
-// packedHistogram writes the counts of buckets as one packed field, which every
-// reader of protobuf understands. The generated code repeats the field's tag
-// before each count, which costs a third more once compressed.
+// packedHistogram encodes the counts of the buckets as one packed field, which every protobuf decoder accepts. The
+// generated code repeats the field's tag before each count, which takes a third more after compression.
 func packedHistogram(h *results.Histogram) *dto.Histogram {
 	out := nativeHistogram(h)
 	if len(out.PositiveDelta) == 0 {
@@ -90,8 +87,8 @@ func packedHistogram(h *results.Histogram) *dto.Histogram {
 	return out
 }
 
-// terminationChecksum covers the dictionary too: a message of another version
-// must not unpack to something else.
+// terminationChecksum includes the dictionary, so that a message of another version is refused and not decoded to wrong
+// values.
 func terminationChecksum(compressed []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(terminationDictionary), crc32.IEEETable, compressed)
 }
@@ -114,8 +111,7 @@ func inflate(compressed []byte) ([]byte, error) {
 	return data, err
 }
 
-// DecodeTerminationMessage is the inverse of TerminationMessage. It
-// refuses what is cut short or changed.
+// DecodeTerminationMessage is the inverse of TerminationMessage. It refuses messages that are truncated or changed.
 func DecodeTerminationMessage(message []byte) (*results.Snapshot, error) {
 	compressed, err := openTermination(message)
 	if err != nil {
@@ -132,7 +128,7 @@ func DecodeTerminationMessage(message []byte) (*results.Snapshot, error) {
 	return Decode(all)
 }
 
-// openTermination returns the compressed part once it is known to be whole.
+// openTermination checks length and checksum and returns the compressed part.
 func openTermination(message []byte) ([]byte, error) {
 	_, text, found := bytes.Cut(message, []byte(terminationMark))
 	if !found {
@@ -143,14 +139,14 @@ func openTermination(message []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(packed) < terminationHeader {
-		return nil, errors.New("found only its beginning")
+		return nil, errors.New("found only the beginning of it")
 	}
 	compressed := packed[terminationHeader:]
 	if wanted := int(binary.BigEndian.Uint16(packed[4:])); len(compressed) != wanted {
 		return nil, fmt.Errorf("wanted %d bytes, found %d", wanted, len(compressed))
 	}
 	if terminationChecksum(compressed) != binary.BigEndian.Uint32(packed) {
-		return nil, errors.New("its checksum is wrong: it was changed, or written by another version")
+		return nil, errors.New("the checksum is wrong: the message was changed, or written by another version")
 	}
 	return compressed, nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// terminated takes a snapshot through a termination message.
+// terminated encodes and decodes a snapshot as a termination message.
 func terminated(t *testing.T, s *results.Snapshot) *results.Snapshot {
 	t.Helper()
 	message := TerminationMessage(s)
@@ -35,7 +35,7 @@ func terminated(t *testing.T, s *results.Snapshot) *results.Snapshot {
 }
 
 // A busy pod of the sample run: 3 pods, 100,000 puts.
-func TestBothRoadsBringTheSameSnapshot(t *testing.T) {
+func TestBothFormsDecodeToTheSameSnapshot(t *testing.T) {
 	for index := range 3 {
 		want := finalSnapshot(index, 33_334, spec.OperationPut)
 		body, contentType := scrape(t, want, ScrapeAccept)
@@ -51,8 +51,7 @@ func TestBothRoadsBringTheSameSnapshot(t *testing.T) {
 	}
 }
 
-// foldedLike returns a timeline as a message that has room for those points
-// brings it.
+// foldedLike folds a timeline like a message that has room for those points.
 func foldedLike(t, message results.Timeline) results.Timeline {
 	if len(message.Points) == 0 {
 		return results.Timeline{}
@@ -60,7 +59,7 @@ func foldedLike(t, message results.Timeline) results.Timeline {
 	return t.Folded(len(message.Points))
 }
 
-// The timeline gets what room is left: it is there in the message of a busy pod.
+// The timeline gets the remaining room; the message of a busy pod has some.
 func TestTerminationMessageHasATimelineWhereItCan(t *testing.T) {
 	got := terminated(t, finalSnapshot(1, 30_000, spec.OperationPut))
 	if n := len(got.Timeline.Points); n < 5 || n > 32 {
@@ -76,8 +75,8 @@ func TestTerminationMessageKeepsFullResolutionWhereItCan(t *testing.T) {
 	}
 }
 
-// What three members said is judged, so it takes room from the service time,
-// which can be made coarser, and from nothing else.
+// The figures of three members are kept, because objectives use them. They take room only from the service time, which
+// can be made coarser.
 func TestTerminationMessageKeepsTheFiguresOfThreeMembers(t *testing.T) {
 	want := finalSnapshot(0, 300_000, spec.OperationPut)
 	withFigures(rand.New(rand.NewPCG(9, 9)), want.Target)
@@ -91,8 +90,7 @@ func TestTerminationMessageKeepsTheFiguresOfThreeMembers(t *testing.T) {
 	}
 }
 
-// Members arrive without their figures where those have no room, also members
-// that get theirs only after the histograms.
+// Members arrive without figures if there is no room for them, also if the target is added only after the histograms.
 func TestTerminationMessageNamesFiguresThatDoNotFit(t *testing.T) {
 	for members, n := range map[int]int{12: 300_000, 24: 10} {
 		s := finalSnapshot(0, n, spec.OperationPut)
@@ -104,8 +102,7 @@ func TestTerminationMessageNamesFiguresThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Two operations of 300,000 samples do not fit as they are: service time gives
-// way, but arrives.
+// Two operations of 300,000 samples do not fit completely: service time arrives at a lower resolution.
 func TestTerminationMessageHalvesWhatDoesNotFit(t *testing.T) {
 	got := terminated(t, finalSnapshot(0, 300_000, spec.OperationPut, spec.OperationRange))
 	for operation, result := range got.Operations {
@@ -118,8 +115,8 @@ func TestTerminationMessageHalvesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Whatever was recorded, counts, errors, minimum, maximum and sums arrive; each
-// histogram is the recorded one at its own resolution, or is named as left out.
+// For any recording, counts, errors, minimum, maximum and sums arrive. Each histogram equals the recorded one at its
+// resolution, or is named as omitted.
 func TestTerminationMessageNeverExceedsItsBudget(t *testing.T) {
 	tests := map[string]*results.Snapshot{
 		"nothing":        {RunUID: "a"},
@@ -223,7 +220,7 @@ func TestLatencyComesBeforeTheRest(t *testing.T) {
 
 func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
-	said := func() string {
+	value := func() string {
 		runes := make([]rune, text.MaxBytes)
 		for i := range runes {
 			runes[i] = rune(0x4e00 + r.IntN(0x5000))
@@ -231,12 +228,12 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 		return text.Printable(string(runes))
 	}
 	s := &results.Snapshot{
-		RunUID: said(), Transport: spec.Transport(said()), Stage: results.StageDone,
-		Failure:  &results.Failure{Reason: results.FailurePodFailed, Message: said()},
+		RunUID: value(), Transport: spec.Transport(value()), Stage: results.StageDone,
+		Failure:  &results.Failure{Reason: results.FailurePodFailed, Message: value()},
 		Requests: map[spec.RPC]map[results.Phase]uint64{},
 	}
 	for range 16 {
-		s.Omitted = append(s.Omitted, said())
+		s.Omitted = append(s.Omitted, value())
 	}
 	got := terminated(t, s)
 	want := &results.Snapshot{RunUID: s.RunUID, Transport: s.Transport, Stage: s.Stage, Failure: s.Failure, Omitted: got.Omitted}
@@ -248,7 +245,7 @@ func TestTerminationMessageOfHostileTextsFits(t *testing.T) {
 	}
 }
 
-// A person who describes the pod sees why it failed without any tool.
+// kubectl describe shows why the pod failed, without another tool.
 func TestTerminationMessageBeginsForPeople(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Failure = &results.Failure{Reason: results.FailureSecretInvalid, Message: "Secret etcd-client-tls has no key tls.crt\nx" + strings.Repeat("é", 250)}
@@ -296,7 +293,7 @@ func TestInflateStopsInTime(t *testing.T) {
 	}
 }
 
-// sealed gives content the right length and checksum.
+// sealed adds the right length and checksum.
 func sealed(compressed []byte) []byte {
 	header := binary.BigEndian.AppendUint32(nil, terminationChecksum(compressed))
 	header = binary.BigEndian.AppendUint16(header, uint16(len(compressed)))
@@ -321,8 +318,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 	}
 }
 
-// Messages of two versions of the dictionary cannot be told apart but by the
-// mark. If this fails, change the number in terminationMark, then the checksum.
+// Only the mark distinguishes messages of two versions of the dictionary. If this test fails, change the number in
+// terminationMark, then the checksum.
 func TestDictionaryBelongsToTheVersion(t *testing.T) {
 	const want = 0x61447de8
 	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-13:" {

@@ -9,12 +9,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// maxMessages bounds the protobuf messages that a snapshot is made of. One takes
-// a byte or two on the wire and, once it is read, a hundred times that in memory,
-// so that a bound on bytes alone bounds little.
+// maxMessages bounds the number of protobuf messages in a snapshot. A message takes a byte or two on the wire but a
+// hundred times that in memory after decoding, so a limit on bytes alone is not enough.
 const maxMessages = 1 << 16
 
-// unmarshalFamilies reads families that each have their length before them.
+// unmarshalFamilies reads length-delimited families.
 func unmarshalFamilies(data []byte) ([]*dto.MetricFamily, error) {
 	var all []*dto.MetricFamily
 	left := messageRoom(maxMessages)
@@ -35,11 +34,10 @@ func unmarshalFamilies(data []byte) ([]*dto.MetricFamily, error) {
 	return all, nil
 }
 
-// messageRoom is how many messages may still come.
+// messageRoom is the number of messages that may still follow.
 type messageRoom int
 
-// take counts a message, and those within it, before they are made. They can be
-// nested no deeper than their type is.
+// take counts a message and its nested messages before they are decoded. The nesting is limited by the message types.
 func (r *messageRoom) take(text []byte, of protoreflect.MessageDescriptor) error {
 	if *r--; *r < 0 {
 		return fmt.Errorf("wanted at most %d metrics, labels and buckets, found more", maxMessages)
@@ -60,7 +58,7 @@ func (r *messageRoom) take(text []byte, of protoreflect.MessageDescriptor) error
 	return nil
 }
 
-// fieldBytes is what a field holds, without its tag and its length.
+// fieldBytes returns the content of a field, without its tag and its length.
 func fieldBytes(field []byte) []byte {
 	_, _, tag := protowire.ConsumeTag(field)
 	content, _ := protowire.ConsumeBytes(field[tag:])

@@ -10,8 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// framed is a family, with its length, of a field that is repeated until the body
-// is full.
+// framed is a length-delimited family that repeats a field until the body is full.
 func framed(field []byte) []byte {
 	const room = MaxScrapeBytes - 64
 	name := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "etcdbench_requests_total")
@@ -19,12 +18,12 @@ func framed(field []byte) []byte {
 	return protowire.AppendBytes(nil, family)
 }
 
-// field holds a message in another one.
+// field encodes a message as a field of another one.
 func field(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-// A message of a byte or two on the wire takes a hundred in memory.
+// A message of one or two bytes on the wire takes a hundred bytes in memory.
 func TestReadingTheWorstTakesLittleMemory(t *testing.T) {
 	const metric, label, histogram, bucket, span = 4, 1, 7, 3, 12
 	tests := map[string][]byte{
@@ -48,7 +47,7 @@ func TestReadingTheWorstTakesLittleMemory(t *testing.T) {
 	}
 }
 
-func TestTargetsThatTellTooMuchCostNothingElse(t *testing.T) {
+func TestTooLargeTargetValuesAreLimited(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Target.WriteEstimateBytes = 1<<62 + 1
 	s.Target.Members[0].QuotaBytes = 1<<63 - 1

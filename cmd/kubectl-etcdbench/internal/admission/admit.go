@@ -29,8 +29,8 @@ import (
 // generatedSuffix is the number of random characters that complete a generateName.
 const generatedSuffix = 5
 
-// Create returns the object that an API server would have created from u at
-// this moment, or the error with which it would have refused u. u is not changed.
+// Create returns the object that an API server would create from u, or the error with which it would refuse u. It does
+// not change u.
 func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.EtcdBenchmark, error) {
 	u = u.DeepCopy()
 	if err := s.prune(u); err != nil {
@@ -41,8 +41,7 @@ func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.
 	if errs := s.validate(u); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), errs)
 	}
-	// Defaults are applied once more, as on a read: the status that a creator
-	// sent was dropped, and its default takes its place.
+	// Defaults are applied again, as on a read: stamp removed the status, and its default replaces it.
 	defaulting.Default(u.Object, s.structural)
 	out := &v1alpha1.EtcdBenchmark{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
@@ -51,7 +50,7 @@ func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.
 	return out, nil
 }
 
-// prune refuses unknown fields in the words of strict field validation.
+// prune refuses unknown fields with the words of strict field validation.
 func (s *Schema) prune(u *unstructured.Unstructured) error {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *Schema) prune(u *unstructured.Unstructured) error {
 		u.GetKind(), u.GroupVersionKind().Version, u.GetKind(), strings.Join(complaints, ", ")))
 }
 
-// stamp fills in what a server adds to the metadata of a new object.
+// stamp sets the metadata that a server adds to a new object, and removes the status.
 func stamp(u *unstructured.Unstructured, now time.Time) {
 	delete(u.Object, "status")
 	if u.GetName() == "" && u.GetGenerateName() != "" {
@@ -81,8 +80,7 @@ func stamp(u *unstructured.Unstructured, now time.Time) {
 	u.SetGeneration(1)
 }
 
-// validate checks in the API server's order; CEL rules are left out where the
-// shape of the object is already wrong, since they would misread it.
+// validate checks in the API server's order. It skips CEL rules if the object breaks the schema.
 func (s *Schema) validate(u *unstructured.Unstructured) field.ErrorList {
 	errs := metavalidation.ValidateObjectMetaAccessor(u, true, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
@@ -95,7 +93,7 @@ func (s *Schema) validate(u *unstructured.Unstructured) field.ErrorList {
 	return append(errs, ruleErrs...)
 }
 
-// rulesNotChecked has the API server's words.
+// rulesNotChecked is the API server's message.
 const rulesNotChecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 func misshapen(errs field.ErrorList) bool {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// bare is a manifest without what it is to do.
+	// bare is a manifest without workload and load.
 	bare = `
 apiVersion: etcdbench.dev/v1alpha1
 kind: EtcdBenchmark
@@ -26,7 +26,7 @@ metadata: {namespace: default, name: run}
 spec:
   target: {endpoints: ["127.0.0.1:2379"]}
 `
-	// run has a load, and the workload that is put into it.
+	// run adds a load, and a workload as its argument.
 	run = bare + `  load: {requests: 100}
   workload: %s
 `
@@ -45,8 +45,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// An objective on what a workload never sends would only be found out after the run.
-func TestObjectivesAreOnWhatIsSent(t *testing.T) {
+// An objective on an operation that the workload never sends is refused before the run.
+func TestObjectivesAreOnSentOperations(t *testing.T) {
 	s, err := NewSchema()
 	if err != nil {
 		t.Fatal(err)
@@ -98,12 +98,12 @@ func TestObjectivesAreOnWhatIsSent(t *testing.T) {
 					continue
 				}
 				if err == nil {
-					t.Errorf("%s is not sent, and an objective on it is taken", name)
+					t.Errorf("%s is not sent, and an objective on it is accepted", name)
 					continue
 				}
 				causes := err.(apierrors.APIStatus).Status().Details.Causes
 				if len(causes) != 1 || causes[0].Field != "spec.objectives" {
-					t.Errorf("wanted to hear once that %s is not sent: %v", name, err)
+					t.Errorf("wanted one error that %s is not sent: %v", name, err)
 				}
 			}
 		})
@@ -129,9 +129,8 @@ func TestUnknownFieldsAreNamed(t *testing.T) {
 	}
 }
 
-// A rule about what cannot be changed must not keep a run from being stopped that was
-// there before the rule.
-func TestRulesOfCreationLeaveOldRunsAlone(t *testing.T) {
+// A new rule about immutable fields must not prevent spec.stop on a run that is older than the rule.
+func TestRulesOfCreationDoNotApplyToOldRuns(t *testing.T) {
 	s, err := NewSchema()
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,7 @@
-// Package admission does to an EtcdBenchmark what an API server does when it
-// creates one: it rejects unknown fields, fills in defaults, and checks schema
-// and CEL rules.
+// Package admission treats an EtcdBenchmark as an API server does on creation: it rejects unknown fields, sets
+// defaults, and checks schema and CEL rules.
 //
-// It imports the API server's own libraries and the generated
-// CustomResourceDefinition, and talks to no server. Its one invariant: what it
-// admits or refuses, a cluster with this version's CustomResourceDefinition
-// admits or refuses with the same words.
+// It imports the API server's own libraries and the generated CustomResourceDefinition, and talks to no server. Its one
+// invariant: it admits and refuses the same objects, with the same words, as a cluster with this version's
+// CustomResourceDefinition.
 package admission

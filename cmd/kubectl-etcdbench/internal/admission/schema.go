@@ -47,8 +47,7 @@ func NewSchema() (*Schema, error) {
 	}, nil
 }
 
-// openAPISchema returns the schema in the internal form that the API server's
-// libraries work on.
+// openAPISchema returns the schema in the internal form of the API server's libraries.
 func openAPISchema() (*apiextensions.JSONSchemaProps, error) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.Unmarshal(crd.EtcdBenchmarks, &definition); err != nil {

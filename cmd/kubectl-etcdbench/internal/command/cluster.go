@@ -14,10 +14,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
-// stopLimit bounds the call that asks the operator to end a run.
+// stopLimit bounds the call that sets spec.stop.
 const stopLimit = 15 * time.Second
 
-// reportLimit bounds the call that asks for a finished run's report.
+// reportLimit bounds the call that reads a finished run's report.
 const reportLimit = 5 * time.Second
 
 // following are the flags of commands that follow a run.
@@ -25,18 +25,18 @@ type following struct {
 	outputs  []string
 	interval time.Duration
 	timeout  time.Duration
-	// given says whether a flag is on the command line.
+	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 
-	// destinations are what outputs say.
+	// destinations are the parsed outputs.
 	destinations destinations
 }
 
 func (f *following) addFlags(flags *pflag.FlagSet) {
 	f.given = flags.Changed
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "form of the result: "+formsText()+", on standard output (also FORM=-), or as FORM=FILE in a file; may be given more than once. Without a form for standard output that gets a table. jsonl begins at once, with a line per interval")
-	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of jsonl, 0 for a line whenever there is news: every 2s of a run in a cluster, every 0.5s of a local one; a change of state has a line of its own")
-	flags.DurationVar(&f.timeout, "timeout", 0, "leave a run in a cluster alone after this time, for example 10m; 0 waits for its end")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no form goes to standard output, the table does. jsonl writes lines during the run, see --interval")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: every 2s in a cluster, every 0.5s with --local. A change of state always writes a line")
+	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run in a cluster after this time, for example 10m; the run continues. 0 follows it to its end")
 }
 
 func (f *following) check() (err error) {
@@ -48,17 +48,16 @@ func (f *following) check() (err error) {
 	}
 	f.destinations, err = parseDestinations(f.outputs)
 	if err == nil && f.given("interval") && !f.destinations.haveLines() {
-		return errors.New("--interval is the time between two lines of jsonl, which was not asked for: add -o jsonl, or drop it")
+		return errors.New("--interval is the time between two lines of -o jsonl, and that form was not requested: add -o jsonl, or remove --interval")
 	}
 	return err
 }
 
-// cluster returns the cluster that flags and kubeconfig name, their namespace,
-// and whether that was asked for by a flag.
+// cluster returns the cluster and the namespace that flags and kubeconfig select. asked: a flag has the namespace.
 func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err error) {
 	namespace, asked, err = t.kube.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, "", false, err
+		return nil, "", false, noCluster(err)
 	}
 	config, err := t.kube.ToRESTConfig()
 	if err != nil {
@@ -71,7 +70,7 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 }
 
 func noCluster(err error) error {
-	return fmt.Errorf("there is no cluster to talk to: %w. Set --kubeconfig, --context or KUBECONFIG, or run without one: run --local", err)
+	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG, or run without a cluster: run --local", err)
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
@@ -83,7 +82,7 @@ func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
 	case own == "":
 		m.Object.SetNamespace(namespace)
 	case asked && own != namespace:
-		return fmt.Errorf("%s: metadata.namespace is %q and --namespace is %q: drop one of them", m.File, own, namespace)
+		return fmt.Errorf("%s: metadata.namespace is %q and --namespace is %q: wanted the same, remove one of them", m.File, own, namespace)
 	}
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
@@ -97,8 +96,8 @@ func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
 	}, f.following)
 }
 
-// followAndStop follows a run to its end. The first signal stops the run and
-// goes on following, the second leaves.
+// followAndStop follows a run to its end. The first signal stops the run, and following continues. The second signal
+// ends following.
 func (t *tool) followAndStop(f *follow.Follower, flags following) error {
 	s := t.screen()
 	f.Seen, f.Notice = seenBy(s, flags.destinations), s.Notice
@@ -120,15 +119,15 @@ func (t *tool) followAndStop(f *follow.Follower, flags following) error {
 }
 
 func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey, notice func(string)) {
-	notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
+	notice("Stopping the run. The result so far follows; Ctrl-C again exits without it.")
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	if err := cluster.Stop(ctx, key); err != nil {
-		notice(fmt.Sprintf("%v. The run goes on.", err))
+		notice(fmt.Sprintf("The run continues: %v.", err))
 	}
 }
 
-// followed prints what following a run led to.
+// followed prints the outcome of following a run.
 func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err error, flags following) error {
 	key := f.Key
 	switch {
@@ -136,11 +135,11 @@ func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err err
 		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 		defer cancel()
 		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.destinations)
-	// Compared as they are: the time-outs of a network claim to be a deadline's, too.
+	// Compared without errors.Is: time-outs of the network are a DeadlineExceeded, too.
 	case err == context.DeadlineExceeded:
-		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s; it goes on. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
+		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s and continues. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
 	case err == context.Canceled:
-		return &exitError{exitUnknown, fmt.Errorf("left the run %s before it had finished. To follow it: %s", key, watchCommandFor(key))}
+		return &exitError{exitUnknown, fmt.Errorf("stopped following the run %s before it finished. To follow it: %s", key, watchCommandFor(key))}
 	case errors.Is(err, follow.ErrLost):
 		return &exitError{exitUnknown, err}
 	}
@@ -151,7 +150,7 @@ func watchCommandFor(key client.ObjectKey) string {
 	return fmt.Sprintf("kubectl etcdbench watch -n %s %s", key.Namespace, key.Name)
 }
 
-// withTimeout takes 0 for no limit.
+// withTimeout sets no limit if limit is 0.
 func withTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit == 0 {
 		return context.WithCancel(ctx)

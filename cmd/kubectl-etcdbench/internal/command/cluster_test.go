@@ -61,7 +61,7 @@ func TestRunStopsAtTheFirstInterrupt(t *testing.T) {
 	}
 }
 
-func TestRunLeavesAtTheSecondInterrupt(t *testing.T) {
+func TestRunExitsAtTheSecondInterrupt(t *testing.T) {
 	key := client.ObjectKey{Namespace: namespace(t), Name: "puts"}
 	c := call(puts, "run", "-f", "-", "-n", key.Namespace)
 	c.err.await(t, "Created")
@@ -70,11 +70,11 @@ func TestRunLeavesAtTheSecondInterrupt(t *testing.T) {
 	c.signals <- os.Interrupt
 	c.wantStatus(t, exitUnknown)
 	if !strings.Contains(c.err.String(), "watch -n "+key.Namespace+" puts") {
-		t.Errorf("wanted to read how to go on, got:\n%s", c.err)
+		t.Errorf("wanted the command that follows the run, got:\n%s", c.err)
 	}
 }
 
-func TestRunThatVanishes(t *testing.T) {
+func TestRunIsDeleted(t *testing.T) {
 	key := client.ObjectKey{Namespace: namespace(t), Name: "puts"}
 	c := call(puts, "run", "-f", "-", "-n", key.Namespace)
 	operate(t, key, stage(v1alpha1.StageRunning, metav1.ConditionFalse))
@@ -84,7 +84,7 @@ func TestRunThatVanishes(t *testing.T) {
 	}
 	c.wantStatus(t, exitFailed)
 	if !strings.Contains(c.err.String(), "deleted") {
-		t.Errorf("wanted to read that the run was deleted, got:\n%s", c.err)
+		t.Errorf("wanted an error that the run was deleted, got:\n%s", c.err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestRunInAnotherNamespaceThanAsked(t *testing.T) {
 	c := call(other, "run", "-f", "-", "-n", namespace(t))
 	c.wantStatus(t, exitFailed)
 	if !strings.Contains(c.err.String(), "elsewhere") {
-		t.Errorf("wanted to read of the two namespaces, got:\n%s", c.err)
+		t.Errorf("wanted an error with both namespaces, got:\n%s", c.err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestWatch(t *testing.T) {
 				})
 			})
 			c.wantStatus(t, tc.want)
-			// Of a run that has finished, the result is there at once.
+			// The result of a finished run is printed at once.
 			call("", "watch", name, "-n", ns).wantStatus(t, tc.want)
 		})
 	}
@@ -165,16 +165,19 @@ func TestWatchOfNothing(t *testing.T) {
 	c := call("", "watch", "nothing", "-n", namespace(t))
 	c.wantStatus(t, exitFailed)
 	if !strings.Contains(c.err.String(), "nothing") {
-		t.Errorf("wanted to read what was not found, got:\n%s", c.err)
+		t.Errorf("wanted the name that was not found, got:\n%s", c.err)
 	}
 }
 
-// What a cluster refuses, a run on this machine refuses with the same words.
+// A local run refuses the same manifests as a cluster, with the same words.
 func TestRefusalsAreTheSameWithAndWithoutACluster(t *testing.T) {
 	ns := namespace(t)
 	cases := map[string][2]string{
 		"unknown field":           {"clients: 2", "cleints: 2"},
 		"unknown nested field":    {"put: {}", "put: {keys: {count: 5, distributon: Uniform}}"},
+		"unknown field in a list": {"requests: 2000}", "requests: 2000}\n  objectives: [{nme: a, type: ErrorRatio, errorRatio: {maxPerMillion: 1}}]"},
+		"endpoint with a path":    {`"127.0.0.1:2379"`, `"http://127.0.0.1:2379/v3"`},
+		"endpoint, other scheme":  {`"127.0.0.1:2379"`, `"tcp://127.0.0.1:2379"`},
 		"zero clients":            {"clients: 2", "clients: 0"},
 		"more connections":        {"connections: 2", "connections: 3"},
 		"fewer connections":       {"connections: 2", "connections: 1"},
@@ -207,7 +210,7 @@ func TestRefusalsAreTheSameWithAndWithoutACluster(t *testing.T) {
 	}
 }
 
-// The defaults that a cluster fills in are those of a run on this machine.
+// A local run has the same defaults as a run in a cluster.
 func TestDefaultsAreTheSameWithAndWithoutACluster(t *testing.T) {
 	ns := namespace(t)
 	call(puts, "run", "-f", "-", "-n", ns, "--timeout", "1ms").wantStatus(t, exitUnknown)

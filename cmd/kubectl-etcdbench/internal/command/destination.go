@@ -20,22 +20,21 @@ type destination struct {
 	// path of a file; empty is standard output.
 	path string
 
-	// What follows is there once it is open. file is nil for standard output.
+	// open sets the fields below. file is nil for standard output.
 	file *os.File
-	// created: the file was not there before.
+	// created: open created the file.
 	created bool
-	// lines writes the form that begins before the run has ended.
+	// lines writes the form that is written during the run.
 	lines *lines.Writer
 }
 
 // destinations are where the result of a run goes.
 type destinations []*destination
 
-// standardOutput is what a file is called that is standard output, as of -f.
+// standardOutput is the file name that means standard output, as - means standard input for -f.
 const standardOutput = "-"
 
-// parseDestinations reads FORM or FORM=FILE of each --output. What goes to
-// standard output is a table unless one of them says otherwise.
+// parseDestinations reads FORM or FORM=FILE of each --output. If no form goes to standard output, the table does.
 func parseDestinations(outputs []string) (destinations, error) {
 	var all destinations
 	toStandardOutput := 0
@@ -53,12 +52,12 @@ func parseDestinations(outputs []string) (destinations, error) {
 		case !named:
 			toStandardOutput++
 		case all.has(path):
-			return nil, fmt.Errorf("--output: wanted another file for %s, found %s once more: what is written to one file twice cannot be read", name, path)
+			return nil, fmt.Errorf("--output: wanted another file for %s, found %s twice: write each form to its own file", name, path)
 		}
 		all = append(all, &destination{form: form, path: path})
 	}
 	if toStandardOutput > 1 {
-		return nil, fmt.Errorf("--output: wanted at most one form on standard output, found %d: write others as FORM=FILE", toStandardOutput)
+		return nil, fmt.Errorf("--output: wanted at most one form on standard output, found %d: write the others to files, as FORM=FILE", toStandardOutput)
 	}
 	if toStandardOutput == 0 {
 		table, _ := formOf(outputTable)
@@ -67,13 +66,12 @@ func parseDestinations(outputs []string) (destinations, error) {
 	return all, nil
 }
 
-// has says whether one of them is the file.
+// has reports whether one of them is the file.
 func (all destinations) has(path string) bool {
 	return slices.ContainsFunc(all, func(d *destination) bool { return d.path != "" && isSameFile(d.path, path) })
 }
 
-// isSameFile says whether two paths lead to one file, which need not be there
-// yet.
+// isSameFile reports whether two paths lead to one file, which need not exist.
 func isSameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -83,7 +81,7 @@ func isSameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// haveLines says whether one of them is written while the run goes on.
+// haveLines reports whether one of them is written during the run.
 func (all destinations) haveLines() bool {
 	return slices.ContainsFunc(all, func(d *destination) bool { return d.form.name == outputLines })
 }
@@ -98,8 +96,8 @@ func (all destinations) printed() string {
 	return outputTable
 }
 
-// open opens the files, so that one that cannot be written is known before the
-// run and not after it. What is in them stays until there is a result.
+// open opens the files before the run, to find a file that cannot be written. Existing content is kept until the result
+// is written.
 func (all destinations) open(stdout io.Writer, f following) error {
 	for _, d := range all {
 		out, err := d.open(stdout)
@@ -129,7 +127,7 @@ func (d *destination) open(stdout io.Writer) (out io.Writer, err error) {
 	return d.file, err
 }
 
-// empty empties a file, and leaves alone what is none, such as a pipe.
+// empty truncates a regular file. It does nothing for others, such as a pipe.
 func (d *destination) empty() error {
 	info, err := d.file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -138,7 +136,7 @@ func (d *destination) empty() error {
 	return d.file.Truncate(0)
 }
 
-// show takes a state of the run for the forms that begin before its end.
+// show passes a state of the run to the forms that are written during the run.
 func (all destinations) show(run *v1alpha1.EtcdBenchmark) {
 	for _, d := range all {
 		if d.lines != nil {
@@ -147,8 +145,8 @@ func (all destinations) show(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// write writes the result of a finished run everywhere, as far as that goes,
-// and closes the files. timeline may be nil.
+// write writes the result of a finished run in all forms, also after an error, and closes the files. timeline may be
+// nil.
 func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error {
 	var errs []error
 	for _, d := range all {
@@ -174,8 +172,7 @@ func (d *destination) close() error {
 	return err
 }
 
-// discard closes the files of a run that has no result. Those that were created
-// for it and are still empty are removed.
+// discard closes the files of a run that has no result. It removes those that open created and that are still empty.
 func (all destinations) discard() {
 	for _, d := range all {
 		if d.file == nil {

@@ -22,13 +22,13 @@ func TestEachFileTakesOneForm(t *testing.T) {
 		outputs []string
 		refused bool
 	}{
-		"two files":       {[]string{"json=" + out, "yaml=" + other}, false},
-		"one file":        {[]string{"json=" + out, "yaml=" + out}, true},
-		"a link to it":    {[]string{"json=" + out, "yaml=" + link}, true},
-		"a new file":      {[]string{"json=new", "yaml=./new"}, true},
-		"the same form":   {[]string{"json=" + out, "table=" + other, "json=" + out}, true},
-		"and on the side": {[]string{"json", "yaml=" + out}, false},
-		"and on a dash":   {[]string{"json=-", "yaml=" + out}, false},
+		"two files":         {[]string{"json=" + out, "yaml=" + other}, false},
+		"one file":          {[]string{"json=" + out, "yaml=" + out}, true},
+		"a link to it":      {[]string{"json=" + out, "yaml=" + link}, true},
+		"a new file":        {[]string{"json=new", "yaml=./new"}, true},
+		"the same form":     {[]string{"json=" + out, "table=" + other, "json=" + out}, true},
+		"and a stdout form": {[]string{"json", "yaml=" + out}, false},
+		"and a dash":        {[]string{"json=-", "yaml=" + out}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parseDestinations(tc.outputs)
@@ -39,7 +39,7 @@ func TestEachFileTakesOneForm(t *testing.T) {
 	}
 }
 
-// A dash is standard output, as it is standard input of -f.
+// A dash means standard output, as it means standard input for -f.
 func TestADashIsStandardOutput(t *testing.T) {
 	all, err := parseDestinations([]string{"json=-"})
 	if err != nil || len(all) != 1 || all[0].path != "" || all.printed() != "json" {

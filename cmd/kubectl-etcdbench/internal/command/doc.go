@@ -1,7 +1,5 @@
-// Package command is the command line of kubectl-etcdbench: flags, what is
-// printed where, and the exit status.
+// Package command is the command line of kubectl-etcdbench: flags, output and exit status.
 //
-// It imports the packages beside it and Kubernetes's helpers for command
-// lines. Its one invariant: standard output carries the result and nothing
-// else.
+// It imports the packages beside it and Kubernetes's helpers for command lines. Its one invariant: standard output
+// carries only the result.
 package command

@@ -16,26 +16,26 @@ const (
 	exitDone = iota
 	// exitMissed: the run finished and missed an objective.
 	exitMissed
-	// exitFailed: the run could not be run, ended for another reason than having
-	// done its part, or etcd carried out none of its requests.
+	// exitFailed: the run could not start, ended before its work was done, or none of its requests succeeded.
 	exitFailed
-	// exitUnknown: the run could not be judged, was stopped before its result
-	// was whole, or its result is not known.
+	// exitUnknown: the run could not be judged, was stopped before its result was complete, or its result is not known.
 	exitUnknown
 )
 
-// exitHelp belongs into the help of each command that has these statuses.
+// exitHelp is a part of the help of each command that has these statuses.
 const exitHelp = `Exit status:
-  0  the run finished and missed no objective
-  1  the run finished and missed an objective
-  2  the run could not be run (bad manifest, target out of reach, …), ended
-     before its work was done, for example as TimedOut, or no request succeeded
-     (1 if an objective was missed by that)
-  3  the run's objectives could not be judged, for example because its client
-     was itself the limit; or it ended as Stopped, or as PartlyCompleted with
-     no objective missed, or was left before its result was known`
+  0  The run finished and missed no objective.
+  1  The run finished and missed an objective.
+  2  One of:
+     - the run could not start: a wrong flag, a bad manifest, an unreachable target, …
+     - the run ended before its work was done, for example as TimedOut
+     - no request succeeded; the status is 1 if an objective was missed because of that
+  3  One of:
+     - an objective could not be judged, for example because the client was the limit
+     - the run ended as Stopped, or as PartlyCompleted without a missed objective
+     - the command ended before the result was known`
 
-// exitError is an exit status with, perhaps, something to say beside it.
+// exitError is an exit status, and optionally an error to print.
 type exitError struct {
 	status int
 	err    error
@@ -52,8 +52,7 @@ func (e *exitError) Error() string {
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
-// statusOf is the exit status of an error; one without a status of its own
-// means that the run could not be run.
+// statusOf is the exit status of an error. An error without a status means that the run could not start.
 func statusOf(err error) (status int, message string) {
 	if err == nil {
 		return exitDone, ""
@@ -67,7 +66,7 @@ func statusOf(err error) (status int, message string) {
 	return exitFailed, err.Error()
 }
 
-// statusOfRun is the exit status that a finished run deserves.
+// statusOfRun is the exit status of a finished run.
 func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if finished == nil || finished.Status != metav1.ConditionTrue || verdict.CouldNotRun(finished.Reason) {
@@ -90,7 +89,7 @@ func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 	return exitUnknown
 }
 
-// nothingSucceeded says whether requests were measured, and etcd carried out none.
+// nothingSucceeded reports whether requests were measured and none of them succeeded.
 func nothingSucceeded(s *v1alpha1.Summary) bool {
 	return s != nil && s.MeasuredRequests > 0 && s.FailedRequests+s.CensoredRequests == s.MeasuredRequests
 }

@@ -92,7 +92,7 @@ func TestStatusOfErrors(t *testing.T) {
 	}
 }
 
-// The time-outs of Go's network say of themselves that they are a context's deadline.
+// Time-outs of Go's network are a context's DeadlineExceeded.
 func TestATimeoutOfTheNetworkIsNotTheUsers(t *testing.T) {
 	network := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443", Err: context.DeadlineExceeded}
 	cases := map[string]struct {
@@ -101,7 +101,7 @@ func TestATimeoutOfTheNetworkIsNotTheUsers(t *testing.T) {
 		wantItself bool
 	}{
 		"out of reach from the start": {fmt.Errorf("the cluster cannot be reached: %w", network), exitFailed, true},
-		"out of reach for too long":   {fmt.Errorf("%w, since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
+		"out of reach for too long":   {fmt.Errorf("%w since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
 		"the user's own":              {context.DeadlineExceeded, exitUnknown, false},
 		"left":                        {context.Canceled, exitUnknown, false},
 	}

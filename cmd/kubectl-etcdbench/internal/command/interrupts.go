@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// interrupts turn signals into what they mean: the first asks to end, the
-// second to leave at once, unless it is a hang-up: of that, kernel and shell
-// both tell, and nobody is impatient.
+// interrupts give signals their meaning. The first asks the command to end, the second to exit at once. A second
+// hang-up is ignored: the kernel and the shell both send one when a terminal closes.
 type interrupts struct {
 	// end is closed by the first signal.
 	end chan struct{}
-	// leave ends with the second signal.
+	// leave is cancelled by the second signal.
 	leave context.Context
 }
 
@@ -50,7 +49,7 @@ func (i *interrupts) listen(signals <-chan os.Signal, leave context.CancelFunc, 
 	}
 }
 
-// untilEnd returns a context that ends with the first signal already.
+// untilEnd returns a context that the first signal cancels.
 func (i *interrupts) untilEnd() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(i.leave)
 	go func() {

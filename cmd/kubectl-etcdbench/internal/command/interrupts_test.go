@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-func TestHangUpsNeverLeave(t *testing.T) {
+func TestHangUpsNeverExitAtOnce(t *testing.T) {
 	signals := make(chan os.Signal)
 	i, release := newInterrupts(signals)
 	defer release()
 	send := func(s os.Signal) {
 		select {
 		case signals <- s:
-		case <-time.After(patience):
-			t.Fatalf("nobody listens any more for %s", s)
+		case <-time.After(maxWait):
+			t.Fatalf("%s was not received", s)
 		}
 	}
-	// Once the third is taken, what the second does has been done.
+	// Once the third was received, the second was handled.
 	for range 3 {
 		send(syscall.SIGHUP)
 	}
@@ -29,7 +29,7 @@ func TestHangUpsNeverLeave(t *testing.T) {
 	send(os.Interrupt)
 	select {
 	case <-i.leave.Done():
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Error("an interrupt after it did not leave")
 	}
 }

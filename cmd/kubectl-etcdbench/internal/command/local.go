@@ -12,18 +12,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
-// defaultNamespace is that of a local run whose manifest names none.
+// defaultNamespace is the namespace of a local run whose manifest has none.
 const defaultNamespace = "default"
 
-// checkLocal says what is wrong with the flags of a local run, whatever the
-// manifest. A value that means "not given" must not be given.
+// checkLocal checks the flags of a local run that do not depend on the manifest. A flag that is given must have a value
+// other than its default.
 func (f *runFlags) checkLocal() error {
 	o := f.options
 	switch flag := f.firstGiven(f.clusterFlags); {
 	case flag != "":
-		return fmt.Errorf("--%s is for runs in a cluster, and a run on this machine talks to none: drop it, or drop --local", flag)
+		return fmt.Errorf("--%s selects a cluster, and a run with --local uses none: remove --%[1]s or --local", flag)
 	case f.given("timeout"):
-		return errors.New("--timeout is for runs in a cluster: spec.timeoutSeconds bounds a local one")
+		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds, which limits a run with --local")
 	case f.given("embedded-members") && o.EmbeddedMembers == 0:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found 0", local.MaxEmbeddedMembers)
 	case f.given("endpoints") && len(f.endpoints) == 0:
@@ -33,13 +33,12 @@ func (f *runFlags) checkLocal() error {
 	case f.given("auth-dir") && o.AuthDir == "":
 		return errors.New("--auth-dir: wanted a folder with the files username and password, found an empty name")
 	case o.EmbeddedMembers != 0 && len(f.endpoints) > 0:
-		return errors.New("--embedded-members and --endpoints both name a target: give one of them")
+		return errors.New("--embedded-members and --endpoints both set the target: give one of them")
 	}
 	return nil
 }
 
-// firstGiven returns one of the flags that is on the command line, empty if
-// none is.
+// firstGiven returns the first of the flags that is on the command line, or "".
 func (f *runFlags) firstGiven(flags []string) string {
 	if i := slices.IndexFunc(flags, f.given); i >= 0 {
 		return flags[i]
@@ -59,7 +58,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 		return m.Explain(err)
 	}
 	if run.Spec.Stop {
-		return m.Refuse("spec.stop", "found true, which ends a run that goes on: remove it from the manifest to run that")
+		return m.Refuse("spec.stop", "found true, which stops a run: remove it to run this manifest")
 	}
 	s := t.screen()
 	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.destinations), s.Notice, t.interrupts.end
@@ -74,7 +73,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	return t.conclude(run, timeline, f.destinations)
 }
 
-// admit returns the object as a cluster would have created it.
+// admit returns the object that a cluster would have created.
 func admit(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
 	schema, err := admission.NewSchema()
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 // form is an output format of a result.
 type form struct {
 	name string
-	// write writes the result of a finished run; timeline may be nil. It is nil for the
-	// form that is written during the run.
+	// write writes the result of a finished run; timeline may be nil. write is nil for the form that is written during
+	// the run.
 	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error
 }
 
@@ -43,7 +43,7 @@ var forms = []form{
 	{name: outputLines},
 }
 
-// whole writes a form that is encoded at once.
+// whole returns the writer of a form that is encoded in one piece.
 func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, *benchmark.Timeline) error {
 	return func(out io.Writer, run *v1alpha1.EtcdBenchmark, _ *benchmark.Timeline) error {
 		data, err := encode(run)
@@ -73,7 +73,7 @@ func formsText() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// usualWidth is that of a terminal which does not tell.
+// usualWidth is used if the width of the terminal is unknown.
 const usualWidth = 80
 
 // screen shows progress on the error stream, redrawn if that is a terminal.
@@ -91,8 +91,8 @@ func (t *tool) screen() *screen.Screen {
 	})
 }
 
-// seenBy returns who is to get each new state of a run: the person who waits,
-// and the programs that read lines.
+// seenBy returns a function that shows each new state of a run on the screen and in the forms that are written during
+// the run.
 func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		s.Show(run)
@@ -116,10 +116,10 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timelin
 	return &exitError{status, why(run, status)}
 }
 
-// why says in words what a table would have shown.
+// why returns the reason for the exit status, for output that has no table.
 func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	if s := run.Status.Summary; nothingSucceeded(s) {
-		return fmt.Errorf("none of %s requests succeeded", text.Grouped(s.MeasuredRequests))
+		return fmt.Errorf("none of %s measured requests succeeded", text.Grouped(s.MeasuredRequests))
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	if status != exitFailed && (c == nil || c.Reason == v1alpha1.ReasonCompleted) {
@@ -131,7 +131,7 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-// marshal returns the run as a cluster would show it.
+// marshal returns the run in the form that a cluster shows.
 func marshal(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
 	run = run.DeepCopy()
 	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.Kind))

@@ -13,11 +13,11 @@ import (
 // Streams are where a command reads and writes.
 type Streams struct {
 	In io.Reader
-	// Out gets the result, Err what is for the eyes of who waits.
+	// Out receives the result, Err the progress.
 	Out, Err io.Writer
 }
 
-// tool is what all commands share.
+// tool holds the state that all commands share.
 type tool struct {
 	Streams
 	version    string
@@ -25,8 +25,8 @@ type tool struct {
 	kube       *genericclioptions.ConfigFlags
 }
 
-// Main runs the command line and returns the exit status. The first of signals
-// ends what the command does in an orderly way, the second at once.
+// Main runs the command line and returns the exit status. The first signal ends the command in an orderly way, the
+// second at once.
 func Main(version string, args []string, streams Streams, signals <-chan os.Signal) int {
 	i, release := newInterrupts(signals)
 	defer release()
@@ -40,11 +40,10 @@ func Main(version string, args []string, streams Streams, signals <-chan os.Sign
 	return status
 }
 
-// clusterFlags are the few of kubectl's flags that a plugin's user needs; the
-// rest is in the kubeconfig.
+// clusterFlags are the flags of kubectl that the plugin offers. The kubeconfig has the rest.
 func clusterFlags() *genericclioptions.ConfigFlags {
 	f := genericclioptions.NewConfigFlags(true)
-	// A flag whose field is nil is not offered.
+	// nil removes a flag.
 	f.CacheDir, f.ClusterName, f.AuthInfoName = nil, nil, nil
 	f.APIServer, f.TLSServerName, f.Insecure = nil, nil, nil
 	f.CertFile, f.KeyFile, f.CAFile, f.BearerToken = nil, nil, nil, nil
@@ -61,17 +60,17 @@ func (t *tool) clusterFlagNames() []string {
 	return names
 }
 
-// noArguments refuses arguments of a command that takes none; cobra would take
-// them for commands.
+// noArguments refuses all arguments; cobra would treat them as commands.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("wanted no arguments, found %q: %s --help", args[0], cmd.CommandPath())
+		return fmt.Errorf("wanted no arguments, found %q: %s --help shows the usage", args[0], cmd.CommandPath())
 	}
 	return nil
 }
 
-const rootHelp = `Runs etcd benchmarks and follows them: in a cluster that has the operator, or on
-this machine with run --local.
+const rootHelp = `Runs benchmarks against etcd and prints their results. A benchmark is a manifest of
+the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or runs it
+on this machine with --local. "watch" follows a run that exists.
 
 ` + exitHelp
 
@@ -80,14 +79,17 @@ func (t *tool) root() *cobra.Command {
 		Use:           "kubectl-etcdbench",
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
-		Example:       runExample,
+		Example:       runExample + "\n\n" + watchExample,
 		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl etcdbench"},
 	}
-	// The flag prints what the command prints.
+	// --version prints the same as the command version.
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())
+	})
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)

@@ -15,28 +15,25 @@ const (
 	runExample = `  # Run in the cluster of the current context and follow it
   kubectl etcdbench run -f benchmark.yaml
 
-  # Run the same manifest once more, under a name of its own
+  # Run the same manifest again, under a new name
   kubectl etcdbench run -f benchmark.yaml --generate-name
 
-  # Run on this machine, against three etcd members started for it
+  # Run on this machine, against three etcd members that the command starts
   kubectl etcdbench run --local --embedded-members 3 -f benchmark.yaml
 
-  # Run on this machine against an etcd that serves TLS, and keep the result
+  # Run on this machine against an etcd that serves TLS; certs/ has ca.crt, and tls.crt and tls.key if needed
   kubectl etcdbench run --local -f benchmark.yaml --endpoints etcd.example:2379 --tls-dir certs/ -o json > result.json
 
-  # Watch the numbers while the run goes on, and keep the result in a file
-  kubectl etcdbench run -f benchmark.yaml -o jsonl -o json=result.json
-
-  # Follow a run that somebody else has created
-  kubectl etcdbench watch write-all-members -n etcd`
+  # Print lines of numbers during the run, and write the result to a file
+  kubectl etcdbench run -f benchmark.yaml -o jsonl -o json=result.json`
 
 	runHelp = `Creates the EtcdBenchmark of a manifest in a cluster and follows it until it has
-finished, or, with --local, runs it on this machine. Progress goes to standard
-error, the result to standard output.
+finished. With --local, runs the same manifest on this machine, without a cluster.
+Progress goes to standard error, the result to standard output.
 
-Ctrl-C, or SIGTERM, ends the run in an orderly way: its keys are deleted, and the
-result, in every form that was asked for, is what was measured until then and says
-that it is partial, unless all was measured. A second Ctrl-C does not wait for that.
+Ctrl-C or SIGTERM stops the run. Its keys are deleted, and every requested form of the
+result is written with what was measured until then. The result is marked as partial,
+unless the measurement was complete. A second Ctrl-C exits at once.
 
 ` + exitHelp
 )
@@ -44,13 +41,13 @@ that it is partial, unless all was measured. A second Ctrl-C does not wait for t
 // runFlags are the flags of run.
 type runFlags struct {
 	following
-	file         string
+	files        []string
 	generateName bool
 	local        bool
-	// endpoints take the place of the manifest's target.
+	// endpoints replace the manifest's target.
 	endpoints []string
 	options   local.Options
-	// clusterFlags are the names of the flags that say which cluster is meant.
+	// clusterFlags are the names of the flags that select the cluster.
 	clusterFlags []string
 }
 
@@ -65,13 +62,13 @@ func (t *tool) runCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.file, "filename", "f", "", "manifest with one EtcdBenchmark; - reads standard input")
-	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name, since a run is never repeated")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark, as YAML or JSON; - reads standard input")
+	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
-	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start this many etcd members and load them")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: members to load, as host:port,… with an optional http:// or https:// before each, in place of the manifest's target")
-	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: folder with ca.crt, and tls.crt and tls.key if the members ask for them, in place of the Secret of spec.target.tls; without that field, it has the run speak TLS")
-	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: folder with the files username and password, in place of the Secret of spec.target.auth; without that field, it has the run authenticate")
+	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them, instead of spec.target")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: load the members at `HOST:PORT,...` instead of spec.target; http:// or https:// before an address is allowed")
+	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls; if the manifest has that field, the flag is required")
+	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth; if the manifest has that field, the flag is required")
 	f.addFlags(flags)
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
@@ -80,14 +77,16 @@ func (t *tool) runCommand() *cobra.Command {
 
 func (f *runFlags) check() error {
 	switch {
-	case f.file == "":
+	case len(f.files) == 0:
 		return errors.New("wanted a manifest, found none: add -f FILE")
+	case len(f.files) > 1:
+		return fmt.Errorf("found -f %d times, wanted it once: a run is one file. Run the files one after the other", len(f.files))
 	case f.local:
 		if err := f.checkLocal(); err != nil {
 			return err
 		}
 	case f.given("embedded-members") || f.given("endpoints") || f.given("tls-dir") || f.given("auth-dir"):
-		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir are for runs on this machine: add --local")
+		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir need --local: add it, or set the target in the manifest (spec.target)")
 	}
 	return f.following.check()
 }
@@ -96,7 +95,7 @@ func (t *tool) run(f *runFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	m, err := t.readManifest(f.file)
+	m, err := t.readManifest(f.files[0])
 	if err != nil {
 		return err
 	}

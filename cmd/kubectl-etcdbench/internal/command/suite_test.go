@@ -26,10 +26,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/apiservertest"
 )
 
-// patience is far more than any step here takes.
-const patience = 60 * time.Second
+// maxWait is far more than any step here takes.
+const maxWait = 60 * time.Second
 
-// apiServer is what all tests of the package share.
+// apiServer is shared by all tests of the package.
 var apiServer struct {
 	config     *rest.Config
 	client     client.Client
@@ -79,7 +79,7 @@ func prepare(env *envtest.Environment, config *rest.Config) error {
 	return err
 }
 
-// namespace creates a namespace of the test's own.
+// namespace creates a namespace for the test.
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "cli-"}}
@@ -89,7 +89,7 @@ func namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// called is a command that runs.
+// called is a running command.
 type called struct {
 	out, err *output
 	signals  chan os.Signal
@@ -116,12 +116,12 @@ func (c *called) wantStatus(t *testing.T, want int) {
 		if got != want {
 			t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, got, c.err)
 		}
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatalf("the command hangs; standard error:\n%s", c.err)
 	}
 }
 
-// output is a stream that is read while it is written.
+// output can be read while a command writes to it.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -139,29 +139,29 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// await waits until the stream has a text.
+// await waits until the stream contains a text.
 func (o *output) await(t *testing.T, want string) {
 	t.Helper()
 	eventually(t, "the text "+want, func() bool { return strings.Contains(o.String(), want) })
 }
 
-// eventually waits until something is the case.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		case <-tick.C:
 		}
 	}
 }
 
-// awaitRun waits until a run of that name is there and is as wanted.
+// awaitRun waits until a run of that name exists and a condition holds.
 func awaitRun(t *testing.T, key client.ObjectKey, is func(*v1alpha1.EtcdBenchmark) bool) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	run := &v1alpha1.EtcdBenchmark{}

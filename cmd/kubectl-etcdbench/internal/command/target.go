@@ -17,9 +17,8 @@ const (
 	authField      = "spec.target.auth"
 )
 
-// setTarget writes what the flags say of the target into the manifest, before
-// that is admitted: so the same rules hold for both, and the printed run says
-// what was loaded, and how.
+// setTarget writes the target of the flags into the manifest before admission. So the same rules apply to both, and the
+// printed run shows the real target.
 func (f *runFlags) setTarget(m *manifest.Manifest) error {
 	if f.options.EmbeddedMembers != 0 {
 		return nil
@@ -37,8 +36,7 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 	return nil
 }
 
-// setFolder names the folder as the Secret that a cluster would have to have.
-// A manifest that names one already keeps it.
+// setFolder sets the name of the Secret to that of the folder, unless the manifest names a Secret.
 func setFolder(m *manifest.Manifest, flag, field, dir string) {
 	if dir == "" || m.Has(field) {
 		return
@@ -50,8 +48,8 @@ func setFolder(m *manifest.Manifest, flag, field, dir string) {
 	m.Set(flag, field, map[string]any{"secretName": name})
 }
 
-// checkSchemes refuses addresses whose scheme contradicts what else is said of
-// TLS, where flags have a part in that: of a manifest alone, admission does.
+// checkSchemes refuses addresses whose scheme contradicts --tls-dir or spec.target.tls, if a flag is involved.
+// Admission checks a manifest without flags.
 func (f *runFlags) checkSchemes(m *manifest.Manifest) error {
 	endpoints, from := f.endpoints, "--endpoints"
 	switch {
@@ -72,9 +70,9 @@ func (f *runFlags) checkSchemes(m *manifest.Manifest) error {
 	for _, e := range endpoints {
 		switch {
 		case strings.HasPrefix(e, "https://") && asksForTLS == "":
-			return fmt.Errorf("%s: %s needs to know whom to trust: add --tls-dir with a folder that has ca.crt", from, e)
+			return fmt.Errorf("%s: %s needs a CA certificate: add --tls-dir with a folder that has ca.crt", from, e)
 		case strings.HasPrefix(e, "http://") && asksForTLS != "":
-			return fmt.Errorf("%s: %s is for plain text, but %s asks for TLS: write https://, or drop %s", from, e, asksForTLS, asksForTLS)
+			return fmt.Errorf("%s: %s means no TLS, but %s asks for TLS: write https://, or drop %[3]s", from, e, asksForTLS)
 		}
 	}
 	return nil

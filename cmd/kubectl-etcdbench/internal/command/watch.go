@@ -9,17 +9,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 )
 
+const watchExample = `  # Follow a run that exists already
+  kubectl etcdbench watch write-all-members -n etcd`
+
 func (t *tool) watchCommand() *cobra.Command {
 	f := &following{}
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a run until it has finished",
-		Long: `Follows a run in a cluster until it has finished, and prints its result. Of a
-run that has finished already it prints the result at once. Ctrl-C leaves the
-run alone.
+		Long: `Follows a run in a cluster until it has finished, and prints its result. If the run
+has finished already, its result is printed at once. Ctrl-C ends the command; the run
+continues.
 
 ` + exitHelp,
-		Example: `  kubectl etcdbench watch write-all-members -n etcd`,
+		Example: watchExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("wanted the name of one EtcdBenchmark, found %d: kubectl etcdbench watch NAME", len(args))

@@ -20,55 +20,51 @@ import (
 )
 
 const (
-	// startLimit is how long members may take to elect a leader.
+	// startLimit is the time for the members to elect a leader.
 	startLimit = 60 * time.Second
-	// startAttempts is how often members are started anew because somebody took
-	// a port that had just been free.
+	// startAttempts is the number of starts. A start fails if another process takes one of the free ports first.
 	startAttempts = 3
-	// neighboursKeys are so many that to count them takes a processor milliseconds,
-	// and its answer nothing; they come in transactions of keysAtOnce.
+	// neighboursKeys is the number of keys that neighbours count: that takes milliseconds of processor time, and the
+	// answer is short. They are written in transactions of keysAtOnce.
 	neighboursKeys = 20_000
 	keysAtOnce     = 100
-	// flushesPerCommit: the database's pages, and then what says which are of use.
+	// flushesPerCommit: the database's pages, then its meta page.
 	flushesPerCommit = 2
 )
 
 // fault is what makes a cluster slow.
 type fault struct {
-	// members is how many there are, 1 if it is 0.
+	// members is the number of members; 0 means 1.
 	members int
-	// flush and commit are how long members take to flush their log and to commit
-	// their database.
+	// flush and commit are the times of a flush of the log and of a commit of the database.
 	flush, commit time.Duration
-	// apply is how long members take to apply a request, beside what it is: one
-	// after the other, and not on a processor.
+	// apply is added to the time of each apply. Applies are sequential, and this time uses no processor.
 	apply time.Duration
-	// peers and clients are how long a chunk is on its way, in either direction.
+	// peers and clients are the network delays in each direction, between members and to clients.
 	peers, clients time.Duration
-	// neighbours are others who count all keys of a member, one time after the
-	// other. It then has one processor for them and for the run.
+	// neighbours are clients that count all keys again and again. Each member then has one processor, which they share
+	// with the run.
 	neighbours int
-	// arguments are added to each member's.
+	// arguments are added to those of each member.
 	arguments []string
-	// silent members serve their metrics elsewhere.
+	// silent members do not serve their metrics at the client address.
 	silent bool
 }
 
-// cluster are running members.
+// cluster is a set of running members.
 type cluster struct {
 	fault   fault
 	members []*member
-	// endpoints are where clients go.
+	// endpoints are the addresses for clients.
 	endpoints []string
-	// roads are the proxies to the members, if clients take any.
-	roads []*proxy
+	// proxies carry the clients' connections, if the fault delays clients.
+	proxies []*proxy
 }
 
-// member is a process of its own.
+// member is a process of etcd-slow.
 type member struct {
 	cmd *exec.Cmd
-	// client and peer are the addresses at which it listens, advertised the one
-	// at which the others look for it.
+	// client and peer are the addresses at which it listens, advertised is its peer address for other members.
 	client, peer, advertised string
 	log                      bytes.Buffer
 	// ended is closed once the process has ended.
@@ -84,7 +80,7 @@ func start(t *testing.T, f fault) *cluster {
 		err := c.start(t)
 		if err == nil {
 			c.open(t)
-			c.settle(t)
+			c.startNeighbours(t)
 			return c
 		}
 		if attempt == startAttempts {
@@ -112,27 +108,27 @@ func (c *cluster) start(t *testing.T) error {
 	return c.await(t)
 }
 
-// open is where clients find the members.
+// open sets the addresses for clients.
 func (c *cluster) open(t *testing.T) {
 	for _, m := range c.members {
 		if c.fault.clients == 0 {
 			c.endpoints = append(c.endpoints, m.client)
 			continue
 		}
-		road := startProxy(t, m.client, c.fault.clients)
-		c.roads, c.endpoints = append(c.roads, road), append(c.endpoints, road.address())
+		p := startProxy(t, m.client, c.fault.clients)
+		c.proxies, c.endpoints = append(c.proxies, p), append(c.endpoints, p.address())
 	}
 }
 
-// settle has the cluster's neighbours live beside it until the test ends.
-func (c *cluster) settle(t *testing.T) {
+// startNeighbours starts the cluster's neighbours, which run until the test ends.
+func (c *cluster) startNeighbours(t *testing.T) {
 	t.Helper()
 	if c.fault.neighbours == 0 {
 		return
 	}
-	ctx, leave := context.WithCancel(t.Context())
-	var living sync.WaitGroup
-	t.Cleanup(func() { leave(); living.Wait() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() { cancel(); running.Wait() })
 	client := c.client(t, 0)
 	for i := range neighboursKeys / keysAtOnce {
 		puts := make([]clientv3.Op, keysAtOnce)
@@ -144,7 +140,7 @@ func (c *cluster) settle(t *testing.T) {
 		}
 	}
 	for range c.fault.neighbours {
-		living.Go(func() {
+		running.Go(func() {
 			for ctx.Err() == nil {
 				_, _ = client.Get(ctx, "neighbours/", clientv3.WithPrefix(), clientv3.WithCountOnly(), clientv3.WithSerializable())
 			}
@@ -160,8 +156,7 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		"--name=" + name(i), "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--log-level=error",
 		"--listen-client-urls=http://" + m.client, "--advertise-client-urls=http://" + m.client,
 		"--listen-peer-urls=http://" + m.peer, "--initial-advertise-peer-urls=http://" + m.advertised, "--initial-cluster=" + peers,
-		// Elections, and requests that are slow to apply, are for those tests that
-		// want them.
+		// Only tests of elections and of slow applies should have them.
 		"--heartbeat-interval=200", "--election-timeout=2000", "--warning-apply-duration=2s",
 	}
 	words = append(words, f.arguments...)
@@ -186,13 +181,13 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		_ = m.cmd.Process.Kill()
 		<-m.ended
 		if t.Failed() {
-			t.Logf("%s said: %s", name(i), m.log.Bytes())
+			t.Logf("log of %s: %s", name(i), m.log.Bytes())
 		}
 	})
 	return nil
 }
 
-// program is the etcd that is slow where it is told to be.
+// program is the path of etcd-slow.
 func program(t *testing.T) string {
 	t.Helper()
 	tools := os.Getenv("KUBEBUILDER_ASSETS")
@@ -224,7 +219,7 @@ func (c *cluster) await(t *testing.T) error {
 	return nil
 }
 
-// serves asks over gRPC, which each member has at this address.
+// serves reports whether the member answers a read over gRPC.
 func (m *member) serves(ctx context.Context) bool {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.client}, Logger: zap.NewNop()})
 	if err != nil {
@@ -237,7 +232,7 @@ func (m *member) serves(ctx context.Context) bool {
 	return err == nil
 }
 
-// signal pauses members, or lets them go on.
+// signal pauses or continues members.
 func (c *cluster) signal(t *testing.T, s syscall.Signal, members ...int) {
 	t.Helper()
 	for _, i := range members {
@@ -247,7 +242,7 @@ func (c *cluster) signal(t *testing.T, s syscall.Signal, members ...int) {
 	}
 }
 
-// client is one of the member's own, that no proxy delays.
+// client connects to a member without a proxy.
 func (c *cluster) client(t *testing.T, member int) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.members[member].client}, Logger: zap.NewNop()})
@@ -258,7 +253,7 @@ func (c *cluster) client(t *testing.T, member int) *clientv3.Client {
 	return client
 }
 
-// leader returns the member that leads, and its ID.
+// leader returns the leader and the followers.
 func (c *cluster) leader(t *testing.T) (member int, followers []int) {
 	t.Helper()
 	member = -1
@@ -274,12 +269,12 @@ func (c *cluster) leader(t *testing.T) (member int, followers []int) {
 		}
 	}
 	if member < 0 {
-		t.Fatal("nobody leads")
+		t.Fatal("found no leader")
 	}
 	return member, followers
 }
 
-// moveLeader lets another member lead.
+// moveLeader moves the leadership to another member.
 func (c *cluster) moveLeader(t *testing.T) {
 	t.Helper()
 	leader, followers := c.leader(t)

@@ -1,9 +1,7 @@
-// Package faults has tests alone: each hurts a real etcd, or the load generator,
-// in one way, and wants the run's result to say that and nothing else.
+// Package faults has only tests. Each puts one fault into a real etcd, or into the load generator, and wants the run's
+// result to name this fault and no other.
 //
-// The members are processes of hack/tools' etcd-slow on loopback, whose flushes
-// take as long as a test says, on any disk, as does applying a request, and proxies
-// that delay what they carry. The tests may import whatever the tool may. Their one
-// invariant: what they want is a difference to a run in which nothing is slow, and
-// never more exact than what was done to the etcd.
+// The members are processes of hack/tools' etcd-slow on loopback. A test sets the time of their flushes and applies, on
+// any disk, and proxies delay their traffic. The tests may import the same packages as the tool. Their one invariant:
+// they compare with a run without a fault, and are never more exact than the fault.
 package faults

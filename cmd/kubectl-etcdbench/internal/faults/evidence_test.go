@@ -15,7 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// named are the resources that a run's evidence names, but for some.
+// named are the resources that a run's evidence names, except some.
 func named(run *v1alpha1.EtcdBenchmark, except ...v1alpha1.Resource) (out []v1alpha1.Resource) {
 	for _, e := range run.Status.Summary.Evidence {
 		if !slices.Contains(append(except, v1alpha1.ResourceUnexplained), e.Resource) {
@@ -43,31 +43,29 @@ func requireEvidence(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {
 	}
 }
 
-// shareTold is the part of the window that the evidence on a resource names, in
-// percent.
-var shareTold = regexp.MustCompile(`(\d+) % of the window`)
+// shownShare matches the share of the window, in percent, in the evidence on a resource.
+var shownShare = regexp.MustCompile(`(\d+) % of the window`)
 
-// requireShare wants the evidence on a resource to name a part of the window, in
-// percent, between two.
+// requireShare wants the evidence on a resource to name a share of the window between two limits, in percent.
 func requireShare(t *testing.T, run *v1alpha1.EtcdBenchmark, resource v1alpha1.Resource, least, most int) {
 	t.Helper()
 	for _, e := range run.Status.Summary.Evidence {
 		if e.Resource != resource {
 			continue
 		}
-		told := shareTold.FindStringSubmatch(e.Message)
-		if told == nil {
+		match := shownShare.FindStringSubmatch(e.Message)
+		if match == nil {
 			t.Errorf("wanted the evidence on %s to name its share of the window, found %q", resource, e.Message)
 			return
 		}
-		if share, err := strconv.Atoi(told[1]); err != nil || share < least || share > most {
+		if share, err := strconv.Atoi(match[1]); err != nil || share < least || share > most {
 			t.Errorf("wanted %s to have taken %d to %d %% of the window, found %q", resource, least, most, e.Message)
 		}
 	}
 }
 
-// quietRun is one of a single member, in which nothing is slow. No resource is
-// named: what there is, no number of the member shows.
+// quietRun is a run of a single member without a fault. Its evidence names no resource: most of the service time is
+// unexplained.
 func quietRun(t *testing.T) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	run := completed(t, puts(start(t, fault{})), nil)
@@ -76,9 +74,8 @@ func quietRun(t *testing.T) *v1alpha1.EtcdBenchmark {
 	return run
 }
 
-// A load generator that gets little of a processor is named as the limit, and the
-// members are not.
-func TestMembersAreSparedForAStarvedClient(t *testing.T) {
+// The result names a load generator with too little processor time as the limit, and no member.
+func TestAStarvedClientIsTheLimit(t *testing.T) {
 	cluster := start(t, fault{})
 	starve(t)
 	run := completed(t, puts(cluster), nil)
@@ -86,12 +83,11 @@ func TestMembersAreSparedForAStarvedClient(t *testing.T) {
 		t.Errorf("wanted the client to be the limit, found %+v", v)
 	}
 	if got := named(run); len(got) > 0 {
-		t.Errorf("the evidence names %v, wanted nothing of the members", got)
+		t.Errorf("the evidence names %v, wanted no resource of the members", got)
 	}
 }
 
-// starve leaves this process, which is the load generator's, one processor, for
-// which others compete, until the test ends.
+// starve gives this process, the load generator, one processor with competitors until the test ends.
 func starve(t *testing.T) {
 	const competitors = 3
 	before := runtime.GOMAXPROCS(1)

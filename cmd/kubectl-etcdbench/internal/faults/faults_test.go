@@ -8,7 +8,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// The faults, each of which is many times what anything takes on an idle machine.
+// The faults. Each is many times the normal duration on an idle machine.
 const (
 	slowFlush   = 30 * time.Millisecond
 	slowCommit  = 60 * time.Millisecond
@@ -17,28 +17,25 @@ const (
 	slowClients = 25 * time.Millisecond
 )
 
-// trial is one fault, and what the result of a run is to say of it.
+// trial is one fault, and the expected result of a run.
 type trial struct {
 	fault    fault
 	change   func(*v1alpha1.EtcdBenchmark)
 	inWindow func(*testing.T, *cluster)
 
-	// adds is what the fault adds to a put, at least.
+	// adds is the least time that the fault adds to a put.
 	adds time.Duration
-	// named are the resources that the evidence names, mayName those of which
-	// nothing is wanted. It names no others.
+	// named are the resources that the evidence must name, mayName those that it may name. It names no others.
 	named, mayName []v1alpha1.Resource
-	// share, if set, is the least and the most of the window, in percent, that the
-	// evidence is to give the one resource that it names.
+	// share, if set, is the range of the window, in percent, that the evidence gives the one resource that it names.
 	share [2]int
-	// unexplained: no number of the members shows the greater part.
+	// unexplained: the members' numbers explain less than half.
 	unexplained bool
-	// missed are the objectives that are missed, mayMiss those of which nothing is
-	// wanted. All others are met.
+	// missed are the objectives that must be missed, mayMiss those that may be missed. All others are met.
 	missed, mayMiss []v1alpha1.ObjectiveType
 }
 
-// trials slow one thing at a time.
+// trials have one fault each.
 func trials() map[string]trial {
 	return map[string]trial{
 		"flushes of the log": {
@@ -46,16 +43,15 @@ func trials() map[string]trial {
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
-		// A put that comes at any moment finds a commit more often than not, and
-		// waits for half of it. That makes it slow to apply.
+		// Most puts arrive during a commit and wait for half of it on average. That makes them slow to apply.
 		"commits of the database": {
 			fault:  fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
 			adds:   slowCommit / 4,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveBackendCommit, v1alpha1.ObjectiveSlowApplies},
 		},
-		// Puts come at intervals longer than it takes to apply one: where they did
-		// not, most of each would be waiting, of which no member has a number.
+		// The interval between puts is longer than an apply. Otherwise most of the time would be waiting, which no
+		// metric of a member shows.
 		"applying": {
 			fault:  fault{apply: slowApply, arguments: []string{"--warning-apply-duration=15ms"}},
 			change: rateOf(20), adds: slowApply,
@@ -81,7 +77,7 @@ func trials() map[string]trial {
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals, v1alpha1.ObjectiveSlowApplies},
 		},
 		"a quorum that is away": {
-			fault: fault{members: 3}, change: impatient, inWindow: pauseFollowers, mayName: anything,
+			fault: fault{members: 3}, change: withShortTimeout, inWindow: pauseFollowers, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip, v1alpha1.ObjectiveBackendCommit},
 		},
@@ -97,9 +93,9 @@ var anything = []v1alpha1.Resource{
 	v1alpha1.ResourceDisk, v1alpha1.ResourceNetwork, v1alpha1.ResourceCPU, v1alpha1.ResourceApply, v1alpha1.ResourceUnexplained,
 }
 
-// Of each fault the evidence names what it is, and the objective that limits it is
-// missed; nothing else is named or missed.
-func TestFaultsAreTold(t *testing.T) {
+// For each fault, the evidence names its resource and the objective that limits it is missed. Nothing else is named or
+// missed.
+func TestEvidenceAndObjectivesOfFaults(t *testing.T) {
 	quiet := meanService(quietRun(t))
 	for name, tc := range trials() {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +106,7 @@ func TestFaultsAreTold(t *testing.T) {
 			}
 			completed(t, run, tc.within(t, cluster))
 			if got := meanService(run); got < tc.adds || got < quiet+tc.adds/2 {
-				t.Errorf("a put took %v, and %v where nothing is slow: the fault was none", got, quiet)
+				t.Errorf("a put took %v, and %v without a fault: the fault had no effect", got, quiet)
 			}
 			requireEvidence(t, run, tc)
 			if tc.share[1] > 0 {
@@ -121,7 +117,7 @@ func TestFaultsAreTold(t *testing.T) {
 	}
 }
 
-// within returns what happens in the window, nil if nothing does.
+// within returns the action in the window, or nil.
 func (tc trial) within(t *testing.T, c *cluster) func() {
 	if tc.inWindow == nil {
 		return nil
@@ -134,11 +130,10 @@ func rateOf(perSecond int64) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.Rate.PerSecond = perSecond }
 }
 
-// impatient clients give a put up after a second.
-func impatient(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.RequestTimeoutSeconds = 1 }
+// withShortTimeout makes clients give up a put after a second.
+func withShortTimeout(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.RequestTimeoutSeconds = 1 }
 
-// pauseFollowers leaves the leader alone for longer than clients wait for an
-// answer, and for less than it takes to lose its office.
+// pauseFollowers pauses the followers for longer than the request time-out, and for less than the election time-out.
 func pauseFollowers(t *testing.T, c *cluster) {
 	_, followers := c.leader(t)
 	c.signal(t, syscall.SIGSTOP, followers...)

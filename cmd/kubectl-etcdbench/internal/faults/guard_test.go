@@ -11,13 +11,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Each rule ends a run of a minute once its fault is there, and what was measured
-// until then is kept.
+// Each rule ends a run of a minute after its fault, and the result so far is kept.
 func TestRulesEndARunUnderTheirFault(t *testing.T) {
 	tests := map[string]struct {
 		fault fault
 		rules spec.StopRules
-		// change is of the load.
+		// change applies to the load.
 		change   func(*v1alpha1.EtcdBenchmark)
 		inWindow func(*testing.T, *cluster)
 		want     spec.GuardRule
@@ -27,10 +26,10 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 			rules: spec.StopRules{WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 8}},
 		},
 		"ErrorRatio": {
-			// Any delay makes a road that can be cut.
+			// Any delay adds a proxy, which can be cut.
 			fault: fault{clients: 1}, want: "ErrorRatio",
 			rules:    spec.StopRules{ErrorRatio: &spec.ErrorRatioRule{MaxPerMillion: 200_000, ForSeconds: 2}},
-			inWindow: func(_ *testing.T, c *cluster) { c.roads[0].sever() },
+			inWindow: func(_ *testing.T, c *cluster) { c.proxies[0].sever() },
 		},
 		"DatabaseSize": {
 			change: valuesOf(64 << 10), want: "DatabaseSize",
@@ -70,11 +69,11 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 func requireFired(t *testing.T, run *v1alpha1.EtcdBenchmark, rule spec.GuardRule) {
 	t.Helper()
 	if g := run.Status.Guard; g == nil || g.Rule != rule || g.Subject == "" || g.Got == "" || g.Wanted == "" {
-		t.Errorf("status.guard is %+v, wanted %s with what was wanted of whom, and what was found", g, rule)
+		t.Errorf("status.guard is %+v, wanted %s with its subject, the limit and the value", g, rule)
 	}
 	s := run.Status.Summary
 	if s == nil || !s.Partial || s.MeasuredRequests == 0 {
-		t.Errorf("wanted to keep what was measured, as a part; found %+v", s)
+		t.Errorf("wanted a partial result, found %+v", s)
 	}
 	if status := passedOf(run); status == metav1.ConditionTrue {
 		t.Error("a run that was ended by its guard passed")
@@ -102,9 +101,9 @@ func requireNothingLeft(t *testing.T, c *cluster, run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// Bound by requests, a part that is near its member is done long before one that is
-// far from it. The rules hold until both are.
-func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
+// With a bound of requests, a part with a short round trip is done long before a part with a long one. The rules apply
+// until both are done.
+func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
 	cluster := start(t, fault{members: 3})
 	far := startProxy(t, cluster.members[1].client, 2*slowClients)
 	run := puts(cluster, guarded(spec.StopRules{LeaderChange: true}), func(run *v1alpha1.EtcdBenchmark) {
@@ -124,8 +123,8 @@ func TestRulesHoldUntilTheLastPartIsDone(t *testing.T) {
 	}
 }
 
-// Where nothing is slow, no rule fires.
-func TestRulesLeaveAQuietRunAlone(t *testing.T) {
+// Without a fault, no rule fires.
+func TestRulesDoNotFireWithoutAFault(t *testing.T) {
 	run := puts(start(t, fault{}), guarded(spec.StopRules{
 		Alarm: true, LeaderChange: true,
 		WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 2},

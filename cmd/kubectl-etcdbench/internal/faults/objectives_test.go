@@ -11,8 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// limits has one of each objective about members: what members keep where nothing
-// is slow, with much to spare, and no fault does.
+// limits has one objective of each kind about members. Without a fault, members meet them with a wide margin; each
+// fault breaks one.
 func limits() []v1alpha1.Objective {
 	within := func(d time.Duration) *v1alpha1.MemberDurationObjective {
 		return &v1alpha1.MemberDurationObjective{Statistic: v1alpha1.MemberStatisticMean, MaxMicroseconds: d.Microseconds()}
@@ -35,7 +35,7 @@ func limits() []v1alpha1.Objective {
 	return all
 }
 
-// objectiveName is a name as the API wants it.
+// objectiveName is a valid name for an objective.
 func objectiveName(kind v1alpha1.ObjectiveType) string {
 	return map[v1alpha1.ObjectiveType]string{
 		v1alpha1.ObjectiveWALFsync: "wal-fsync", v1alpha1.ObjectiveBackendCommit: "backend-commit", v1alpha1.ObjectivePeerRoundTrip: "peer-round-trip",
@@ -44,7 +44,7 @@ func objectiveName(kind v1alpha1.ObjectiveType) string {
 	}[kind]
 }
 
-// requireResults wants objectives of these types, or of all, to have a result.
+// requireResults wants a result of the objectives of these types, or of all.
 func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.ObjectiveResult, kinds ...v1alpha1.ObjectiveType) {
 	t.Helper()
 	wanted := map[string]bool{}
@@ -61,8 +61,8 @@ func requireResults(t *testing.T, run *v1alpha1.EtcdBenchmark, want v1alpha1.Obj
 	}
 }
 
-// requireObjectives wants those of a trial to be missed, the round trips of a
-// single member to be unknown, and all others to be met.
+// requireObjectives wants the objectives of a trial to be missed, the round trips of a single member to be unknown, and
+// all others to be met.
 func requireObjectives(t *testing.T, run *v1alpha1.EtcdBenchmark, tc trial) {
 	t.Helper()
 	alone := tc.fault.members <= 1
@@ -89,13 +89,12 @@ func requirePassed(t *testing.T, run *v1alpha1.EtcdBenchmark, status metav1.Cond
 	}
 }
 
-// Round trips are known of three members. They are a part of every write, and can
-// be a telling one.
-func TestObjectivesAreMetWhereNothingIsSlow(t *testing.T) {
+// Three members have round trips between them, which are a part of every write.
+func TestObjectivesAreMetWithoutAFault(t *testing.T) {
 	requireResults(t, completed(t, puts(start(t, fault{members: 3})), nil), v1alpha1.ObjectiveMet)
 }
 
-// A member that serves its metrics elsewhere has kept no limit and broken none.
+// Objectives on a member without metrics are neither met nor missed.
 func TestObjectivesAreUnknownWithoutMetrics(t *testing.T) {
 	run := completed(t, puts(start(t, fault{flush: slowFlush, silent: true})), nil)
 	requireResults(t, run, v1alpha1.ObjectiveUnknown)

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// proxy carries connections to an address, each chunk of bytes so much later.
+// proxy forwards connections to an address, with a delay for each chunk of bytes.
 type proxy struct {
 	listener net.Listener
 	to       string
 	delay    time.Duration
-	// cut: connections are refused from now on.
+	// cut: connections are refused.
 	cut atomic.Bool
 
 	mutex sync.Mutex
 	open  []net.Conn
 }
 
-// startProxy carries what comes to a free port until the test ends.
+// startProxy forwards the connections of a free port until the test ends.
 func startProxy(t *testing.T, to string, delay time.Duration) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func startProxy(t *testing.T, to string, delay time.Duration) *proxy {
 
 func (p *proxy) address() string { return p.listener.Addr().String() }
 
-// sever ends all connections, and lets no other come.
+// sever closes all connections and refuses new ones.
 func (p *proxy) sever() {
 	p.cut.Store(true)
 	p.mutex.Lock()
@@ -69,7 +69,7 @@ func (p *proxy) serve() {
 	}
 }
 
-// keep remembers connections, to end them.
+// keep registers connections for sever.
 func (p *proxy) keep(near, far net.Conn) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -81,14 +81,13 @@ func (p *proxy) keep(near, far net.Conn) bool {
 	return true
 }
 
-// chunk is on its way until it is due.
+// chunk is delivered when it is due.
 type chunk struct {
 	bytes []byte
 	due   time.Time
 }
 
-// carry moves bytes in one direction. Chunks wait beside each other: a delay
-// takes nothing away from what the connection can carry.
+// carry forwards bytes in one direction. Chunks wait in parallel, so the delay does not reduce the throughput.
 func (p *proxy) carry(from io.ReadCloser, to io.WriteCloser) {
 	way := make(chan chunk, 4096)
 	var arriving sync.WaitGroup
@@ -114,7 +113,7 @@ func (p *proxy) arrive(way <-chan chunk, to io.WriteCloser) {
 		if wait := time.Until(c.due); wait > 0 {
 			<-time.After(wait)
 		}
-		// Who no longer reads has closed the connection, which ends the reading too.
+		// A reader that is gone has closed the connection, which also ends carry.
 		_, _ = to.Write(c.bytes)
 	}
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 )
 
-// puts are an admitted open loop of 200 puts a second, for five seconds, with
-// clients enough for whatever a put takes here. Warming up takes so long that the
-// members' first round trips, which came while they started, weigh nothing any more.
+// puts is an admitted open loop of 200 puts per second for five seconds, with enough clients for the slowest put. The
+// warm-up is long enough that the members' round trips during their start no longer count.
 func puts(c *cluster, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	run := &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "puts", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
@@ -43,7 +42,7 @@ func valuesOf(bytes int32) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.Values.SizeBytes = bytes }
 }
 
-// guarded has these rules, and lasts for a minute unless one of them fires.
+// guarded sets these rules, and a duration of a minute unless one of them fires.
 func guarded(rules spec.StopRules) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Guard = &spec.Guard{AcceptWrites: true, StopOn: &rules}
@@ -51,13 +50,13 @@ func guarded(rules spec.StopRules) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// result runs a run to its end, and does something once in its measured window.
+// result runs a run to its end, and calls inWindow once in its measured window.
 func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	if inWindow == nil {
 		return resultWhen(t, run, func(*v1alpha1.EtcdBenchmark) bool { return true }, func() {})
 	}
-	// A member that was sampled has its figures of what comes from now on.
+	// The figures of a member count from its first sample.
 	measures := func(seen *v1alpha1.EtcdBenchmark) bool {
 		unsampled := func(m v1alpha1.MemberStatus) bool { return m.ResidentMemoryBytes == nil }
 		return seen.Status.Progress != nil && seen.Status.Progress.Requests > 0 && !slices.ContainsFunc(seen.Status.Target.Members, unsampled)
@@ -65,7 +64,7 @@ func result(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha
 	return resultWhen(t, run, measures, inWindow)
 }
 
-// resultWhen runs a run to its end, and does something once, when something is so.
+// resultWhen runs a run to its end, and calls do once, when isSo holds.
 func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.EtcdBenchmark) bool, do func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	done := false
@@ -82,13 +81,13 @@ func resultWhen(t *testing.T, run *v1alpha1.EtcdBenchmark, isSo func(*v1alpha1.E
 		t.Fatal(err)
 	}
 	if !done {
-		t.Fatal("the run ended before what was waited for")
+		t.Fatal("the run ended before the condition held")
 	}
-	t.Log(told(run))
+	t.Log(described(run))
 	return run
 }
 
-// completed runs a run that is to complete.
+// completed runs a run that must complete.
 func completed(t *testing.T, run *v1alpha1.EtcdBenchmark, inWindow func()) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	result(t, run, inWindow)
@@ -104,8 +103,8 @@ func requireFinished(t *testing.T, run *v1alpha1.EtcdBenchmark, reason string) {
 	}
 }
 
-// told is what people would look at first where a test fails.
-func told(run *v1alpha1.EtcdBenchmark) string {
+// described has the figures that explain a failed test.
+func described(run *v1alpha1.EtcdBenchmark) string {
 	var out strings.Builder
 	if s := run.Status.Summary; s != nil {
 		fmt.Fprintf(&out, "%d requests at %s per second\n", s.MeasuredRequests, s.ThroughputPerSecond)

@@ -19,10 +19,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
-// fieldManager is the name under which the fields of created runs are owned.
+// fieldManager owns the fields of created runs.
 const fieldManager = "kubectl-etcdbench"
 
-// ErrExists is the cause of Create's error where a run of that name exists.
+// ErrExists is the cause of Create's error if a run of that name exists.
 var ErrExists = errors.New("a run of that name exists")
 
 // Cluster is an API server with runs.
@@ -30,8 +30,7 @@ type Cluster struct {
 	client client.WithWatch
 }
 
-// NewCluster prepares to speak to an API server; it may contact it to learn
-// which kinds it serves.
+// NewCluster returns a client of an API server. It may ask the server for the kinds that it serves.
 func NewCluster(config *rest.Config) (*Cluster, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
@@ -44,8 +43,8 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 	return &Cluster{client: c}, nil
 }
 
-// Create creates the run and fills in what the server added. The server checks
-// fields strictly; its refusals are returned as they came.
+// Create creates the run and fills in the fields that the server adds. The server checks fields strictly; its refusals
+// are returned unchanged.
 func (c *Cluster) Create(ctx context.Context, run *unstructured.Unstructured) error {
 	wanted := client.ObjectKeyFromObject(run)
 	err := c.client.Create(ctx, run, &client.CreateOptions{
@@ -58,7 +57,7 @@ func (c *Cluster) Create(ctx context.Context, run *unstructured.Unstructured) er
 	return explain(err)
 }
 
-// exists says what state the run is in that is in the way.
+// exists returns an error with the state of the existing run.
 func (c *Cluster) exists(ctx context.Context, key client.ObjectKey) error {
 	state := "in an unknown state"
 	old := &v1alpha1.EtcdBenchmark{}
@@ -66,11 +65,11 @@ func (c *Cluster) exists(ctx context.Context, key client.ObjectKey) error {
 		state = "in state " + State(old)
 	}
 	return fmt.Errorf("%w: %s, %s. A run is never repeated: delete it first "+
-		"(kubectl delete etcdbenchmark -n %s %s) or let the new one get a name of its own (--generate-name)",
+		"(kubectl delete etcdbenchmark -n %s %s), or create the new one under a new name (--generate-name)",
 		ErrExists, key, state, key.Namespace, key.Name)
 }
 
-// Stop asks the operator to end the run now and keep what was measured.
+// Stop sets spec.stop: the operator ends the run and keeps the result so far.
 func (c *Cluster) Stop(ctx context.Context, key client.ObjectKey) error {
 	run := &v1alpha1.EtcdBenchmark{}
 	run.Namespace, run.Name = key.Namespace, key.Name
@@ -81,8 +80,8 @@ func (c *Cluster) Stop(ctx context.Context, key client.ObjectKey) error {
 	return nil
 }
 
-// Timeline returns what came when in a finished run, from its report, or nil if
-// that is not to be had: a reader of runs need not be one of ConfigMaps.
+// Timeline returns the timeline of a finished run from its report. It returns nil without an error if the report cannot
+// be read: a user may be allowed to read runs and not ConfigMaps.
 func (c *Cluster) Timeline(ctx context.Context, run *v1alpha1.EtcdBenchmark) *benchmark.Timeline {
 	if run.Status.ReportName == "" {
 		return nil
@@ -98,7 +97,7 @@ func (c *Cluster) Timeline(ctx context.Context, run *v1alpha1.EtcdBenchmark) *be
 	return timeline
 }
 
-// State is the reason of the condition Finished: the stage, or how it ended.
+// State is the reason of the condition Finished: the stage, or how the run ended.
 func State(run *v1alpha1.EtcdBenchmark) string {
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		return c.Reason
@@ -106,22 +105,22 @@ func State(run *v1alpha1.EtcdBenchmark) string {
 	return v1alpha1.StagePending
 }
 
-// IsFinished says whether the run has ended, for whatever reason.
+// IsFinished reports whether the run has ended, for any reason.
 func IsFinished(run *v1alpha1.EtcdBenchmark) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// explain puts what to do beside errors that a person can do something about.
+// explain adds advice to errors that the user can fix.
 func explain(err error) error {
 	_, unreachable := errors.AsType[*url.Error](err)
 	switch {
 	case unreachable:
 		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or run without a cluster: run --local", err)
 	case meta.IsNoMatchError(err):
-		return fmt.Errorf("this cluster does not know the kind EtcdBenchmark; install the operator first "+
-			"(helm install etcd-benchmark-operator …), or use --local to run without a cluster: %w", err)
+		return fmt.Errorf("this cluster has no kind EtcdBenchmark: install the operator "+
+			"(helm install etcd-benchmark-operator …), or run without a cluster (run --local): %w", err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the cluster does not accept this user; check the kubeconfig: %w", err)
+		return fmt.Errorf("the cluster does not accept this user: check the kubeconfig: %w", err)
 	}
 	return err
 }

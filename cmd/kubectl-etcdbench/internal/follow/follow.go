@@ -18,55 +18,53 @@ import (
 )
 
 var (
-	// ErrGone is returned where the run was deleted before it finished.
+	// ErrGone is returned if the run was deleted before it finished.
 	ErrGone = errors.New("the run was deleted before it finished")
-	// ErrNotFound is returned where there never was a run of that name.
-	ErrNotFound = errors.New("there is no such run")
-	// ErrLost is returned where the API server was out of reach for too long.
-	ErrLost = errors.New("the API server cannot be reached any more")
+	// ErrNotFound is returned if no run of that name exists.
+	ErrNotFound = errors.New("found no run of that name")
+	// ErrLost is returned if the API server was unreachable for too long.
+	ErrLost = errors.New("the API server cannot be reached")
 )
 
-// How long a person waits before being told that something is amiss.
+// Time-outs after which the user gets a notice or an error.
 const (
-	// PickupTime is how long the operator may take to look at a run before a
-	// notice says that there may be no operator.
+	// PickupTime is the time for the operator to observe a run. After it, a notice says that the operator may be
+	// missing.
 	PickupTime = 30 * time.Second
-	// MaxOutage is how long the API server may be out of reach.
+	// MaxOutage is the time for which the API server may be unreachable.
 	MaxOutage = 2 * time.Minute
 )
 
 const (
-	// watchSeconds bounds one watch, so that one that died in silence is replaced.
+	// watchSeconds bounds one watch, so that a watch without a live connection is replaced.
 	watchSeconds = 60
 	minPause     = 250 * time.Millisecond
 	maxPause     = 5 * time.Second
 )
 
-// Follower follows one run until it finishes. Follow calls its functions, one
-// after the other.
+// Follower follows one run until it finishes. Follow never calls two of its functions at the same time.
 type Follower struct {
 	Cluster *Cluster
 	Key     client.ObjectKey
-	// UID is set where the run was just created: another run of that name is
-	// then not taken for it.
+	// UID is set if the run was just created, to tell it from another run of the same name.
 	UID types.UID
-	// Seen gets every state of the run, the finished one included.
+	// Seen gets every state of the run, including the finished one.
 	Seen func(*v1alpha1.EtcdBenchmark)
-	// Notice gets what a person should know beside it.
+	// Notice gets messages for the user.
 	Notice func(string)
 	// PickupTime and MaxOutage default to the constants of these names.
 	PickupTime, MaxOutage time.Duration
 
-	// last is the newest state that was seen.
+	// last is the newest state.
 	last *v1alpha1.EtcdBenchmark
-	// pickup fires once if the operator does not look at the run.
+	// pickup fires once if the operator does not observe the run.
 	pickup *time.Timer
-	// outage is since when the API server is out of reach; zero while it is not.
+	// outage is the time at which the API server became unreachable; zero while it is reachable.
 	outage time.Time
 }
 
-// Follow returns the run once it has finished. The error is ErrGone,
-// ErrNotFound, ErrLost, the context's, or why the cluster does not show the run.
+// Follow returns the run once it has finished. The error is ErrGone, ErrNotFound, ErrLost, the context's, or the reason
+// why the run cannot be read.
 func (f *Follower) Follow(ctx context.Context) (*v1alpha1.EtcdBenchmark, error) {
 	f.setDefaults()
 	f.pickup = time.NewTimer(f.PickupTime)
@@ -78,7 +76,7 @@ func (f *Follower) Follow(ctx context.Context) (*v1alpha1.EtcdBenchmark, error) 
 		if f.last != nil && IsFinished(f.last) {
 			return f.last, nil
 		}
-		f.rest(ctx, pause)
+		f.pause(ctx, pause)
 	}
 }
 
@@ -91,7 +89,7 @@ func (f *Follower) setDefaults() {
 	}
 }
 
-// nextPause is short after a watch that simply ended, and doubles in an outage.
+// nextPause is short after a watch that ended normally, and doubles in an outage.
 func (f *Follower) nextPause(pause time.Duration) time.Duration {
 	if f.outage.IsZero() {
 		return minPause
@@ -99,8 +97,7 @@ func (f *Follower) nextPause(pause time.Duration) time.Duration {
 	return min(2*pause, maxPause)
 }
 
-// watchOnce reads the run and follows one watch to its end. Its errors are
-// those that end Follow.
+// watchOnce reads the run and follows one watch to its end. Its errors end Follow.
 func (f *Follower) watchOnce(ctx context.Context) error {
 	run := &v1alpha1.EtcdBenchmark{}
 	if err := f.Cluster.client.Get(ctx, f.Key, run); err != nil {
@@ -147,8 +144,8 @@ func (f *Follower) receive(ctx context.Context, events <-chan watch.Event) error
 	return nil
 }
 
-const noOperator = "No operator has looked at this run yet. Is it installed, does it watch this namespace, and is it running? " +
-	"Try: kubectl get deployments -A -l app.kubernetes.io/name=etcd-benchmark-operator"
+const noOperator = "No operator has observed this run yet. Check that the operator is installed, is running and watches this namespace: " +
+	"kubectl get deployments -A -l app.kubernetes.io/name=etcd-benchmark-operator"
 
 func (f *Follower) take(event watch.Event) error {
 	run, ok := event.Object.(*v1alpha1.EtcdBenchmark)
@@ -161,13 +158,13 @@ func (f *Follower) take(event watch.Event) error {
 	return f.see(run)
 }
 
-// see takes note of a state of the run.
+// see records and shows a state of the run.
 func (f *Follower) see(run *v1alpha1.EtcdBenchmark) error {
 	if f.UID == "" {
 		f.UID = run.UID
 	}
 	if run.UID != f.UID {
-		return fmt.Errorf("%w, and another of that name was created", ErrGone)
+		return fmt.Errorf("%w, and another run of that name was created", ErrGone)
 	}
 	if run.Status.ObservedGeneration > 0 {
 		f.pickup.Stop()
@@ -177,7 +174,7 @@ func (f *Follower) see(run *v1alpha1.EtcdBenchmark) error {
 	return nil
 }
 
-// readError returns nil for what may pass, and tells of it once.
+// readError returns nil for a temporary error, after one notice.
 func (f *Follower) readError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -191,21 +188,21 @@ func (f *Follower) readError(ctx context.Context, err error) error {
 	case f.UID == "":
 		return explain(err)
 	}
-	return f.outOfReach(err)
+	return f.unreachable(err)
 }
 
-func (f *Follower) outOfReach(err error) error {
+func (f *Follower) unreachable(err error) error {
 	if f.outage.IsZero() {
 		f.outage = time.Now()
-		f.Notice(fmt.Sprintf("The API server cannot be reached; the run goes on without it. Trying again: %v", err))
+		f.Notice(fmt.Sprintf("The API server cannot be reached. The run continues without it; trying again: %v", err))
 	}
 	if time.Since(f.outage) > f.MaxOutage {
-		return fmt.Errorf("%w, since %s: %w", ErrLost, f.outage.Format(time.TimeOnly), err)
+		return fmt.Errorf("%w since %s: %w", ErrLost, f.outage.Format(time.TimeOnly), err)
 	}
 	return nil
 }
 
-func (f *Follower) rest(ctx context.Context, pause time.Duration) {
+func (f *Follower) pause(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {

@@ -34,8 +34,7 @@ func finished() *v1alpha1.EtcdBenchmark {
 	return run
 }
 
-// follower follows on a fake API server with one run, some of whose calls are
-// replaced.
+// follower follows a run of a fake API server; calls replace some of the server's.
 func follower(t *testing.T, run *v1alpha1.EtcdBenchmark, calls interceptor.Funcs) (f *Follower, notices chan string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -109,22 +108,22 @@ func TestFollowRenewsWatchesThatEnd(t *testing.T) {
 	}
 }
 
-func TestFollowSaysThatNoOperatorLooks(t *testing.T) {
+func TestFollowWarnsOfAMissingOperator(t *testing.T) {
 	ctx, cancel := context.WithCancel(bounded(t))
 	defer cancel()
 	f, _ := follower(t, pending(), interceptor.Funcs{})
 	f.PickupTime = time.Millisecond
-	said := false
+	noticed := false
 	f.Notice = func(string) {
-		said = true
+		noticed = true
 		cancel()
 	}
-	if _, err := f.Follow(ctx); !errors.Is(err, context.Canceled) || !said {
+	if _, err := f.Follow(ctx); !errors.Is(err, context.Canceled) || !noticed {
 		t.Errorf("wanted a notice before the end, got %v", err)
 	}
 }
 
-func TestFollowTakesNoOtherRunForIts(t *testing.T) {
+func TestFollowIgnoresAnotherRunOfTheName(t *testing.T) {
 	run := pending()
 	run.UID = "second"
 	f, _ := follower(t, run, interceptor.Funcs{})

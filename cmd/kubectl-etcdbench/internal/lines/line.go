@@ -13,21 +13,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// line is a state of a run. Counts and percentiles are those of the measured
-// window so far.
+// line is a state of a run. Counts and percentiles are those of the measured window so far.
 type line struct {
 	Time time.Time `json:"time"`
 	// Run is namespace/name.
 	Run string `json:"run"`
-	// State is the reason of the condition Finished, and Phase the stage of the
-	// client pod that is behind the others.
+	// State is the reason of the condition Finished. Phase is the earliest stage of any client pod.
 	State   string        `json:"state"`
 	Phase   results.Stage `json:"phase,omitempty"`
 	Percent int32         `json:"percent"`
 
-	// Started requests were sent, Completed ones have ended, Failed is how many
-	// of those failed. These are absent while no pod has told. Censored ones were
-	// cut off at the end, and Late ones sent too late to bear.
+	// Started requests were sent. Completed requests ended; Failed of them failed. All three are absent until a pod
+	// reports. Censored requests were unanswered at the end. Late requests were sent late enough to distort the
+	// latency.
 	Started   *int64 `json:"started,omitempty"`
 	Completed *int64 `json:"completed,omitempty"`
 	Failed    *int64 `json:"failed,omitempty"`
@@ -36,14 +34,12 @@ type line struct {
 
 	// ThroughputPerSecond is absent before the measured window.
 	ThroughputPerSecond *float64 `json:"throughputPerSecond,omitempty"`
-	// IntervalThroughputPerSecond is the rate since the numbers of the line before
-	// were new, absent unless both are of the measured window, and where nothing
-	// is known since then.
+	// IntervalThroughputPerSecond is the rate between the numbers of the previous line and those of this line. It is
+	// absent unless both are of the measured window and this line has newer numbers.
 	IntervalThroughputPerSecond *float64 `json:"intervalThroughputPerSecond,omitempty"`
 
-	// Operation is the slowest kind of request, and what follows its latency. A
-	// percentile is absent where it is not known: no latency is 0. AtLeast names
-	// those that are lower bounds.
+	// Operation is the slowest kind of request; the fields below are its latency. An unknown percentile is absent.
+	// AtLeast has the percentiles that are lower bounds.
 	Operation spec.Operation `json:"operation,omitempty"`
 
 	P50Microseconds  int64 `json:"p50Microseconds,omitempty"`
@@ -54,17 +50,16 @@ type line struct {
 
 	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
-	// Final: the run has finished. Partial: what it measured is not whole, or
-	// nothing.
+	// Final: the run has finished. Partial: its measurement is incomplete or missing.
 	Final   bool              `json:"final,omitempty"`
 	Partial bool              `json:"partial,omitempty"`
 	Summary *v1alpha1.Summary `json:"summary,omitempty"`
 
-	// since is when the numbers were new.
+	// since is the time at which the numbers last changed.
 	since time.Time
 }
 
-// lineOf is the line of a run at a time, but for what depends on the line before.
+// lineOf is the line of a run at a time, without the fields that depend on the previous line.
 func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 	l := line{
 		Time: now.UTC().Truncate(time.Millisecond), Run: run.Namespace + "/" + run.Name,
@@ -107,23 +102,21 @@ func (l *line) setSummary(s *v1alpha1.Summary) {
 	l.setLatency(benchmark.LatencyOf(s))
 }
 
-// readAnew is the time in which an operator writes new numbers of a run that goes
-// on at least twice.
-const readAnew = 5 * time.Second
+// updateTime is the time in which the operator updates the numbers of a run at least twice.
+const updateTime = 5 * time.Second
 
-// date says since when the numbers are what they are, after a state that was seen
-// before. One that is shown once more has not been read anew; but when they have
-// not changed for so long, nothing has succeeded since, and the rate is 0.
+// date sets the time at which the numbers last changed. A state that is shown again has the numbers of before. If they
+// have not changed for updateTime, no request has succeeded since, and the rate is 0.
 func (l *line) date(before line) {
 	same := l.Phase == before.Phase && equal(l.Started, before.Started) && l.succeeded() == before.succeeded()
-	if l.since = l.Time; same && l.Time.Sub(before.since) < readAnew {
+	if l.since = l.Time; same && l.Time.Sub(before.since) < updateTime {
 		l.since = before.since
 	}
 }
 
 func equal(a, b *int64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// follow fills in what depends on the line before.
+// follow sets the fields that depend on the previous line.
 func (l *line) follow(before line) {
 	const measuring = results.StageMeasuring
 	elapsed := l.since.Sub(before.since).Seconds()
@@ -134,7 +127,7 @@ func (l *line) follow(before line) {
 	l.IntervalThroughputPerSecond = new(math.Floor(1000*rate) / 1000)
 }
 
-// succeeded is how many requests have, as far as it is known.
+// succeeded is the number of requests that succeeded, 0 if it is unknown.
 func (l *line) succeeded() int64 {
 	if l.Completed == nil {
 		return 0

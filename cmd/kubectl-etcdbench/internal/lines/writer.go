@@ -14,26 +14,24 @@ type Writer struct {
 	interval time.Duration
 	now      func() time.Time
 
-	// before is the line before, and newest that of the newest state, written or not.
+	// before is the last line that was written, newest that of the newest state, written or not.
 	before, newest line
-	// next is when a line is due unless something changes before.
+	// next is the time at which the next line is due without a change of state.
 	next time.Time
 	err  error
 }
 
-// maxEarly is how much earlier than it is due a line may come, at most a quarter of
-// the interval: states of the run come in intervals, too, and one that is a little
-// early must not put the line off to the one after it.
+// maxEarly is the time by which a line may be early, at most a quarter of the interval. States of the run come at
+// intervals, too: a state that is a little early must not delay the line until the next state.
 const maxEarly = 250 * time.Millisecond
 
-// New returns a writer that writes a line in each interval, and one whenever the
-// run's state or phase changes.
+// New returns a writer that writes a line per interval and per change of the run's state or phase.
 func New(out io.Writer, interval time.Duration) *Writer {
 	return &Writer{out: out, interval: interval, now: time.Now}
 }
 
-// Show takes the newest state of the run and writes its line if one is due.
-// After the line of the run's end, and after an error, it writes nothing more.
+// Show writes a line for the newest state of the run if one is due. After the final line, or after an error, it writes
+// nothing.
 func (w *Writer) Show(run *v1alpha1.EtcdBenchmark) {
 	l := lineOf(run, w.now())
 	l.date(w.newest)
@@ -46,7 +44,7 @@ func (w *Writer) Show(run *v1alpha1.EtcdBenchmark) {
 	w.before = l
 	data, err := json.Marshal(l)
 	if err == nil {
-		// One write for each line: a reader never sees half of one.
+		// One write per line: a reader never sees a part of a line.
 		_, err = w.out.Write(append(data, '\n'))
 	}
 	w.err = err
@@ -61,8 +59,8 @@ func (w *Writer) changed(l line) bool {
 	return l.State != w.before.State || l.Phase != w.before.Phase
 }
 
-// schedule keeps the pace: what is early or late does not move what follows,
-// unless it is late by a whole interval.
+// schedule sets the time of the next line. An early or late line does not shift the lines after it, unless it is late
+// by a whole interval.
 func (w *Writer) schedule(l line) {
 	w.next = w.next.Add(w.interval)
 	if w.changed(l) || !w.next.After(l.Time) {
@@ -70,5 +68,5 @@ func (w *Writer) schedule(l line) {
 	}
 }
 
-// Err is the first error of writing.
+// Err is the first write error.
 func (w *Writer) Err() error { return w.err }

@@ -16,27 +16,27 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// trial is a writer whose clock stands until the test moves it.
-type trial struct {
+// clockedWriter is a writer with a clock that the test sets.
+type clockedWriter struct {
 	*Writer
 	out strings.Builder
 	at  time.Time
 }
 
-func newTrial(interval time.Duration) *trial {
-	w := &trial{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+func newClockedWriter(interval time.Duration) *clockedWriter {
+	w := &clockedWriter{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.Writer = New(&w.out, interval)
 	w.now = func() time.Time { return w.at }
 	return w
 }
 
 // after moves the clock and shows a run.
-func (w *trial) after(d time.Duration, run *v1alpha1.EtcdBenchmark) {
+func (w *clockedWriter) after(d time.Duration, run *v1alpha1.EtcdBenchmark) {
 	w.at = w.at.Add(d)
 	w.Show(run)
 }
 
-func (w *trial) lines(t *testing.T) []line {
+func (w *clockedWriter) lines(t *testing.T) []line {
 	t.Helper()
 	var out []line
 	for text := range strings.Lines(w.out.String()) {
@@ -66,7 +66,7 @@ func measuring(requests, failed int64) *v1alpha1.EtcdBenchmark {
 }
 
 func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
-	w := newTrial(time.Second)
+	w := newClockedWriter(time.Second)
 	w.after(0, state(v1alpha1.StagePreparing, results.StageConnecting, nil))
 	w.after(100*time.Millisecond, state(v1alpha1.StagePreparing, results.StageConnecting, nil))
 	w.after(100*time.Millisecond, state(v1alpha1.StageRunning, results.StageWarmingUp, nil))
@@ -93,10 +93,10 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 	}
 }
 
-// A state that is shown once more, because a watch ended or something else was
-// written, says nothing of the time between.
-func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
-	w := newTrial(time.Second)
+// A state can be shown again with the same numbers, because a watch ended or another field changed. That is no new
+// measurement.
+func TestARateNeedsNewNumbers(t *testing.T) {
+	w := newClockedWriter(time.Second)
 	w.after(0, state(v1alpha1.StageRunning, results.StageWarmingUp, func(s *v1alpha1.EtcdBenchmarkStatus) { s.Progress = &v1alpha1.Progress{} }))
 	w.after(time.Second, measuring(0, 0))
 	w.after(time.Second, measuring(1_000, 0))
@@ -104,7 +104,7 @@ func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
 	w.after(900*time.Millisecond, measuring(3_900, 0))
 	w.after(200*time.Millisecond, measuring(3_900, 0))
 	w.after(900*time.Millisecond, measuring(4_900, 0))
-	w.after(readAnew, measuring(4_900, 0))
+	w.after(updateTime, measuring(4_900, 0))
 	var got []float64
 	for _, l := range w.lines(t) {
 		if l.IntervalThroughputPerSecond == nil {
@@ -113,20 +113,19 @@ func TestARateIsThatOfNumbersAndNotOfLooks(t *testing.T) {
 		}
 		got = append(got, *l.IntervalThroughputPerSecond)
 	}
-	// 2,900 came in 1.9 s, 1,000 in the 1.1 s after that, and then nothing.
+	// 2,900 in 1.9 s, 1,000 in the next 1.1 s, then none.
 	if diff := cmp.Diff([]float64{-1, -1, 1_000, -1, 1_526.315, 909.09, 0}, got); diff != "" {
-		t.Errorf("rates, -1 where there is none (-want +got):\n%s", diff)
+		t.Errorf("rates, -1 for an absent rate (-want +got):\n%s", diff)
 	}
 }
 
-// A look that comes a little early, or late, neither puts a line off to the look
-// after it nor moves those that follow.
-func TestLinesKeepTheirPace(t *testing.T) {
-	w := newTrial(time.Second)
+// A state that is a little early or late neither delays a line nor shifts the lines after it.
+func TestLinesKeepTheirInterval(t *testing.T) {
+	w := newClockedWriter(time.Second)
 	begin, last := w.at, 0
-	for _, look := range []int{0, 501, 1000, 1501, 1999, 2499, 3001, 3500, 3999, 4600, 5100, 5500, 5998} {
-		w.after(time.Duration(look-last)*time.Millisecond, measuring(int64(look), 0))
-		last = look
+	for _, at := range []int{0, 501, 1000, 1501, 1999, 2499, 3001, 3500, 3999, 4600, 5100, 5500, 5998} {
+		w.after(time.Duration(at-last)*time.Millisecond, measuring(int64(at), 0))
+		last = at
 	}
 	var got []int64
 	for _, l := range w.lines(t) {
@@ -140,7 +139,7 @@ func TestLinesKeepTheirPace(t *testing.T) {
 func TestTheLastLineHasTheResult(t *testing.T) {
 	for reason, wantPercent := range map[string]int32{v1alpha1.ReasonCompleted: 100, v1alpha1.ReasonStopped: 25} {
 		partial := reason == v1alpha1.ReasonStopped
-		w := newTrial(time.Hour)
+		w := newClockedWriter(time.Hour)
 		w.after(0, measuring(100, 0))
 		end := state(reason, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) {
 			s.Conditions[0].Status = metav1.ConditionTrue
@@ -178,8 +177,8 @@ func TestTheLastLineHasTheResult(t *testing.T) {
 	}
 }
 
-// A zero would read as a number that was measured.
-func TestALineLeavesOutWhatIsNotKnown(t *testing.T) {
+// A zero would look like a measured number.
+func TestALineOmitsUnknownNumbers(t *testing.T) {
 	noPod, beforeTheWindow := state(v1alpha1.StagePreparing, "", nil), measuring(0, 0)
 	beforeTheWindow.Status.Progress = &v1alpha1.Progress{}
 	unmeasured := state(v1alpha1.ReasonStopped, results.StageDone, func(s *v1alpha1.EtcdBenchmarkStatus) { s.Conditions[0].Status = metav1.ConditionTrue })
@@ -189,13 +188,13 @@ func TestALineLeavesOutWhatIsNotKnown(t *testing.T) {
 		absent  []string
 		present []string
 	}{
-		"no pod has told":   {noPod, append(counts, percentiles...), []string{"percent"}},
-		"before the window": {beforeTheWindow, percentiles, counts},
-		"nothing measured":  {unmeasured, append(counts, percentiles...), []string{"final", "partial", "percent"}},
+		"no pod has reported": {noPod, append(counts, percentiles...), []string{"percent"}},
+		"before the window":   {beforeTheWindow, percentiles, counts},
+		"nothing measured":    {unmeasured, append(counts, percentiles...), []string{"final", "partial", "percent"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newTrial(0)
+			w := newClockedWriter(0)
 			w.Show(tc.run)
 			var got map[string]any
 			if err := json.Unmarshal([]byte(w.out.String()), &got); err != nil {
@@ -215,7 +214,7 @@ func TestALineLeavesOutWhatIsNotKnown(t *testing.T) {
 	}
 }
 
-// full takes nothing.
+// full fails every write.
 type full struct{ writes int }
 
 func (f *full) Write([]byte) (int, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Only a cluster has pods whose resources could be raised.
+// Only pods of a cluster have resources that can be raised.
 func TestAdviceFitsThisMachine(t *testing.T) {
 	const ofClusters = "Raise spec.pod.resources."
 	cases := map[v1alpha1.ValidityCause]struct{ replaced, replacedIfEmbedded bool }{

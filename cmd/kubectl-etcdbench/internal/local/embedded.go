@@ -17,18 +17,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
-// portAttempts is how often members are started anew because another process
-// took a port that had just been free.
+// portAttempts is the number of starts. A start fails if another process takes one of the free ports first.
 const portAttempts = 3
 
-// cluster is a set of embedded members with a folder of its own.
+// cluster is a set of embedded members with their own folder.
 type cluster struct {
 	dir     string
 	members []*embed.Etcd
 }
 
-// startCluster starts that many members on free loopback ports, with the
-// settings that etcd has by default, and waits until they serve.
+// startCluster starts members on free loopback ports, with etcd's default settings, and waits until they serve.
 func startCluster(ctx context.Context, members int) (*cluster, error) {
 	var err error
 	for range portAttempts {
@@ -59,7 +57,7 @@ func tryCluster(ctx context.Context, members int) (*cluster, error) {
 	return c, nil
 }
 
-// start starts all members at once: the first waits for a second.
+// start starts all members at once, because the first does not become ready without a second one.
 func (c *cluster) start(ctx context.Context, configs []*embed.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, config := range configs {
@@ -101,8 +99,7 @@ func (c *cluster) close() error {
 	for _, m := range c.members {
 		if m != nil {
 			group.Go(func() error {
-				// Nobody needs the data any more: a member that stopped in good
-				// order would first look for another to lead.
+				// The data is not needed. An orderly stop would first move the leader.
 				m.Server.HardStop()
 				m.Close()
 				return nil

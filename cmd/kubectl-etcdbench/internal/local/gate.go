@@ -24,7 +24,7 @@ func newGate() *gate {
 	return &gate{started: make(chan struct{}), stopped: make(chan struct{})}
 }
 
-// open gives all sessions their common start. Only the first call counts.
+// open sets the common start of all sessions. Only the first call has an effect.
 func (g *gate) open(at time.Time) {
 	g.startOnce.Do(func() {
 		g.startAt = at

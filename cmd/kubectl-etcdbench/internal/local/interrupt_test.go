@@ -9,10 +9,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// Who interrupts a run of which all is measured loses nothing of it.
+// An interrupt after the measurement does not make the result partial.
 func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 	run := mixed(at(members(t, 1).endpoints()...))
-	c, err := newConductor(run, options(nil), run.Spec.Target.Endpoints)
+	c, err := newController(run, options(nil), run.Spec.Target.Endpoints)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,14 +22,14 @@ func TestAnInterruptAfterTheLoadLosesNothing(t *testing.T) {
 		select {
 		case <-ended:
 			loading = false
-		case <-time.After(askEvery):
-			c.look(time.Now())
+		case <-time.After(pollInterval):
+			c.tick(time.Now())
 		}
 	}
 	c.interrupt(time.Now())
 	c.finish(time.Now())
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonCompleted)
 	if s := run.Status.Summary; s == nil || s.Partial {
-		t.Errorf("a run that was interrupted when all was measured is shown as partial, or not at all: %+v", s)
+		t.Errorf("the result is partial or missing after a complete measurement: %+v", s)
 	}
 }

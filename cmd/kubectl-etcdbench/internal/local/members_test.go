@@ -8,9 +8,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
-// An embedded member tells what it did; the memory and the processor time of its
-// process are the load generator's too.
-func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
+// An embedded member has figures, except memory and processor time, which it shares with the load generator.
+func TestAnEmbeddedMemberHasFigures(t *testing.T) {
 	t.Setenv("TMPDIR", etcdtest.DataDir(t))
 	run := mixed(func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Load.Requests, run.Spec.Load.DurationSeconds, run.Spec.Load.Rate = nil, new(int32(6)), &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
@@ -22,12 +21,11 @@ func TestAnEmbeddedMemberTellsWhatItDid(t *testing.T) {
 	if len(all) != 1 || all[0].Unknown != "" {
 		t.Fatalf("got the members %+v, wanted figures of one", all)
 	}
-	// About half of the 600 requests are puts. The first sample may be a little
-	// late, and miss some.
+	// About half of the 600 requests are puts. A late first sample can miss some.
 	if m := all[0]; m.Apply == nil || m.Apply.Count < 1 || m.Apply.Count > 600 || m.ClientReceivedBytes == nil {
-		t.Errorf("got %+v, wanted what it applied of about 300 puts", m)
+		t.Errorf("got %+v, wanted the applies of about 300 puts", m)
 	}
 	if m := all[0]; m.MemoryBytes != nil || m.CPUMillicores != nil {
-		t.Errorf("memory %v and processors %v of a shared process were told", m.MemoryBytes, m.CPUMillicores)
+		t.Errorf("got memory %v and processors %v of a shared process, wanted neither", m.MemoryBytes, m.CPUMillicores)
 	}
 }

@@ -21,24 +21,23 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// ErrLeft is returned where the run was left before it could clean up.
-var ErrLeft = errors.New("left before the run had ended")
+// ErrLeft is returned if the caller cancelled the run before it could delete its keys.
+var ErrLeft = errors.New("interrupted before the run had ended")
 
 const (
-	// askEvery is how often the sessions are asked whether they are ready.
-	askEvery = 25 * time.Millisecond
-	// observeEvery is how often their numbers are read and shown. That takes
-	// CPU from the load in the same process, so it is not done more often.
-	observeEvery = 500 * time.Millisecond
-	// startDelay is from the moment when all sessions are ready to their
-	// common start; they share a process, so it need not be long.
+	// pollInterval is the interval at which the sessions' readiness is checked.
+	pollInterval = 25 * time.Millisecond
+	// observeInterval is the interval at which their numbers are read and shown. Reading takes CPU from the load in the
+	// same process.
+	observeInterval = 500 * time.Millisecond
+	// startDelay is the time from when all sessions are ready to their common start. It is short because they share a
+	// process.
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end, fills in its status, and
-// returns what came when, nil if nothing did. It returns an error, and leaves
-// the status alone, where the run could not even be tried. When ctx ends it
-// returns ErrLeft at once.
+// Run runs an admitted EtcdBenchmark to its end, sets its status, and returns its timeline, or nil if nothing was
+// measured. If the run cannot be started, it returns an error and does not change the status. When ctx ends, it returns
+// ErrLeft at once.
 func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline *benchmark.Timeline, err error) {
 	if err := o.Validate(run); err != nil {
 		return nil, err
@@ -53,33 +52,33 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline 
 		defer func() { err = errors.Join(err, members.close()) }()
 		endpoints = members.endpoints()
 	}
-	c, err := newConductor(run, o, endpoints)
+	c, err := newController(run, o, endpoints)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.conduct(ctx); err != nil {
+	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
 	return benchmark.NewTimeline(results.Merge(c.snapshots()).Timeline), nil
 }
 
-// conductor does for sessions in this process what the operator does for pods.
-type conductor struct {
+// controller controls sessions in this process as the operator controls pods.
+type controller struct {
 	run      *v1alpha1.EtcdBenchmark
 	options  Options
 	plan     plan.Plan
 	sessions []*load.Session
 	gate     *gate
-	// ended has, for each session, whether it has ended.
+	// ended reports for each session whether it has ended.
 	ended []atomic.Bool
-	// stopped: the user has interrupted the run. ending is why the run ends early.
+	// stopped: the user has interrupted the run. ending is the reason why the run ends early.
 	stopped bool
 	ending  *v1alpha1.Ending
-	// observed is when status was last brought up to date.
+	// observed is the time of the last update of status.
 	observed time.Time
 }
 
-func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*conductor, error) {
+func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*controller, error) {
 	p, err := o.plan(run, endpoints)
 	if err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*
 	if o.EmbeddedMembers == 0 {
 		tuning.Process(p.Load)
 	}
-	c := &conductor{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
+	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
 	for i := range p.Pods() {
 		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.gate})
 		if err != nil {
@@ -98,13 +97,13 @@ func newConductor(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*
 	return c, nil
 }
 
-// conduct starts the sessions and stays with them until the last has ended.
-func (c *conductor) conduct(ctx context.Context) error {
+// follow starts the sessions and waits until the last one has ended.
+func (c *controller) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.begin(time.Now())
 	one, all := c.startSessions(ctx)
-	ticker := time.NewTicker(askEvery)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	stop := c.options.Stop
 	for {
@@ -113,28 +112,28 @@ func (c *conductor) conduct(ctx context.Context) error {
 			c.finish(time.Now())
 			return nil
 		case <-ctx.Done():
-			return c.left()
+			return c.leftError()
 		case <-one:
 			c.decide(time.Now())
 		case <-stop:
 			stop = nil
 			c.interrupt(time.Now())
 		case now := <-ticker.C:
-			c.look(now)
+			c.tick(now)
 		}
 	}
 }
 
-// look calls decide at intervals, and as soon as all sessions are ready to start.
-func (c *conductor) look(now time.Time) {
-	if now.Sub(c.observed) >= observeEvery || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
+// tick calls decide at intervals, and as soon as all sessions are ready to start.
+func (c *controller) tick(now time.Time) {
+	if now.Sub(c.observed) >= observeInterval || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
 		c.decide(now)
 	}
 }
 
-// startSessions starts the sessions. It returns a channel that receives a value for each
-// session that ends, and one that is closed when all have ended.
-func (c *conductor) startSessions(ctx context.Context) (one, all chan struct{}) {
+// startSessions starts the sessions. It returns a channel that receives a value per session that ends, and a channel
+// that is closed when all have ended.
+func (c *controller) startSessions(ctx context.Context) (one, all chan struct{}) {
 	one, all = make(chan struct{}, len(c.sessions)), make(chan struct{})
 	var running sync.WaitGroup
 	for i, s := range c.sessions {
@@ -152,26 +151,25 @@ func (c *conductor) startSessions(ctx context.Context) (one, all chan struct{}) 
 	return one, all
 }
 
-// interrupt stops a run, unless only the deletion of its keys is left: such a run is
-// complete.
-func (c *conductor) interrupt(now time.Time) {
-	if !slices.ContainsFunc(c.see().Pods, func(p lifecycle.Pod) bool { return !p.HasWholeResult() }) {
-		c.options.Notice("All was measured, and the result follows once the keys of the run are deleted. Ctrl-C again leaves without it.")
+// interrupt stops the run. It does nothing if the measurement is complete and only keys are left to delete.
+func (c *controller) interrupt(now time.Time) {
+	if !slices.ContainsFunc(c.observation().Pods, func(p lifecycle.Pod) bool { return !p.HasWholeResult() }) {
+		c.options.Notice("The measurement is complete. The result follows when the run's keys are deleted; Ctrl-C again exits without it.")
 		return
 	}
-	c.options.Notice("Stopping the run; what was measured until now follows. Ctrl-C again leaves without it.")
+	c.options.Notice("Stopping the run. The result so far follows; Ctrl-C again exits without it.")
 	c.stopped = true
 	c.decide(now)
 }
 
-func (c *conductor) left() error {
+func (c *controller) leftError() error {
 	if c.options.EmbeddedMembers > 0 {
 		return ErrLeft
 	}
 	return fmt.Errorf("%w: keys may be left in the target. To delete them: %s", ErrLeft, benchmark.RemovalCommand(c.run))
 }
 
-func (c *conductor) allReady() bool {
+func (c *controller) allReady() bool {
 	for _, s := range c.sessions {
 		if !s.Ready() {
 			return false
@@ -180,19 +178,19 @@ func (c *conductor) allReady() bool {
 	return true
 }
 
-// theJob is the UID of the load Job, which exists only in a cluster.
-const theJob = "this process"
+// jobUID replaces the UID of the load Job, which exists only in a cluster.
+const jobUID = "this process"
 
-// see returns the run as the operator would see it, with a pod for each session.
-func (c *conductor) see() lifecycle.Observed {
+// observation returns the run as the operator would observe it, with a pod for each session.
+func (c *controller) observation() lifecycle.Observed {
 	run := c.run.DeepCopy()
 	run.Spec.Stop, run.Status.Ending = c.stopped, c.ending
-	// There is no scheduling, so that its time-out does not apply.
+	// Without scheduling, its time-out does not apply.
 	run.Spec.SchedulingTimeoutSeconds = math.MaxInt32
-	run.Status.Job = &v1alpha1.JobReference{UID: theJob}
-	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: theJob, Created: run.Status.StartTime.Time}, PodsLive: true}
-	// Read before the snapshots: the snapshot of a session that ends in between can be older
-	// than its end.
+	run.Status.Job = &v1alpha1.JobReference{UID: jobUID}
+	o := lifecycle.Observed{Run: run, Job: lifecycle.Job{Exists: true, UID: jobUID, Created: run.Status.StartTime.Time}, PodsLive: true}
+	// Read before the snapshots: a session can end between the two reads, and its snapshot would then be older than its
+	// end.
 	ended := make([]bool, len(c.sessions))
 	for i := range ended {
 		ended[i] = c.ended[i].Load()
@@ -211,9 +209,9 @@ func (c *conductor) see() lifecycle.Observed {
 }
 
 // decide does what the operator would do next.
-func (c *conductor) decide(now time.Time) {
+func (c *controller) decide(now time.Time) {
 	c.observed = now
-	o := c.see()
+	o := c.observation()
 	d := lifecycle.Decide(o, now)
 	if d.StartAt != nil {
 		c.start(now.Add(startDelay))
@@ -229,7 +227,7 @@ func (c *conductor) decide(now time.Time) {
 		return
 	}
 	if d.Finish == nil {
-		c.setStage(d.Stage, c.inWords(d.Message), now)
+		c.setStage(d.Stage, c.localMessage(d.Message), now)
 	}
 	c.observe(snapshotsOf(o))
 	c.options.Show(c.run.DeepCopy())
@@ -242,15 +240,15 @@ func snapshotsOf(o lifecycle.Observed) (snaps []*results.Snapshot) {
 	return snaps
 }
 
-// inWords rewrites a message about client pods: here they are parts of this process.
-func (c *conductor) inWords(message string) string {
+// localMessage rewrites a message about client pods. Without a cluster they are parts of this process.
+func (c *controller) localMessage(message string) string {
 	if len(c.sessions) == 1 {
 		message = strings.TrimPrefix(message, "client pod 0: ")
 	}
 	return strings.ReplaceAll(message, "client pod", "part")
 }
 
-func (c *conductor) snapshots() []*results.Snapshot {
+func (c *controller) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
 		out[i] = s.Snapshot()

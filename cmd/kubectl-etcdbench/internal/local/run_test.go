@@ -43,7 +43,7 @@ func members(t *testing.T, n int) *cluster {
 	return c
 }
 
-// mixed is an admitted run of reads and writes by two parts.
+// mixed is an admitted run of reads and writes with two parts.
 func mixed(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	run := &v1alpha1.EtcdBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mixed", UID: "11112222-3333-4444-5555-666677778888", Generation: 1},
@@ -69,13 +69,13 @@ func mixed(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 	return run
 }
 
-// lasting makes a run last longer than any test waits.
+// lasting makes a run longer than any test.
 func lasting(run *v1alpha1.EtcdBenchmark) {
 	run.Spec.Load.Requests, run.Spec.Load.DurationSeconds = nil, new(int32(3600))
 	run.Spec.TimeoutSeconds = 7200
 }
 
-// at has a run load these addresses.
+// at sets the addresses of a run's target.
 func at(endpoints ...string) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Target.Service, run.Spec.Target.Endpoints = nil, endpoints
@@ -98,8 +98,7 @@ func wantCondition(t *testing.T, run *v1alpha1.EtcdBenchmark, kind string, statu
 	}
 }
 
-// wantJudged wants all objectives met. Whether the run passes by that depends
-// on whether this machine was a limit.
+// wantJudged wants all objectives met. The run passes unless the client was the limit on this machine.
 func wantJudged(t *testing.T, run *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for _, o := range run.Status.Objectives {
@@ -109,7 +108,7 @@ func wantJudged(t *testing.T, run *v1alpha1.EtcdBenchmark) {
 	}
 	switch v := run.Status.Summary.Validity; {
 	case v == nil || v.Shared != v1alpha1.SharedNode:
-		t.Errorf("wanted to hear that load and target shared a machine, got %+v", v)
+		t.Errorf("wanted load and target to share a node, got %+v", v)
 	case v.Verdict == v1alpha1.ValidityClientBound:
 		wantCondition(t, run, v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonClientBound)
 	default:
@@ -147,7 +146,7 @@ func TestRunCompletes(t *testing.T) {
 	}
 	s := run.Status
 	if timeline == nil || sum(timeline.Points) != 300 {
-		t.Errorf("wanted to hear when each of 300 requests ended, found %+v", timeline)
+		t.Errorf("wanted a timeline with 300 requests, found %+v", timeline)
 	}
 	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
 		t.Errorf("wanted 300 requests of two operations by two parts, got %+v", s.Summary)
@@ -166,7 +165,7 @@ func TestRunCompletes(t *testing.T) {
 	}
 }
 
-// sum is how many requests of a timeline succeeded.
+// sum is the number of successful requests of a timeline.
 func sum(points []benchmark.TimelinePoint) (n uint64) {
 	for _, p := range points {
 		n += p.Succeeded
@@ -194,14 +193,14 @@ func TestRunIsStopped(t *testing.T) {
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonStopped)
 	wantCondition(t, run, v1alpha1.ConditionCleaned, metav1.ConditionTrue, v1alpha1.ReasonKeysDeleted)
 	if run.Status.Summary == nil || run.Status.Summary.MeasuredRequests == 0 {
-		t.Errorf("what was measured is lost: %+v", run.Status.Summary)
+		t.Errorf("wanted the requests so far, got %+v", run.Status.Summary)
 	}
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
 }
 
-// A run that is stopped in its warm-up has measured nothing, and says so.
+// A run that is stopped in its warm-up has no measurement.
 func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.WarmupSeconds = 600 })
@@ -220,8 +219,8 @@ func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonStopped)
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if !strings.Contains(c.Message, "Nothing was measured") || run.Status.Summary != nil || !benchmark.IsPartial(run) {
-		t.Errorf("got %q and the summary %+v, wanted to hear that nothing was measured", c.Message, run.Status.Summary)
+	if !strings.Contains(c.Message, "No part reported a measurement") || run.Status.Summary != nil || !benchmark.IsPartial(run) {
+		t.Errorf("got %q and the summary %+v, wanted no measurement", c.Message, run.Status.Summary)
 	}
 }
 
@@ -233,8 +232,7 @@ func TestRunTimesOut(t *testing.T) {
 	}
 	wantCondition(t, run, v1alpha1.ConditionFinished, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
 	wantCondition(t, run, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonTimedOut)
-	// Where other tests keep the processors busy, the client may be the limit: then
-	// that is the reason.
+	// If other tests keep the processors busy, the client can be the limit.
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
 	if c == nil || c.Status != metav1.ConditionUnknown || c.Reason != v1alpha1.ReasonNotJudged && c.Reason != v1alpha1.ReasonClientBound {
 		t.Errorf("wanted Passed to be Unknown, found %+v", c)
@@ -244,8 +242,7 @@ func TestRunTimesOut(t *testing.T) {
 	}
 }
 
-// A run that ends while it writes its keys has measured nothing, and says what it
-// sent.
+// A run that ends during the preload has request counts and no measurement.
 func TestRunEndsBeforeItMeasures(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
@@ -263,11 +260,11 @@ func TestRunEndsBeforeItMeasures(t *testing.T) {
 		preloaded += c.Preload
 	}
 	if preloaded == 0 {
-		t.Errorf("wanted to hear of the keys that were written, got %+v", run.Status.RequestCounts)
+		t.Errorf("wanted the number of keys that were written, got %+v", run.Status.RequestCounts)
 	}
 }
 
-func TestRunCanNotBeRun(t *testing.T) {
+func TestRunCannotBeRun(t *testing.T) {
 	target := members(t, 1)
 	free, err := freeport.Addresses(1)
 	if err != nil {
@@ -280,7 +277,7 @@ func TestRunCanNotBeRun(t *testing.T) {
 		wantReason string
 		wantWords  string
 	}{
-		"nobody listens": {
+		"closed port": {
 			change:     at(closed),
 			wantReason: v1alpha1.ReasonTargetUnreachable, wantWords: closed,
 		},
@@ -363,7 +360,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// A run here is tuned as a client pod is, unless its members would be tuned with it.
+// A local run is tuned as a client pod is, unless embedded members share its process.
 func TestARunIsTuned(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
@@ -400,13 +397,13 @@ func TestIsLoopback(t *testing.T) {
 	}
 }
 
-// Before the first write, too: the database is larger than the smaller limit then.
+// The smaller limit ends the run before its first write, because the database is larger already.
 func TestTheGuardEndsARun(t *testing.T) {
 	c := members(t, 1)
 	for maxBytes, cleaned := range map[int64]string{1: v1alpha1.ReasonNothingWritten, 1 << 20: v1alpha1.ReasonKeysDeleted} {
 		run := mixed(at(c.endpoints()...), lasting, func(run *v1alpha1.EtcdBenchmark) {
 			run.Spec.Guard = &spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: maxBytes}}}
-			// A second pod could write before it is told.
+			// A second pod could write before it is stopped.
 			run.Spec.Load.Pods = 1
 		})
 		if _, err := Run(t.Context(), run, options(nil)); err != nil {

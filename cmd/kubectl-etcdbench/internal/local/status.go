@@ -14,8 +14,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
-// begin takes up the run.
-func (c *conductor) begin(now time.Time) {
+// begin sets the first status of the run.
+func (c *controller) begin(now time.Time) {
 	s := &c.run.Status
 	s.ObservedGeneration = c.run.Generation
 	s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
@@ -25,15 +25,15 @@ func (c *conductor) begin(now time.Time) {
 	c.setStage(v1alpha1.StagePreparing, "Starting the load.", now)
 }
 
-// start gives the sessions their common start.
-func (c *conductor) start(at time.Time) {
+// start sets the common start of the sessions.
+func (c *controller) start(at time.Time) {
 	t := metav1.NewMicroTime(at.UTC())
 	c.run.Status.StartAt = &t
 	c.gate.open(at)
 }
 
-// observe brings what the sessions have counted into status.
-func (c *conductor) observe(snaps []*results.Snapshot) {
+// observe writes the sessions' numbers into status.
+func (c *controller) observe(snaps []*results.Snapshot) {
 	s := &c.run.Status
 	if t := c.target(snaps); t != nil {
 		s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, t)
@@ -46,10 +46,9 @@ func (c *conductor) observe(snaps []*results.Snapshot) {
 	s.Display = render.Display(c.run)
 }
 
-// target leaves out the memory and the processor time of embedded members: they
-// share a process, so that each would show those of all of them and of the load
-// generator.
-func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
+// target omits the memory and the processor time of embedded members. They share a process, so each would show the sum
+// of all members and of the load generator.
+func (c *controller) target(snaps []*results.Snapshot) *results.Target {
 	t := results.Merge(snaps).Target
 	if t == nil || c.options.EmbeddedMembers == 0 {
 		return t
@@ -65,8 +64,8 @@ func (c *conductor) target(snaps []*results.Snapshot) *results.Target {
 }
 
 // finish writes the result. All sessions have ended, so their snapshots are final.
-func (c *conductor) finish(now time.Time) {
-	o := c.see()
+func (c *controller) finish(now time.Time) {
+	o := c.observation()
 	d := lifecycle.Decide(o, now)
 	finish, cleaned := d.Finish, d.Cleaned
 	if finish == nil {
@@ -81,7 +80,7 @@ func (c *conductor) finish(now time.Time) {
 	s.Progress = nil
 	c.setResult(snaps, finish.Reason, now)
 	c.setCleaned(*cleaned, now)
-	reason, message := finish.Reason, benchmark.EndingMessage(c.run, finish.Reason, c.inWords(finish.Message))
+	reason, message := finish.Reason, c.localMessage(benchmark.EndingMessage(c.run, finish.Reason, finish.Message))
 	c.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message, now)
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
 	if verdict.CouldNotRun(reason) {
@@ -91,10 +90,9 @@ func (c *conductor) finish(now time.Time) {
 	c.options.Show(c.run.DeepCopy())
 }
 
-// setResult writes summary and verdict. A run that never measured has no
-// summary, for its zeros would read as numbers, and says all the same what it
-// sent.
-func (c *conductor) setResult(snaps []*results.Snapshot, reason string, now time.Time) {
+// setResult writes summary and verdict. A run that measured nothing has only its request counts: the zeros of a summary
+// would look like measured numbers.
+func (c *controller) setResult(snaps []*results.Snapshot, reason string, now time.Time) {
 	s := &c.run.Status
 	var summary *results.Summary
 	merged := results.Merge(snaps)
@@ -119,21 +117,21 @@ func (c *conductor) setResult(snaps []*results.Snapshot, reason string, now time
 	}
 }
 
-// setCleaned sets the condition Cleaned. Without a cluster no cleanup Job follows, so that
-// keys that are left need a person.
-func (c *conductor) setCleaned(k lifecycle.Cleaned, now time.Time) {
+// setCleaned sets the condition Cleaned. Without a cluster no cleanup Job follows, so the user has to delete keys that
+// are left.
+func (c *controller) setCleaned(k lifecycle.Cleaned, now time.Time) {
 	if k.Status != metav1.ConditionTrue {
 		k.Status, k.Message = metav1.ConditionFalse, "Keys may be left in the target. To delete them: "+benchmark.RemovalCommand(c.run)
 	}
-	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.inWords(k.Message), now)
+	c.set(v1alpha1.ConditionCleaned, k.Status, k.Reason, c.localMessage(k.Message), now)
 }
 
-func (c *conductor) setStage(stage, message string, now time.Time) {
+func (c *controller) setStage(stage, message string, now time.Time) {
 	c.set(v1alpha1.ConditionFinished, metav1.ConditionFalse, stage, message, now)
 	c.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, stage, message, now)
 }
 
-func (c *conductor) set(kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
+func (c *controller) set(kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
 	meta.SetStatusCondition(&c.run.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: message,
 		ObservedGeneration: c.run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -13,25 +12,24 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// MaxEmbeddedMembers bounds what one machine is asked to start.
+// MaxEmbeddedMembers is the most members that one machine starts.
 const MaxEmbeddedMembers = 9
 
-// Options say where a run without a cluster finds what a cluster would give it.
+// Options replace what a cluster provides.
 type Options struct {
-	// EmbeddedMembers is how many etcd members are started as the target; 0
-	// means that there is a target already.
+	// EmbeddedMembers is the number of etcd members to start as the target; 0 uses spec.target.
 	EmbeddedMembers int
 	// TLSDir and AuthDir hold the files of the target's Secrets.
 	TLSDir, AuthDir string
-	// Stop, once closed, ends the run early with what was measured until then.
+	// Stop, when closed, ends the run early with the result so far.
 	Stop <-chan struct{}
 	// Show gets a copy of each new state of the run.
 	Show func(*v1alpha1.EtcdBenchmark)
-	// Notice gets what a person should know beside it.
+	// Notice gets messages for the user.
 	Notice func(string)
 }
 
-// Validate says what keeps the run from being run here.
+// Validate returns the reason why the run cannot run on this machine, or nil.
 func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	t := run.Spec.Target
 	embedded := o.EmbeddedMembers > 0
@@ -39,27 +37,27 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 	case o.EmbeddedMembers < 0 || o.EmbeddedMembers > MaxEmbeddedMembers:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found %d", MaxEmbeddedMembers, o.EmbeddedMembers)
 	case embedded && t.Datastore != spec.Etcd:
-		return fmt.Errorf("--embedded-members start etcd, and spec.target.datastore is %s: "+
+		return fmt.Errorf("--embedded-members starts etcd, and spec.target.datastore is %s: "+
 			"give the addresses of its servers with --endpoints host:port,…", t.Datastore)
 	case embedded && (o.TLSDir != "" || o.AuthDir != ""):
-		return errors.New("--embedded-members serve plain text and know no users: drop --tls-dir and --auth-dir, " +
-			"or name a target that needs them with --endpoints")
+		return errors.New("embedded members have neither TLS nor users: drop --tls-dir and --auth-dir, " +
+			"or drop --embedded-members and set the target with --endpoints")
 	case t.Datastore != spec.Etcd && len(t.Endpoints) == 0:
-		return fmt.Errorf("spec.target.%s can be resolved by a cluster only: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
+		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: give the servers' addresses with --endpoints host:port,…", unresolvable(t))
 	case !embedded && len(t.Endpoints) == 0:
-		return fmt.Errorf("spec.target.%s can be resolved by a cluster only: "+
+		return fmt.Errorf("spec.target.%s can be resolved only in a cluster: "+
 			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))
 	case !embedded && t.TLS != nil && o.TLSDir == "":
-		return fmt.Errorf("spec.target.tls names the Secret %s, which is in a cluster: "+
-			"give a folder with its files (%s, %s, %s) with --tls-dir", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
+		return fmt.Errorf("spec.target.tls names the Secret %s of a cluster: "+
+			"put its files (%s, %s, %s) into a folder and give it with --tls-dir", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
 	case !embedded && t.Auth != nil && o.AuthDir == "":
-		return fmt.Errorf("spec.target.auth names the Secret %s, which is in a cluster: "+
-			"give a folder with its files (%s, %s) with --auth-dir", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
+		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
+			"put its files (%s, %s) into a folder and give it with --auth-dir", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
 	}
 	return errors.Join(checkFolder("--tls-dir", o.TLSDir), checkFolder("--auth-dir", o.AuthDir))
 }
 
-// checkFolder says what is wrong with the folder that a flag names, if it names one.
+// checkFolder returns an error if a flag names something else than a folder.
 func checkFolder(flag, dir string) error {
 	if dir == "" {
 		return nil
@@ -80,14 +78,13 @@ func unresolvable(t v1alpha1.Target) string {
 	return "pods"
 }
 
-// plan returns the run's plan with what is different here. Embedded members
-// serve plain text and know no users.
+// plan returns the run's plan with the changes for this machine. Embedded members have neither TLS nor users.
 func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 	p, err := benchmark.Plan(run, endpoints)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	// Nobody queues without a cluster.
+	// Runs queue only in a cluster.
 	p.AwaitTurn = false
 	if o.EmbeddedMembers > 0 {
 		p.Target.TLS, p.Target.Auth = nil, nil
@@ -98,8 +95,7 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 	if a := p.Target.Auth; a != nil {
 		a.Dir, a.SecretName = o.AuthDir, fmt.Sprintf("%s (the folder %s)", a.SecretName, o.AuthDir)
 	}
-	// The conductor keeps spec.timeoutSeconds itself; the sessions' own limit
-	// is for a conductor that is gone.
+	// The controller enforces spec.timeoutSeconds. The sessions' own limit applies only if the controller hangs.
 	p.TimeoutSeconds += timeoutMargin
 	return p, nil
 }
@@ -107,21 +103,21 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 // timeoutMargin is in seconds.
 const timeoutMargin = 60
 
-// warnings say how far the numbers of a run on this machine can be believed.
+// warnings say what limits the value of the numbers of a run on this machine.
 func (o Options) warnings(run *v1alpha1.EtcdBenchmark, endpoints []string) []string {
 	t := run.Spec.Target
 	switch {
 	case o.EmbeddedMembers > 0 && (t.TLS != nil || t.Auth != nil):
-		return []string{embeddedWarning, "Embedded members serve plain text and know no users: spec.target.tls and spec.target.auth were not used."}
+		return []string{embeddedWarning, "Embedded members have neither TLS nor users: spec.target.tls and spec.target.auth were not used."}
 	case o.EmbeddedMembers > 0:
 		return []string{embeddedWarning}
 	case allLoopback(endpoints):
-		return []string{"Load generator and members ran on one machine and shared its CPUs, memory and disk."}
+		return []string{"The load generator and the members ran on one machine and shared its CPUs, memory and disk."}
 	}
 	return nil
 }
 
-// shared says what load generator and members have in common.
+// shared is what the load generator and the members have in common.
 func (o Options) shared(endpoints []string) v1alpha1.SharedWithMembers {
 	switch {
 	case o.EmbeddedMembers > 0:
@@ -132,11 +128,11 @@ func (o Options) shared(endpoints []string) v1alpha1.SharedWithMembers {
 	return ""
 }
 
-const embeddedWarning = "The members were embedded: they ran in the load generator's own process and shared its CPUs, memory and disk. " +
-	"Compare such numbers with each other, not with those of a cluster."
+const embeddedWarning = "The members were embedded: they ran in the load generator's process and shared its CPUs, memory and disk. " +
+	"Compare these numbers only with those of other runs with embedded members."
 
 func allLoopback(endpoints []string) bool {
-	for _, e := range endpoints {
+	for _, e := range v1alpha1.HostPorts(endpoints) {
 		if !isLoopback(e) {
 			return false
 		}
@@ -145,9 +141,6 @@ func allLoopback(endpoints []string) bool {
 }
 
 func isLoopback(endpoint string) bool {
-	if _, bare, found := strings.Cut(endpoint, "://"); found {
-		endpoint = bare
-	}
 	host, _, err := net.SplitHostPort(endpoint)
 	if err != nil {
 		return false

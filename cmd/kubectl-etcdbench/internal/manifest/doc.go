@@ -1,7 +1,5 @@
-// Package manifest reads the file in which a person describes a run, and
-// translates what is wrong with it into lines of that file.
+// Package manifest reads the file that describes a run and reports what is wrong with it, with the lines of that file.
 //
-// It imports API machinery and a YAML parser, and talks to no server. Its one
-// invariant: an object that it returns holds every field of the file, so that
-// nothing a person wrote is dropped in silence.
+// It imports API machinery, a YAML parser and the generated CustomResourceDefinition, and talks to no server. Its one
+// invariant: an object that it returns holds every field of the file.
 package manifest

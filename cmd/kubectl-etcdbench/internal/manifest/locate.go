@@ -7,15 +7,14 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 )
 
-// line returns the line of the field with this path, or of the deepest of its
-// parents that the file has, since a missing field has no line of its own.
+// line returns the line of the field with this path. For a field that the file lacks, it is the line of the deepest
+// parent in the file.
 func (m *Manifest) line(field string) int {
 	line, _ := m.locate(field)
 	return line
 }
 
-// locate returns the line of a field, as line does, and its value, nil where the
-// file does not have it.
+// locate returns the line of a field, as line does, and its value, or nil if the file lacks the field.
 func (m *Manifest) locate(field string) (line int, value *yamlnode.Node) {
 	value = m.root.Content[0]
 	line = value.Line

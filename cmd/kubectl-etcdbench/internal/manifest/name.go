@@ -6,11 +6,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// randomSuffix is how many characters an API server adds to a generateName.
+// randomSuffix is the number of characters that an API server adds to a generateName.
 const randomSuffix = 5
 
-// GenerateName has whoever creates the object add a random suffix to its name,
-// and leaves room for it. An object without a name stays as it is.
+// GenerateName replaces the object's name by a generateName that is short enough for the random suffix. An object
+// without a name is not changed.
 func (m *Manifest) GenerateName() {
 	name := m.Object.GetName()
 	if name == "" {

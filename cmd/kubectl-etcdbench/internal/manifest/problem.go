@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Problem is one thing that keeps a manifest from being run.
+// Problem is one reason why a manifest cannot be run.
 type Problem struct {
-	// Line in the file, from 1; 0 where it is not known.
+	// Line in the file, from 1; 0 if it is unknown.
 	Line int
-	// Field is the path of the field, for example spec.load.pods, or the flag
-	// that set it; empty where the problem lies in no field.
+	// Field is the path of the field, for example spec.load.pods, or the flag that set it. It is empty if the problem
+	// is not in a field.
 	Field   string
 	Message string
 }
@@ -34,7 +34,7 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// Error is everything that keeps a manifest from being run.
+// Error has all reasons why a manifest cannot be run.
 type Error struct {
 	File     string
 	Problems []Problem
@@ -49,10 +49,11 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// strictComplaint is the wording of strict field validation.
 var strictComplaint = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 
-// Explain turns an API server's refusal of the object into an Error with lines
-// of the file. Any other error is returned as it is.
+// Explain turns an API server's refusal of the object into an Error with lines of the file. It returns any other error
+// unchanged.
 func (m *Manifest) Explain(err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -75,8 +76,7 @@ func (m *Manifest) Refuse(field, message string) error {
 	return &Error{File: m.File, Problems: []Problem{m.problem(field, message)}}
 }
 
-// repetition is what an API server adds, without a field, to what it has said of
-// a field.
+// repetition matches causes that repeat, without a field, what another cause says of a field.
 var repetition = regexp.MustCompile(`Checked value must be of type|some validation rules were not checked`)
 
 func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
@@ -91,11 +91,10 @@ func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
 	return out
 }
 
-// mistyped is how an API server refuses a value of another type: it tells the name
-// of that type, and not the value.
+// mistyped is an API server's refusal of a value of the wrong type. It has the name of the type, not the value.
 var mistyped = regexp.MustCompile(`must be of type (\w+): "\w+"$`)
 
-// mistypedMetadata is the same of metadata, which it reads in another way.
+// mistypedMetadata is the same refusal for metadata, which an API server decodes separately.
 var mistypedMetadata = regexp.MustCompile(`cannot unmarshal \w+ into Go struct field ObjectMeta\.(?:metadata\.)?(\S+) of type (\S+)`)
 
 func (m *Manifest) metadataProblem(message string) Problem {
@@ -109,7 +108,7 @@ func (m *Manifest) metadataProblem(message string) Problem {
 	}
 	_, found := m.locate(field)
 	if found != nil && found.Kind == yamlnode.MappingNode && wanted == "string" {
-		// Of labels and annotations it names the whole, and not the one.
+		// For labels and annotations the API server names the map, not the entry.
 		field, found = mistypedValue(field, found)
 	}
 	if found == nil {
@@ -118,8 +117,7 @@ func (m *Manifest) metadataProblem(message string) Problem {
 	return m.problem(field, fmt.Sprintf("wanted %s, found %s", wanted, written(found)))
 }
 
-// mistypedValue returns the first of a field's fields that holds no text, else the
-// field itself.
+// mistypedValue returns the first entry of a map that is not a string, else the map itself.
 func mistypedValue(field string, value *yamlnode.Node) (string, *yamlnode.Node) {
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		if key, v := value.Content[i], value.Content[i+1]; v.Tag != "!!str" {
@@ -129,7 +127,7 @@ func mistypedValue(field string, value *yamlnode.Node) (string, *yamlnode.Node) 
 	return field, value
 }
 
-// withValue names what the file has in a field that wants another type.
+// withValue adds the file's value to the refusal of a value of the wrong type.
 func (m *Manifest) withValue(field, message string) string {
 	wanted := mistyped.FindStringSubmatch(message)
 	_, found := m.locate(field)
@@ -139,7 +137,7 @@ func (m *Manifest) withValue(field, message string) string {
 	return fmt.Sprintf("wanted %s, found %s", wanted[1], written(found))
 }
 
-// maxWritten bounds how much of a value a message repeats, in characters.
+// maxWritten bounds the part of a value that a message repeats, in characters.
 const maxWritten = 60
 
 func written(value *yamlnode.Node) string {
@@ -168,12 +166,16 @@ func shortened(text string) string {
 func (m *Manifest) complaints(message string) []Problem {
 	var out []Problem
 	for _, match := range strictComplaint.FindAllStringSubmatch(message, -1) {
-		out = append(out, m.problem(match[2], match[1]+" field"))
+		text := match[1] + " field"
+		if known := suggestion(match[2]); known != "" && match[1] == "unknown" {
+			text += fmt.Sprintf("; did you mean %q?", known)
+		}
+		out = append(out, m.problem(match[2], text))
 	}
 	return out
 }
 
-// problem gives a line to what lies in a field.
+// problem returns a Problem with the field's line, or with the flag that set the field.
 func (m *Manifest) problem(field, message string) Problem {
 	if field == "" {
 		return Problem{Message: message}

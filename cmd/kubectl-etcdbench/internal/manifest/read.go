@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
+	"strings"
 
 	yamlnode "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,42 +17,38 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// MaxBytes bounds a manifest; etcd, behind the API server, takes no more either.
+// MaxBytes bounds a manifest. The etcd behind the API server accepts no more either.
 const MaxBytes = 1 << 20
 
 // Kind is the kind that a manifest must have.
 const Kind = "EtcdBenchmark"
 
-// Manifest is one EtcdBenchmark as a person wrote it.
+// Manifest is one EtcdBenchmark, as the file has it.
 type Manifest struct {
-	// File is what messages call the manifest: its path or "standard input".
+	// File is the name of the manifest in messages: its path or "standard input".
 	File string
-	// Object has every field of the file, save those that Set or Drop
-	// changed, and no defaults.
+	// Object has every field of the file, except those that Set or Drop changed. It has no defaults.
 	Object *unstructured.Unstructured
 
 	root *yamlnode.Node
-	// flags are by whom fields were set, by the fields' paths.
+	// flags maps the path of a field to the flag that set it.
 	flags map[string]string
 }
 
-// Read reads the one EtcdBenchmark that in must hold, as YAML or JSON. Fields
-// that the kind does not have are not looked for here: whoever admits the
-// object knows its schema.
+// Read reads one EtcdBenchmark as YAML or JSON. It does not look for unknown fields: admission knows the schema.
 func Read(file string, in io.Reader) (*Manifest, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the manifest: %w", file, err)
 	}
 	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%s: wanted a manifest of at most %d bytes, found more", file, MaxBytes)
+		return nil, fmt.Errorf("%s: found more than %d bytes, wanted a manifest of at most that size", file, MaxBytes)
 	}
-	root, err := onlyDocument(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	m := &Manifest{File: file, flags: map[string]string{}}
+	if m.root, err = onlyDocument(data); err != nil {
+		return nil, m.inFile(err)
 	}
-	m := &Manifest{File: file, root: root, flags: map[string]string{}}
-	if m.Object, err = decode(root); err != nil {
+	if m.Object, err = decode(m.root); err != nil {
 		return nil, m.inFile(err)
 	}
 	if problems := m.kindProblems(); len(problems) > 0 {
@@ -67,16 +66,16 @@ func onlyDocument(data []byte) (*yamlnode.Node, error) {
 		err := decoder.Decode(&document)
 		switch {
 		case errors.Is(err, io.EOF) && found == nil:
-			return nil, fmt.Errorf("wanted one %s, found an empty file", Kind)
+			return nil, fmt.Errorf("found an empty file, wanted one %s", Kind)
 		case errors.Is(err, io.EOF):
 			return found, nil
 		case err != nil:
-			return nil, err
+			return nil, namingTabs(err, data)
 		case isEmpty(&document):
 			continue
 		case found != nil:
-			return nil, fmt.Errorf("wanted one %s, found a second document in line %d: put it into a file of its own",
-				Kind, document.Content[0].Line)
+			return nil, fmt.Errorf("wanted one %s, found a second document in line %d: put each %s into a file of its own and run the files one after the other",
+				Kind, document.Content[0].Line, Kind)
 		}
 		found = &document
 	}
@@ -86,15 +85,38 @@ func isEmpty(document *yamlnode.Node) bool {
 	return len(document.Content) == 0 || document.Content[0].Tag == "!!null"
 }
 
-// decode reads the document as an API server's clients do; the document is
-// written out anew since the file may have empty ones beside it.
+// indentedByTab matches a line with a tab in its indentation, tabComplaint the parser's errors about one. These may name
+// an earlier line.
+var (
+	indentedByTab = regexp.MustCompile(`^ *\t\s*\S`)
+	tabComplaint  = regexp.MustCompile(`line (\d+): found (?:a tab character|character that cannot start any token)`)
+)
+
+// namingTabs returns an error that names the tab if one can be the cause of a syntax error.
+func namingTabs(err error, data []byte) error {
+	complaint := tabComplaint.FindStringSubmatch(err.Error())
+	if complaint == nil {
+		return err
+	}
+	first, _ := strconv.Atoi(complaint[1])
+	lines := strings.Split(string(data), "\n")
+	for i := first - 1; i < len(lines); i++ {
+		if indentedByTab.MatchString(lines[i]) {
+			return &Problem{Line: i + 1, Message: "found a tab, and YAML does not allow tabs for indentation: use spaces"}
+		}
+	}
+	return err
+}
+
+// decode reads the document as clients of an API server do. It marshals the document first, because the file can have
+// empty documents beside it.
 func decode(document *yamlnode.Node) (*unstructured.Unstructured, error) {
 	top := document.Content[0]
 	if top.Kind != yamlnode.MappingNode {
-		return nil, &Problem{Line: top.Line, Message: "wanted fields with values (apiVersion, kind, …), found something else"}
+		return nil, &Problem{Line: top.Line, Message: "wanted an object with the fields apiVersion, kind, metadata and spec, found a list or a single value"}
 	}
 	if twice := duplicate(top); twice != nil {
-		return nil, &Problem{Line: twice.Line, Message: fmt.Sprintf("field %q is written twice", twice.Value)}
+		return nil, &Problem{Line: twice.Line, Message: fmt.Sprintf("field %q is written twice: remove one", twice.Value)}
 	}
 	data, err := yamlnode.Marshal(document)
 	if err != nil {
@@ -108,7 +130,7 @@ func decode(document *yamlnode.Node) (*unstructured.Unstructured, error) {
 	return u, u.UnmarshalJSON(asJSON)
 }
 
-// duplicate returns the second of two equal keys of one mapping, if there is one.
+// duplicate returns the second of two equal keys of one mapping, or nil.
 func duplicate(node *yamlnode.Node) *yamlnode.Node {
 	seen := map[string]bool{}
 	for i, c := range node.Content {
@@ -136,8 +158,7 @@ func (m *Manifest) inFile(err error) error {
 	return fmt.Errorf("%s: %w", m.File, err)
 }
 
-// kindProblems answers for other kinds before an API server does, which would
-// speak of resources that it does not know.
+// kindProblems refuses other kinds. The API server's own error for them speaks of unknown resources.
 func (m *Manifest) kindProblems() []Problem {
 	var problems []Problem
 	if got := m.Object.GetKind(); got != Kind {

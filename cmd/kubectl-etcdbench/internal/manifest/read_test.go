@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 	}
 	load := m.Object.Object["spec"].(map[string]any)["load"].(map[string]any)
 	if load["unknown"] != int64(1) {
-		t.Errorf("a field was dropped in silence: %v", load)
+		t.Errorf("a field is missing: %v", load)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestReadRefuses(t *testing.T) {
 	cases := map[string]struct{ in, want string }{
 		"nothing":            {"", "empty"},
 		"comments only":      {"# nothing\n---\n", "empty"},
-		"two documents":      {head + "---\n" + head, "second document in line 4"},
+		"two documents":      {head + "---\n" + head, "second document in line 4: put each EtcdBenchmark into a file of its own"},
 		"broken YAML":        {head + "spec: [\n", "line "},
 		"a list":             {"- a\n- b\n", "line 1"},
 		"a field twice":      {head + "spec:\n  a: 1\n  a: 2\n", `line 5: field "a" is written twice`},
@@ -61,6 +61,74 @@ func TestReadRefuses(t *testing.T) {
 			_, err := Read("run.yaml", strings.NewReader(tc.in))
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "run.yaml") {
 				t.Errorf("wanted an error with run.yaml and %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+// The YAML parser reports some tabs as other characters, and often with an earlier line.
+func TestErrorsNameTabs(t *testing.T) {
+	head := "apiVersion: etcdbench.dev/v1alpha1\nkind: EtcdBenchmark\nmetadata:\n"
+	cases := map[string]struct {
+		in   string
+		line int
+	}{
+		"first field":            {head + "\tname: x\n", 4},
+		"after spaces":           {head + "  \tname: x\n", 4},
+		"second field":           {head + "  name: x\n\tlabels: {}\n", 5},
+		"a list":                 {head + "  name: x\n  finalizers:\n\t- a\n", 6},
+		"within a block of text": {head + "  annotations:\n    a: |\n      x\n\t\ty\n", 7},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read("run.yaml", strings.NewReader(tc.in))
+			want := fmt.Sprintf("line %d: found a tab, and YAML does not allow tabs for indentation: use spaces", tc.line)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "run.yaml") {
+				t.Errorf("wanted an error with run.yaml and %q, got %v", want, err)
+			}
+		})
+	}
+	for name, in := range map[string]string{
+		"another character": head + "  name: @x\n",
+		"a tab elsewhere":   head + "  annotations:\n    a: |\n      x\n      \ty\n  name: @x\n",
+	} {
+		if _, err := Read("run.yaml", strings.NewReader(in)); err == nil || strings.Contains(err.Error(), "tab") {
+			t.Errorf("%s: wanted an error that does not blame a tab, got %v", name, err)
+		}
+	}
+}
+
+func TestExplainSuggestsTheClosestField(t *testing.T) {
+	cases := map[string]struct {
+		field string
+		// want is the suggestion; empty for none.
+		want string
+	}{
+		"two letters swapped":  {"spec.load.cleints", "clients"},
+		"a letter missing":     {"spec.workload.put.keys.distributon", "distribution"},
+		"without the unit":     {"spec.load.duration", "durationSeconds"},
+		"other case":           {"spec.load.Pods", "pods"},
+		"shorter of two":       {"spec.load.request", "requests"},
+		"in a list":            {"spec.objectives[0].typ", "type"},
+		"at the top":           {"specs", "spec"},
+		"metadata":             {"metadata.label", "labels"},
+		"nothing close":        {"spec.load.threads", ""},
+		"too short to compare": {"spec.load.x", ""},
+		"no such parent":       {"spec.loads.pods", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m, err := Read("run.yaml", strings.NewReader(good))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := m.Explain(apierrors.NewBadRequest(`strict decoding error: unknown field "` + tc.field + `"`)).Error()
+			want := tc.field + ": unknown field"
+			if tc.want != "" {
+				want += `; did you mean "` + tc.want + `"?`
+			}
+			if !strings.HasSuffix(got, want) {
+				t.Errorf("wanted %q at the end of %q", want, got)
 			}
 		})
 	}
@@ -99,7 +167,7 @@ func TestExplainNamesLines(t *testing.T) {
 		})
 	}
 	if other := errors.New("other"); m.Explain(other) != other {
-		t.Error("an error that is no refusal was changed")
+		t.Error("an error that is not a refusal was changed")
 	}
 }
 
@@ -120,8 +188,8 @@ func TestExplainLeavesOutRepetitions(t *testing.T) {
 	}
 }
 
-// An API server tells the name of the type that it found, and not the value.
-func TestExplainShowsWhatHasTheWrongType(t *testing.T) {
+// An API server's refusal has the name of the type, not the value.
+func TestExplainShowsTheValueOfTheWrongType(t *testing.T) {
 	const loads = `load: {pods: %s}`
 	kind := schema.GroupKind{Group: "etcdbench.dev", Kind: "EtcdBenchmark"}
 	cases := map[string]string{
@@ -137,12 +205,12 @@ func TestExplainShowsWhatHasTheWrongType(t *testing.T) {
 			field.TypeInvalid(field.NewPath("spec", "load", "pods"), "string", `spec.load.pods in body must be of type integer: "string"`),
 		}))
 		if err == nil || !strings.Contains(err.Error(), "line 4: spec.load.pods: wanted integer, "+want) {
-			t.Errorf("%s: wanted to hear what was %s, got %v", value, want, err)
+			t.Errorf("%s: wanted an error with %s, got %v", value, want, err)
 		}
 	}
 }
 
-func TestExplainShowsWhatHasTheWrongTypeInMetadata(t *testing.T) {
+func TestExplainShowsTheValueOfTheWrongTypeInMetadata(t *testing.T) {
 	cases := map[string]struct{ labels, says, want string }{
 		"no fields":          {"5", "labels of type map[string]string", "line 4: metadata.labels: wanted object, found 5"},
 		"by an API server":   {"5", "metadata.labels of type map[string]string", "line 4: metadata.labels: wanted object, found 5"},

@@ -23,7 +23,7 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		stage, message = c.Reason, c.Message
 		if c.Status == metav1.ConditionTrue {
-			// Why it ended so is said with the result.
+			// The result has the reason.
 			message = ""
 		}
 	}
@@ -46,8 +46,7 @@ func joined(parts ...string) string {
 	return strings.Join(filled, "  ")
 }
 
-// remainder is what a run that has measured still waits for, which can be long if the
-// target no longer answers.
+// remainder is the work that is left after the measurement. It can take long if the target does not answer.
 func remainder(run *v1alpha1.EtcdBenchmark) string {
 	switch benchmark.Phase(run) {
 	case results.StageDraining:
@@ -86,7 +85,7 @@ func bar(percent int32) string {
 	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", done), strings.Repeat("-", barWidth-done), percent)
 }
 
-// clock writes a waiting time as minutes and seconds.
+// clock writes a duration as minutes and seconds.
 func clock(d time.Duration) string {
 	seconds := int(d / time.Second)
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)

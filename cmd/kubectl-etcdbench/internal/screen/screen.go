@@ -10,32 +10,30 @@ import (
 )
 
 const (
-	// redraw is how often a terminal's line is drawn anew.
+	// redraw is the interval at which a terminal's line is redrawn.
 	redraw = 200 * time.Millisecond
-	// spacing is the shortest time between two lines where there is no terminal.
+	// spacing is the shortest time between two lines without a terminal.
 	spacing = 2 * time.Second
-	// heartbeat is the longest, for whoever reads a log of a run that waits would
-	// not know whether anything still goes on.
+	// heartbeat is the longest time between two lines without a terminal. It shows in a log that the command still
+	// runs.
 	heartbeat = 30 * time.Second
 )
 
 // clearLine moves a terminal's cursor to the first cell and empties the line.
 const clearLine = "\r\x1b[K"
 
-// Screen shows how a run goes: on a terminal as one line that is redrawn, else
-// as a new line per change, and now and then while nothing changes. It is safe
-// for concurrent use.
+// Screen shows the progress of a run. On a terminal it redraws one line; otherwise it writes a line per change, and one
+// per heartbeat. It is safe for concurrent use.
 type Screen struct {
 	out io.Writer
-	// width of the terminal in cells, asked anew each time; nil means that
-	// there is no terminal.
+	// width returns the width of the terminal in cells; nil without a terminal.
 	width func() int
 	now   func() time.Time
 
 	mu      sync.Mutex
 	started time.Time
 	run     *v1alpha1.EtcdBenchmark
-	// printed is the last line without a terminal, and when it was written.
+	// printed is the last line that was written without a terminal, at printedAt.
 	printed   string
 	printedAt time.Time
 
@@ -43,8 +41,8 @@ type Screen struct {
 	done sync.WaitGroup
 }
 
-// New shows progress on out until Close. width returns the number of cells of
-// the terminal that out is; nil says that it is none.
+// New shows progress on out until Close. width returns the width of the terminal in cells; it is nil if out is no
+// terminal.
 func New(out io.Writer, width func() int) *Screen {
 	s := newScreen(out, width, time.Now)
 	s.done.Add(1)
@@ -70,7 +68,7 @@ func (s *Screen) keepDrawing() {
 	}
 }
 
-// Show takes the newest state of the run. It draws by itself, now or soon.
+// Show sets and draws the newest state of the run.
 func (s *Screen) Show(run *v1alpha1.EtcdBenchmark) {
 	s.mu.Lock()
 	s.run = run
@@ -78,7 +76,7 @@ func (s *Screen) Show(run *v1alpha1.EtcdBenchmark) {
 	s.draw()
 }
 
-// Notice writes a line that stays.
+// Notice writes a line that is not redrawn.
 func (s *Screen) Notice(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +84,8 @@ func (s *Screen) Notice(text string) {
 	fmt.Fprintln(s.out, text)
 }
 
-// Close ends the drawing and leaves a terminal's line empty for the result.
-// Without a terminal the last state is written if it was not yet.
+// Close stops drawing and clears the terminal's line. Without a terminal, it writes the last state unless that was
+// written.
 func (s *Screen) Close() {
 	close(s.stop)
 	s.done.Wait()
@@ -118,7 +116,7 @@ func (s *Screen) draw() {
 	}
 }
 
-// text is the run's state in one line, empty before there is any.
+// text is the run's state in one line; empty before the first Show.
 func (s *Screen) text() string {
 	if s.run == nil {
 		return ""
@@ -126,7 +124,7 @@ func (s *Screen) text() string {
 	return line(s.run)
 }
 
-// timed puts the time since the start, and the run's name, before a text.
+// timed adds the time since the start and the run's name before a text.
 func (s *Screen) timed(text string) string {
 	return joined(clock(s.now().Sub(s.started)), s.run.Name, text)
 }

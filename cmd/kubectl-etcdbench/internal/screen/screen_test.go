@@ -23,10 +23,10 @@ func runAt(stage string, percent int32) *v1alpha1.EtcdBenchmark {
 	return run
 }
 
-// clockwork is a clock that a test sets.
-type clockwork struct{ at time.Time }
+// fakeClock is a clock that a test sets.
+type fakeClock struct{ at time.Time }
 
-func (c *clockwork) now() time.Time { return c.at }
+func (c *fakeClock) now() time.Time { return c.at }
 
 func TestLine(t *testing.T) {
 	cases := map[string]struct {
@@ -55,15 +55,15 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// inPhase is a run of which one pod has not come further than that.
+// inPhase is a run with one pod in that stage and one that is done.
 func inPhase(stage results.Stage) *v1alpha1.EtcdBenchmark {
 	run := runAt(v1alpha1.StageRunning, 50)
 	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(results.StageDone)}, {Stage: string(stage)}}
 	return run
 }
 
-// A pod that died while it deleted keys stays so in status.
-func TestARunThatHasEndedWaitsForNothing(t *testing.T) {
+// Status keeps the stage of a pod that was lost while it deleted keys.
+func TestAFinishedRunShowsNoRemainingWork(t *testing.T) {
 	run := finished(v1alpha1.ReasonCompleted)
 	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(results.StageCleaning)}}
 	if got := line(run); strings.Contains(got, "deleting") {
@@ -71,7 +71,7 @@ func TestARunThatHasEndedWaitsForNothing(t *testing.T) {
 	}
 }
 
-// finished is a run that has a result, and progress no more.
+// finished is a run with a result and without progress.
 func finished(reason string) *v1alpha1.EtcdBenchmark {
 	run := runAt(reason, 9)
 	run.Status.Progress = nil
@@ -98,8 +98,8 @@ func TestAStoppedRunShowsItsShare(t *testing.T) {
 	}
 }
 
-// Who has the result hears there why the run ended so.
-func TestTheEndIsNotExplainedTwice(t *testing.T) {
+// The result has the reason why the run ended.
+func TestTheReasonIsShownOnce(t *testing.T) {
 	run := runAt(v1alpha1.ReasonTLSFailed, 0)
 	run.Status.Conditions[0].Status = metav1.ConditionTrue
 	if got := line(run); got != "TLSFailed" {
@@ -109,7 +109,7 @@ func TestTheEndIsNotExplainedTwice(t *testing.T) {
 
 func TestWithoutTerminalLinesAreFew(t *testing.T) {
 	var out strings.Builder
-	clock := &clockwork{at: time.Unix(0, 0)}
+	clock := &fakeClock{at: time.Unix(0, 0)}
 	s := newScreen(&out, nil, clock.now)
 	for percent := range int32(100) {
 		s.Show(runAt(v1alpha1.StageRunning, percent))
@@ -122,8 +122,7 @@ func TestWithoutTerminalLinesAreFew(t *testing.T) {
 	s.Show(runAt(v1alpha1.ReasonCompleted, 100))
 	s.Close()
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	// 10 s of changes are 5 lines; then the last change, which is told again
-	// three times in 100 s; and the end.
+	// 5 lines in 10 s of changes, the last change and its three repetitions in 100 s, and the end.
 	if len(lines) != 10 {
 		t.Fatalf("wanted 10 lines, got %d:\n%s", len(lines), out.String())
 	}
@@ -137,7 +136,7 @@ func TestWithoutTerminalLinesAreFew(t *testing.T) {
 
 func TestWithTerminalOneLineIsRedrawn(t *testing.T) {
 	var out strings.Builder
-	clock := &clockwork{at: time.Unix(0, 0)}
+	clock := &fakeClock{at: time.Unix(0, 0)}
 	s := newScreen(&out, func() int { return 40 }, clock.now)
 	s.Show(runAt(v1alpha1.StageRunning, 10))
 	clock.at = clock.at.Add(75 * time.Second)

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// applyTakes is what applying a request takes beside what it is: no processor,
-// no disk and no lock.
+// applyTakes is the extra time for applying a request. It uses no processor, disk or lock.
 var applyTakes, _ = time.ParseDuration(os.Getenv("SLOW_APPLY"))
 
-// takeTime is called for each request, one after the other.
+// takeTime is called for each request, sequentially.
 func takeTime() { time.Sleep(applyTakes) }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// flushTakes is how long a flush of the database takes, of which a commit has
-// two: the same on any disk.
+// flushTakes is how long a flush of the database takes, on any disk. A commit has two flushes.
 var flushTakes, _ = time.ParseDuration(os.Getenv("SLOW_DATABASE_FLUSH"))
 
 func fdatasync(*DB) error {

@@ -1,4 +1,4 @@
-// Package fileutil, as etcd-slow has it in place of etcd's own.
+// Package fileutil replaces etcd's own in etcd-slow.
 package fileutil
 
 import (
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// flushTakes is how long a flush of the log takes: the same on any disk.
+// flushTakes is how long a flush of the log takes, on any disk.
 var flushTakes, _ = time.ParseDuration(os.Getenv("SLOW_LOG_FLUSH"))
 
-// Fsync is for what is written now and then, and takes no time.
+// Fsync is called only for occasional writes, and takes no time.
 func Fsync(*os.File) error { return nil }
 
 // Fdatasync flushes the log.

@@ -2,9 +2,8 @@ package rafthttp
 
 import "time"
 
-// Peers are probed, and what was found is observed, so often that some seconds
-// are enough for the thirty observations that a judgement takes. What is found is
-// a moving average, of which an eighth is the last probe.
+// Peers are probed, and the result is observed, so often that the thirty observations of a judgement take only some
+// seconds. The result is a moving average; the last probe has a weight of one eighth.
 func init() {
 	proberInterval = 50 * time.Millisecond
 	statusMonitoringInterval, statusErrorInterval = 100*time.Millisecond, 100*time.Millisecond

@@ -49,7 +49,7 @@ func (a *Authority) ExpiredSecretDir(t testing.TB) string {
 	return a.write(t, certificates.Holder{Name: "client", NotAfter: time.Now().Add(-time.Minute)})
 }
 
-// ClientTLS returns the configuration of a client that the members let in.
+// ClientTLS returns the configuration of a client that the members accept.
 func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 	t.Helper()
 	dir := a.SecretDir(t)
@@ -64,7 +64,7 @@ func (a *Authority) ClientTLS(t testing.TB) *tls.Config {
 	return config
 }
 
-// ServerFiles writes the files of a member that wants client certificates.
+// ServerFiles writes the files of a member that requires client certificates.
 func (a *Authority) ServerFiles(t testing.TB) transport.TLSInfo {
 	t.Helper()
 	dir := a.write(t, certificates.Holder{Name: "server", Hosts: a.hosts})

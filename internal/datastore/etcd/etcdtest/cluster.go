@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// startAttempts is how often members are started anew because somebody
-	// took a port that had just been free.
+	// startAttempts is how often members are started again because another process took a port that had just been free.
 	startAttempts = 3
 	startTimeout  = time.Minute
 )
@@ -39,8 +38,7 @@ type Cluster struct {
 	held []int
 }
 
-// Fsync lets a member flush its log to disk, which it else does not, so that
-// tests are fast.
+// Fsync makes a member flush its log to disk. By default members do not, so that tests are fast.
 func Fsync(c *embed.Config) { c.UnsafeNoFsync = false }
 
 // Quota bounds the size of a member's database, in bytes.
@@ -48,9 +46,8 @@ func Quota(bytes int64) func(*embed.Config) {
 	return func(c *embed.Config) { c.QuotaBackendBytes = bytes }
 }
 
-// Start starts that many members, each with these changes of its settings. With
-// an authority they serve TLS and want client certificates of it; nil is plain
-// text.
+// Start starts this many members, each with these changes of its settings. With an authority they serve TLS and require
+// client certificates of it; nil is plain text.
 func Start(t testing.TB, members int, authority *Authority, changes ...func(*embed.Config)) *Cluster {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
@@ -79,7 +76,7 @@ func (c *Cluster) start(configs []*embed.Config) error {
 	var starting sync.WaitGroup
 	for i, config := range configs {
 		c.Endpoints = append(c.Endpoints, config.ListenClientUrls[0].Host)
-		// All at once: a member is ready only when it has a leader.
+		// All at once: a member is ready only when the cluster has a leader.
 		starting.Go(func() {
 			if c.Members[i], errs[i] = embed.StartEtcd(config); errs[i] == nil {
 				errs[i] = awaitReady(c.Members[i])
@@ -115,8 +112,8 @@ func (c *Cluster) close() {
 	c.held = nil
 }
 
-// Stop ends one member now. Its client address refuses connections until the end
-// of the cluster: no other test is given the port meanwhile.
+// Stop stops one member now. Its client address refuses connections until the end of the cluster: no other test gets
+// the port meanwhile.
 func (c *Cluster) Stop(i int) {
 	c.Members[i].Close()
 	c.Members[i] = nil
@@ -165,7 +162,7 @@ func (c *Cluster) Client(t testing.TB, user, password string) *clientv3.Client {
 	return client
 }
 
-// Leader returns the index of the member that leads.
+// Leader returns the index of the leader.
 func (c *Cluster) Leader(t testing.TB) int {
 	t.Helper()
 	for i, m := range c.Members {
@@ -177,7 +174,7 @@ func (c *Cluster) Leader(t testing.TB) int {
 	return 0
 }
 
-// MoveLeader makes another member lead and returns once it does.
+// MoveLeader makes another member the leader, and returns when it is.
 func (c *Cluster) MoveLeader(t testing.TB, to int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -218,7 +215,7 @@ func config(dir string, i int, client, peer string) *embed.Config {
 	c.ListenPeerUrls = plainURL(peer)
 	c.AdvertisePeerUrls = c.ListenPeerUrls
 	c.UnsafeNoFsync = true
-	// The cheapest hash: a test logs in often.
+	// The cheapest hash, because tests log in often.
 	c.BcryptCost = 4
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c

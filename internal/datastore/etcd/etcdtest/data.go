@@ -5,10 +5,9 @@ import (
 	"testing"
 )
 
-// DataDir returns a new folder for the data of members, which is gone with the
-// test. It is in memory if this machine has room there: on a disk, members wait
-// for it at every change of their membership, their snapshots and their log's
-// files, whatever they were told of flushing.
+// DataDir returns a new folder for the data of members, which is deleted with the test. It is in memory if this machine
+// has room there. On a disk, members wait for it at every change of their membership, their snapshots and their log's
+// files, even without fsync.
 func DataDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(memory(), "etcdtest-")

@@ -5,13 +5,13 @@ import "golang.org/x/sys/unix"
 const (
 	// sharedMemory is where Linux has a file system in memory.
 	sharedMemory = "/dev/shm"
-	// enoughMemory is room for the logs of a dozen members, of which each begins
-	// with two files of 64 MB. Containers often have 64 MB in all.
+	// enoughMemory is room for the logs of a dozen members. Each begins with two files of 64 MB. Containers often have
+	// 64 MB in all.
 	enoughMemory = 2 << 30
 )
 
-// memory returns a folder in memory, or nothing, which is the folder for temporary
-// files, if there is none with room.
+// memory returns a folder in memory. It returns an empty string, the folder for temporary files, if there is too little
+// room.
 func memory() string {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(sharedMemory, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < enoughMemory || unix.Access(sharedMemory, unix.W_OK) != nil {

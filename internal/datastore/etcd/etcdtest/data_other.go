@@ -2,5 +2,5 @@
 
 package etcdtest
 
-// memory returns nothing, which is the folder for temporary files.
+// memory returns an empty string: the folder for temporary files.
 func memory() string { return "" }

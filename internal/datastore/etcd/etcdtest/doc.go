@@ -1,6 +1,6 @@
-// Package etcdtest starts real etcd members for tests: in this process, on
-// loopback addresses, with their data in memory where there is room for it.
+// Package etcdtest starts real etcd members for tests: in this process, on loopback addresses, with their data in
+// memory if there is room for it.
 //
-// Tests import it, and nothing else does; it imports etcd and no package of
-// this project but plan. Its one invariant: what it starts ends with the test.
+// Only tests import it. It imports etcd, and of this project only plan. Its one invariant: what it starts ends with the
+// test.
 package etcdtest

@@ -26,9 +26,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// serveEnv makes the test's program a server, in a process of its own: so what
-// is allocated in the test's process is the client's. Its value says whether
-// over TLS.
+// serveEnv makes the test binary run as a server in its own process, so that the allocations in the test's process are
+// the client's. Its value says whether the server uses TLS.
 const serveEnv = "ETCDBENCH_FAST_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -42,7 +41,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveOther tells its address and serves until its standard input ends.
+// serveOther prints its address and serves until its standard input ends.
 func serveOther(options ...grpc.ServerOption) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,12 +94,12 @@ func serverProcess(t *testing.T, kind string) string {
 	return strings.TrimSpace(address)
 }
 
-// team sends one request over and over, with several clients on one connection.
+// team sends one request repeatedly, with several clients on one connection.
 type team struct {
 	conn    *wire.Conn
 	members []member
 	request load.Request
-	// left are the requests to send, and flying those that have not ended.
+	// left is the number of requests to send, and flying the number in flight.
 	left, flying int
 	failed       load.Response
 	ended        chan struct{}
@@ -120,7 +119,7 @@ func newTeam(conn *wire.Conn, members int) *team {
 	return m
 }
 
-// next goes on when a member's request has ended.
+// next sends the next request when a member's request has ended.
 func (m *team) next(own *member) {
 	m.flying--
 	if !own.response.Succeeded() {
@@ -140,7 +139,7 @@ func (m *team) send(own *member) {
 	}
 }
 
-// run sends so many requests and waits for the end of the last.
+// run sends this many requests and waits until all have ended.
 func (m *team) run(t *testing.T, requests int) {
 	t.Helper()
 	m.conn.Loop().Post(func() {
@@ -155,8 +154,7 @@ func (m *team) run(t *testing.T, requests int) {
 	}
 }
 
-// TestNothingIsAllocatedPerRequest runs each operation until its pools are full,
-// and counts what is allocated afterwards.
+// TestNothingIsAllocatedPerRequest runs each operation until its pools are full, and counts the later allocations.
 func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	key, value := []byte("etcdbench/00000000/00000000"), make([]byte, 256)
 	pairs := []load.Pair{{Key: key, Value: value}, {Key: key, Value: value}, {Key: key, Value: value}}
@@ -194,29 +192,26 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	}
 }
 
-// steady counts what a team allocates in so many requests, after some that fill
-// the pools.
+// steady counts a team's allocations in this many requests, after requests that fill the pools.
 func steady(t *testing.T, m *team, requests int, counter *recordCounter) {
 	t.Helper()
 	m.run(t, max(requests/5, 300))
 	before := counter.read(m.conn)
 	got := m.allocations(t, requests)
-	// Each record of TLS may take one. The rest is for what does not grow with the
-	// requests, such as the runtime's own.
+	// Each TLS record may take one allocation. The 50 are for allocations that do not grow with the requests, such as
+	// the runtime's.
 	if most := counter.read(m.conn) - before + 50; got > most {
 		t.Errorf("%d requests made %d allocations, wanted at most %d", requests, got, most)
 	}
 }
 
-// The header of a record of TLS, in bytes: the last two are the record's length.
+// recordHeaderLen is the length of a TLS record's header, in bytes. Its last two bytes are the record's length.
 const recordHeaderLen = 5
 
-// recordCounter counts the records of TLS that a socket reads: none, if it wraps
-// none.
+// recordCounter counts the TLS records that a socket reads: none, if it wraps no socket.
 type recordCounter struct {
 	wire.Socket
-	// unread are the bytes of which the header is not whole yet, and left the rest
-	// of the current record.
+	// unread are the bytes of an incomplete header, and left the rest of the current record.
 	unread  []byte
 	left    int
 	records int
@@ -227,8 +222,7 @@ func (c *recordCounter) wrap(s wire.Socket) wire.Socket {
 	return c
 }
 
-// read returns how many records a connection's loop has read. No answer may be on its
-// way now.
+// read returns how many records a connection's loop has read. No response may be in flight.
 func (c *recordCounter) read(conn *wire.Conn) (records int) {
 	onLoop(conn, func() { records = c.records })
 	return records
@@ -252,14 +246,14 @@ func (c *recordCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// onLoop calls f on a connection's loop and waits for its end.
+// onLoop calls f on a connection's loop and waits until it returns.
 func onLoop(conn *wire.Conn, f func()) {
 	done := make(chan struct{})
 	conn.Loop().Post(func() { f(); close(done) })
 	<-done
 }
 
-// allocations returns how many there are in so many requests.
+// allocations returns the number of allocations in this many requests.
 func (m *team) allocations(t *testing.T, requests int) int {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -25,8 +25,8 @@ func (c *writeCounter) Write(p []byte) (int, error) {
 	return c.Socket.Write(p)
 }
 
-// Requests of many clients that are ready together leave in one write: those that
-// begin together, and those that follow answers which came together.
+// Requests of many clients that are ready together leave in one write: requests that begin together, and requests that
+// follow responses which arrived together.
 func TestRequestsLeaveTogether(t *testing.T) {
 	for name, config := range map[string]Config{"epoll": {}, "portable": {Portable: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRequestsLeaveTogether(t *testing.T) {
 	}
 }
 
-// inRounds is a server that answers so many requests together.
+// inRounds is a server that answers this many requests together.
 func inRounds(t *testing.T, requests int) string {
 	return wiretest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))

@@ -24,8 +24,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// bareServer does something with each request, whose bytes it gets, and writes what
-// that returns.
+// bareServer calls do with the bytes of each request, and writes the result.
 func bareServer(t *testing.T, do func(c net.Conn, stream uint32, request []byte) []byte) string {
 	return wiretest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))
@@ -39,8 +38,7 @@ func bareServer(t *testing.T, do func(c net.Conn, stream uint32, request []byte)
 	})
 }
 
-// TestUnknownOperation wants an operation without a call to end as Unimplemented, and
-// nothing to be sent.
+// TestUnknownOperation: an operation without a call ends as Unimplemented, and nothing is sent.
 func TestUnknownOperation(t *testing.T) {
 	var requests atomic.Int64
 	address := bareServer(t, func(_ net.Conn, stream uint32, _ []byte) []byte {
@@ -102,7 +100,7 @@ func useLane(t *testing.T, conn load.LaneConn) func(load.Request) load.Response 
 	}
 }
 
-// A request was sent when its first call was, also if others like that follow.
+// A request's send time is that of its first call, even if other calls follow.
 func TestRequestIsSentWithItsFirstCall(t *testing.T) {
 	const calls = 3
 	arrived := make(chan load.Instant, calls)
@@ -145,16 +143,15 @@ func TestRequestIsSentWithItsFirstCall(t *testing.T) {
 	}
 }
 
-// replyOf is a response of so many bytes.
+// replyOf returns a response of this many bytes.
 func replyOf(length int) []byte {
 	const field, prefix = 15<<3 | 2, 5
 	reply := binary.BigEndian.AppendUint32([]byte{0}, uint32(length))
 	return append(append(reply, field, byte(length-2)), make([]byte, length-2)...)
 }
 
-// halves answers puts. For one whose key is "half" it sends no more than the half of
-// an answer of this length, and says so; one whose key is "rest" gets all of those on
-// its connection their other half, and one with "close" ends that.
+// halves answers puts. For the key "half" it sends only the first half of a response of this length, and reports that.
+// For the key "rest" it sends the second halves of all those on the connection. For "close" it closes the connection.
 func halves(t *testing.T, length int) (address string, begun <-chan struct{}) {
 	reply := replyOf(length)
 	half := len(reply) / 2
@@ -180,12 +177,12 @@ func halves(t *testing.T, length int) (address string, begun <-chan struct{}) {
 	}), began
 }
 
-// TestUnreadIsBounded lets answers come in part, over connections of two loops: as
-// many of them as MaxUnread holds, and others when those are gone.
+// TestUnreadIsBounded sends responses in part, over connections of two loops: as many as MaxUnread holds, and more
+// after those are complete.
 func TestUnreadIsBounded(t *testing.T) {
 	const length = 100
 	address, begun := halves(t, length)
-	// Two of them fit with their prefixes, and not a third one.
+	// Two of them fit with their prefixes, and a third does not.
 	conns := openOnAll(t, newTestClient(t, Config{Loops: 2, MaxUnread: 3*length - 1}), address)
 	ask := func(i int) <-chan load.Response {
 		ended := make(chan load.Response, 1)
@@ -193,7 +190,7 @@ func TestUnreadIsBounded(t *testing.T) {
 		<-begun
 		return ended
 	}
-	// settle waits until what the server has sent before has come.
+	// settle waits until the earlier output of the server has arrived.
 	settle := func(i int, key string) {
 		t.Helper()
 		if got := put(t.Context(), conns[i], key, nil); !got.Succeeded() {

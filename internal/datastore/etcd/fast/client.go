@@ -14,49 +14,42 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Config says how a client connects, and what it can do. The zero value is a client
-// without TLS and authentication that knows no operation.
+// Config is how a client connects, and which operations it has. The zero value is a client without TLS, authentication
+// and operations.
 type Config struct {
-	// Calls are the first calls of operations. An operation that has none fails as
-	// Unimplemented.
+	// Calls are the first calls of operations. An operation without a call fails as Unimplemented.
 	Calls map[spec.Operation]*Call
-	// Options are alike for all requests.
+	// Options are the same for all requests.
 	Options Options
-	// TLS is nil for plain connections. Its ServerName may be empty: then it is
-	// the host that is dialed.
+	// TLS is nil for plain connections. If its ServerName is empty, the name is the host that is dialed.
 	TLS *tls.Config
-	// Token gets a token of etcd's authentication; nil if there is none. It is
-	// called before the first connection, and when a server refuses the token.
+	// Token requests a token of etcd's authentication; nil without authentication. It is called before the first
+	// connection, and when a server refuses the token.
 	Token func(context.Context) (string, error)
-	// Members are the IDs of the members to which addresses have to lead, by
-	// host:port. Each link to one of these is asked before it takes calls, by
-	// reading MemberKey, which the user must be allowed to.
+	// Members are the IDs of the members that must answer, by host:port. On each link to one of these addresses, the
+	// client reads MemberKey before the link takes calls. The user must be allowed to read it.
 	Members   map[string]uint64
 	MemberKey []byte
-	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those
-	// of wire.Config.
+	// DialTimeout, KeepAliveTime, KeepAliveTimeout, Loops, Portable and Wrap are those of wire.Config.
 	DialTimeout, KeepAliveTime, KeepAliveTimeout time.Duration
 	Loops                                        int
 	Portable                                     bool
 	Wrap                                         func(wire.Socket) wire.Socket
-	// StreamWindow and ConnWindow are the flow-control windows that servers
-	// get, in bytes; 0 is 1 MiB and 16 MiB.
+	// StreamWindow and ConnWindow are the flow-control windows of servers, in bytes; 0 is 1 MiB and 16 MiB.
 	StreamWindow, ConnWindow int
-	// MaxMessage is the longest response in bytes; 0 is 64 MiB. MaxUnread is how long
-	// the responses that are being read may be together; 0 is 512 MiB.
+	// MaxMessage is the longest response in bytes; 0 is 64 MiB. MaxUnread bounds the total length of the responses that
+	// have arrived in part; 0 is 512 MiB.
 	MaxMessage, MaxUnread int
-	// LastStream is the last stream of a connection before it is replaced; 0 is
-	// HTTP/2's.
+	// LastStream is the last stream ID of a connection before it is replaced; 0 is HTTP/2's.
 	LastStream uint32
 }
 
-// Options are what etcd alone knows of the requests of a run.
+// Options are the fields of a run's requests that only etcd has.
 type Options struct {
-	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves
-	// out values, CountOnly also keys.
+	// Limit is how many keys a read returns at most; 0 is all. KeysOnly leaves out values, CountOnly also keys.
 	Limit               int64
 	KeysOnly, CountOnly bool
-	// TTLSeconds is the time to live of leases that are granted.
+	// TTLSeconds is the time to live of the leases that are granted.
 	TTLSeconds int64
 }
 
@@ -78,13 +71,13 @@ type Client struct {
 	config Config
 	wire   *wire.Client
 	tokens *tokens
-	// unread is how long the responses are together that are being read.
+	// unread counts the bytes reserved for responses that have arrived in part.
 	unread *unary.Budget
 	// pools are those of the loops.
 	pools []*unary.Pool
 }
 
-// NewClient returns a client that connects to nothing yet. Close must follow.
+// NewClient returns a client without connections. The caller must call Close.
 func NewClient(config Config) (*Client, error) {
 	config = config.withDefaults()
 	c := &Client{config: config, unread: unary.NewBudget(config.MaxUnread)}
@@ -101,9 +94,8 @@ func NewClient(config Config) (*Client, error) {
 	return c, nil
 }
 
-// Connect opens a connection to host:port and returns it when the server has
-// greeted, and is the member that is meant: else the error is a
-// WrongMemberError. index spreads connections over the loops.
+// Connect opens a connection to host:port. It returns once the server has greeted and, if required, the expected member
+// has answered. If another member answers, the error is a WrongMemberError. index spreads connections over the loops.
 func (c *Client) Connect(ctx context.Context, address string, index int) (*wire.Conn, error) {
 	if err := c.tokens.first(ctx); err != nil {
 		return nil, err
@@ -111,7 +103,7 @@ func (c *Client) Connect(ctx context.Context, address string, index int) (*wire.
 	return c.wire.Connect(ctx, address, index)
 }
 
-// Requests counts what was sent, by RPC and phase.
+// Requests counts the requests sent, by RPC and phase.
 func (c *Client) Requests() map[spec.RPC]map[results.Phase]uint64 { return c.wire.Requests() }
 
 // Close ends all connections and waits for the loops to end.

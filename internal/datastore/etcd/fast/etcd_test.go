@@ -19,15 +19,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// startEtcd runs an etcd in this process until the test ends, and returns its
-// address and a client of etcd's own.
+// startEtcd runs an etcd in this process until the test ends. It returns its address and a clientv3 client.
 func startEtcd(t *testing.T) (string, *clientv3.Client) {
 	t.Helper()
 	cluster := etcdtest.Start(t, 1, nil)
 	return cluster.Endpoints[0], cluster.Client(t, "", "")
 }
 
-// put sends a put and waits for its end.
+// put sends a put and waits until it has ended.
 func put(ctx context.Context, conn load.Conn, key string, value []byte) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
@@ -36,8 +35,7 @@ func put(ctx context.Context, conn load.Conn, key string, value []byte) load.Res
 	return response
 }
 
-// TestStoreIsAsClientV3LeavesIt writes the same keys through both transports
-// and compares the store, key by key.
+// TestStoreIsAsClientV3LeavesIt writes the same keys over both transports and compares the stores key by key.
 func TestStoreIsAsClientV3LeavesIt(t *testing.T) {
 	address, client := startEtcd(t)
 	conn := open(t, newTestClient(t, Config{}), address)
@@ -71,7 +69,7 @@ func stored(t *testing.T, client *clientv3.Client, prefix string) map[string]str
 	return all
 }
 
-// TestReplyOfEtcd looks at what is read of a response.
+// TestReplyOfEtcd checks the fields that are read of a response.
 func TestReplyOfEtcd(t *testing.T) {
 	address, client := startEtcd(t)
 	written, err := client.Put(t.Context(), "k", "v")
@@ -137,8 +135,7 @@ func TestAuthenticationOfEtcd(t *testing.T) {
 	}
 }
 
-// TestAuthStoreChanges adds a user in the middle of a run. A token that says of
-// which revision of the users it is (JWT) is of an old one then.
+// TestAuthStoreChanges adds a user during a run. A JWT token names the revision of the auth store, which is then old.
 func TestAuthStoreChanges(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("of the test"), 0o600); err != nil {
@@ -166,7 +163,7 @@ func TestAuthStoreChanges(t *testing.T) {
 		}
 		began := load.Now()
 		for ; !got.Succeeded(); got = put(t.Context(), conn, "k", nil) {
-			if load.Now().Sub(began) > patience {
+			if load.Now().Sub(began) > maxWait {
 				t.Fatalf("got %+v", got)
 			}
 		}

@@ -41,7 +41,7 @@ func valueOf(key string) []byte {
 	return value
 }
 
-// echo answers only what is right.
+// echo answers only correct requests.
 var echo = &kv{
 	ranges: func(_ context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
 		return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{Key: r.Key, Value: valueOf(string(r.Key))}}}, nil
@@ -54,8 +54,7 @@ var echo = &kv{
 	},
 }
 
-// exchange sends many requests of many sizes at once, over these connections in
-// turn, and returns how they end.
+// exchange sends many requests of many sizes at once, over these connections in turn, and counts their codes.
 func exchange(t *testing.T, conns ...*wire.Conn) map[string]int {
 	ctx := load.WithPhase(t.Context(), results.PhaseMeasured)
 	ends := map[string]int{}
@@ -114,8 +113,7 @@ func TestManySizesAtOnce(t *testing.T) {
 	})
 }
 
-// TestGoAwayLosesNothing lets the server close its connections politely again
-// and again.
+// TestGoAwayLosesNothing: the server closes its connections by GOAWAY again and again, and no request is lost.
 func TestGoAwayLosesNothing(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
 		connections := newCounter()
@@ -146,7 +144,7 @@ func TestStatusOfTheServer(t *testing.T) {
 	}
 }
 
-// hang answers nothing until the client gives up, and says so.
+// hang answers nothing until the client cancels, and reports that.
 func hang() (*kv, <-chan struct{}, <-chan struct{}) {
 	begun, ended := make(chan struct{}, 100), make(chan struct{}, 100)
 	return &kv{ranges: func(ctx context.Context, _ *pb.RangeRequest) (*pb.RangeResponse, error) {
@@ -166,7 +164,7 @@ func TestTimeout(t *testing.T) {
 	if took := response.Received.Sub(response.Sent); response.Code != load.CodeDeadlineExceeded || took < 995*time.Millisecond {
 		t.Errorf("after %v: %+v", took, response)
 	}
-	// The server is told.
+	// The server receives the cancellation.
 	<-begun
 	<-ended
 }
@@ -203,8 +201,7 @@ func TestCloseEndsRequests(t *testing.T) {
 	}
 }
 
-// TestConnectionLoss kills the server with requests in flight, and starts it
-// again at the same address.
+// TestConnectionLoss kills the server with requests in flight, and starts it again at the same address.
 func TestConnectionLoss(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
 		hanging, begun, _ := hang()
@@ -243,7 +240,7 @@ func TestConnectionLoss(t *testing.T) {
 	})
 }
 
-// TestAuthority looks at which host is asked for.
+// TestAuthority checks the :authority header.
 func TestAuthority(t *testing.T) {
 	asked := make(chan string, 1)
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
@@ -258,7 +255,7 @@ func TestAuthority(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 		if got := <-asked; got != want {
-			t.Errorf("with the server name %q it asks for %s, want %s", name, got, want)
+			t.Errorf("with the server name %q the :authority is %s, want %s", name, got, want)
 		}
 	}
 }

@@ -43,33 +43,32 @@ func paths() []string {
 	return all
 }
 
-// Call is a call that the request of an operation takes.
+// Call is one gRPC call of an operation's request.
 type Call struct {
 	Method Method
 	// Append appends the call's message to dst.
 	Append func(dst []byte, r *Request) []byte
-	// Read reads what matters of the answer.
+	// Read reads the needed fields of the response.
 	Read func(r *message.Reply, answer []byte) error
-	// Then returns, once the call has succeeded, the next one of the request, nil if
-	// there is none: a request has one timeout, and was sent when its first call was.
-	// Then itself is nil where there never is one.
+	// Then returns the next call of the request after this one has succeeded, or nil. Then itself is nil if there is
+	// never another call. All calls of a request share one timeout and the first call's send time.
 	Then func(r *Request) *Call
-	// Done ends a request whose last call this is and has succeeded. It may fail it by
-	// a code and a detail. nil: nothing is left to say.
+	// Done ends a request after its last call has succeeded. It may fail the request by returning a code and a detail.
+	// It may be nil.
 	Done func(r *Request) (code, detail string)
 }
 
-// Request is what calls know of the request that they belong to.
+// Request is a request with what its calls need.
 type Request struct {
 	*load.Request
 	Response *load.Response
 	// Options are those of the client.
 	Options *Options
-	// Reply is the last answer.
+	// Reply is the last response.
 	Reply message.Reply
 }
 
-// Found ends a request that was carried out on so many keys as the last answer says.
+// Found ends a request that covered as many keys as the last response reports.
 func (r *Request) Found() (code, detail string) {
 	if missing := r.Missing(r.Reply.Count); missing != "" {
 		return load.CodeNotFound, missing
@@ -86,14 +85,13 @@ type Lane struct {
 	stream  unary.Stream
 	session *session
 	phase   results.Phase
-	// operation is that of the last request, and first the call that it begins with;
-	// call is what the request takes now.
+	// operation is that of the last request, and first the call that it begins with; call is the current call.
 	operation   spec.Operation
 	first, call *Call
 	request     Request
 	// later: the request's first call has succeeded.
 	later bool
-	// token is what the call carries.
+	// token is the token that the call carries.
 	token string
 }
 
@@ -140,7 +138,7 @@ func (a *Lane) Cancel(code, detail string) bool {
 	return true
 }
 
-// AppendMessage implements unary.Call: the call goes on the wire now.
+// AppendMessage implements unary.Call: the call is being written now.
 func (a *Lane) AppendMessage(dst []byte) []byte {
 	a.Count(methods[a.call.Method].rpc, a.phase)
 	a.token = a.session.token

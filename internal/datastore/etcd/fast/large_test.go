@@ -13,9 +13,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// TestRequestsThatTheKernelDoesNotHold sends requests of which the kernel takes
-// a part at a time, alone on their connection: nothing but their own rest makes
-// them go on.
+// TestRequestsThatTheKernelDoesNotHold sends requests of which the kernel takes a part at a time, alone on their
+// connection. Only their own remaining bytes make the loop write again.
 func TestRequestsThatTheKernelDoesNotHold(t *testing.T) {
 	forAll(t, func(t *testing.T, config Config, options []grpc.ServerOption) {
 		lengths := make(chan int, 1)

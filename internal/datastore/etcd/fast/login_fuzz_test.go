@@ -11,8 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// The bits of a step of FuzzLogin: which token is refused, whether the pause after
-// the last login is over, and what the next login comes to.
+// The bits of a step of FuzzLogin: which token is refused, whether the pause after the last login is over, and the
+// result of the next login.
 const (
 	refuseOther = 1 << iota
 	refuseNone
@@ -21,12 +21,12 @@ const (
 	loginGivesTheSame
 )
 
-// loginServer gives tokens, and says how it is to be asked for the next.
+// loginServer issues tokens, and decides the result of the next login.
 type loginServer struct {
 	token  string
 	logins int
 	step   byte
-	// over has, for each login, when what follows from it is done.
+	// over has, for each login, a channel that is closed once the login's effects are done.
 	over chan (<-chan struct{})
 }
 
@@ -42,7 +42,7 @@ func (s *loginServer) login(ctx context.Context) (string, error) {
 	return s.token, nil
 }
 
-// await waits until what follows from a login is done. Nothing does from the first.
+// await waits for the effects of a login. The first login has none.
 func (s *loginServer) await(t *testing.T) {
 	t.Helper()
 	select {
@@ -50,14 +50,13 @@ func (s *loginServer) await(t *testing.T) {
 		if s.logins > 1 {
 			<-over
 		}
-	case <-time.After(patience):
-		t.Fatalf("no login in %v", patience)
+	case <-time.After(maxWait):
+		t.Fatalf("no login in %v", maxWait)
 	}
 }
 
-// FuzzLogin refuses tokens in any order and lets logins fail, and holds what the
-// transport makes of it against what it must: one login for each refusal of the token
-// that is in use, and none before its pause is over.
+// FuzzLogin refuses tokens in any order and lets logins fail. It checks that each refusal of the current token causes
+// one login, and that no login begins before the pause is over.
 func FuzzLogin(f *testing.F) {
 	f.Add("token", []byte{0})
 	f.Add("", []byte{pauseIsOver, pauseIsOver | refuseOther, pauseIsOver | refuseNone})
@@ -79,7 +78,7 @@ func FuzzLogin(f *testing.F) {
 	})
 }
 
-// checkRefusal refuses one token and looks at what comes of it.
+// checkRefusal refuses one token and checks the result.
 func checkRefusal(t *testing.T, i int, have *tokens, server *loginServer, step byte) {
 	t.Helper()
 	refused, want, logins := have.current(), have.current(), server.logins
@@ -108,7 +107,7 @@ func checkRefusal(t *testing.T, i int, have *tokens, server *loginServer, step b
 	}
 }
 
-// pauseUntil says whether the pause after the last login goes on.
+// pauseUntil sets whether the pause after the last login is still running.
 func (t *tokens) pauseUntil(goesOn bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

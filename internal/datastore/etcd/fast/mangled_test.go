@@ -11,12 +11,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// Tests against grpc-go's server whose frames are changed on their way into what
-// HTTP/2 allows as well, or cut off.
+// Tests against grpc-go's server. Its frames are changed on their way into other valid HTTP/2, or cut off.
 
-// TestShatteredFrames cuts what the server sends into many small frames, with
-// priorities and frames that nobody knows in between, and changes the size of
-// the header table again and again.
+// TestShatteredFrames splits the server's frames into many small ones, adds priorities and frames of unknown types, and
+// changes the size of the header table again and again.
 func TestShatteredFrames(t *testing.T) {
 	for name, config := range configs {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +29,7 @@ func TestShatteredFrames(t *testing.T) {
 }
 
 type shatterer struct {
-	// tables are the sizes that the header table is told to have, in turn.
+	// tables are the sizes to set for the header table, in turn.
 	tables []uint32
 	blocks int
 }
@@ -66,14 +64,14 @@ func prioritized(f rawFrame) rawFrame {
 	return f
 }
 
-// cut cuts a frame into pieces, of which the others have another kind; the last
-// one alone has a flag, if the frame has it.
+// cut splits a frame into pieces. The pieces after the first are of another kind. Only the last piece keeps the flag,
+// if the frame has it.
 func cut(f rawFrame, others frame.Kind, length int, last frame.Flags) []rawFrame {
 	rest, flags := f.payload, f.Flags&last
 	f.Flags &^= last
 	var pieces []rawFrame
 	for {
-		// The first piece of a header block has to hold its priority.
+		// The first piece of a header block must hold its priority.
 		n := min(len(rest), length+len(pieces)%2+frame.PriorityLen)
 		f.payload, rest = rest[:n], rest[n:]
 		if len(rest) == 0 {
@@ -88,10 +86,8 @@ func cut(f rawFrame, others frame.Kind, length int, last frame.Flags) []rawFrame
 	}
 }
 
-// TestForcedResets lets every tenth answer be preceded by a RST_STREAM, and the
-// first one, which fills the header table. What comes on the streams that are
-// closed then must neither be lost for the table nor for the window of the
-// connection.
+// TestForcedResets sends a RST_STREAM before every tenth response and before the first one, which fills the header
+// table. Later frames on the closed streams must still count for the header table and the connection's window.
 func TestForcedResets(t *testing.T) {
 	_, server := serve(t, "127.0.0.1:0", echo)
 	var resets atomic.Int64
@@ -116,8 +112,8 @@ func TestForcedResets(t *testing.T) {
 	}
 }
 
-// TestForcedGoAway lets the server close each connection in the middle: after the
-// hundredth answer it is done with all streams behind that one.
+// TestForcedGoAway makes the server close each connection in the middle: after the hundredth response it refuses all
+// later streams.
 func TestForcedGoAway(t *testing.T) {
 	connections := newCounter()
 	_, server := serve(t, "127.0.0.1:0", echo, grpc.StatsHandler(connections))
@@ -147,8 +143,7 @@ func TestForcedGoAway(t *testing.T) {
 	}
 }
 
-// TestCompressedIsRefused sets the flag of a response that is compressed, which
-// this client never asks for.
+// TestCompressedIsRefused sets the flag of a compressed response, which this client never offers.
 func TestCompressedIsRefused(t *testing.T) {
 	_, server := serve(t, "127.0.0.1:0", &kv{})
 	address := interpose(t, server, func() mangler {

@@ -41,8 +41,8 @@ func newTunnel(t *testing.T, server string) *tunnel {
 	return w
 }
 
-// vanish makes the connections that there are go on taking bytes, and forward
-// none, as if the server had lost its power behind something that is still there.
+// vanish makes the existing connections accept bytes and forward none, as if the server had lost its power behind a
+// proxy that is still up.
 func (w *tunnel) vanish() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -68,7 +68,7 @@ func forward(to, from net.Conn, silent *atomic.Bool) {
 	}
 }
 
-// rawFrame is a frame as it is on the wire.
+// rawFrame is an encoded frame.
 type rawFrame struct {
 	frame.Header
 	payload []byte
@@ -90,19 +90,16 @@ func readFrame(r io.Reader) (rawFrame, error) {
 	return f, err
 }
 
-// mangler says what becomes of the frames of one connection on their way; nil
-// changes nothing.
+// mangler changes the frames of one connection on their way; nil changes nothing.
 type mangler struct{ toServer, toClient func(rawFrame) []rawFrame }
 
-// interpose stands between clients and a server, with a mangler for each
-// connection.
+// interpose runs a proxy between clients and a server, with a mangler for each connection.
 func interpose(t *testing.T, server string, mangle func() mangler) string {
 	t.Helper()
 	return interposeAs(t, Config{}, server, mangle)
 }
 
-// interposeAs does the same, and speaks TLS with clients of this configuration if
-// they do. The server is plain.
+// interposeAs does the same, and uses TLS with clients if this configuration does. The server is plain.
 func interposeAs(t *testing.T, config Config, server string, mangle func() mangler) string {
 	t.Helper()
 	return wiretest.Accept(t, func(client net.Conn) {

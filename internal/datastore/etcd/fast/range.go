@@ -5,7 +5,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 )
 
-// RangeCall reads a key, or several that follow each other, in one answer.
+// RangeCall reads a key, or several consecutive keys, in one response.
 var RangeCall = &Call{
 	Method: MethodRange, Read: (*message.Reply).ReadRange, Done: (*Request).Found,
 	Append: func(dst []byte, r *Request) []byte {

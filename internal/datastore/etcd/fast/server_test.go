@@ -47,7 +47,7 @@ func (s *kv) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error)
 	return s.txns(ctx, r)
 }
 
-// lessor is etcd's Lease service, which says yes.
+// lessor is etcd's Lease service; every call succeeds.
 type lessor struct{ pb.UnimplementedLeaseServer }
 
 func (lessor) LeaseGrant(_ context.Context, r *pb.LeaseGrantRequest) (*pb.LeaseGrantResponse, error) {
@@ -62,8 +62,7 @@ func withTLS() grpc.ServerOption {
 	return grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{wiretest.Certificate()}, NextProtos: []string{"h2"}}))
 }
 
-// serve runs a server until the test ends, at an address that is free if it is
-// "127.0.0.1:0".
+// serve runs a server until the test ends. "127.0.0.1:0" selects a free port.
 func serve(t *testing.T, address string, s *kv, options ...grpc.ServerOption) (*grpc.Server, string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -83,14 +82,13 @@ func newServer(s *kv, options ...grpc.ServerOption) *grpc.Server {
 	return server
 }
 
-// allCalls are those of all operations that this package has calls for.
+// allCalls has all operations that this package has calls for.
 var allCalls = map[spec.Operation]*Call{
 	spec.OperationRange: RangeCall, spec.OperationPut: PutCall, spec.OperationDelete: DeleteCall, spec.OperationTxn: TxnCall,
 	spec.OperationCompareAndSwap: SwapCall, spec.OperationLeaseGrant: GrantCall, spec.OperationLeaseRevoke: RevokeCall,
 }
 
-// newTestClient returns a client that is closed with the test. It can do everything,
-// unless the configuration says what.
+// newTestClient returns a client that is closed with the test. It has all calls, unless the configuration has some.
 func newTestClient(t *testing.T, config Config) *Client {
 	t.Helper()
 	if config.Calls == nil {
@@ -104,8 +102,8 @@ func newTestClient(t *testing.T, config Config) *Client {
 	return c
 }
 
-// patience is how long a test waits for what should come soon.
-const patience = 10 * time.Second
+// maxWait is how long a test waits for something that should happen soon.
+const maxWait = 10 * time.Second
 
 func open(t *testing.T, c *Client, address string) *wire.Conn {
 	t.Helper()
@@ -116,7 +114,7 @@ func open(t *testing.T, c *Client, address string) *wire.Conn {
 	return conn
 }
 
-// openOnAll opens as many connections as there are loops, one on each.
+// openOnAll opens one connection on each loop.
 func openOnAll(t *testing.T, c *Client, address string) []*wire.Conn {
 	t.Helper()
 	conns := make([]*wire.Conn, c.wire.Loops())
@@ -130,7 +128,7 @@ func openOnAll(t *testing.T, c *Client, address string) []*wire.Conn {
 	return conns
 }
 
-// get sends a range and waits for its end.
+// get sends a range and waits until it has ended.
 func get(ctx context.Context, conn load.Conn, key string) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
@@ -139,7 +137,7 @@ func get(ctx context.Context, conn load.Conn, key string) load.Response {
 	return response
 }
 
-// configs are the ways in which connections can be made.
+// configs are the variants of a connection.
 var configs = map[string]Config{
 	"epoll":        {},
 	"epoll TLS":    {TLS: wiretest.Trust()},
@@ -148,7 +146,7 @@ var configs = map[string]Config{
 	"two loops":    {Loops: 2, TLS: wiretest.Trust()},
 }
 
-// forAll runs a test in each way.
+// forAll runs a test with each variant.
 func forAll(t *testing.T, test func(t *testing.T, config Config, options []grpc.ServerOption)) {
 	for name, config := range configs {
 		t.Run(name, func(t *testing.T) {

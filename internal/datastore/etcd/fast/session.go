@@ -13,18 +13,18 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// session speaks gRPC over one link.
+// session is gRPC on one link.
 type session struct {
 	*unary.Conn
 	client *Client
 	link   *wire.Link
-	// token is what the next calls carry.
+	// token is the token of the next calls.
 	token string
 }
 
 var _ wire.Session = (*session)(nil)
 
-// newSession begins to speak over a link, on its loop.
+// newSession begins gRPC on a link. It runs on the link's loop.
 func (c *Client) newSession(k *wire.Link) wire.Session {
 	pool := c.pools[k.Loop()]
 	if pool == nil {
@@ -44,7 +44,7 @@ func (c *Client) newSession(k *wire.Link) wire.Session {
 	return s
 }
 
-// setToken gives a token to later calls.
+// setToken sets the token of later calls.
 func (s *session) setToken(token string) {
 	s.token = token
 	s.SetToken(token)
@@ -63,13 +63,13 @@ func (s *session) TakeWaiting(why string) (lanes []wire.Call) {
 			lanes = append(lanes, a)
 			continue
 		}
-		// The question which member it is was for this link alone.
+		// The member check was for this link only.
 		call.Ended(unary.Unavailable, why)
 	}
 	return lanes
 }
 
-// WrongMemberError says that an address leads to another member than it should.
+// WrongMemberError: an address leads to another member than expected.
 type WrongMemberError struct {
 	Address string
 	// Want and Found are IDs of members.
@@ -78,45 +78,44 @@ type WrongMemberError struct {
 
 // Error names the address and both members.
 func (e *WrongMemberError) Error() string {
-	return fmt.Sprintf("%s leads to the member %x, wanted %x: name an address of each member's own", e.Address, e.Found, e.Want)
+	return fmt.Sprintf("%s leads to the member %x, wanted %x: name an address that leads only to that member", e.Address, e.Found, e.Want)
 }
 
-// introduction asks a server which member it is, before its link takes calls:
-// behind an address that is shared, such as a Service's, each link can end at
-// another member. It is asked again as long as the answer is one that passes.
-type introduction struct {
+// memberCheck asks a server for its member ID before the link takes calls. Behind a shared address, such as a
+// Service's, each link can reach another member. It repeats the request after a temporary error.
+type memberCheck struct {
 	*session
 	address string
 	want    uint64
 
 	stream unary.Stream
 	reply  message.Reply
-	// token is what the question carries, and pause what lies before the next.
+	// token is the token of the request, and pause the pause before the next one.
 	token string
 	pause time.Duration
 }
 
-var _ unary.Call = (*introduction)(nil)
+var _ unary.Call = (*memberCheck)(nil)
 
-// Introduce implements wire.Session: where it matters, it asks which member this is.
+// Introduce implements wire.Session: if the address has an expected member, it starts the member check.
 func (s *session) Introduce() bool {
 	address := s.link.Address()
 	want := s.client.config.Members[address]
 	if want == 0 {
 		return false
 	}
-	i := &introduction{session: s, address: address, want: want}
+	i := &memberCheck{session: s, address: address, want: want}
 	i.ask()
 	return true
 }
 
-func (i *introduction) ask() {
+func (i *memberCheck) ask() {
 	i.Start(&i.stream, int(MethodRange), i)
 	i.link.Touch()
 }
 
 // AppendMessage implements unary.Call.
-func (i *introduction) AppendMessage(dst []byte) []byte {
+func (i *memberCheck) AppendMessage(dst []byte) []byte {
 	i.token = i.session.token
 	i.link.Count(spec.RPCRange, results.PhaseControl)
 	question := message.Range{Key: i.client.config.MemberKey, Serializable: true, CountOnly: true}
@@ -124,13 +123,13 @@ func (i *introduction) AppendMessage(dst []byte) []byte {
 }
 
 // Sent implements unary.Call.
-func (i *introduction) Sent(int64) {}
+func (i *memberCheck) Sent(int64) {}
 
 // Received implements unary.Call.
-func (i *introduction) Received(response []byte) error { return i.reply.ReadRange(response) }
+func (i *memberCheck) Received(response []byte) error { return i.reply.ReadRange(response) }
 
 // Ended implements unary.Call.
-func (i *introduction) Ended(code unary.Code, detail string) {
+func (i *memberCheck) Ended(code unary.Code, detail string) {
 	switch {
 	case refusesToken(code, detail):
 		i.client.tokens.refused(i.token)
@@ -146,8 +145,8 @@ func (i *introduction) Ended(code unary.Code, detail string) {
 	}
 }
 
-// askLater asks again after a pause. How long the answer may take in all is wire's.
-func (i *introduction) askLater(detail string) {
+// askLater repeats the request after a pause. wire bounds the total time.
+func (i *memberCheck) askLater(detail string) {
 	i.pause = wire.Longer(i.pause)
 	i.link.Later(i.pause, func() {
 		if i.link.Wanted() {
@@ -158,6 +157,6 @@ func (i *introduction) askLater(detail string) {
 	})
 }
 
-func (i *introduction) unanswered(detail string) error {
-	return fmt.Errorf("%s has not said which member it is: %s", i.address, cmp.Or(detail, "it takes no more calls"))
+func (i *memberCheck) unanswered(detail string) error {
+	return fmt.Errorf("%s has not reported its member ID: %s", i.address, cmp.Or(detail, "it takes no more calls"))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// swap sends a compare-and-swap and waits for its end.
+// swap sends a compare-and-swap and waits until it has ended.
 func swap(ctx context.Context, conn load.Conn, timeout time.Duration) load.Response {
 	var response load.Response
 	conn.Do(load.WithPhase(ctx, results.PhaseMeasured), &load.Request{
@@ -25,7 +25,7 @@ func swap(ctx context.Context, conn load.Conn, timeout time.Duration) load.Respo
 	return response
 }
 
-// found is the answer to the first call of a swap.
+// found is the response to the first call of a swap.
 func found(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return &pb.RangeResponse{Count: 1, Kvs: []*mvccpb.KeyValue{{Key: []byte("k"), ModRevision: 300}}}, nil
 }
@@ -73,8 +73,7 @@ func TestSwapEnds(t *testing.T) {
 	}
 }
 
-// What is asked for in the second call follows from the answer to the first one,
-// and the request was sent when the first call was.
+// The second call compares with the response to the first one. The request's send time is that of the first call.
 func TestSwapComparesWhatItRead(t *testing.T) {
 	asked, looked := make(chan *pb.TxnRequest, 1), make(chan load.Instant, 1)
 	_, address := serve(t, "127.0.0.1:0", &kv{
@@ -116,7 +115,7 @@ func TestSwapTimesOut(t *testing.T) {
 	}
 }
 
-// TestSwapOfEtcd swaps on a real etcd, with somebody in between once.
+// TestSwapOfEtcd swaps on a real etcd, once with another write in between.
 func TestSwapOfEtcd(t *testing.T) {
 	address, client := startEtcd(t)
 	conn := open(t, newTestClient(t, Config{}), address)

@@ -11,7 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// tokens keeps the token that all connections send.
+// tokens holds the token that all connections send.
 type tokens struct {
 	client *Client
 
@@ -19,8 +19,7 @@ type tokens struct {
 	token    string
 	got      bool
 	renewing bool
-	// pause is how long to wait between two logins, until retryAt: etcd works
-	// hard for each one, on purpose.
+	// pause is the pause between two logins, until retryAt: a login is expensive for etcd by design.
 	pause   time.Duration
 	retryAt load.Instant
 }
@@ -32,7 +31,7 @@ func (t *tokens) current() string {
 	return t.token
 }
 
-// first gets the token if nobody has yet.
+// first requests the token if there is none yet.
 func (t *tokens) first(ctx context.Context) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -47,21 +46,20 @@ func (t *tokens) first(ctx context.Context) error {
 	return nil
 }
 
-// What etcd says of a token, with code InvalidArgument: it is older than the last
-// change of a user or a role, or there is none.
+// etcd's errors for a token, with code InvalidArgument: the token is older than the last change of a user or a role, or
+// it is missing.
 const (
 	oldRevision = "etcdserver: revision of auth store is old"
 	noUser      = "etcdserver: user name is empty"
 )
 
-// refusesToken says whether a call has ended because of its token.
+// refusesToken returns whether a call has failed because of its token.
 func refusesToken(code unary.Code, detail string) bool {
 	return code == unary.Unauthenticated || code == unary.InvalidArgument && (detail == oldRevision || detail == noUser)
 }
 
-// refused hears that a server has refused a token. It gets another one and hands
-// it to all connections, but does not wait: until then requests keep failing.
-// Calls that carried an older token say nothing new.
+// refused is called when a server has refused a token. It starts a login, whose token goes to all connections; until
+// then requests keep failing. It ignores tokens that are no longer current.
 func (t *tokens) refused(token string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -89,12 +87,12 @@ func (t *tokens) renewed(token string, err error) {
 	if err == nil {
 		t.token = token
 	}
-	t.hold()
+	t.backOff()
 }
 
-// hold keeps from logging in for a while: for longer each time, unless the last
-// login has been of use for longer than any pause.
-func (t *tokens) hold() {
+// backOff prevents logins until retryAt. The pause grows each time, unless the last token was valid for longer than the
+// longest pause.
+func (t *tokens) backOff() {
 	now := load.Now()
 	if now.Sub(t.retryAt) > wire.LongestPause {
 		t.pause = 0
@@ -103,7 +101,7 @@ func (t *tokens) hold() {
 	t.retryAt = now.Add(t.pause)
 }
 
-// setToken gives a token to the links that live.
+// setToken gives a token to all open links.
 func (c *Client) setToken(token string) {
 	c.wire.EachSession(func(s wire.Session) { s.(*session).setToken(token) })
 }

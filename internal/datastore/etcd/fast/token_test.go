@@ -26,8 +26,7 @@ func tokenOf(ctx context.Context) string {
 	return ""
 }
 
-// TestRefusedTokens lets a server refuse the first token, in each way in which
-// etcd does it.
+// TestRefusedTokens: a server refuses the first token, in each way in which etcd does it.
 func TestRefusedTokens(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"invalid":      rpctypes.ErrGRPCInvalidAuthToken,
@@ -45,18 +44,18 @@ func TestRefusedTokens(t *testing.T) {
 			conn := open(t, newTestClient(t, Config{Token: func(context.Context) (string, error) {
 				return []string{"", "second"}[min(logins.Add(1), 2)-1], nil
 			}}), address)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 			defer cancel()
 			for got := get(ctx, conn, "k"); !got.Succeeded(); got = get(ctx, conn, "k") {
 				if got.Code == load.CodeCanceled {
-					t.Fatalf("the token was not renewed in %v", patience)
+					t.Fatalf("the token was not renewed in %v", maxWait)
 				}
 			}
 		})
 	}
 }
 
-// Another error with the code of a refusal is none.
+// Another error with the same code is not a refusal of the token.
 func TestOtherErrorsRenewNoToken(t *testing.T) {
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 		return nil, rpctypes.ErrGRPCEmptyKey
@@ -71,8 +70,7 @@ func TestOtherErrorsRenewNoToken(t *testing.T) {
 	}
 }
 
-// TestFailedLoginsAreFew lets all logins but the first one fail while all calls
-// are refused. etcd works hard for each login.
+// TestFailedLoginsAreFew: all logins but the first fail while all calls are refused. A login is expensive for etcd.
 func TestFailedLoginsAreFew(t *testing.T) {
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 		return nil, rpctypes.ErrGRPCInvalidAuthToken
@@ -94,8 +92,7 @@ func TestFailedLoginsAreFew(t *testing.T) {
 	}
 }
 
-// TestStaleRefusal lets a call that carries the old token be refused when there
-// is a new one already.
+// TestStaleRefusal: a call with the old token is refused when a new token exists already.
 func TestStaleRefusal(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(ctx context.Context, r *pb.RangeRequest) (*pb.RangeResponse, error) {
@@ -118,7 +115,7 @@ func TestStaleRefusal(t *testing.T) {
 	<-begun
 	for got := get(t.Context(), conn, "k"); !got.Succeeded(); got = get(t.Context(), conn, "k") {
 	}
-	client.tokens.forgive()
+	client.tokens.endBackOff()
 	close(release)
 	if got := <-slow; got.Code != "Unauthenticated" {
 		t.Errorf("got %+v", got)
@@ -134,8 +131,8 @@ func (t *tokens) isRenewing() bool {
 	return t.renewing
 }
 
-// forgive lets the next login begin at once.
-func (t *tokens) forgive() {
+// endBackOff lets the next login begin at once.
+func (t *tokens) endBackOff() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.retryAt = 0

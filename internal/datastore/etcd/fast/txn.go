@@ -17,8 +17,7 @@ var TxnCall = &Call{
 	},
 }
 
-// SwapCall begins a compare-and-swap: it reads a key, and swapCall then writes it if
-// nobody has since.
+// SwapCall begins a compare-and-swap: it reads a key. swapCall then writes the key if it is unchanged.
 var SwapCall = &Call{
 	Method: MethodRange, Read: (*message.Reply).ReadRangeOfOne,
 	Append: func(dst []byte, r *Request) []byte {

@@ -1,10 +1,9 @@
-// Package buffer keeps the buffers that connections need only for a while, so that
-// an idle one holds none. It is pure and imports the standard library. Its one
-// invariant: what it keeps is bounded.
+// Package buffer pools the buffers that connections need only for a while, so that an idle connection holds none. It is
+// pure and imports the standard library. Its one invariant: the memory that a pool keeps is bounded.
 package buffer
 
-// KeptBytes is the most that a pool keeps. It is one bound for all buffers, so that
-// a few long ones are kept as well as many short ones.
+// KeptBytes is the most that a pool keeps, in bytes over all buffers. So a few long buffers are kept as well as many
+// short ones.
 const KeptBytes = 8 << 20
 
 // Pool belongs to one goroutine, like the connections that share it.
@@ -24,7 +23,7 @@ func (p *Pool) Take() []byte {
 	return nil
 }
 
-// TakeRoom returns an empty buffer with room for so many bytes.
+// TakeRoom returns an empty buffer with room for this many bytes.
 func (p *Pool) TakeRoom(bytes int) []byte {
 	if b := p.Take(); cap(b) >= bytes {
 		return b
@@ -34,7 +33,7 @@ func (p *Pool) TakeRoom(bytes int) []byte {
 	return make([]byte, 0, bytes)
 }
 
-// Give takes a buffer that nobody uses any more.
+// Give returns a buffer to the pool. The caller must not use it any more.
 func (p *Pool) Give(b []byte) {
 	if b != nil && p.bytes+cap(b) <= KeptBytes {
 		p.bytes += cap(b)

@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
-// A pool gives out what it was given, empty, the last one first.
+// A pool returns the given buffers, empty, the last one first.
 func TestPoolGivesBack(t *testing.T) {
 	var p buffer.Pool
 	if b := p.Take(); b != nil {
@@ -22,8 +22,7 @@ func TestPoolGivesBack(t *testing.T) {
 	}
 }
 
-// Room that is wanted is that of a buffer from before, if that has enough, and else
-// exactly as long as it is wanted.
+// TakeRoom reuses a buffer that is long enough. Otherwise it allocates exactly the wanted length.
 func TestTakeRoom(t *testing.T) {
 	var p buffer.Pool
 	if b := p.TakeRoom(1000); len(b) != 0 || cap(b) != 1000 {
@@ -31,15 +30,14 @@ func TestTakeRoom(t *testing.T) {
 	}
 	p.Give(make([]byte, 10, 2000))
 	if b := p.TakeRoom(2001); len(b) != 0 || cap(b) != 2001 {
-		t.Errorf("beside a shorter one: got %d bytes in room for %d", len(b), cap(b))
+		t.Errorf("with a shorter buffer in the pool: got %d bytes in room for %d", len(b), cap(b))
 	}
 	if b := p.TakeRoom(1000); len(b) != 0 || cap(b) != 2000 {
-		t.Errorf("the one from before is gone: got %d bytes in room for %d", len(b), cap(b))
+		t.Errorf("with a buffer of 2000 in the pool: got %d bytes in room for %d", len(b), cap(b))
 	}
 }
 
-// A pool keeps so many bytes, in few long buffers or in many short ones, and what it
-// has given out counts no more.
+// A pool keeps at most KeptBytes, in few long buffers or many short ones. Buffers that were taken no longer count.
 func TestPoolIsBounded(t *testing.T) {
 	for _, length := range []int{buffer.KeptBytes, buffer.KeptBytes / 3, 1 << 20, 1000} {
 		var p buffer.Pool

@@ -1,4 +1,4 @@
-// Package wiretest has the bare servers and certificates of tests of connections.
+// Package wiretest has simple servers and certificates for tests of connections.
 //
 // It imports the standard library only. Its one invariant: it knows no protocol.
 package wiretest

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Accept runs a bare server until the test ends, which calls do for each connection. It
-// returns the server's address.
+// Accept runs a server until the test ends. It calls do for each connection, and returns the server's address.
 func Accept(t *testing.T, do func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,9 +2,11 @@ package zookeepertest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,8 +64,8 @@ func (s *Server) Pause(t *testing.T) (resume func()) {
 	return resume
 }
 
-// Start starts an ensemble of so many servers, until the test ends, and waits until it
-// serves. Settings are further lines of zoo.cfg.
+// Start starts an ensemble of this many servers, until the test ends, and waits until it serves. Settings are further
+// lines of zoo.cfg.
 func Start(t *testing.T, servers int, settings ...string) []*Server {
 	t.Helper()
 	root := tools(t)
@@ -76,9 +78,30 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 		s.start(t, root, i+1, configuration(all, i, settings))
 	}
 	for _, s := range all {
+		s.awaitService(t)
 		Client(t, s.Endpoint())
 	}
 	return all
+}
+
+// awaitService waits until the server serves. ZooKeeper 3.8.0 listens earlier, and never answers a client that connects
+// in between (NullPointerException in ZooKeeperServer.removeCnxn).
+func (s *Server) awaitService(t *testing.T) {
+	t.Helper()
+	client := http.Client{Timeout: time.Second}
+	var answer struct{ Error *string }
+	for limit := time.Now().Add(startTimeout); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+		response, err := client.Get(s.Admin("server_stats"))
+		if err != nil {
+			continue
+		}
+		err = json.NewDecoder(response.Body).Decode(&answer)
+		response.Body.Close()
+		if err == nil && answer.Error == nil {
+			return
+		}
+	}
+	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %v", s.Host, startTimeout, answer.Error)
 }
 
 // tools returns the folder with Debian's files.
@@ -142,7 +165,7 @@ func (s *Server) start(t *testing.T, root string, id int, config string) {
 	})
 }
 
-// classPath has all jars, and of the places for a log only the one that needs no file.
+// classPath has all jars, and of the log backends only the one that needs no file.
 func classPath(t *testing.T, root string) string {
 	t.Helper()
 	jars, err := filepath.Glob(filepath.Join(root, "usr/share/java/*.jar"))
@@ -162,7 +185,7 @@ func write(t *testing.T, file, content string) {
 	}
 }
 
-// Client returns a client of servers that serve, until the test ends.
+// Client returns a client of running servers, until the test ends.
 func Client(t *testing.T, endpoints ...string) *zk.Conn {
 	t.Helper()
 	client, events, err := zk.Connect(endpoints, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silence{}))

@@ -1,9 +1,7 @@
-// Package hostile changes metric families to what no client pod sends, for the
-// tests of who reads them.
+// Package hostile changes metric families in ways that no client pod does, for tests of their readers.
 //
-// It imports Prometheus types only, and nothing but tests imports it. Its one
-// invariant: a program changes the same families in the same way, and any bytes
-// are a program.
+// It imports only Prometheus types, and only tests import it. Its one invariant: a program always changes the same
+// families in the same way, and any bytes are a valid program.
 package hostile
 
 import (
@@ -16,11 +14,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// instruction is how many bytes of a program are one change: which, of which
-// family (two bytes) and metric of it, and a number that it uses.
+// instruction is the number of bytes per change: the kind of change, the family (two bytes), the metric of the family,
+// and a number as operand.
 const instruction = 12
 
-// Change changes families, in place, and returns those that are left.
+// Change changes families in place and returns the remaining ones.
 func Change(all []*dto.MetricFamily, program []byte) []*dto.MetricFamily {
 	for ; len(program) >= instruction && len(all) > 0; program = program[instruction:] {
 		at := int(binary.LittleEndian.Uint16(program[1:])) % len(all)
@@ -36,17 +34,16 @@ func Change(all []*dto.MetricFamily, program []byte) []*dto.MetricFamily {
 	return all
 }
 
-// Number returns the instruction for a change of a metric by its place among
-// those of a metric.
+// Number returns the instruction for a change of a metric; change is its index among the changes of metrics.
 func Number(change int, family uint16, metric uint8, number uint64) []byte {
 	out := binary.LittleEndian.AppendUint16([]byte{byte(change + len(familyChanges))}, family)
 	return binary.LittleEndian.AppendUint64(append(out, metric), number)
 }
 
-// MetricChanges is how many changes of a metric there are.
+// MetricChanges is the number of changes of metrics.
 var MetricChanges = len(metricChanges)
 
-// texts are what labels are set to.
+// texts are the values that labels are set to.
 var texts = []string{
 	"", "0", "1", "63", "599", "-1", "9999999", "Put", "Range", "WatchEvent", "Done", "Compact", "Alarm", "Leader", "measured",
 	"a\nb", "\x1b[2J", "\xff", "\u202e", strings.Repeat("x", 512), strings.Repeat("é", 256), strings.Repeat("x", 513),
@@ -110,7 +107,7 @@ func setValue(m *dto.Metric, v float64) {
 	}
 }
 
-// histogramOf is one that nobody reads if the metric has none.
+// histogramOf returns an unused histogram if the metric has none.
 func histogramOf(m *dto.Metric) *dto.Histogram {
 	if m.Histogram != nil {
 		return m.Histogram
@@ -125,7 +122,7 @@ func changeSpan(m *dto.Metric, number uint64) {
 	}
 }
 
-// addSpan adds one that holds together: a bucket with a count of its own.
+// addSpan adds a valid span: one bucket with its own count.
 func addSpan(m *dto.Metric, number uint64) {
 	h := histogramOf(m)
 	h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(int32(number % 1000)), Length: proto.Uint32(1)})
@@ -139,7 +136,7 @@ func changeDelta(m *dto.Metric, number uint64) {
 	}
 }
 
-// moveCount makes a histogram's first bucket greater, and all that counts it.
+// moveCount increases a histogram's first bucket and its total count.
 func moveCount(m *dto.Metric, number uint64) {
 	h := histogramOf(m)
 	if len(h.PositiveDelta) > 1 {

@@ -7,8 +7,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// A server may send any code, also one that an int of 32 bits takes for a number
-// below zero.
+// A server may send any code, even one that is negative as an int of 32 bits.
 func TestErrorCodeNames(t *testing.T) {
 	for code, want := range map[frame.ErrorCode]string{
 		frame.NoError: "NO_ERROR", frame.HTTP11Required: "HTTP_1_1_REQUIRED",

@@ -2,7 +2,7 @@ package frame
 
 import "encoding/binary"
 
-// SettingID names a setting.
+// SettingID identifies a setting.
 type SettingID uint16
 
 // The settings of RFC 9113, section 6.5.2.
@@ -39,8 +39,8 @@ func AppendSettingsAck(dst []byte) []byte {
 	return Header{Kind: Settings, Flags: Ack}.Append(dst)
 }
 
-// ParseSettings calls each for every setting of a payload until it returns
-// false. It returns false if the payload is not a list of settings.
+// ParseSettings calls each for every setting of a payload until it returns false. It returns false if the payload is
+// not a list of settings.
 func ParseSettings(payload []byte, each func(Setting) bool) bool {
 	for ; len(payload) >= settingLen; payload = payload[settingLen:] {
 		s := Setting{ID: SettingID(binary.BigEndian.Uint16(payload)), Value: binary.BigEndian.Uint32(payload[2:])}
@@ -59,14 +59,14 @@ func AppendPing(dst, payload []byte) []byte {
 	return append(Header{Length: len(payload), Kind: Ping}.Append(dst), payload...)
 }
 
-// AppendPingAck appends the answer to a PING with this payload.
+// AppendPingAck appends the acknowledgement of a PING with this payload.
 func AppendPingAck(dst, payload []byte) []byte {
 	dst = Header{Length: len(payload), Kind: Ping, Flags: Ack}.Append(dst)
 	return append(dst, payload...)
 }
 
-// AppendWindowUpdate appends a WINDOW_UPDATE that returns this many bytes to a
-// stream's window, or the connection's if stream is 0.
+// AppendWindowUpdate appends a WINDOW_UPDATE that returns this many bytes to a stream's window, or to the connection's
+// if stream is 0.
 func AppendWindowUpdate(dst []byte, stream uint32, increment int) []byte {
 	dst = Header{Length: 4, Kind: WindowUpdate, Stream: stream}.Append(dst)
 	return binary.BigEndian.AppendUint32(dst, uint32(increment))
@@ -78,7 +78,7 @@ func AppendResetStream(dst []byte, stream uint32, code ErrorCode) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(code))
 }
 
-// AppendGoAway appends a GOAWAY of a client, which accepts no streams.
+// AppendGoAway appends the GOAWAY of a client, which accepts no streams.
 func AppendGoAway(dst []byte, code ErrorCode, why string) []byte {
 	dst = Header{Length: 8 + len(why), Kind: GoAway}.Append(dst)
 	dst = binary.BigEndian.AppendUint32(dst, 0)
@@ -86,8 +86,7 @@ func AppendGoAway(dst []byte, code ErrorCode, why string) []byte {
 	return append(dst, why...)
 }
 
-// ParseUint31 reads the payload of a WINDOW_UPDATE, or the first field of a
-// GOAWAY: a number of 31 bits behind a reserved one.
+// ParseUint31 reads the payload of a WINDOW_UPDATE, or the first field of a GOAWAY: 31 bits after a reserved one.
 func ParseUint31(payload []byte) int {
 	return int(binary.BigEndian.Uint32(payload) & MaxStream)
 }
@@ -103,12 +102,11 @@ func ParseGoAway(payload []byte) (lastStream uint32, code ErrorCode, why []byte)
 	return uint32(ParseUint31(payload)), ParseErrorCode(payload[4:]), payload[GoAwayLen:]
 }
 
-// PriorityLen is the length of a PRIORITY's payload, and of the same fields in a
-// HEADERS frame, in bytes.
+// PriorityLen is the length of a PRIORITY's payload, and of the same fields in a HEADERS frame, in bytes.
 const PriorityLen = 5
 
-// Content returns the payload of a DATA or HEADERS frame without its padding
-// and priority fields. It returns false if they do not fit into the payload.
+// Content returns the payload of a DATA or HEADERS frame without its padding and priority fields. It returns false if
+// they do not fit into the payload.
 func Content(h Header, payload []byte) ([]byte, bool) {
 	padding := 0
 	if h.Flags.Has(Padded) {

@@ -1,6 +1,5 @@
-// Package frame lays HTTP/2 frames out as bytes and back (RFC 9113, section 4
-// and 6).
+// Package frame encodes and decodes HTTP/2 frames (RFC 9113, sections 4 and 6).
 //
-// It is pure and imports the standard library. Its one invariant: it decides
-// nothing about a connection; it only says what the bytes mean.
+// It is pure and imports the standard library. Its one invariant: it holds no state of a connection and makes no
+// decisions for one.
 package frame

@@ -11,27 +11,27 @@ const HeaderLen = 9
 // Preface is what a client sends before its first frame.
 const Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// Bounds that the protocol sets.
+// Limits of the protocol.
 const (
-	// MinMaxFrameLen is the payload that every peer accepts, in bytes, and the
-	// limit until a peer's settings raise it.
+	// MinMaxFrameLen is the payload length that every peer accepts, in bytes. It is the limit until a peer's settings
+	// raise it.
 	MinMaxFrameLen = 1 << 14
-	// MaxMaxFrameLen is the most that a peer's settings may allow, in bytes.
+	// MaxMaxFrameLen is the highest limit that a peer's settings may set, in bytes.
 	MaxMaxFrameLen = 1<<24 - 1
-	// DefaultWindow is a flow-control window at first, in bytes.
+	// DefaultWindow is the initial size of a flow-control window, in bytes.
 	DefaultWindow = 1<<16 - 1
-	// MaxWindow is the most a flow-control window may hold, in bytes.
+	// MaxWindow is the maximum size of a flow-control window, in bytes.
 	MaxWindow = 1<<31 - 1
-	// MaxStream is the last stream that a connection can have.
+	// MaxStream is the last stream ID of a connection.
 	MaxStream = 1<<31 - 1
-	// DefaultTableSize is the size of a header table at first, in bytes.
+	// DefaultTableSize is the initial size of a header table, in bytes.
 	DefaultTableSize = 4096
 )
 
 // Kind is a frame's type.
 type Kind uint8
 
-// The frames of RFC 9113. A peer may send others; they mean nothing.
+// The frames of RFC 9113. Frames of other types are ignored.
 const (
 	Data Kind = iota
 	Headers
@@ -57,7 +57,7 @@ const (
 	HasPriority Flags = 0x20
 )
 
-// Has says whether all of these flags are set.
+// Has returns whether all of these flags are set.
 func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
 // Header is the header of a frame.
@@ -95,7 +95,7 @@ func (h Header) Append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, h.Stream)
 }
 
-// ErrorCode says why a stream or a connection ended.
+// ErrorCode is the reason why a stream or a connection ended.
 type ErrorCode uint32
 
 // The error codes of RFC 9113, section 7.

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// oracle returns what golang.org/x/net/http2 reads from bytes.
+// oracle returns the frame that golang.org/x/net/http2 reads.
 func oracle(t *testing.T, b []byte) http2.Frame {
 	t.Helper()
 	f, err := http2.NewFramer(nil, bytes.NewReader(b)).ReadFrame()

@@ -11,8 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// FuzzFrame reads hostile bytes as one frame, and holds what is read against the
-// frames of golang.org/x/net/http2.
+// FuzzFrame reads hostile bytes as one frame, and compares the result with golang.org/x/net/http2.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range seeds(f) {
 		f.Add(seed)
@@ -39,16 +38,15 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// lenient is an oracle of single frames: it does not mind that no header block
-// was begun before one is continued.
+// lenient is an oracle of single frames: it accepts a CONTINUATION without a header block before it.
 func lenient(b []byte) *http2.Framer {
 	oracle := http2.NewFramer(nil, bytes.NewReader(b))
 	oracle.AllowIllegalReads = true
 	return oracle
 }
 
-// refuses wants a frame to be unreadable here, too, where that is for this
-// package to say: whether its parts fit into it.
+// refuses checks that this package also refuses a frame that the oracle refuses, if the reason is that its parts do not
+// fit into it.
 func refuses(t *testing.T, h frame.Header, payload []byte, why error) {
 	t.Helper()
 	if h.Stream > 0 && (h.Kind == frame.Data || h.Kind == frame.Headers) {
@@ -58,7 +56,7 @@ func refuses(t *testing.T, h frame.Header, payload []byte, why error) {
 	}
 }
 
-// agrees wants a frame to be read as the oracle reads it.
+// agrees checks that a frame is read as the oracle reads it.
 func agrees(t *testing.T, oracle http2.Frame, h frame.Header, payload []byte) {
 	t.Helper()
 	switch o := oracle.(type) {

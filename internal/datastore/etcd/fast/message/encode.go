@@ -20,15 +20,14 @@ func appendBool(dst []byte, field protowire.Number, value bool) []byte {
 	return appendInt(dst, field, int64(protowire.EncodeBool(value)))
 }
 
-// openNested begins a message in a message, whose content is appended then. start
-// is where that lies if its length takes one byte.
+// openNested begins a nested message. Its content is appended next. start is where the content lies if its length takes
+// one byte.
 func openNested(dst []byte, field protowire.Number) (opened []byte, start int) {
 	dst = append(protowire.AppendTag(dst, field, protowire.BytesType), 0)
 	return dst, len(dst)
 }
 
-// closeNested ends the message that begins at start, and moves it if its length
-// takes more than one byte.
+// closeNested ends the message that begins at start, and moves it if its length takes more than one byte.
 func closeNested(dst []byte, start int) []byte {
 	length := len(dst) - start
 	for range protowire.SizeVarint(uint64(length)) - 1 {

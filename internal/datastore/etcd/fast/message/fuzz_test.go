@@ -10,14 +10,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 )
 
-// answer is a response of etcd's as its own type has it.
+// answer is a response as etcd's own type has it.
 type answer interface {
 	proto.Message
 	GetHeader() *pb.ResponseHeader
 }
 
-// oracles read each kind of response by etcd's own type, and say what matters of
-// it besides the header.
+// oracles read each kind of response with etcd's own type, and return the fields that are needed besides the header.
 var oracles = map[kind]func() (answer, func() message.Reply){
 	kindRange: func() (answer, func() message.Reply) {
 		r := &pb.RangeResponse{}
@@ -53,8 +52,7 @@ var oracles = map[kind]func() (answer, func() message.Reply){
 	},
 }
 
-// FuzzReply holds the reader against etcd's own types, on hostile bytes: what
-// those read, it reads in the same way.
+// FuzzReply compares the reader with etcd's own types, on hostile bytes: if they read a message, it must read the same.
 func FuzzReply(f *testing.F) {
 	for _, tc := range responses {
 		b, err := proto.Marshal(tc.response)
@@ -72,7 +70,7 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("etcd reads it, this does not: %v", err)
+			t.Fatalf("etcd's type reads it, the reader does not: %v", err)
 		}
 		want := rest()
 		want.Member, want.Revision = oracle.GetHeader().GetMemberId(), oracle.GetHeader().GetRevision()

@@ -2,7 +2,7 @@ package message
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// LeaseGrant asks for a lease.
+// LeaseGrant requests a lease.
 type LeaseGrant struct {
 	// Seconds is the time to live.
 	Seconds int64

@@ -13,7 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/message"
 )
 
-// parts are those of a request that is written part by part.
+// parts are those of a request that is written in parts.
 type parts []func([]byte) []byte
 
 func (p parts) Append(dst []byte) []byte {
@@ -27,7 +27,7 @@ func txnPut(key, value []byte) *pb.RequestOp {
 	return &pb.RequestOp{Request: &pb.RequestOp_RequestPut{RequestPut: &pb.PutRequest{Key: key, Value: value}}}
 }
 
-// kind says which response bytes are.
+// kind is the kind of a response.
 type kind int
 
 const (
@@ -102,7 +102,7 @@ func TestRequestsAreWhatEtcdReads(t *testing.T) {
 	}
 }
 
-// responses are what etcd may answer, and what is to be read of it.
+// header is the header of the responses that the tests read.
 var header = &pb.ResponseHeader{ClusterId: 1, MemberId: 1 << 63, Revision: 42, RaftTerm: 3}
 
 var responses = map[string]struct {

@@ -3,7 +3,7 @@ package message
 // Put writes a key.
 type Put struct {
 	Key, Value []byte
-	// Lease that the key goes with; 0 is none.
+	// Lease to which the key is attached; 0 is none.
 	Lease int64
 }
 

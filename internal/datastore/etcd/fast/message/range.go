@@ -2,7 +2,7 @@ package message
 
 import "google.golang.org/protobuf/encoding/protowire"
 
-// Range asks for a key, or for the keys from Key to before End.
+// Range reads a key, or the keys from Key to before End.
 type Range struct {
 	Key, End []byte
 	// Limit is the most keys to return; 0 is no limit.
@@ -31,7 +31,7 @@ func (r *Reply) ReadRange(b []byte) error {
 	return r.read(b, func(f field) bool { return r.setRange(f) })
 }
 
-// ReadRangeOfOne reads a RangeResponse of one key, of which more matters.
+// ReadRangeOfOne reads a RangeResponse of one key, and its ModRevision.
 func (r *Reply) ReadRangeOfOne(b []byte) error {
 	return r.read(b, func(f field) bool {
 		if f.is(2, protowire.BytesType) && r.readPair(f.bytes) != nil {

@@ -8,15 +8,14 @@ import (
 
 var errNested = errors.New("a part of the response is not a protobuf message")
 
-// Reply is what matters of a response.
+// Reply has the fields of a response that the client needs.
 type Reply struct {
-	// Member that answered, and the Revision of its store then.
+	// Member is the member that answered, and Revision its store's revision then.
 	Member   uint64
 	Revision int64
 	// Pairs is how many key-value pairs a Range returned.
 	Pairs int
-	// ModRevision is, of a range of one, when the last key that it found was
-	// modified for the last time.
+	// ModRevision is the revision of the last modification of the key, after ReadRangeOfOne.
 	ModRevision int64
 	// Count is how many keys a Range covers, or a DeleteRange deleted.
 	Count int64
@@ -28,11 +27,10 @@ type Reply struct {
 	Lease, Seconds int64
 }
 
-// ReadPlain reads an answer of which nothing but its header matters. Like all
-// readers it fails if the bytes are not a protobuf message.
+// ReadPlain reads only the header of a response. Like all readers it fails if the bytes are not a protobuf message.
 func (r *Reply) ReadPlain(b []byte) error { return r.read(b, func(field) bool { return true }) }
 
-// read reads the header, and hands every other field over.
+// read reads the header, and passes every other field to each.
 func (r *Reply) read(b []byte, each func(field) bool) error {
 	*r = Reply{}
 	return scan(b, func(f field) bool {
@@ -56,8 +54,8 @@ func (r *Reply) readHeader(b []byte) error {
 	})
 }
 
-// field is one field of a message. Which of varint and bytes is set depends on
-// its kind; other kinds have no value here.
+// field is one field of a message. The kind decides whether varint or bytes is set; fields of other kinds have no value
+// here.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -69,8 +67,7 @@ func (f field) is(number protowire.Number, kind protowire.Type) bool {
 	return f.number == number && f.kind == kind
 }
 
-// scan calls each for every field until it returns false, which makes the
-// message malformed.
+// scan calls each for every field. If each returns false, the message is malformed.
 func scan(b []byte, each func(field) bool) error {
 	for len(b) > 0 {
 		f, n := next(b)
@@ -85,8 +82,7 @@ func scan(b []byte, each func(field) bool) error {
 	return nil
 }
 
-// next reads the first field and returns the number of its bytes, below 0 if
-// there is no field.
+// next reads the first field and returns its length in bytes, below 0 if there is no field.
 func next(b []byte) (field, int) {
 	number, kind, tag := protowire.ConsumeTag(b)
 	if tag < 0 {

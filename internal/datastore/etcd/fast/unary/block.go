@@ -7,23 +7,23 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// headerBlocks renders the header blocks of requests. A block that changed
-// nothing in the header table is kept and used again until the table changes.
+// headerBlocks encodes the header blocks of requests. A block that did not change the header table is cached until the
+// table changes.
 type headerBlocks struct {
 	config  *Config
 	encoder *hpack.Encoder
 	scratch bytes.Buffer
 	token   string
-	kept    [][]byte
+	cached  [][]byte
 }
 
 func (b *headerBlocks) init(config *Config) {
 	b.config = config
 	b.encoder = hpack.NewEncoder(&b.scratch)
-	b.kept = make([][]byte, len(config.Methods))
+	b.cached = make([][]byte, len(config.Methods))
 }
 
-// setToken sets the token that later blocks carry.
+// setToken sets the token of later blocks.
 func (b *headerBlocks) setToken(token string) {
 	if token != b.token {
 		b.token = token
@@ -31,28 +31,27 @@ func (b *headerBlocks) setToken(token string) {
 	}
 }
 
-// setTableSize obeys the peer's SETTINGS_HEADER_TABLE_SIZE. The next block
-// announces the size.
+// setTableSize applies the peer's SETTINGS_HEADER_TABLE_SIZE. The next block announces the size.
 func (b *headerBlocks) setTableSize(size uint32) {
 	b.encoder.SetMaxDynamicTableSizeLimit(size)
 	b.encoder.SetMaxDynamicTableSize(min(size, maxEncoderTable))
 	b.forget()
 }
 
-// maxEncoderTable is the most that this side uses of a header table, in bytes.
+// maxEncoderTable is the largest header table that this side uses, in bytes.
 const maxEncoderTable = 4096
 
-// forget drops the kept blocks: their indices mean something else now.
-func (b *headerBlocks) forget() { clear(b.kept) }
+// forget drops the cached blocks, because their indices are no longer valid.
+func (b *headerBlocks) forget() { clear(b.cached) }
 
 // append appends the block of a method's call.
 func (b *headerBlocks) append(dst []byte, method int) []byte {
-	if kept := b.kept[method]; kept != nil {
+	if kept := b.cached[method]; kept != nil {
 		return append(dst, kept...)
 	}
 	b.scratch.Reset()
 	if b.render(method) {
-		b.kept[method] = bytes.Clone(b.scratch.Bytes())
+		b.cached[method] = bytes.Clone(b.scratch.Bytes())
 	} else {
 		b.forget()
 	}
@@ -61,15 +60,15 @@ func (b *headerBlocks) append(dst []byte, method int) []byte {
 	return dst
 }
 
-// release gives a buffer back that a long token has made large.
+// release drops a buffer that a long token has made large.
 func (b *headerBlocks) release() {
 	if b.scratch.Cap() > math.MaxUint8 {
 		b.scratch = bytes.Buffer{}
 	}
 }
 
-// render encodes a block and says whether the same bytes would mean the same
-// once more: whether it changed nothing in the table.
+// render encodes a block. It returns whether the block left the table unchanged, so that the same bytes can be sent
+// again.
 func (b *headerBlocks) render(method int) (stable bool) {
 	stable = b.field(":method", "POST", false)
 	stable = b.field(":scheme", b.config.Scheme, false) && stable
@@ -84,8 +83,8 @@ func (b *headerBlocks) render(method int) (stable bool) {
 	return stable
 }
 
-// field encodes one field and says whether the table is as before. Its first
-// byte tells (RFC 7541, section 6): 01 inserts, 001 resizes.
+// field encodes one field, and returns whether the table is unchanged. The field's first byte shows it (RFC 7541,
+// section 6): 01 inserts, 001 resizes.
 func (b *headerBlocks) field(name, value string, sensitive bool) (stable bool) {
 	start := b.scratch.Len()
 	// Writing to a bytes.Buffer cannot fail.

@@ -26,8 +26,8 @@ func TestRepeatedBlockIsAFewIndexBytes(t *testing.T) {
 	}
 }
 
-// TestBlocksMeanTheSame walks through everything that changes the table, and
-// looks at what the server's decoder makes of each block.
+// TestBlocksMeanTheSame goes through all changes of the header table, and checks what the server's decoder reads in
+// each block.
 func TestBlocksMeanTheSame(t *testing.T) {
 	p := newPeer(t, &config)
 	steps := []func(){
@@ -51,7 +51,7 @@ func TestBlocksMeanTheSame(t *testing.T) {
 			if got[":path"].Value != config.Methods[method] || got[":authority"].Value != config.Authority || len(got) != fieldsWith(token[i]) {
 				t.Fatalf("step %d, method %d: the server sees %v in %x", i, method, got, block)
 			}
-			// The server is told of the new size before anything refers to it.
+			// The block announces the new size before any field that refers to the table.
 			if first := block[0]&0xe0 == 0x20; first != resized {
 				t.Errorf("step %d: the block %x begins with the table's size: %v, wanted %v", i, block, first, resized)
 			}
@@ -114,8 +114,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The server of this test allocates; what the client adds is the
-	// difference, which the string of call.response is one of.
+	// The server of this test allocates too; the client's part is the difference, which includes the string of
+	// call.response.
 	for range 100 {
 		round()
 	}
@@ -127,8 +127,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	c.wants(t, c.ended, unary.OK, "")
 }
 
-// TestHeaderTableChangesBetweenEqualBlocks sends the same bytes again when they
-// mean something else.
+// TestHeaderTableChangesBetweenEqualBlocks sends the same bytes again after the header table has given them another
+// meaning.
 func TestHeaderTableChangesBetweenEqualBlocks(t *testing.T) {
 	p := newPeer(t, &config)
 	trailers := func(id uint32, status string) []byte {
@@ -147,6 +147,6 @@ func TestHeaderTableChangesBetweenEqualBlocks(t *testing.T) {
 		id += 2
 	}
 	if blocks[1] != blocks[4] {
-		t.Errorf("the test does not test: %x", blocks)
+		t.Errorf("the blocks are not equal, so the test checks nothing: %x", blocks)
 	}
 }

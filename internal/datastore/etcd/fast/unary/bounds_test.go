@@ -10,11 +10,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 )
 
-// Tests that a server which does not read cannot make a client keep more and
-// more for it.
+// Tests that a server that does not read cannot make a client's memory grow without limit.
 
-// TestAnswersToWhatWasNotSent lets a server guess the numbers of streams whose
-// headers have not left yet. Each call that it ended so would let the next begin.
+// TestAnswersToWhatWasNotSent: a server guesses the IDs of streams whose headers are not sent yet. If it could end
+// those calls, each would let the next begin.
 func TestAnswersToWhatWasNotSent(t *testing.T) {
 	for name, server := range map[string]func(*peer){
 		"trailers": func(p *peer) { p.sendHeaders(3, true, ":status", "200", "grpc-status", "13") },
@@ -38,8 +37,8 @@ func TestAnswersToWhatWasNotSent(t *testing.T) {
 	}
 }
 
-// TestAnswerBeforeTheRequestHasLeft lets a server answer as soon as it can know
-// of a stream: when the headers have left, and no earlier.
+// TestAnswerBeforeTheRequestHasLeft: a server answers as soon as it can know a stream: when the headers are sent, and
+// not earlier.
 func TestAnswerBeforeTheRequestHasLeft(t *testing.T) {
 	for late := range 2 {
 		p := newPeer(t, &config)
@@ -62,8 +61,8 @@ func TestAnswerBeforeTheRequestHasLeft(t *testing.T) {
 	}
 }
 
-// TestCallsWaitWhileNothingIsWritten starts calls that are longer, together,
-// than what a connection keeps for a server that does not read.
+// TestCallsWaitWhileNothingIsWritten starts calls that are together longer than a connection buffers for a server that
+// does not read.
 func TestCallsWaitWhileNothingIsWritten(t *testing.T) {
 	p := newPeer(t, &config, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 20})
 	p.must(p.framer.WriteWindowUpdate(0, 1<<30))
@@ -87,8 +86,8 @@ func TestCallsWaitWhileNothingIsWritten(t *testing.T) {
 	}
 }
 
-// TestManyPingsOnASlowWay answers more PINGs than may wait, to a server that
-// reads, but never so fast that nothing is left to write.
+// TestManyPingsOnASlowWay answers more PINGs than maxAcks, for a server that reads, but never so fast that the output
+// is empty.
 func TestManyPingsOnASlowWay(t *testing.T) {
 	p := newPeer(t, &config)
 	for range 30_000 {

@@ -48,8 +48,7 @@ func CodeOf(name string) Code {
 	return Unknown
 }
 
-// parseCode reads the value of grpc-status. A code that gRPC does not define
-// is Unknown.
+// parseCode reads the value of grpc-status. A code that gRPC does not define is Unknown.
 func parseCode(s string) (Code, bool) {
 	if s == "0" {
 		return OK, true
@@ -64,8 +63,7 @@ func parseCode(s string) (Code, bool) {
 	return Code(n), true
 }
 
-// codeOfHTTP is what an HTTP status means when no grpc-status says better, as
-// gRPC's protocol maps them.
+// codeOfHTTP maps an HTTP status to a code if there is no grpc-status, as gRPC's protocol defines.
 func codeOfHTTP(status string) Code {
 	switch status {
 	case "400":
@@ -82,8 +80,7 @@ func codeOfHTTP(status string) Code {
 	return Unknown
 }
 
-// codeOfReset is what the code of a RST_STREAM means, as gRPC's protocol maps
-// them.
+// codeOfReset maps the code of a RST_STREAM, as gRPC's protocol defines.
 func codeOfReset(code frame.ErrorCode) Code {
 	switch code {
 	case frame.RefusedStream:
@@ -98,8 +95,7 @@ func codeOfReset(code frame.ErrorCode) Code {
 	return Internal
 }
 
-// decodePercent undoes the encoding of grpc-message. What is not well encoded
-// stays as it is.
+// decodePercent decodes grpc-message. Invalid sequences stay as they are.
 func decodePercent(s string) string {
 	for i := range len(s) {
 		if s[i] == '%' {

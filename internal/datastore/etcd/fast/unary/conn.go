@@ -7,50 +7,47 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// Config is what connections have in common. It must not change while one
-// lives.
+// Config is common to connections. It must not change while one of them is in use.
 type Config struct {
 	// Scheme is "http", or "https" over TLS.
 	Scheme string
-	// Authority is the host that the connection asks for.
+	// Authority is the value of the :authority header.
 	Authority string
 	UserAgent string
-	// Methods are the paths of the methods, which calls name by their index.
+	// Methods are the paths of the methods. Calls refer to them by index.
 	Methods []string
-	// MaxMessage is the longest response, in bytes. A longer one fails as
-	// ResourceExhausted.
+	// MaxMessage is the longest response, in bytes. A longer one fails as ResourceExhausted.
 	MaxMessage int
-	// Unread bounds, together with other connections, how long the responses are that
-	// have come in part; nil is no bound.
+	// Unread bounds the total length of the responses that have arrived in part, over all connections that share it;
+	// nil is no bound.
 	Unread *Budget
-	// StreamWindow and ConnWindow are how many bytes the peer may send before
-	// it hears that they were read; ConnWindow is DefaultWindow at least.
+	// StreamWindow and ConnWindow are how many bytes the peer may send before this side returns window; ConnWindow is
+	// DefaultWindow at least.
 	StreamWindow, ConnWindow int
-	// LastStream is the last stream that is opened; 0 is the protocol's.
+	// LastStream is the last stream ID; 0 is the protocol's.
 	LastStream uint32
 }
 
-// Conn is one connection. Its owner writes what Output returns and says so
-// with Wrote, feeds what was read to Receive, and ends it with Fail.
+// Conn is one connection. Its owner writes the bytes of Output and reports that to Wrote, passes the bytes read to
+// Receive, and ends the connection with Fail.
 type Conn struct {
 	config *Config
 	pool   *Pool
 	out    *output
 	failed bool
-	// draining: no stream is opened any more.
+	// draining: no more streams are opened.
 	draining bool
 
 	// The sending half.
 	blocks     headerBlocks
 	nextStream uint32
-	// unseen is the first stream whose headers have not left, so that the peer can
-	// not know of it.
-	unseen     uint32
-	streams    table
-	waiting    queue
-	blocked    []*Stream
-	sendWindow int
-	peer       peerSettings
+	// firstUnsent is the first stream whose headers are not yet written, so that the peer cannot know it.
+	firstUnsent uint32
+	streams     table
+	waiting     queue
+	blocked     []*Stream
+	sendWindow  int
+	peer        peerSettings
 
 	// The receiving half.
 	greeted       bool
@@ -66,12 +63,11 @@ type peerSettings struct {
 	frame   int
 }
 
-// New returns a connection, with its greeting to write. Calls wait until the
-// peer's greeting has come.
+// New returns a connection whose output is the client's preface. Calls wait until the peer's SETTINGS have arrived.
 func New(config *Config, pool *Pool) *Conn {
 	c := &Conn{
 		config: config, pool: pool,
-		nextStream: 1, unseen: 1, sendWindow: frame.DefaultWindow,
+		nextStream: 1, firstUnsent: 1, sendWindow: frame.DefaultWindow,
 		peer:          peerSettings{window: frame.DefaultWindow, frame: frame.MinMaxFrameLen},
 		receiveWindow: config.ConnWindow,
 	}
@@ -90,23 +86,22 @@ func New(config *Config, pool *Pool) *Conn {
 	return c
 }
 
-// Greeted says whether the peer's greeting has come.
+// Greeted returns whether the peer's SETTINGS have arrived.
 func (c *Conn) Greeted() bool { return c.greeted }
 
-// Open says whether calls may be started. Once it is false it stays false.
+// Open returns whether calls may be started. Once it is false it stays false.
 func (c *Conn) Open() bool { return !c.failed && !c.draining }
 
 // Drain makes the connection take no more calls.
 func (c *Conn) Drain() { c.draining = true }
 
-// Idle says whether no call is on the connection.
+// Idle returns whether the connection has no call.
 func (c *Conn) Idle() bool { return c.streams.length == 0 && c.waiting.length == 0 }
 
-// SetToken makes later calls carry a token of etcd's authentication; "" is
-// none.
+// SetToken sets the authentication token of later calls; "" is none.
 func (c *Conn) SetToken(token string) { c.blocks.setToken(token) }
 
-// Output returns what is to be written, until Wrote or any other method.
+// Output returns the bytes to write. They are valid until Wrote or another method is called.
 func (c *Conn) Output() []byte {
 	if c.out == nil {
 		return nil
@@ -114,8 +109,7 @@ func (c *Conn) Output() []byte {
 	return c.out.bytes[c.out.written:]
 }
 
-// Wrote says that the first n bytes of Output have been written. The calls
-// whose last byte was among them hear at.
+// Wrote reports that the first n bytes of Output were written. The calls whose last byte was among them get at.
 func (c *Conn) Wrote(n int, at int64) {
 	o := c.out
 	o.written += n
@@ -126,11 +120,11 @@ func (c *Conn) Wrote(n int, at int64) {
 		}
 	}
 	if o.written == len(o.bytes) {
-		c.out, c.unseen = nil, c.nextStream
+		c.out, c.firstUnsent = nil, c.nextStream
 		c.pool.giveOutput(o)
 	} else {
 		o.marks = slices.Delete(o.marks, 0, sent)
-		c.pass(o)
+		c.trackFrames(o)
 		o.compact()
 	}
 	if c.waiting.length > 0 {
@@ -138,9 +132,8 @@ func (c *Conn) Wrote(n int, at int64) {
 	}
 }
 
-// pass looks at the frames that have wholly left, of an output of which more is
-// to be written.
-func (c *Conn) pass(o *output) {
+// trackFrames looks at the frames that are completely written, while more output is left.
+func (c *Conn) trackFrames(o *output) {
 	for o.next+frame.HeaderLen <= o.written {
 		h := frame.Parse(o.bytes[o.next:])
 		end := o.next + frame.HeaderLen + h.Length
@@ -150,9 +143,9 @@ func (c *Conn) pass(o *output) {
 		o.next = end
 		switch {
 		case h.Kind == frame.Headers:
-			c.unseen = h.Stream + 2
-		case isAnswer(h):
-			o.answers--
+			c.firstUnsent = h.Stream + 2
+		case isAck(h):
+			o.acks--
 		}
 	}
 }
@@ -189,14 +182,13 @@ func (c *Conn) after(last uint32) []*Stream {
 	return after
 }
 
-// Error is a violation of the protocol that ends a connection. The GOAWAY that
-// tells the peer is in the output.
+// Error is a violation of the protocol that ends a connection. The GOAWAY for the peer is in the output.
 type Error struct {
 	Code   frame.ErrorCode
 	Reason string
 }
 
-// Error returns what the peer did.
+// Error describes the violation.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Reason) }
 
 func violation(code frame.ErrorCode, reason string) error { return &Error{Code: code, Reason: reason} }

@@ -35,7 +35,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestEnds are all the ways in which a server can end a call, good and bad.
+// TestEnds has all the ways in which a server can end a call, valid and invalid.
 func TestEnds(t *testing.T) {
 	tests := map[string]struct {
 		server func(*peer)
@@ -84,7 +84,7 @@ func TestEnds(t *testing.T) {
 			p.data(1, prefixed("x"))
 			p.sendHeaders(1, true, "grpc-status", "16")
 		}, unary.Unauthenticated, ""},
-		"code that nobody knows": {func(p *peer) { p.sendHeaders(1, true, ":status", "200", "grpc-status", "99") }, unary.Unknown, ""},
+		"unknown status code": {func(p *peer) { p.sendHeaders(1, true, ":status", "200", "grpc-status", "99") }, unary.Unknown, ""},
 		"code that is none": {func(p *peer) {
 			p.sendHeaders(1, true, ":status", "200", "content-type", "application/grpc", "grpc-status", "x")
 		}, unary.Unknown, "grpc-status"},
@@ -137,7 +137,7 @@ func TestEnds(t *testing.T) {
 			p.must(p.framer.WriteData(1, true, []byte(prefixed("x"))))
 		}, unary.Internal, "without trailers"},
 		"many headers": {func(p *peer) {
-			// Repeated, a field takes a byte of the block and 3.9 KB of the list.
+			// A repeated field takes a byte of the block and 3.9 KB of the list.
 			pairs := []string{":status", "200", "content-type", "application/grpc"}
 			for range 20 {
 				pairs = append(pairs, "x", strings.Repeat("y", 3900))
@@ -162,7 +162,7 @@ func TestEnds(t *testing.T) {
 			if !p.conn.Idle() {
 				t.Error("the stream is still there")
 			}
-			// The connection and its header tables must be sound after that.
+			// The connection and its header tables must still work after that.
 			if !p.conn.Open() {
 				return
 			}
@@ -174,8 +174,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestViolations are what ends a connection, with the code that the server is
-// told.
+// TestViolations has the violations that end a connection, with the code of the GOAWAY.
 func TestViolations(t *testing.T) {
 	raw := func(h frame.Header, payload string) func(*peer) {
 		return func(p *peer) {
@@ -246,17 +245,17 @@ func TestViolations(t *testing.T) {
 			tc.server(p)
 			err := p.tryDeliver()
 			if err == nil {
-				t.Fatal("the client does not mind")
+				t.Fatal("the client reports no violation")
 			}
 			p.read()
 			goAways := frameOf[*http2.GoAwayFrame](p)
 			if len(goAways) != 1 || uint32(goAways[0].ErrCode) != uint32(tc.want) {
-				t.Errorf("%v: the server hears %v, want one GOAWAY of %v", err, goAways, tc.want)
+				t.Errorf("%v: the server gets %v, want one GOAWAY of %v", err, goAways, tc.want)
 			}
 			p.conn.Fail(unary.Unavailable, err.Error())
 			c.wants(t, 1, unary.Unavailable, "")
 			if p.conn.Open() || !p.conn.Idle() {
-				t.Error("the connection lives")
+				t.Error("the connection is still open")
 			}
 		})
 	}
@@ -271,7 +270,7 @@ func TestFirstFrameMustBeSettings(t *testing.T) {
 			p := ungreeted(t, &config)
 			p.must(write(p))
 			if p.tryDeliver() == nil {
-				t.Error("the client does not mind")
+				t.Error("the client reports no violation")
 			}
 		})
 	}
@@ -343,10 +342,9 @@ func TestCancel(t *testing.T) {
 	c.wants(t, 1, unary.DeadlineExceeded, "late")
 	resets := frameOf[*http2.RSTStreamFrame](p)
 	if len(resets) != 1 || resets[0].StreamID != 1 || resets[0].ErrCode != http2.ErrCodeCancel {
-		t.Errorf("the server hears %v", resets)
+		t.Errorf("the server gets %v", resets)
 	}
-	// What still comes on the closed stream changes the header table, which the
-	// next response uses.
+	// This frame on the closed stream changes the header table, which the next response uses.
 	p.sendHeaders(1, false, ":status", "200", "content-type", "application/grpc", "new-in-table", "yes")
 	p.data(1, prefixed("late"))
 	p.trail(1)
@@ -387,11 +385,11 @@ func TestStreamNumbersRunOut(t *testing.T) {
 	p := newPeer(t, &few)
 	calls := []*call{p.start("1"), p.start("2")}
 	if !p.conn.Open() {
-		t.Error("closed with a number left")
+		t.Error("closed with a stream ID left")
 	}
 	calls = append(calls, p.start("3"))
 	if p.conn.Open() {
-		t.Error("open with no number left")
+		t.Error("open without a stream ID left")
 	}
 	for i, c := range calls {
 		p.answer(uint32(2*i+1), "ok")

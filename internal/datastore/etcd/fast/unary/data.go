@@ -18,16 +18,15 @@ func (c *Conn) onData(h frame.Header, payload []byte) error {
 	if !ok {
 		return violation(frame.ProtocolError, "the padding of a DATA is longer than its payload")
 	}
-	// Frames of a stream that has ended count for the connection's window
-	// alone.
+	// Frames of a stream that has ended count only for the connection's window.
 	if s := c.streams.at(h.Stream); s != nil {
 		c.onStreamData(s, h, content)
 	}
 	return nil
 }
 
-// consume counts received bytes against the connection's window, and gives
-// them back to the server when half of it is used.
+// consume counts received bytes against the connection's window, and returns them to the server when half of it is
+// used.
 func (c *Conn) consume(bytes int) error {
 	c.receiveWindow -= bytes
 	if c.receiveWindow < 0 {
@@ -46,7 +45,7 @@ func (c *Conn) onStreamData(s *Stream, h frame.Header, content []byte) {
 	switch {
 	case s.receiveWindow < 0:
 		c.reset(s, frame.FlowControlError, Internal, "the server sent more than the stream's window")
-	case !s.headed:
+	case !s.gotHeaders:
 		c.reset(s, frame.ProtocolError, Internal, "the server sent data before headers")
 	case h.Flags.Has(frame.EndStream):
 		c.finish(s, Internal, "the server ended the stream without trailers")
@@ -55,13 +54,12 @@ func (c *Conn) onStreamData(s *Stream, h frame.Header, content []byte) {
 			c.reset(s, frame.Cancel, code, detail)
 			return
 		}
-		c.giveBack(s)
+		c.returnWindow(s)
 	}
 }
 
-// giveBack returns the bytes of a stream to the server when half of its window
-// is used.
-func (c *Conn) giveBack(s *Stream) {
+// returnWindow returns the bytes of a stream to the server when half of its window is used.
+func (c *Conn) returnWindow(s *Stream) {
 	if used := c.config.StreamWindow - s.receiveWindow; used > c.config.StreamWindow/2 {
 		out := c.output()
 		out.bytes = frame.AppendWindowUpdate(out.bytes, s.id, used)
@@ -69,30 +67,29 @@ func (c *Conn) giveBack(s *Stream) {
 	}
 }
 
-// collect puts the response together. A message that comes in one frame, as
-// nearly all do, is read where it lies.
+// collect assembles the response. A message in a single frame, as nearly all are, is read without copying.
 func (c *Conn) collect(s *Stream, content []byte) (Code, string) {
 	if len(content) == 0 {
 		return OK, ""
 	}
-	if s.answered {
+	if s.gotMessage {
 		return Internal, "the server sent more than one response"
 	}
 	if s.partial == nil && (content[0] != 0 || complete(content)) {
 		return c.deliver(s, content)
 	}
-	if code, detail := c.keep(s, content); code != OK {
+	if code, detail := c.buffer(s, content); code != OK {
 		return code, detail
 	}
 	code, detail := c.deliver(s, s.partial)
-	if s.answered {
-		c.giveUp(s)
+	if s.gotMessage {
+		c.dropPartial(s)
 	}
 	return code, detail
 }
 
-// keep keeps a part of a response, in room for all of it once its length is known.
-func (c *Conn) keep(s *Stream, content []byte) (Code, string) {
+// buffer keeps a part of a response. It reserves room for the whole response once its length is known.
+func (c *Conn) buffer(s *Stream, content []byte) (Code, string) {
 	if s.partial == nil {
 		s.partial = c.pool.Take()
 	}
@@ -106,7 +103,7 @@ func (c *Conn) keep(s *Stream, content []byte) (Code, string) {
 			return tooLong(declared-messagePrefix, c.config.MaxMessage)
 		}
 		if !c.config.Unread.take(declared) {
-			return ResourceExhausted, "the responses that have come in part are too long together for this client to wait for their ends"
+			return ResourceExhausted, "the responses that have arrived in part are too long together: they exceed the client's memory limit"
 		}
 		s.reserved = declared
 		if int64(cap(s.partial)) < declared {
@@ -120,8 +117,8 @@ func (c *Conn) keep(s *Stream, content []byte) (Code, string) {
 	return OK, ""
 }
 
-// giveUp gives back the room of a response that has come in part, if there is one.
-func (c *Conn) giveUp(s *Stream) {
+// dropPartial frees the buffer and the reservation of an incomplete response, if there is one.
+func (c *Conn) dropPartial(s *Stream) {
 	c.pool.Give(s.partial)
 	c.config.Unread.give(s.reserved)
 	s.partial, s.reserved = nil, 0
@@ -131,13 +128,12 @@ func tooLong(bytes int64, atMost int) (Code, string) {
 	return ResourceExhausted, fmt.Sprintf("the response has %d bytes, more than the limit of %d", bytes, atMost)
 }
 
-// complete says whether bytes are one message with its prefix, no more and no
-// less.
+// complete returns whether the bytes are exactly one message with its prefix.
 func complete(b []byte) bool {
 	return len(b) >= messagePrefix && len(b)-messagePrefix == int(binary.BigEndian.Uint32(b[1:]))
 }
 
-// deliver hands a message over that may not be complete yet, or too much.
+// deliver hands over a message if it is complete, and fails if there are extra bytes.
 func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
 	if b[0] != 0 {
 		return Internal, "the response is compressed, which this client has not offered"
@@ -156,7 +152,7 @@ func (c *Conn) deliver(s *Stream, b []byte) (Code, string) {
 	case len(b)-messagePrefix > length:
 		return Internal, "the server sent more than one response"
 	}
-	s.answered = true
+	s.gotMessage = true
 	if err := s.call.Received(b[messagePrefix:]); err != nil {
 		return Internal, "the response cannot be read: " + err.Error()
 	}

@@ -18,7 +18,7 @@ func TestSmallStreamWindow(t *testing.T) {
 		t.Errorf("sent %d bytes into a window of 10", got)
 	}
 	if c.sent != 0 {
-		t.Error("the call was told that it is sent")
+		t.Error("Sent was called")
 	}
 	for len(p.bodies[1]) < len(prefixed(request)) {
 		before := len(p.bodies[1])
@@ -113,7 +113,7 @@ func TestRequestEndedEarly(t *testing.T) {
 				t.Errorf("ended %d times, %v", c.ended, c.code)
 			}
 			if resets := frameOf[*http2.RSTStreamFrame](p); (len(resets) == 1) != (name != "reset") {
-				t.Errorf("the server hears %v", resets)
+				t.Errorf("the server gets %v", resets)
 			}
 			p.must(p.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 100}))
 			p.deliver()
@@ -163,7 +163,7 @@ func TestServerExceedsWindows(t *testing.T) {
 		p.deliver()
 		c.wants(t, 1, unary.Internal, "window")
 		if r := frameOf[*http2.RSTStreamFrame](p); len(r) != 1 || r[0].ErrCode != http2.ErrCodeFlowControl {
-			t.Errorf("the server hears %v", r)
+			t.Errorf("the server gets %v", r)
 		}
 	})
 	t.Run("closed streams count", func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestServerExceedsWindows(t *testing.T) {
 			given += int(u.Increment)
 		}
 		if given < 2*16384 {
-			t.Errorf("%d bytes were given back", given)
+			t.Errorf("%d bytes of the window were returned", given)
 		}
 	})
 }
@@ -213,7 +213,7 @@ func TestPingIsAnswered(t *testing.T) {
 	p.deliver()
 	pings := frameOf[*http2.PingFrame](p)
 	if len(pings) != 1 || !pings[0].IsAck() || pings[0].Data != [8]byte{1, 2, 3} {
-		t.Errorf("the server hears %v", pings)
+		t.Errorf("the server gets %v", pings)
 	}
 }
 

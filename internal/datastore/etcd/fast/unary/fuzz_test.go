@@ -27,27 +27,25 @@ type ending struct {
 	Ended    int
 }
 
-// way is how a client comes to what a server sent.
+// way is how a client reads the server's bytes.
 type way struct {
-	// chunk is how many bytes it reads at once, none of a second frame unless
-	// together is true.
+	// chunk is how many bytes it reads at once; it reads bytes of a second frame only if together is true.
 	chunk    int
 	together bool
 	// kept is how many bytes of the output it cannot write yet.
 	kept int
-	// cancel is after how many reads with whole frames it gives a call up.
+	// cancel is after how many reads with complete frames it cancels a call.
 	cancel int
 }
 
-// session is a client with three calls, each of which begins again a few times
-// when it has ended.
+// session is a client with three calls. Each begins again a few times when it has ended.
 type session struct {
 	way
 	conn    *unary.Conn
 	unread  *unary.Budget
 	calls   []call
 	started []int
-	// pending is the beginning of a frame.
+	// pending is an incomplete frame.
 	pending []byte
 	reads   int
 	got     transcript
@@ -108,8 +106,7 @@ func (s *session) write(kept int) {
 	}
 }
 
-// feed lets a client read all of these bytes, and checks that its calls have
-// ended.
+// feed lets a client read all of these bytes, and checks that its calls have ended.
 func feed(t *testing.T, input []byte, w way) transcript {
 	s := newSession(w)
 	for len(input) > 0 && !s.got.Failed {
@@ -131,14 +128,13 @@ func feed(t *testing.T, input []byte, w way) transcript {
 		t.Error("something is left on the connection")
 	}
 	if used := s.unread.Used(); used != 0 {
-		t.Errorf("%d bytes of responses that have come in part are left", used)
+		t.Errorf("%d bytes of incomplete responses are left", used)
 	}
 	return s.got
 }
 
-// FuzzServer checks that hostile bytes end every call exactly once, that the
-// client does the same however its frames are cut, and that it keeps to the
-// protocol itself, also if it reads many frames before it writes.
+// FuzzServer checks three things on hostile bytes: every call ends exactly once; the client does the same however its
+// input is split; and the client keeps to the protocol, even if it reads many frames before it writes.
 func FuzzServer(f *testing.F) {
 	for _, seed := range seeds() {
 		f.Add(seed, uint16(7))
@@ -157,7 +153,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// readable checks that the oracle reads what the client sent.
+// readable checks that the oracle reads the client's output.
 func readable(t *testing.T, output []byte) {
 	output = bytes.TrimPrefix(output, []byte(http2.ClientPreface))
 	framer := http2.NewFramer(nil, bytes.NewReader(output))

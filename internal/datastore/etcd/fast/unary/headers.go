@@ -9,15 +9,14 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// Bounds for header blocks: of their fields as HPACK counts them, and of their
-// encoding in bytes and in frames.
+// Limits of header blocks: of their fields as HPACK counts them, and of their encoding in bytes and in frames.
 const (
 	maxHeaderList  = 64 << 10
 	maxHeaderBlock = 64 << 10
 	maxBlockFrames = 1024
 )
 
-// continuation is a header block of which more is to come.
+// continuation is an incomplete header block.
 type continuation struct {
 	// frames so far; 0 if there is no such block.
 	frames int
@@ -58,8 +57,8 @@ func (c *Conn) onContinuation(h frame.Header, fragment []byte) error {
 	return c.onBlock(whole.header, whole.block)
 }
 
-// onBlock acts on a whole header block. It is decoded even if its stream has
-// ended: later blocks refer to the table that it may change.
+// onBlock handles a complete header block. The block is decoded even if its stream has ended, because it may change the
+// table that later blocks use.
 func (c *Conn) onBlock(h frame.Header, block []byte) error {
 	fields, err := c.header.read(block)
 	if err != nil {
@@ -72,29 +71,29 @@ func (c *Conn) onBlock(h frame.Header, block []byte) error {
 		c.reset(s, frame.Cancel, ResourceExhausted, "the response's headers are longer than 64 KiB")
 	case h.Flags.Has(frame.EndStream):
 		c.onTrailers(s, fields)
-	case s.headed:
+	case s.gotHeaders:
 		c.reset(s, frame.ProtocolError, Internal, "the server sent headers in the middle of the response")
 	case informational(fields.status):
 	case fields.status != "200" || !fields.grpc:
-		c.reset(s, frame.Cancel, codeOfHTTP(fields.status), fields.whatCame())
+		c.reset(s, frame.Cancel, codeOfHTTP(fields.status), fields.describe())
 	default:
-		s.headed = true
+		s.gotHeaders = true
 	}
 	return nil
 }
 
-// informational says whether a status announces another one.
+// informational returns whether a status is 1xx: another one follows.
 func informational(status string) bool { return len(status) == 3 && status[0] == '1' }
 
-// onTrailers ends a call as the server says.
+// onTrailers ends a call with the server's status.
 func (c *Conn) onTrailers(s *Stream, fields *headerFields) {
 	code, ok := parseCode(fields.grpcStatus)
 	switch {
-	case !ok && !s.headed && (fields.status != "200" || !fields.grpc):
-		c.finish(s, codeOfHTTP(fields.status), fields.whatCame())
+	case !ok && !s.gotHeaders && (fields.status != "200" || !fields.grpc):
+		c.finish(s, codeOfHTTP(fields.status), fields.describe())
 	case !ok:
 		c.finish(s, Unknown, "the server ended the call without a grpc-status")
-	case code == OK && !s.answered:
+	case code == OK && !s.gotMessage:
 		c.finish(s, Internal, "the server ended the call without a response")
 	case code == OK:
 		c.finish(s, OK, "")
@@ -103,8 +102,7 @@ func (c *Conn) onTrailers(s *Stream, fields *headerFields) {
 	}
 }
 
-// finish ends a call whose stream the server has ended. If the request has not
-// left yet, it need not leave any more.
+// finish ends a call whose stream the server has ended. If the request is not yet sent, the rest of it is dropped.
 func (c *Conn) finish(s *Stream, code Code, detail string) {
 	if s.unsent != nil {
 		c.reset(s, frame.NoError, code, detail)
@@ -117,23 +115,22 @@ func (c *Conn) finish(s *Stream, code Code, detail string) {
 type headerReader struct {
 	decoder *hpack.Decoder
 	fields  headerFields
-	// known are the last two short blocks of nothing but indices: nearly all
-	// responses of a server have the same two. They mean the same as long as no
-	// other block may have changed the table.
-	known [2]knownBlock
+	// cached are the last two short blocks that consist of indices only: nearly all responses of a server have the same
+	// two. They are valid until another block may have changed the table.
+	cached [2]cachedBlock
 }
 
-// knownBlock is a block and what it means. An empty one is none.
-type knownBlock struct {
-	bytes  [maxKnown]byte
+// cachedBlock is a block with its decoded fields. It is empty if length is 0.
+type cachedBlock struct {
+	bytes  [maxCachedBlock]byte
 	length int
 	fields headerFields
 }
 
-// maxKnown is the longest block that is worth knowing, in bytes.
-const maxKnown = 8
+// maxCachedBlock is the longest block that is cached, in bytes.
+const maxCachedBlock = 8
 
-// headerFields are the fields that matter of one block.
+// headerFields are the needed fields of one block.
 type headerFields struct {
 	status, contentType, grpcStatus, grpcMessage string
 	// grpc: the content-type is gRPC's.
@@ -142,8 +139,8 @@ type headerFields struct {
 	size int
 }
 
-// whatCame describes what is not a response of gRPC, such as a proxy's page.
-func (f *headerFields) whatCame() string {
+// describe describes a response that is not gRPC, such as a proxy's page.
+func (f *headerFields) describe() string {
 	what := "the server answered with HTTP status " + f.status
 	switch {
 	case f.grpc:
@@ -154,8 +151,7 @@ func (f *headerFields) whatCame() string {
 	return what + " and content-type " + strconv.Quote(f.contentType)
 }
 
-// isGRPC says whether a content-type is gRPC's: alone, with the encoding of its
-// messages, or with parameters.
+// isGRPC returns whether a content-type is gRPC's: alone, with the encoding of its messages, or with parameters.
 func isGRPC(contentType string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(contentType), "application/grpc")
 	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
@@ -167,8 +163,8 @@ func (r *headerReader) init() {
 }
 
 func (r *headerReader) read(block []byte) (*headerFields, error) {
-	for i := range r.known {
-		if k := &r.known[i]; k.length > 0 && string(k.bytes[:k.length]) == string(block) {
+	for i := range r.cached {
+		if k := &r.cached[i]; k.length > 0 && string(k.bytes[:k.length]) == string(block) {
 			return &k.fields, nil
 		}
 	}
@@ -177,27 +173,26 @@ func (r *headerReader) read(block []byte) (*headerFields, error) {
 	if err == nil {
 		err = r.decoder.Close()
 	}
-	r.learn(block)
+	r.cache(block)
 	return &r.fields, err
 }
 
-// learn remembers a block that left the table as it was, and forgets the
-// others after one that may not have.
-func (r *headerReader) learn(block []byte) {
+// cache caches a block that left the table unchanged, and clears the cache after a block that may have changed it.
+func (r *headerReader) cache(block []byte) {
 	if !onlyIndices(block) {
-		r.known = [2]knownBlock{}
+		r.cached = [2]cachedBlock{}
 		return
 	}
-	if len(block) > maxKnown {
+	if len(block) > maxCachedBlock {
 		return
 	}
-	r.known[1] = r.known[0]
-	k := &r.known[0]
+	r.cached[1] = r.cached[0]
+	k := &r.cached[0]
 	k.length, k.fields = copy(k.bytes[:], block), r.fields
 }
 
-// onlyIndices says whether each byte of a block is an indexed field (RFC 7541,
-// section 6.1) whose index needs no second byte.
+// onlyIndices returns whether each byte of a block is an indexed field (RFC 7541, section 6.1) whose index needs no
+// second byte.
 func onlyIndices(block []byte) bool {
 	for _, b := range block {
 		if b < 0x80 || b == 0xff {

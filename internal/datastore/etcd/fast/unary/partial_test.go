@@ -12,13 +12,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/unary"
 )
 
-// Tests of responses that come in part.
+// Tests of responses that arrive in part.
 
 // prefixLen is the length of gRPC's prefix of a message.
 const prefixLen = 5
 
-// TestRoomOfAReply reads responses whose lengths are known early: each into room of
-// exactly its length, unless there is longer room from before.
+// TestRoomOfAReply reads responses whose lengths are known early. Each gets a buffer of exactly its length, unless a
+// longer one is in the pool.
 func TestRoomOfAReply(t *testing.T) {
 	own := bounded(1 << 20)
 	p := newPeer(t, own)
@@ -72,8 +72,8 @@ func bounded(bytes int) *unary.Config {
 	return &own
 }
 
-// TestPartialRepliesAreBounded lets responses come in part on two connections that
-// have one budget. What does not fit fails, and what is given back is used again.
+// TestPartialRepliesAreBounded sends responses in part on two connections that share a budget. A response beyond the
+// budget fails, and returned room is used again.
 func TestPartialRepliesAreBounded(t *testing.T) {
 	const length = 1000
 	response := strings.Repeat("r", length)
@@ -101,7 +101,7 @@ func TestPartialRepliesAreBounded(t *testing.T) {
 		c.wants(t, 1, unary.ResourceExhausted, "too long together")
 		resets := frameOf[*http2.RSTStreamFrame](peers[i])
 		if len(resets) == 0 || resets[len(resets)-1].StreamID != id || resets[len(resets)-1].ErrCode != http2.ErrCodeCancel {
-			t.Errorf("the server hears %v", resets)
+			t.Errorf("the server gets %v", resets)
 		}
 	}
 	finish := func(i int, c *call, id uint32, had int) {
@@ -114,7 +114,7 @@ func TestPartialRepliesAreBounded(t *testing.T) {
 			t.Errorf("got %d bytes", len(c.response))
 		}
 	}
-	// What has no whole prefix has no length yet.
+	// Without a complete prefix the length is not known yet.
 	unknown, unknownID := begin(0, prefixLen-1)
 	uses(0)
 	first, firstID := begin(0, prefixLen)
@@ -124,7 +124,7 @@ func TestPartialRepliesAreBounded(t *testing.T) {
 	refused(0)
 	refused(1)
 	uses(2)
-	// A response that comes in one frame is kept nowhere.
+	// A response in one frame is not buffered.
 	at := next[1]
 	next[1] += 2
 	inOne := peers[1].start("x")
@@ -145,7 +145,7 @@ func TestPartialRepliesAreBounded(t *testing.T) {
 	uses(0)
 }
 
-// TestUnreadIsGivenBack ends a call whose response has come in part, in each way.
+// TestUnreadIsGivenBack ends a call with a partial response, in each way.
 func TestUnreadIsGivenBack(t *testing.T) {
 	whole := prefixed(strings.Repeat("r", 1000))
 	for name, end := range map[string]func(*peer, *call){
@@ -183,7 +183,7 @@ func TestUnreadIsGivenBack(t *testing.T) {
 	}
 }
 
-// A response that cannot be read gives its room back, too.
+// A response that cannot be read also returns its room.
 func TestUnreadOfTheUnreadable(t *testing.T) {
 	own := bounded(1000)
 	p := newPeer(t, own)
@@ -199,7 +199,7 @@ func TestUnreadOfTheUnreadable(t *testing.T) {
 	}
 }
 
-// A budget holds for all goroutines together.
+// A budget is shared by all goroutines.
 func TestBudgetOfManyGoroutines(t *testing.T) {
 	const most, each = 3, 3
 	budget := unary.NewBudget(most)

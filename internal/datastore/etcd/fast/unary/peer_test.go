@@ -21,7 +21,7 @@ var config = unary.Config{
 	MaxMessage: 1 << 20, StreamWindow: 1 << 20, ConnWindow: 1 << 20,
 }
 
-// call is a unary.Call that remembers what happened to it.
+// call is a unary.Call that records its events.
 type call struct {
 	stream   unary.Stream
 	request  string
@@ -54,8 +54,7 @@ func (c *call) Ended(code unary.Code, detail string) {
 	}
 }
 
-// peer is a server that is told frame by frame what to send, written with the
-// frames and tables of golang.org/x/net/http2.
+// peer is a server that sends the given frames, written with golang.org/x/net/http2.
 type peer struct {
 	t    *testing.T
 	conn *unary.Conn
@@ -64,7 +63,7 @@ type peer struct {
 	framer  *http2.Framer
 	block   bytes.Buffer
 	encoder *hpack.Encoder
-	// in is what the client has sent, and fields what its headers said.
+	// in is the client's output, and fields are its decoded headers.
 	in      bytes.Buffer
 	reader  *http2.Framer
 	decoder *hpack.Decoder
@@ -75,7 +74,7 @@ type peer struct {
 	now     int64
 }
 
-// newPeer returns a server whose client has been greeted.
+// newPeer returns a server whose client has received the SETTINGS.
 func newPeer(t *testing.T, config *unary.Config, settings ...http2.Setting) *peer {
 	t.Helper()
 	p := ungreeted(t, config)
@@ -110,7 +109,7 @@ func (p *peer) must(err error) {
 	}
 }
 
-// start lets the client start a call.
+// start makes the client start a call.
 func (p *peer) start(request string) *call {
 	c := &call{request: request}
 	p.conn.Start(&c.stream, 0, c)
@@ -118,7 +117,7 @@ func (p *peer) start(request string) *call {
 	return c
 }
 
-// read takes what the client has to send.
+// read takes the client's output.
 func (p *peer) read() {
 	p.t.Helper()
 	p.now++
@@ -167,7 +166,7 @@ func (p *peer) decode(id uint32, ended bool) {
 	}
 }
 
-// deliver lets the client read what the server has written.
+// deliver makes the client read the server's output.
 func (p *peer) deliver() {
 	p.t.Helper()
 	p.must(p.tryDeliver())
@@ -205,7 +204,7 @@ func (p *peer) trail(id uint32, pairs ...string) {
 	p.sendHeaders(id, true, append([]string{"grpc-status", "0"}, pairs...)...)
 }
 
-// answer sends a whole good response.
+// answer sends a complete, valid response.
 func (p *peer) answer(id uint32, message string) {
 	p.head(id)
 	p.data(id, prefixed(message))
@@ -216,7 +215,7 @@ func prefixed(message string) string {
 	return "\x00" + string(binary.BigEndian.AppendUint32(nil, uint32(len(message)))) + message
 }
 
-// wants checks how a call stands.
+// wants checks the state of a call.
 func (c *call) wants(t *testing.T, ended int, code unary.Code, detail string) {
 	t.Helper()
 	if c.ended != ended || c.code != code || !strings.Contains(c.detail, detail) {

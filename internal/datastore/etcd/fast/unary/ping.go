@@ -2,7 +2,7 @@ package unary
 
 import "github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 
-// Ping asks the peer for a sign of life. Whatever it sends next is one.
+// Ping sends a PING. Any frame from the peer shows that it is alive.
 func (c *Conn) Ping() {
 	out := c.output()
 	out.bytes = frame.AppendPing(out.bytes, make([]byte, frame.PingLen))

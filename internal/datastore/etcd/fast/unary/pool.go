@@ -2,30 +2,28 @@ package unary
 
 import "github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 
-// Pool holds what connections need only while they have something to write or half
-// a message read, so that an idle connection holds none. It belongs to one goroutine,
-// like the connections that share it.
+// Pool holds buffers that connections need only while they have output or an incomplete message, so that an idle
+// connection holds none. It belongs to one goroutine, like the connections that share it.
 type Pool struct {
 	*buffer.Pool
 	outputs []*output
-	// outputBytes is how long they are together.
+	// outputBytes is the total length of outputs.
 	outputBytes int
 }
 
-// NewPool returns a pool that keeps its buffers among others.
+// NewPool returns a pool that uses these buffers.
 func NewPool(buffers *buffer.Pool) *Pool { return &Pool{Pool: buffers} }
 
-// output is what waits to be written.
+// output is the bytes to be written.
 type output struct {
 	bytes []byte
-	// written is how many of the bytes have left.
+	// written is how many of the bytes are written.
 	written int
-	// next is where the first frame begins that has not wholly left. It is looked
-	// after only while something is left to write.
+	// next is where the first frame begins that is not completely written. It is updated only while output is left.
 	next  int
 	marks []mark
-	// answers counts the answers to the peer's frames from there on.
-	answers int
+	// acks counts the acknowledgements from next on.
+	acks int
 }
 
 // mark is where the request of a stream ends in the output.
@@ -35,8 +33,8 @@ type mark struct {
 	id     uint32
 }
 
-// compact moves the frames that are left to the front once they are the smaller
-// part, so that output which never empties does not grow for ever.
+// compact moves the remaining frames to the front once they are less than half, so that output that is never empty does
+// not grow without limit.
 func (o *output) compact() {
 	if o.next < len(o.bytes)/2 {
 		return

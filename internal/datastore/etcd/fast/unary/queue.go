@@ -2,7 +2,7 @@ package unary
 
 import "sync/atomic"
 
-// queue is a ring of streams that wait, first come first served.
+// queue is a ring buffer of waiting streams, first in, first out.
 type queue struct {
 	places        []*Stream
 	first, length int
@@ -26,7 +26,7 @@ func (q *queue) grow() {
 	q.places, q.first = places, 0
 }
 
-// take returns the one that has waited for the longest. There must be one.
+// take returns the stream that has waited longest. The queue must not be empty.
 func (q *queue) take() *Stream {
 	s := *q.at(0)
 	*q.at(0) = nil
@@ -35,7 +35,7 @@ func (q *queue) take() *Stream {
 	return s
 }
 
-// remove takes a stream out that does not wait any more.
+// remove removes a stream.
 func (q *queue) remove(s *Stream) {
 	kept := 0
 	for i := range q.length {
@@ -50,14 +50,13 @@ func (q *queue) remove(s *Stream) {
 	q.length = kept
 }
 
-// Budget bounds something that several connections, of several goroutines, have
-// together. A nil Budget bounds nothing.
+// Budget is a limit that several connections, of several goroutines, share. A nil Budget has no limit.
 type Budget struct {
 	most int64
 	used atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of this many bytes.
 func NewBudget(bytes int) *Budget { return &Budget{most: int64(bytes)} }
 
 func (b *Budget) take(n int64) bool {

@@ -9,15 +9,15 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/buffer"
 )
 
-// A queue is a slice of streams to whose end some are put, from whose front some are
-// taken, and from whose middle some are removed, however it wraps round and grows.
+// A queue behaves like a slice: streams are appended, taken from the front and removed from the middle, even when it
+// wraps round and grows.
 func TestQueueIsASlice(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var q queue
 		var want []*Stream
 		for range 2000 {
-			// It grows in the first half of the steps, as a rule, and shrinks then.
+			// It usually grows in the first half of the steps, and shrinks then.
 			switch n := random.IntN(100); {
 			case n < 45+int(seed):
 				s := &Stream{}
@@ -41,7 +41,7 @@ func TestQueueIsASlice(t *testing.T) {
 	}
 }
 
-// checkQueue wants these streams in a queue, and nothing else.
+// checkQueue checks that a queue has exactly these streams.
 func checkQueue(t *testing.T, q *queue, want []*Stream) {
 	t.Helper()
 	got := make([]*Stream, q.length)
@@ -62,7 +62,7 @@ func checkQueue(t *testing.T, q *queue, want []*Stream) {
 	}
 }
 
-// waiter is a call that writes down when it has ended.
+// waiter is a call that records its end.
 type waiter struct {
 	stream Stream
 	ended  *[]*waiter
@@ -73,7 +73,7 @@ func (*waiter) Sent(int64)                      {}
 func (*waiter) Received([]byte) error           { return nil }
 func (w *waiter) Ended(Code, string)            { *w.ended = append(*w.ended, w) }
 
-// receive lets a connection act on bytes, and write what it has to.
+// receive makes a connection handle bytes and write its output.
 func receive(t *testing.T, c *Conn, bytes []byte) {
 	t.Helper()
 	if _, err := c.Receive(bytes); err != nil {
@@ -84,8 +84,8 @@ func receive(t *testing.T, c *Conn, bytes []byte) {
 	}
 }
 
-// TestManyWaitingStreams works a long queue off: no stream that waits is moved for
-// another one, and few times for all that come.
+// TestManyWaitingStreams processes a long queue: no waiting stream is moved when another one leaves, and the queue
+// grows only a few times.
 func TestManyWaitingStreams(t *testing.T) {
 	const streams = 100_000
 	c := New(&Config{Methods: []string{"/a/A"}, ConnWindow: frame.DefaultWindow}, NewPool(&buffer.Pool{}))
@@ -119,7 +119,7 @@ func TestManyWaitingStreams(t *testing.T) {
 		}
 	}
 	if !c.Idle() {
-		t.Error("something still waits")
+		t.Error("a stream still waits")
 	}
 }
 
@@ -133,7 +133,7 @@ func differences(a, b []*Stream) (n int) {
 	return n + max(len(a), len(b)) - min(len(a), len(b))
 }
 
-// A stream that waits in the middle may be given up, and the others go on in turn.
+// A stream in the middle of the queue may be canceled, and the others continue in order.
 func TestWaitingStreamsAreGivenUp(t *testing.T) {
 	c := New(&Config{Methods: []string{"/a/A"}, ConnWindow: frame.DefaultWindow}, NewPool(&buffer.Pool{}))
 	var ended, want []*waiter

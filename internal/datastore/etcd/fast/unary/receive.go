@@ -6,9 +6,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// Receive acts on the whole frames among bytes that were read, and returns how
-// many bytes they are: the rest is to come first the next time. After an error
-// the connection is good for nothing but to write its output and to Fail.
+// Receive handles the complete frames in the bytes read, and returns their length: the rest must be passed again at the
+// beginning of the next call. After an error only Output, Wrote and Fail may be called.
 func (c *Conn) Receive(read []byte) (consumed int, err error) {
 	for err == nil && len(read)-consumed >= frame.HeaderLen {
 		h := frame.Parse(read[consumed:])
@@ -24,12 +23,12 @@ func (c *Conn) Receive(read []byte) (consumed int, err error) {
 		consumed = end
 	}
 	if err != nil {
-		c.sayGoodbye(err)
+		c.goAway(err)
 	}
 	return consumed, err
 }
 
-func (c *Conn) sayGoodbye(err error) {
+func (c *Conn) goAway(err error) {
 	c.failed, c.draining = true, true
 	if v, ok := errors.AsType[*Error](err); ok {
 		out := c.output()
@@ -37,7 +36,7 @@ func (c *Conn) sayGoodbye(err error) {
 	}
 }
 
-// act acts on one frame.
+// act handles one frame.
 func (c *Conn) act(h frame.Header, payload []byte) error {
 	if !c.greeted && h.Kind != frame.Settings {
 		return violation(frame.ProtocolError, "the first frame is not SETTINGS")
@@ -64,8 +63,7 @@ func (c *Conn) act(h frame.Header, payload []byte) error {
 	return c.onConnFrame(h, payload)
 }
 
-// onConnFrame acts on the frames that are for the connection as a whole. An
-// unknown kind means nothing.
+// onConnFrame handles frames for the whole connection. Frames of an unknown type are ignored.
 func (c *Conn) onConnFrame(h frame.Header, payload []byte) error {
 	if h.Kind > frame.Continuation {
 		return nil
@@ -82,9 +80,9 @@ func (c *Conn) onConnFrame(h frame.Header, payload []byte) error {
 	return c.onGoAway(payload)
 }
 
-// idle says whether this client has never opened a stream with this id, as far
-// as the server can know, so that it cannot send on it.
-func (c *Conn) idle(id uint32) bool { return id%2 == 0 || id >= c.unseen }
+// idle returns whether, as far as the server can know, this client has never opened a stream with this id. The server
+// must not send on such a stream.
+func (c *Conn) idle(id uint32) bool { return id%2 == 0 || id >= c.firstUnsent }
 
 func (c *Conn) onReset(h frame.Header, payload []byte) error {
 	if len(payload) != 4 {
@@ -110,21 +108,20 @@ func (c *Conn) onPriority(h frame.Header) error {
 	return nil
 }
 
-// maxAnswers is how many answers may wait to be written. A server that wants
-// more and reads none is not well.
-const maxAnswers = 10000
+// maxAcks is how many acknowledgements may be unwritten. A server that exceeds it keeps sending and does not read.
+const maxAcks = 10000
 
-// isAnswer says whether a frame of this client answers one of the server's.
-func isAnswer(h frame.Header) bool {
+// isAck returns whether a frame of this client acknowledges one of the server's.
+func isAck(h frame.Header) bool {
 	return h.Flags.Has(frame.Ack) && (h.Kind == frame.Ping || h.Kind == frame.Settings)
 }
 
-// answer returns the output for an answer to a frame.
-func (c *Conn) answer() (*output, error) {
+// ack returns the output for an acknowledgement.
+func (c *Conn) ack() (*output, error) {
 	out := c.output()
-	out.answers++
-	if out.answers > maxAnswers {
-		return nil, violation(frame.EnhanceYourCalm, "the server asks for answers and does not read them")
+	out.acks++
+	if out.acks > maxAcks {
+		return nil, violation(frame.EnhanceYourCalm, "the server does not read the acknowledgements of its frames")
 	}
 	return out, nil
 }
@@ -136,15 +133,14 @@ func (c *Conn) onPing(h frame.Header, payload []byte) error {
 	if h.Flags.Has(frame.Ack) {
 		return nil
 	}
-	out, err := c.answer()
+	out, err := c.ack()
 	if err == nil {
 		out.bytes = frame.AppendPingAck(out.bytes, payload)
 	}
 	return err
 }
 
-// onGoAway ends the calls that the server will not look at, and lets the
-// others finish.
+// onGoAway ends the calls that the server will not process, and lets the others finish.
 func (c *Conn) onGoAway(payload []byte) error {
 	if len(payload) < frame.GoAwayLen {
 		return violation(frame.FrameSizeError, "a GOAWAY is shorter than 8 bytes")

@@ -7,12 +7,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/fast/frame"
 )
 
-// messagePrefix is the length of gRPC's prefix of a message: a flag for
-// compression and the length.
+// messagePrefix is the length of gRPC's prefix of a message: a flag for compression and the length.
 const messagePrefix = 5
 
-// Start sends a call on a free stream, at once if the peer lets it. The
-// connection must be Open.
+// Start sends a call on a free stream, immediately if the peer allows it. The connection must be Open.
 func (c *Conn) Start(s *Stream, method int, call Call) {
 	s.conn, s.call, s.method = c, call, method
 	if c.waiting.length > 0 || !c.mayOpen() {
@@ -22,24 +20,24 @@ func (c *Conn) Start(s *Stream, method int, call Call) {
 	c.open(s)
 }
 
-// maxUnwritten is how much may wait to be written when a stream is opened, in
-// bytes: no server makes a client keep more for it by not reading.
+// maxUnwritten is how much output may be unwritten when a stream is opened, in bytes. It bounds the memory for a server
+// that does not read.
 const maxUnwritten = 4 << 20
 
-// mayOpen says whether the peer lets one more stream be opened now.
+// mayOpen returns whether one more stream may be opened now.
 func (c *Conn) mayOpen() bool {
 	return c.greeted && !c.draining && uint32(c.streams.length) < c.peer.streams && len(c.Output()) < maxUnwritten
 }
 
-// admit opens streams that wait, as far as the peer lets it.
+// admit opens waiting streams, as far as the peer allows it.
 func (c *Conn) admit() {
 	for c.waiting.length > 0 && c.mayOpen() {
 		c.open(c.waiting.take())
 	}
 }
 
-// TakeWaiting returns the calls that were never sent, to be ended or to be
-// started on another connection. Their streams are free.
+// TakeWaiting returns the calls that were never sent, to be ended or to be started on another connection. Their streams
+// are free.
 func (c *Conn) TakeWaiting() []Call {
 	calls := make([]Call, 0, c.waiting.length)
 	for c.waiting.length > 0 {
@@ -63,8 +61,8 @@ func (c *Conn) open(s *Stream) {
 	c.sendMessage(s)
 }
 
-// NearlyUsedUp says whether the last thirty-second part of the streams has begun:
-// it is time for another connection.
+// NearlyUsedUp returns whether the last thirty-second part of the stream IDs has begun, so that another connection is
+// needed.
 func (c *Conn) NearlyUsedUp() bool {
 	last := c.lastStream()
 	return c.nextStream > last-last/32
@@ -93,8 +91,8 @@ func (c *Conn) sendHeaders(s *Stream) {
 	out.bytes = appendFrames(out.bytes[:start], h, frame.Continuation, block, c.peer.frame)
 }
 
-// appendFrames cuts a header block into frames of at most this length; the
-// first is like h, the others of another kind.
+// appendFrames splits a header block into frames of at most this length. The first is like h, the others are of another
+// kind.
 func appendFrames(dst []byte, h frame.Header, others frame.Kind, block []byte, atMost int) []byte {
 	for {
 		n := min(len(block), atMost)
@@ -110,9 +108,8 @@ func appendFrames(dst []byte, h frame.Header, others frame.Kind, block []byte, a
 	}
 }
 
-// sendMessage appends the request in one frame, written in place, if the
-// windows have room for it and nobody is in front of it. Else it puts the
-// request aside.
+// sendMessage appends the request in one frame, written in place, if the windows have room for it and no other stream
+// is blocked. Otherwise it stores the request in unsent.
 func (c *Conn) sendMessage(s *Stream) {
 	out := c.output()
 	start := len(out.bytes)
@@ -138,23 +135,21 @@ func (c *Conn) sent(s *Stream, bytes int) {
 	c.out.marks = append(c.out.marks, mark{end: len(c.out.bytes), stream: s, id: s.id})
 }
 
-// unblock sends what the windows have room for, first come first served: a
-// stream whose own window is full does not hold the others up.
+// unblock sends as much as the windows allow, in order. A stream whose own window is full does not block the others.
 func (c *Conn) unblock() {
 	c.blocked = slices.DeleteFunc(c.blocked, func(s *Stream) bool { return c.sendRest(s) })
 }
 
-// sendRest sends what it may of a request that was put aside, and says whether
-// that was the rest of it.
+// sendRest sends a part of a stored request, and returns whether it was the rest.
 func (c *Conn) sendRest(s *Stream) bool {
-	for s.passed < len(s.unsent) {
-		rest := s.unsent[s.passed:]
+	for s.sentBytes < len(s.unsent) {
+		rest := s.unsent[s.sentBytes:]
 		n := min(len(rest), c.peer.frame, c.sendWindow, s.sendWindow)
 		if n <= 0 {
 			return false
 		}
 		c.sendChunk(s, rest[:n], n == len(rest))
-		s.passed += n
+		s.sentBytes += n
 	}
 	c.pool.Give(s.unsent)
 	s.unsent = nil
@@ -176,7 +171,7 @@ func (c *Conn) sendChunk(s *Stream, chunk []byte, last bool) {
 	s.sendWindow -= len(chunk)
 }
 
-// Cancel ends a call that has not ended, with this code, and tells the peer.
+// Cancel ends a call that has not ended, with this code, and sends RST_STREAM.
 func (c *Conn) Cancel(s *Stream, code Code, detail string) {
 	if call := s.call; s.id == 0 {
 		c.waiting.remove(s)
@@ -194,15 +189,14 @@ func (c *Conn) reset(s *Stream, reason frame.ErrorCode, code Code, detail string
 	c.end(s, code, detail)
 }
 
-// end takes a stream from the connection and ends its call. The stream may be
-// in use again when it returns.
+// end removes a stream from the connection and ends its call. The stream may be in use again when end returns.
 func (c *Conn) end(s *Stream, code Code, detail string) {
 	c.streams.remove(s)
 	if s.unsent != nil {
 		c.blocked = slices.DeleteFunc(c.blocked, func(b *Stream) bool { return b == s })
 		c.pool.Give(s.unsent)
 	}
-	c.giveUp(s)
+	c.dropPartial(s)
 	call := s.call
 	*s = Stream{}
 	c.admit()

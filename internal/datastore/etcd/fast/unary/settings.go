@@ -24,7 +24,7 @@ func (c *Conn) onSettings(h frame.Header, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.answer()
+	out, err := c.ack()
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,12 @@ func (c *Conn) onSettingsAck(payload []byte) error {
 	return nil
 }
 
-// set obeys one setting. The ones that mean nothing to a client are passed
-// over.
+// set applies one setting. Settings without meaning for a client are ignored.
 func (c *Conn) set(s frame.Setting) error {
 	switch s.ID {
 	case frame.EnablePush:
 		if s.Value != 0 {
-			return violation(frame.ProtocolError, "SETTINGS_ENABLE_PUSH is not 0, which is all that a server may say")
+			return violation(frame.ProtocolError, "SETTINGS_ENABLE_PUSH is not 0, the only value that a server may send")
 		}
 	case frame.HeaderTableSize:
 		c.blocks.setTableSize(s.Value)
@@ -68,8 +67,8 @@ func (c *Conn) set(s frame.Setting) error {
 	return nil
 }
 
-// setWindow changes the send window of all streams, the open ones by the
-// difference: below zero if need be.
+// setWindow changes the send window of all streams. Open streams change by the difference, which can make their windows
+// negative.
 func (c *Conn) setWindow(value uint32) error {
 	if value > frame.MaxWindow {
 		return violation(frame.FlowControlError, "SETTINGS_INITIAL_WINDOW_SIZE is out of its range")
@@ -121,8 +120,8 @@ func (c *Conn) growWindow(increment int) error {
 	return nil
 }
 
-// grow adds to a window, unless it would hold more than it may. Both may be
-// below zero. An int of 32 bits does not hold every sum.
+// grow adds to a window, and returns false if the sum is above MaxWindow. Both numbers may be negative. The sum may not
+// fit into an int of 32 bits.
 func grow(window *int, more int) bool {
 	sum := int64(*window) + int64(more)
 	if sum > frame.MaxWindow {

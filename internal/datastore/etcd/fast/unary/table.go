@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// table holds the open streams by their ids. Ids grow by two from stream to
-// stream and most streams are short, so that the id itself is nearly always a
-// place of its own in a small ring: finding a stream costs an index, not a
-// hash. A stream whose place is taken, by one that has been open for far
-// longer, lies in a map.
+// table holds the open streams by their ids. Ids grow by two from stream to stream, and most streams are short. So a
+// stream nearly always has its own place in a small ring: finding it costs an index, not a hash. If its place is taken
+// by a stream that has been open for far longer, the stream is in a map.
 type table struct {
 	// ring has a power of two of places; stream id has place id/2, modulo that.
 	ring   []*Stream
@@ -17,7 +15,7 @@ type table struct {
 	length int
 }
 
-// firstPlaces is the ring of a connection that opens its first stream.
+// firstPlaces is the initial length of the ring.
 const firstPlaces = 4
 
 func (t *table) place(id uint32) **Stream { return &t.ring[int(id/2)&(len(t.ring)-1)] }
@@ -30,7 +28,7 @@ func (t *table) at(id uint32) *Stream {
 	if s := *t.place(id); s != nil && s.id == id {
 		return s
 	}
-	// Reading a nil map costs next to nothing.
+	// Reading a nil map is cheap.
 	return t.others[id]
 }
 
@@ -39,10 +37,10 @@ func (t *table) put(s *Stream) {
 		t.grow()
 	}
 	t.length++
-	t.settle(s)
+	t.insert(s)
 }
 
-func (t *table) settle(s *Stream) {
+func (t *table) insert(s *Stream) {
 	if p := t.place(s.id); *p == nil {
 		*p = s
 		return
@@ -58,7 +56,7 @@ func (t *table) grow() {
 	all := slices.Collect(t.all())
 	t.ring, t.others = make([]*Stream, max(2*len(t.ring), firstPlaces)), nil
 	for _, s := range all {
-		t.settle(s)
+		t.insert(s)
 	}
 }
 

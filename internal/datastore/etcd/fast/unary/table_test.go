@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A table is a map of streams by id, whatever order they come and go in: also
-// if one stays while ids run on for many times round the ring.
+// A table behaves like a map of streams by id, in any order of insertions and removals, even if a stream stays while
+// the ids go round the ring many times.
 func TestTableIsAMap(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -49,7 +49,7 @@ func TestTableIsAMap(t *testing.T) {
 	}
 }
 
-// A stream that stays open for long costs no ring for all those after it.
+// A stream that stays open for long does not make the ring grow for all later ones.
 func TestTableStaysSmall(t *testing.T) {
 	var table table
 	table.put(&Stream{id: 1})

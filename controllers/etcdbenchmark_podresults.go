@@ -15,18 +15,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// testimony is all that is known of what a run's pods have told: to this operator
-// when it scraped them, in their own objects, and, in status, to operators that
-// are gone. Objects and scrapes are by the pod's name.
-type testimony struct {
+// podResults holds the known results of a run's pods: scrapes by this operator process, termination messages in the pod
+// objects, and results in status that an earlier process saved. Objects and scrapes are keyed by the pod's name.
+type podResults struct {
 	run     *v1alpha1.EtcdBenchmark
 	objects map[string]*corev1.Pod
 	scraped map[string]collector.Result
 }
 
-// conclude adds what a pod has told. One that has an address and is not scraped
-// yet will be, from the end of this reconcile on.
-func (t testimony) conclude(p *lifecycle.Pod, now time.Time) {
+// conclude adds a pod's results. A pod that has an address and is not scraped yet will be scraped after this reconcile.
+func (t podResults) conclude(p *lifecycle.Pod, now time.Time) {
 	s := t.scraped[p.Name]
 	live := s.Live
 	if p.State != lifecycle.PodRunning {
@@ -34,8 +32,8 @@ func (t testimony) conclude(p *lifecycle.Pod, now time.Time) {
 	}
 	left := s.Left
 	if object := t.objects[p.Name]; object != nil {
-		if said := terminationOf(t.run.UID, object); said != nil {
-			left = said
+		if reported := terminationOf(t.run.UID, object); reported != nil {
+			left = reported
 		}
 	}
 	if live == nil && left == nil {
@@ -51,9 +49,9 @@ func (t testimony) conclude(p *lifecycle.Pod, now time.Time) {
 	}
 }
 
-// kept is what status keeps of a pod, by the road by which it came; one of both is
-// nil. What a version of the operator wrote that packs results otherwise is lost.
-func (t testimony) kept(name string) (scraped, left *results.Snapshot) {
+// kept returns the result that status holds for a pod, by the way it arrived; at most one of both is set. A result in
+// another operator version's encoding is lost.
+func (t podResults) kept(name string) (scraped, left *results.Snapshot) {
 	i := slices.IndexFunc(t.run.Status.Pods, func(p v1alpha1.PodStatus) bool { return p.Name == name && p.LastResult != "" })
 	if i < 0 {
 		return nil, nil
@@ -66,8 +64,8 @@ func (t testimony) kept(name string) (scraped, left *results.Snapshot) {
 	return s, nil
 }
 
-// terminationOf returns nil for a message that is absent, unreadable, or of
-// somebody else: the pod then has left no result.
+// terminationOf returns nil if the message is absent, unreadable, or not from this pod and run. The pod then left no
+// result.
 func terminationOf(run types.UID, p *corev1.Pod) *results.Snapshot {
 	message := lifecycle.TerminationMessage(p)
 	if message == nil {
@@ -84,7 +82,7 @@ func readMessage(message []byte, run types.UID, index int) *results.Snapshot {
 	return s
 }
 
-// withoutNumbers leaves what a pod says of itself and of its keys.
+// withoutNumbers keeps only the state of the pod and of its keys.
 func withoutNumbers(s *results.Snapshot) *results.Snapshot {
 	if s == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// sightFamilies are what the pod could not see of the target.
-func sightFamilies() []family { return []family{unlistedFamily(), unseenFamily()} }
+// unobservedFamilies describe which parts of the target the pod could not observe.
+func unobservedFamilies() []family { return []family{unlistedFamily(), unseenFamily()} }
 
 func unlistedFamily() family {
 	return family{
@@ -24,7 +24,7 @@ func unlistedFamily() family {
 		},
 		read: func(s *results.Snapshot, m metric) error {
 			if m.labels[0] == "" || targetOf(s).Unlisted != "" {
-				return errors.New("wanted one reason why the members were not listed, found none or two")
+				return errors.New("wanted one reason why the members were not listed, found none or more than one")
 			}
 			targetOf(s).Unlisted = m.labels[0]
 			return nil
@@ -34,7 +34,7 @@ func unlistedFamily() family {
 
 func unseenFamily() family {
 	return family{
-		name: "etcdbench_target_unseen_info", help: "Why it is not known whether this changed of the target.",
+		name: "etcdbench_target_unseen_info", help: "Why a change of this aspect of the target could not be observed.",
 		kind: dto.MetricType_GAUGE, labels: []string{"aspect", "reason"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, a := range unseenOf(s.Target) {
@@ -55,7 +55,7 @@ func unseenFamily() family {
 	}
 }
 
-// unseenOf has the aspects in one order on every road.
+// unseenOf returns the aspects in the same order for both forms.
 func unseenOf(t *results.Target) []results.Aspect {
 	if t == nil {
 		return nil

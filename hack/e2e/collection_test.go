@@ -19,14 +19,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// requireMessagesAgree computes the summary a second time, from the pods'
-// termination messages alone. It must have every request of the scraped one,
-// and its percentiles may differ by the bound that each states.
+// requireMessagesAgree computes the summary a second time, only from the pods' termination messages. It must have every
+// request of the scraped one, and its percentiles may differ by the bound that each states.
 func requireMessagesAgree(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for _, pod := range b.Status.Pods {
 		if pod.Road != v1alpha1.RoadScrape {
-			t.Errorf("pod %d: wanted its result by Scrape, as nothing is in the way; found %s", pod.Index, pod.Road)
+			t.Errorf("pod %d: wanted its result by Scrape, because scraping is possible; found %s", pod.Index, pod.Road)
 		}
 	}
 	snapshots := terminationSnapshots(t, b)
@@ -88,8 +87,8 @@ func requireSameLatency(t *testing.T, operation string, first, second *v1alpha1.
 	}
 }
 
-// checkBlockedPort takes one of the two roads away: packets from the operator
-// to the run's pods die in the operator's own network namespace.
+// checkBlockedPort prevents scraping: packets from the operator to the run's pods are dropped in the operator's own
+// network namespace. Only termination messages remain.
 func checkBlockedPort(t *testing.T) {
 	b := newSlow(suite.side, "blocked")
 	create(t, b)
@@ -101,7 +100,7 @@ func checkBlockedPort(t *testing.T) {
 	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
 }
 
-// newSlow is a run that lasts long enough to get in its way before it ends.
+// newSlow is a run that lasts long enough to be disturbed before it ends.
 func newSlow(c *etcdCluster, name string) *v1alpha1.EtcdBenchmark {
 	b := newPut(c, name, 2000)
 	b.Spec.Load.WarmupSeconds = 8
@@ -109,8 +108,8 @@ func newSlow(c *etcdCluster, name string) *v1alpha1.EtcdBenchmark {
 	return b
 }
 
-// blockPods waits for the run's pods and blocks them for the operator. The run
-// must not be over by then, or the test would prove nothing.
+// blockPods waits for the run's pods and blocks the operator's access to them. The run must not be over by then, or the
+// test would prove nothing.
 func blockPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	var addresses []string

@@ -6,9 +6,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 )
 
-// Each put that got no answer may have had as many events as one that did, and
-// one that was lost has none.
-func TestPutsWithoutAnAnswerMayHaveHadEvents(t *testing.T) {
+// Each unanswered put may have caused as many events as an acknowledged one; a lost put has caused none.
+func TestUnansweredPutsMayHaveCausedEvents(t *testing.T) {
 	answered := func(n int) (h Histogram) {
 		for range n {
 			h.Record(1000)
@@ -32,8 +31,8 @@ func TestPutsWithoutAnAnswerMayHaveHadEvents(t *testing.T) {
 			merged := &Snapshot{Watch: Watch{Expected: tc.expected}, Operations: map[spec.Operation]*OperationResult{
 				tc.operation: {Latency: answered(tc.succeeded), Failed: answered(tc.failed), Censored: answered(tc.cutOff), Lost: tc.lost},
 			}}
-			if got := unheardEvents(merged); got != tc.want {
-				t.Errorf("up to %d events are not heard of, wanted %d", got, tc.want)
+			if got := uncountedEvents(merged); got != tc.want {
+				t.Errorf("up to %d events are not counted, wanted %d", got, tc.want)
 			}
 		})
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// closing is a socket whose server is gone once there are its last words.
+// closing is a socket whose server has closed the connection. Its last bytes can still be read.
 type closing struct {
 	wire.Socket
-	// words are what is left of them; nil as long as the server is there.
+	// words are the last bytes not yet read; nil while the server is up.
 	words []byte
 }
 
@@ -42,9 +42,8 @@ func (c *closing) Write(p []byte) (int, error) {
 	return 0, errors.New("broken pipe")
 }
 
-// What a server has said counts, also if the client finds out by writing that it
-// is gone.
-func TestLastWordsAreHeard(t *testing.T) {
+// Bytes that a server sent before it closed are handled, even if the client notices the close by a failed write.
+func TestResponsesBeforeACloseCount(t *testing.T) {
 	socket := &closing{}
 	conn := open(t, newTestClient(t, Config{Wrap: func(s wire.Socket) wire.Socket {
 		socket.Socket = s
@@ -57,7 +56,7 @@ func TestLastWordsAreHeard(t *testing.T) {
 		team.send(&team.members[0])
 		team.send(&team.members[1])
 	})
-	// The second post comes after the flush that the first one has caused.
+	// The second post runs after the flush that follows the first one.
 	onLoop(conn, func() {})
 	onLoop(conn, func() {
 		words := answer(nil, 1)
@@ -102,7 +101,7 @@ func appendTrailers(dst []byte, stream uint32) []byte {
 	return append(dst, trail...)
 }
 
-// listenOnly is a server that greets and then only listens.
+// listenOnly is a server that greets and then only reads.
 func listenOnly(t *testing.T) string {
 	return wiretest.Accept(t, func(c net.Conn) {
 		_, _ = c.Write(frame.AppendSettings(nil))

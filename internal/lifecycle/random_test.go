@@ -10,8 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// live lets the cluster do its work for a while: each thing that could happen
-// next may happen, or may not.
+// live simulates the cluster for a while: each possible next event may or may not happen.
 func (w *world) live(hostile bool) {
 	w.target = w.target || w.rand.IntN(3) > 0
 	if w.job.Exists {
@@ -26,14 +25,14 @@ func (w *world) live(hostile bool) {
 		w.grow(p, hostile)
 	}
 	w.workOnCleanup(hostile)
-	if hostile && w.strikes > 0 && w.rand.IntN(6) == 0 {
-		w.strikes--
-		w.strike()
+	if hostile && w.randomFaults > 0 && w.rand.IntN(6) == 0 {
+		w.randomFaults--
+		w.inject()
 	}
-	w.unfold()
+	w.injectPlanned()
 }
 
-// queueMoves: the runs in front end, whatever becomes of this one.
+// queueMoves: the runs in front end, independent of this run.
 func (w *world) queueMoves() {
 	if w.ahead > 0 {
 		w.ahead--
@@ -77,8 +76,8 @@ func (w *world) workOnCleanup(hostile bool) {
 	}
 }
 
-// strike is what nobody hopes for.
-func (w *world) strike() {
+// inject injects a random fault.
+func (w *world) inject() {
 	switch w.rand.IntN(8) {
 	case 0:
 		w.run.Spec.Stop = true
@@ -91,11 +90,11 @@ func (w *world) strike() {
 	case 3:
 		w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now
 	default:
-		w.strikePod()
+		w.injectPodFault()
 	}
 }
 
-func (w *world) strikePod() {
+func (w *world) injectPodFault() {
 	names := w.names()
 	if len(names) == 0 {
 		return
@@ -105,7 +104,7 @@ func (w *world) strikePod() {
 	case 5:
 		w.fire(p)
 	case 0:
-		// A Job makes no pod anew that is through with its load.
+		// A Job does not replace a pod that has completed.
 		if !w.client(p).over {
 			delete(w.pods, p.Name)
 		}
@@ -120,9 +119,8 @@ func (w *world) strikePod() {
 	}
 }
 
-// TestAlwaysFinishes drives runs through random fates, asking again only when
-// the decision said so, and checks that each finishes in time, stays finished,
-// and lets go of its object.
+// TestAlwaysFinishes runs random faults. It decides again only when the previous decision requested it, and checks that
+// each run finishes in time, stays finished, and releases its object.
 func TestAlwaysFinishes(t *testing.T) {
 	reasons := map[string]int{}
 	for seed := range uint64(8000) {
@@ -138,7 +136,7 @@ func TestAlwaysFinishes(t *testing.T) {
 		reasons[reason]++
 		w.checkEnd()
 		if !hostile && reason != v1alpha1.ReasonCompleted && reason != v1alpha1.ReasonPodsNotReady && reason != v1alpha1.ReasonTargetNotFound {
-			w.fail("seed %d: wanted an untroubled run to complete, found %s", seed, reason)
+			w.fail("seed %d: wanted a run without faults to complete, found %s", seed, reason)
 		}
 		w.checkAftermath(100, hostile, reason)
 	}
@@ -150,18 +148,18 @@ func TestAlwaysFinishes(t *testing.T) {
 }
 
 // until steps until the condition holds, and fails if that is later than bound.
-func (w *world) until(hostile bool, bound time.Time, holds func() bool) {
+func (w *world) until(hostile bool, bound time.Time, hasFinalizer func() bool) {
 	w.t.Helper()
-	for !holds() {
+	for !hasFinalizer() {
 		if w.now.After(bound) {
-			w.fail("wanted it to be so by %s, and it is %s", bound.Format(time.TimeOnly), w.now.Format(time.TimeOnly))
+			w.fail("wanted the condition to hold by %s, and it is %s", bound.Format(time.TimeOnly), w.now.Format(time.TimeOnly))
 		}
 		d := w.step()
-		if holds() {
+		if hasFinalizer() {
 			return
 		}
 		if d.Requeue == 0 {
-			w.fail("a decision that waits for nothing: %+v", d)
+			w.fail("a decision without a requeue: %+v", d)
 		}
 		w.now = w.now.Add(d.Requeue)
 		w.live(hostile)
@@ -183,7 +181,7 @@ func (w *world) checkAftermath(steps int, hostile bool, reason string) {
 	}
 	for _, p := range w.pods {
 		if p.State == PodRunning || p.State == PodWaiting {
-			w.fail("pod %s still lives long after the run", p.Name)
+			w.fail("pod %s is still alive long after the run", p.Name)
 		}
 	}
 	if w.run.DeletionTimestamp == nil {
@@ -195,5 +193,5 @@ func (w *world) checkAftermath(steps int, hostile bool, reason string) {
 	if w.cleanup.Exists {
 		w.fail("the cleanup Job was left behind")
 	}
-	w.checkFarewell()
+	w.checkNotes()
 }

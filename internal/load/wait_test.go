@@ -14,8 +14,7 @@ import (
 
 func awaitingTurn(p *plan.Plan) { p.AwaitTurn = true }
 
-// runWaiting runs a session until it waits for its turn, and returns what its
-// driver has done by then.
+// runWaiting runs a session until it waits for permission to write. It returns the steps of its driver so far.
 func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended chan error) {
 	t.Helper()
 	ended = make(chan error, 1)
@@ -23,7 +22,7 @@ func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended 
 	for s.Stage() != results.StageWaiting {
 		select {
 		case err := <-ended:
-			t.Fatalf("it ended (%v) instead of waiting for its turn", err)
+			t.Fatalf("the session ended (%v) instead of waiting for permission to write", err)
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -32,10 +31,10 @@ func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended 
 	return slices.Clone(d.steps), ended
 }
 
-// Before its turn a session has told of the target and done nothing to it; then
-// it looks at the target anew.
-func TestASessionAwaitsItsTurn(t *testing.T) {
-	// An election was held while it waited, and none since.
+// While it waits, a session has reported the target and changed nothing in it. After the wait, it checks the target
+// again.
+func TestASessionWaitsForPermissionToWrite(t *testing.T) {
+	// An election took place while it waited, and none since.
 	var looks atomic.Uint64
 	of := func(term uint64) members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: term, Version: "3.7.3"}}}
@@ -45,24 +44,24 @@ func TestASessionAwaitsItsTurn(t *testing.T) {
 	s := newSession(t, planOf(awaitingTurn), 0, d, control)
 	steps, ended := runWaiting(t, s, d)
 	if snapshot := s.Snapshot(); !slices.Equal(steps, []string{"preflight"}) || snapshot.Target == nil || snapshot.Cleaning != results.CleaningNothingWritten {
-		t.Errorf("before its turn it did %v, knows %+v and says %s: wanted it to know the target and no more", steps, snapshot.Target, snapshot.Cleaning)
+		t.Errorf("while waiting, the session did the steps %v, reported the target %+v and the cleaning %s: wanted the preflight and a target only", steps, snapshot.Target, snapshot.Cleaning)
 	}
 	if s.Ready() {
-		t.Error("it is ready before its turn")
+		t.Error("the session is ready while it still waits")
 	}
 	close(control.turn)
 	if err := <-ended; err != nil || s.Stage() != results.StageDone {
 		t.Errorf("it ended with %v in %s", err, s.Stage())
 	}
 	if !slices.Equal(d.steps[:2], []string{"preflight", "preflight"}) || !slices.Contains(d.steps, "claim") {
-		t.Errorf("it did %v, wanted a second look before its claim", d.steps)
+		t.Errorf("the session did the steps %v, wanted a second preflight before the claim", d.steps)
 	}
 	if changes := s.Snapshot().Target.Changes; len(changes) > 0 {
-		t.Errorf("got the changes %+v, wanted none of what came before its turn", changes)
+		t.Errorf("got the changes %+v, wanted none from before the second preflight", changes)
 	}
 }
 
-func TestAPlanWithoutOthersAwaitsNothing(t *testing.T) {
+func TestAPlanWithoutAQueueDoesNotWait(t *testing.T) {
 	control := newControl()
 	control.turn = make(chan struct{})
 	s := newSession(t, planOf(), 0, &fakeDriver{}, control)
@@ -71,19 +70,19 @@ func TestAPlanWithoutOthersAwaitsNothing(t *testing.T) {
 	}
 }
 
-func TestAStopEndsTheWaitForATurn(t *testing.T) {
+func TestAStopEndsTheWait(t *testing.T) {
 	d, control := &fakeDriver{}, newControl()
 	control.turn = make(chan struct{})
 	s := newSession(t, planOf(awaitingTurn), 0, d, control)
 	_, ended := runWaiting(t, s, d)
 	close(control.stopped)
 	if err := <-ended; err != nil || !s.Snapshot().Stopped || s.Snapshot().Cleaning != results.CleaningNothingWritten || d.released.Load() {
-		t.Errorf("it ended with %v and %+v, released %v: wanted a stop that leaves no trace", err, s.Snapshot().Cleaning, d.released.Load())
+		t.Errorf("the session ended with %v and %+v, released %v: wanted a stop that wrote nothing", err, s.Snapshot().Cleaning, d.released.Load())
 	}
 }
 
-// The wait is not the run's time.
-func TestTheWaitForATurnIsNotTimed(t *testing.T) {
+// The wait does not count towards the run's time-out.
+func TestTheWaitDoesNotCountTowardsTheTimeout(t *testing.T) {
 	t.Parallel()
 	d, control := &fakeDriver{}, newControl()
 	control.turn = make(chan struct{})
@@ -93,7 +92,7 @@ func TestTheWaitForATurnIsNotTimed(t *testing.T) {
 	defer cancel()
 	select {
 	case err := <-ended:
-		t.Fatalf("it ended with %v while it waited", err)
+		t.Fatalf("the session ended with %v while it waited", err)
 	case <-wait.Done():
 	}
 	close(control.turn)

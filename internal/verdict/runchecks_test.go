@@ -52,14 +52,14 @@ func lastingFor(d time.Duration) func(*results.Summary) {
 	return func(s *results.Summary) { s.Length = d }
 }
 
-// A run of one second whose numbers meet its objective, but for the doubt.
-func TestDoubts(t *testing.T) {
+// A run of one second whose numbers meet its objective, apart from the concern.
+func TestRunConcerns(t *testing.T) {
 	none := func(*results.Summary) {}
 	tests := map[string]struct {
 		clocks  func(*v1alpha1.EtcdBenchmark)
 		changes []func(*results.Summary)
 		reason  string
-		says    string
+		part    string
 	}{
 		"none":                      {clockOff(), []func(*results.Summary){none}, v1alpha1.ReasonObjectivesMet, ""},
 		"a target that is the same": {clockOff(), []func(*results.Summary){changed(0)}, v1alpha1.ReasonObjectivesMet, ""},
@@ -80,7 +80,7 @@ func TestDoubts(t *testing.T) {
 		"far for a minute":          {clockOff(0, 3001*time.Millisecond), []func(*results.Summary){lastingFor(time.Minute)}, v1alpha1.ReasonClockOffset, "wanted at most 3000ms"},
 		"apart, for an hour":        {clockOff(), []func(*results.Summary){apart(time.Minute), lastingFor(time.Hour)}, v1alpha1.ReasonObjectivesMet, ""},
 		"clocks, and so starts":     {clockOff(0, time.Minute), []func(*results.Summary){apart(time.Minute)}, v1alpha1.ReasonClockOffset, "started 60000ms after"},
-		"two doubts":                {clockOff(time.Minute), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "client pod 0"},
+		"two concerns":              {clockOff(time.Minute), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "client pod 0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,8 +96,8 @@ func TestDoubts(t *testing.T) {
 				if c.Status != wanted || meets && c.Reason != tc.reason || !meets && c.Reason != v1alpha1.ReasonObjectivesMissed {
 					t.Errorf("met %v: got %s/%s, wanted %s/%s", meets, c.Status, c.Reason, wanted, tc.reason)
 				}
-				if !strings.Contains(c.Message, tc.says) {
-					t.Errorf("met %v: message %q says nothing of %q", meets, c.Message, tc.says)
+				if !strings.Contains(c.Message, tc.part) {
+					t.Errorf("met %v: message %q says nothing of %q", meets, c.Message, tc.part)
 				}
 			}
 		})

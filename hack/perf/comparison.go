@@ -8,36 +8,35 @@ import (
 	"math"
 )
 
-// contest is one load, put on the same etcd by each side in turn.
-type contest struct {
-	// name chooses it on the command line.
+// comparison is one load that each side in turn puts on the same etcd.
+type comparison struct {
+	// name selects it on the command line.
 	name string
-	// what the load is, for people.
+	// what describes the load, for people.
 	what  string
 	sides []side
 	// secure: etcd serves TLS.
 	secure bool
-	// figures are what is told of it.
+	// figures are the reported figures.
 	figures []figure
 }
 
-// side is one contestant.
+// side is one load generator of a comparison.
 type side struct {
 	name string
-	run  func(context.Context, *arena) (sample, error)
+	run  func(context.Context, *testbed) (sample, error)
 }
 
-// figure is one number of a contest, for each round: a metric of one side, or
-// that divided by the other side's.
+// figure is one number of a comparison, for each round: a metric of one side, or its ratio to the other side's.
 type figure struct {
 	what   string
 	metric metric
-	// of and by are names of sides; by is empty for a number that stands alone.
+	// of and by are names of sides; by is empty for a number that is not a ratio.
 	of, by string
 	bound  bound
 }
 
-// bound is what a figure must reach.
+// bound is the range that a figure must lie in.
 type bound struct {
 	low, high float64
 	text      string
@@ -46,38 +45,38 @@ type bound struct {
 func atMost(v float64) bound  { return bound{math.Inf(-1), v, fmt.Sprintf("≤ %g", v)} }
 func atLeast(v float64) bound { return bound{v, math.Inf(1), fmt.Sprintf("≥ %g", v)} }
 
-// within is a share of a number around it.
+// within is a range around a number, given as a share of it.
 func within(share, v float64) bound {
 	return bound{v * (1 - share), v * (1 + share), fmt.Sprintf("%g ± %g %%", v, 100*share)}
 }
 
 func exactly(v float64) bound { return bound{v, v, fmt.Sprintf("%g", v)} }
 
-// reported has nothing to reach.
+// reported has no limits.
 func reported() bound { return bound{math.Inf(-1), math.Inf(1), ""} }
 
 func (b bound) holds(v float64) bool { return v >= b.low && v <= b.high }
 
-// round is what all sides of a contest did, one after the other.
+// round has the samples of all sides, which ran one after the other.
 type round map[string]sample
 
-// arena is where a contest takes place.
-type arena struct {
+// testbed is the etcd and the programs of a comparison.
+type testbed struct {
 	programs programs
 	server   *server
 }
 
-// programs are the paths of what runs.
+// programs are the paths of the programs.
 type programs struct{ etcd, loadgen, benchmark, newerBenchmark string }
 
-// hold runs a contest for a number of rounds, on an etcd of its own.
-func (c contest) hold(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {
+// measure runs a comparison for a number of rounds, on its own etcd.
+func (c comparison) measure(ctx context.Context, p programs, tmpfs string, rounds int, progress io.Writer) (all []round, err error) {
 	s, err := startServer(ctx, p.etcd, tmpfs, c.secure)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	a := &arena{programs: p, server: s}
+	a := &testbed{programs: p, server: s}
 	for i := range rounds {
 		fmt.Fprintf(progress, "%s: round %d of %d", c.name, i+1, rounds)
 		r, err := c.round(ctx, a, i)
@@ -91,8 +90,8 @@ func (c contest) hold(ctx context.Context, p programs, tmpfs string, rounds int,
 	return all, nil
 }
 
-// round lets another side be first each time.
-func (c contest) round(ctx context.Context, a *arena, number int) (round, error) {
+// round starts with a different side each time.
+func (c comparison) round(ctx context.Context, a *testbed, number int) (round, error) {
 	r := round{}
 	for i := range c.sides {
 		s := c.sides[(i+number)%len(c.sides)]
@@ -114,14 +113,14 @@ func (c contest) round(ctx context.Context, a *arena, number int) (round, error)
 	return r, nil
 }
 
-func (c contest) report(w io.Writer, r round) {
+func (c comparison) report(w io.Writer, r round) {
 	for _, f := range c.figures {
 		fmt.Fprintf(w, "; %s %s", f.what, threeDigits(f.value(r)))
 	}
 	fmt.Fprintln(w)
 }
 
-// value of a figure in a round; not a number, if it is not known.
+// value returns a figure's value in a round; NaN if it is unknown.
 func (f figure) value(r round) float64 {
 	v, known := r[f.of][f.metric]
 	divisor, divided := r[f.by][f.metric]

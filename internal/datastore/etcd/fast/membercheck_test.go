@@ -19,7 +19,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// ownKey is the key that tests ask a member for who it is.
+// ownKey is the key of the member check.
 const ownKey = "own"
 
 // memberServer is a member. It counts the reads of other keys than ownKey.
@@ -79,8 +79,7 @@ func TestConnectAsksWhichMemberItIs(t *testing.T) {
 	})
 }
 
-// TestWrongMemberGetsNoCalls lets an address lead to another member when the
-// connection is lost, and back again.
+// TestWrongMemberGetsNoCalls makes an address lead to another member when the connection is lost, and back again.
 func TestWrongMemberGetsNoCalls(t *testing.T) {
 	member := newMemberServer(7)
 	server, address := serve(t, "127.0.0.1:0", member.kv())
@@ -107,9 +106,8 @@ func TestWrongMemberGetsNoCalls(t *testing.T) {
 	}
 }
 
-// TestMoveDuringAnIntroduction moves a connection whose new server does not say
-// which member it is.
-func TestMoveDuringAnIntroduction(t *testing.T) {
+// TestMoveDuringAMemberCheck moves a connection whose new server does not report its member ID.
+func TestMoveDuringAMemberCheck(t *testing.T) {
 	hanging, asked, given := hang()
 	_, silent := serve(t, "127.0.0.1:0", hanging)
 	member := newMemberServer(7)
@@ -127,22 +125,22 @@ func TestMoveDuringAnIntroduction(t *testing.T) {
 	<-given
 }
 
-// TestIntroductionsFail lets the question fail in each way.
-func TestIntroductionsFail(t *testing.T) {
+// TestMemberCheckFails makes the member check fail in each way.
+func TestMemberCheckFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error
 		want string
 	}{
 		"denied":      {rpctypes.ErrGRPCPermissionDenied, "permission denied"},
-		"unavailable": {status.Error(codes.Unavailable, "not now"), "has not said which member it is"},
-		"no token":    {rpctypes.ErrGRPCInvalidAuthToken, "has not said which member it is"},
+		"unavailable": {status.Error(codes.Unavailable, "not now"), "has not reported its member ID"},
+		"no token":    {rpctypes.ErrGRPCInvalidAuthToken, "has not reported its member ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 				return nil, tc.err
 			}})
-			config := Config{Members: map[string]uint64{address: 7}, MemberKey: []byte(ownKey), DialTimeout: patience / 10}
+			config := Config{Members: map[string]uint64{address: 7}, MemberKey: []byte(ownKey), DialTimeout: maxWait / 10}
 			_, err := newTestClient(t, config).Connect(t.Context(), address, 0)
 			if err == nil || wrongMember(err) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
@@ -151,8 +149,8 @@ func TestIntroductionsFail(t *testing.T) {
 	}
 }
 
-// A member may know a token a little later than the one that gave it.
-func TestIntroductionIsRepeated(t *testing.T) {
+// A member may learn a token a little later than the member that issued it.
+func TestMemberCheckIsRepeated(t *testing.T) {
 	var asked atomic.Int64
 	_, address := serve(t, "127.0.0.1:0", &kv{ranges: func(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 		switch asked.Add(1) {
@@ -165,6 +163,6 @@ func TestIntroductionIsRepeated(t *testing.T) {
 	}})
 	open(t, newTestClient(t, Config{Members: map[string]uint64{address: 7}, MemberKey: []byte(ownKey)}), address)
 	if asked.Load() != 3 {
-		t.Errorf("asked %d times", asked.Load())
+		t.Errorf("%d member checks", asked.Load())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// asked is a pod of which an operator that has just come has heard nothing yet.
+// asked is a pod that a restarted operator has not scraped yet.
 func asked(at time.Duration, kept results.Stage) func(*Pod) {
 	return func(p *Pod) {
 		p.Live, p.Final, p.Road, p.Ready = nil, nil, "", false
@@ -17,9 +17,9 @@ func asked(at time.Duration, kept results.Stage) func(*Pod) {
 	}
 }
 
-// TestAnOperatorThatHasJustCome reads nothing from the silence of pods that it has
-// not yet been able to hear, and waits for them a while only.
-func TestAnOperatorThatHasJustCome(t *testing.T) {
+// TestARestartedOperator: a restarted operator does not judge pods that it has not been able to scrape yet, but it
+// waits only for a limited time.
+func TestARestartedOperator(t *testing.T) {
 	overdue, over := 100*time.Second, 201*time.Second
 	both := func(f func(*Pod)) change {
 		return func(o *Observed) { f(&o.Pods[0]); f(&o.Pods[1]) }
@@ -38,16 +38,16 @@ func TestAnOperatorThatHasJustCome(t *testing.T) {
 		"waiting before":                  {scenario(running, both(asked(0, results.StageWaiting))), overdue, ""},
 		"preloading, cannot be scraped":   {scenario(running, both(mute(asked(0, results.StagePreloading)))), overdue, ""},
 		"nothing known yet":               {scenario(running, both(asked(overdue, ""))), overdue, ""},
-		"nothing known, a moment before":  {scenario(running, both(asked(overdue, ""))), overdue + hearGrace - 1, ""},
-		"nothing known still":             {scenario(running, both(asked(overdue, ""))), overdue + hearGrace, v1alpha1.ReasonPodsNotReady},
+		"nothing known, a moment before":  {scenario(running, both(asked(overdue, ""))), overdue + firstScrapeGrace - 1, ""},
+		"nothing known still":             {scenario(running, both(asked(overdue, ""))), overdue + firstScrapeGrace, v1alpha1.ReasonPodsNotReady},
 		"cannot be scraped":               {scenario(running, both(mute(asked(overdue, "")))), overdue, v1alpha1.ReasonPodsNotReady},
 		"connecting before":               {scenario(running, both(asked(0, results.StageConnecting))), overdue, v1alpha1.ReasonPodsNotReady},
 		"another has no node":             {scenario(stuck(v1alpha1.ReasonUnschedulable, t0), pod(0, asked(overdue, ""))), overdue, v1alpha1.ReasonUnschedulable},
-		"time over, nothing known yet":    {scenario(told(t0), both(asked(over, ""))), over, ""},
-		"time over, a moment before":      {scenario(told(t0), both(asked(over, results.StageCleaning))), over + hearGrace - 1, ""},
-		"time over, nothing known still":  {scenario(told(t0), both(asked(over, ""))), over + hearGrace, v1alpha1.ReasonTimedOut},
-		"time over, cannot be scraped":    {scenario(told(t0), both(mute(asked(over, "")))), over, v1alpha1.ReasonTimedOut},
-		"time over, never to be asked":    {scenario(told(t0)), over, v1alpha1.ReasonTimedOut},
+		"time over, nothing known yet":    {scenario(startSet(t0), both(asked(over, ""))), over, ""},
+		"time over, a moment before":      {scenario(startSet(t0), both(asked(over, results.StageCleaning))), over + firstScrapeGrace - 1, ""},
+		"time over, nothing known still":  {scenario(startSet(t0), both(asked(over, ""))), over + firstScrapeGrace, v1alpha1.ReasonTimedOut},
+		"time over, cannot be scraped":    {scenario(startSet(t0), both(mute(asked(over, "")))), over, v1alpha1.ReasonTimedOut},
+		"time over, cannot be asked":      {scenario(startSet(t0)), over, v1alpha1.ReasonTimedOut},
 		"time over before the start":      {scenario(running, both(asked(over, results.StagePreloading))), over, v1alpha1.ReasonTimedOut},
 		"time over, one done, one silent": {scenario(done, pod(1, asked(over, ""))), over, ""},
 	}
@@ -68,17 +68,16 @@ func TestAnOperatorThatHasJustCome(t *testing.T) {
 	}
 }
 
-// TestHeardInTime: once the pods tell of all numbers, a run has completed however
-// long ago its time was over.
-func TestHeardInTime(t *testing.T) {
+// TestCompletedAfterTheTimeout: when the pods report complete numbers, the run is Completed, even long after its
+// timeout.
+func TestCompletedAfterTheTimeout(t *testing.T) {
 	if d := Decide(scenario(done), t0.Add(time.Hour)); d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonCompleted {
 		t.Errorf("wanted the run to be Completed, found %+v", d)
 	}
 }
 
-// TestPodsThatRanOutOfTime: while the operator was away, the pods have ended by
-// their own timers. That nobody evicted them is then known; what made the run take
-// so long is told if that is known.
+// TestPodsThatRanOutOfTime: the pods have ended by their own timers while the operator was away. The reason is then not
+// an eviction; if another cause of the delay is known, it is reported instead.
 func TestPodsThatRanOutOfTime(t *testing.T) {
 	const words = "200 s passed"
 	late := func(stage results.Stage, stopped bool) func(*Pod) {
@@ -98,13 +97,13 @@ func TestPodsThatRanOutOfTime(t *testing.T) {
 		want      string
 		wantWords string
 	}{
-		"both":                      {scenario(told(t0), pod(0, inTime), pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
+		"both":                      {scenario(startSet(t0), pod(0, inTime), pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
 		"both, before the start":    {scenario(running, pod(0, inTime), pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
 		"one, the other done":       {scenario(done, pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
-		"goes on without lost":      {scenario(done, goesOn, pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
-		"one still cleans":          {scenario(told(t0), pod(0, gave(results.StageDone)), pod(1, late(results.StageCleaning, true))), v1alpha1.ReasonTimedOut, words},
+		"continues without lost":    {scenario(done, onPodLostContinue, pod(1, inTime)), v1alpha1.ReasonTimedOut, words},
+		"one still cleans":          {scenario(startSet(t0), pod(0, gave(results.StageDone)), pod(1, late(results.StageCleaning, true))), v1alpha1.ReasonTimedOut, words},
 		"since another failed":      {scenario(running, pod(0, inTime), pod(1, tls)), v1alpha1.ReasonTLSFailed, "no"},
-		"since another crashed":     {scenario(told(t0), pod(0, inTime), pod(1, crashed)), v1alpha1.ReasonPodFailed, "OOMKilled"},
+		"since another crashed":     {scenario(startSet(t0), pod(0, inTime), pod(1, crashed)), v1alpha1.ReasonPodFailed, "OOMKilled"},
 		"since another had no node": {scenario(stuck(v1alpha1.ReasonUnschedulable, t0), pod(0, inTime)), v1alpha1.ReasonUnschedulable, "because"},
 		"waiting for its turn":      {scenario(running, pod(0, inTime), func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), v1alpha1.ReasonTimedOut, words},
 	}

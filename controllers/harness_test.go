@@ -29,30 +29,29 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// patience bounds every wait of these tests. Nothing takes that long unless it
-// never comes.
-const patience = time.Minute
+// maxWait bounds every wait of these tests. Only a wait that fails takes that long.
+const maxWait = time.Minute
 
-// stage is a namespace with one run, and the test as the rest of the cluster.
-type stage struct {
+// harness is a namespace with one run; the test plays the rest of the cluster.
+type harness struct {
 	t     *testing.T
 	api   client.Client
 	clock *movedClock
 	run   *v1alpha1.EtcdBenchmark
-	pods  []*actor
+	pods  []*fakePod
 	stop  func()
 
 	mu      *sync.Mutex
 	servers map[string]string
-	// subnet has the run's pods, of several runs on one stage.
+	// subnet distinguishes the pods of several runs in one test.
 	subnet int
 }
 
-// newStage starts an operator and creates a run of two pods and 100 requests.
-func newStage(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
+// newHarness starts an operator and creates a run of two pods and 100 requests.
+func newHarness(t *testing.T, changes ...func(*v1alpha1.EtcdBenchmark)) *harness {
 	t.Helper()
 	t.Parallel()
-	s := &stage{t: t, api: cluster.api, clock: &movedClock{}, mu: &sync.Mutex{}, servers: map[string]string{}}
+	s := &harness{t: t, api: cluster.api, clock: &movedClock{}, mu: &sync.Mutex{}, servers: map[string]string{}}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}
 	s.must(s.api.Create(t.Context(), ns))
 	s.run = newRun(ns.Name, "put", changes...)
@@ -72,30 +71,30 @@ func newRun(namespace, name string, changes ...func(*v1alpha1.EtcdBenchmark)) *v
 	return run
 }
 
-// join creates another run on the stage, with an operator that is there already.
-func (s *stage) join(name string, changes ...func(*v1alpha1.EtcdBenchmark)) *stage {
+// join creates another run for the same operator.
+func (s *harness) join(name string, changes ...func(*v1alpha1.EtcdBenchmark)) *harness {
 	s.t.Helper()
-	other := &stage{t: s.t, api: s.api, clock: s.clock, mu: s.mu, servers: s.servers, subnet: len(name)}
+	other := &harness{t: s.t, api: s.api, clock: s.clock, mu: s.mu, servers: s.servers, subnet: len(name)}
 	other.run = newRun(s.run.Namespace, name, changes...)
 	s.must(s.api.Create(s.t.Context(), other.run))
 	return other
 }
 
-// restart ends the operator, if there is one, and starts another.
-func (s *stage) restart(changes ...func(*EtcdBenchmarkReconciler)) {
+// restart ends the operator, if it is running, and starts another one.
+func (s *harness) restart(changes ...func(*EtcdBenchmarkReconciler)) {
 	s.t.Helper()
 	s.end()
 	s.stop = startOperator(s.t, s.run.Namespace, s.clock, &http.Transport{DialContext: s.dial, DisableKeepAlives: true}, changes...)
 }
 
-func (s *stage) end() {
+func (s *harness) end() {
 	if s.stop != nil {
 		s.stop()
 	}
 }
 
-// dial reaches the server that plays the pod with this address.
-func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, error) {
+// dial connects to the server that plays the pod with this address.
+func (s *harness) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	s.mu.Lock()
 	server, ok := s.servers[address]
 	s.mu.Unlock()
@@ -106,7 +105,7 @@ func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, er
 	return d.DialContext(ctx, network, server)
 }
 
-func (s *stage) must(err error) {
+func (s *harness) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -114,23 +113,23 @@ func (s *stage) must(err error) {
 }
 
 // await polls until the condition holds.
-func (s *stage) await(what string, holds func() bool) {
+func (s *harness) await(what string, holds func() bool) {
 	s.t.Helper()
-	err := wait.PollUntilContextTimeout(s.t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(s.t.Context(), 20*time.Millisecond, maxWait, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
-		s.t.Fatalf("wanted %s within %s, found status %+v", what, patience, s.status())
+		s.t.Fatalf("wanted %s within %s, found status %+v", what, maxWait, s.status())
 	}
 }
 
-func (s *stage) status() v1alpha1.EtcdBenchmarkStatus {
+func (s *harness) status() v1alpha1.EtcdBenchmarkStatus {
 	s.t.Helper()
 	run := &v1alpha1.EtcdBenchmark{}
 	s.must(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run))
 	return run.Status
 }
 
-// condition is its status and reason, as in "True/Completed"; "" if it is absent.
-func (s *stage) condition(kind string) string {
+// condition returns status and reason, for example "True/Completed"; "" if the condition is absent.
+func (s *harness) condition(kind string) string {
 	s.t.Helper()
 	c := meta.FindStatusCondition(s.status().Conditions, kind)
 	if c == nil {
@@ -139,30 +138,29 @@ func (s *stage) condition(kind string) string {
 	return string(c.Status) + "/" + c.Reason
 }
 
-func (s *stage) awaitCondition(kind, want string) {
+func (s *harness) awaitCondition(kind, want string) {
 	s.t.Helper()
 	s.await(kind+"="+want, func() bool { return s.condition(kind) == want })
 }
 
-func (s *stage) awaitStage(want string) {
+func (s *harness) awaitStage(want string) {
 	s.t.Helper()
 	s.awaitCondition(v1alpha1.ConditionFinished, "False/"+want)
 }
 
-// awaitSeen waits until the operator has taken up the run.
-func (s *stage) awaitSeen() {
+// awaitSeen waits until the operator has seen the run.
+func (s *harness) awaitSeen() {
 	s.t.Helper()
 	s.await("the operator to see the run", func() bool { return s.status().StartTime != nil })
 }
 
-func (s *stage) awaitFinished(want string) {
+func (s *harness) awaitFinished(want string) {
 	s.t.Helper()
 	s.awaitCondition(v1alpha1.ConditionFinished, "True/"+want)
 }
 
-// change patches the run, which also wakes the operator. A run that is gone
-// needs no change.
-func (s *stage) change(f func(*v1alpha1.EtcdBenchmark)) {
+// change patches the run, which also triggers the operator. It ignores a run that is gone.
+func (s *harness) change(f func(*v1alpha1.EtcdBenchmark)) {
 	s.t.Helper()
 	run := &v1alpha1.EtcdBenchmark{}
 	err := s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run)
@@ -174,8 +172,8 @@ func (s *stage) change(f func(*v1alpha1.EtcdBenchmark)) {
 	s.must(client.IgnoreNotFound(err))
 }
 
-// later moves the operator's clock ahead and wakes it.
-func (s *stage) later(d time.Duration) {
+// later advances the operator's clock and triggers it.
+func (s *harness) later(d time.Duration) {
 	s.t.Helper()
 	s.clock.move(d)
 	s.change(func(run *v1alpha1.EtcdBenchmark) {
@@ -183,7 +181,7 @@ func (s *stage) later(d time.Duration) {
 	})
 }
 
-func (s *stage) jobs(component string) []batchv1.Job {
+func (s *harness) jobs(component string) []batchv1.Job {
 	s.t.Helper()
 	list := &batchv1.JobList{}
 	s.must(s.api.List(s.t.Context(), list, client.InNamespace(s.run.Namespace), client.MatchingLabels{v1alpha1.LabelComponent: component, v1alpha1.LabelRunName: s.run.Name}))
@@ -191,14 +189,14 @@ func (s *stage) jobs(component string) []batchv1.Job {
 }
 
 // loadJob waits until status names the load Job.
-func (s *stage) loadJob() *batchv1.Job {
+func (s *harness) loadJob() *batchv1.Job {
 	s.t.Helper()
 	s.await("the load Job in status", func() bool { return s.status().Job != nil })
 	return &s.jobs(v1alpha1.ComponentLoad)[0]
 }
 
-// makePods does what the Job controller does.
-func (s *stage) makePods() {
+// makePods plays the Job controller.
+func (s *harness) makePods() {
 	s.t.Helper()
 	job := s.loadJob()
 	for i := range int(*job.Spec.Completions) {
@@ -206,7 +204,7 @@ func (s *stage) makePods() {
 	}
 }
 
-func (s *stage) makePod(job *batchv1.Job, index int) *actor {
+func (s *harness) makePod(job *batchv1.Job, index int) *fakePod {
 	s.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
 	pod.Namespace, pod.GenerateName = job.Namespace, fmt.Sprintf("%s-%d-", job.Name, index)
@@ -214,12 +212,12 @@ func (s *stage) makePod(job *batchv1.Job, index int) *actor {
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	pod.Spec.NodeName = "node"
 	s.must(s.api.Create(s.t.Context(), pod))
-	return &actor{stage: s, pod: pod, index: index}
+	return &fakePod{harness: s, pod: pod, index: index}
 }
 
-// actor plays one client pod.
-type actor struct {
-	*stage
+// fakePod plays one client pod.
+type fakePod struct {
+	*harness
 	pod   *corev1.Pod
 	index int
 
@@ -227,10 +225,10 @@ type actor struct {
 	snapshot *results.Snapshot
 }
 
-// serve answers scrapes with what the actor last said.
-func (a *actor) serve() {
+// serve answers scrapes with the pod's current metrics.
+func (a *fakePod) serve() {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(wire.NewCollector(a.said))
+	registry.MustRegister(wire.NewCollector(a.reported))
 	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	a.t.Cleanup(server.Close)
 	a.mu.Lock()
@@ -238,16 +236,16 @@ func (a *actor) serve() {
 	a.servers[net.JoinHostPort(a.ip(), strconv.Itoa(plan.MetricsPort))] = server.Listener.Addr().String()
 }
 
-func (a *actor) ip() string { return fmt.Sprintf("198.18.%d.%d", a.subnet, a.index+1) }
+func (a *fakePod) ip() string { return fmt.Sprintf("198.18.%d.%d", a.subnet, a.index+1) }
 
-func (a *actor) said() *results.Snapshot {
+func (a *fakePod) reported() *results.Snapshot {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	return a.snapshot
 }
 
-// says sets the actor's metrics; f changes a snapshot of this stage.
-func (a *actor) says(at results.Stage, changes ...func(*results.Snapshot)) *results.Snapshot {
+// reports sets the pod's metrics.
+func (a *fakePod) reports(at results.Stage, changes ...func(*results.Snapshot)) *results.Snapshot {
 	snapshot := &results.Snapshot{
 		RunUID: string(a.run.UID), Index: a.index, Transport: spec.TransportClient, Stage: at, Cleaning: results.CleaningNothingWritten,
 	}
@@ -260,26 +258,26 @@ func (a *actor) says(at results.Stage, changes ...func(*results.Snapshot)) *resu
 	return snapshot
 }
 
-// runs does what the kubelet does when the container has started.
-func (a *actor) runs() {
+// runs plays the kubelet when the container has started.
+func (a *fakePod) runs() {
 	a.t.Helper()
-	a.says(results.StageConnecting)
+	a.reports(results.StageConnecting)
 	a.kubelet(func(s *corev1.PodStatus) {
 		s.Phase, s.PodIP, s.PodIPs = corev1.PodRunning, a.ip(), []corev1.PodIP{{IP: a.ip()}}
 		s.ContainerStatuses = []corev1.ContainerStatus{{Name: "loadgen", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
 	})
 }
 
-func (a *actor) ready() {
+func (a *fakePod) ready() {
 	a.t.Helper()
-	a.says(results.StageReady)
+	a.reports(results.StageReady)
 	a.kubelet(func(s *corev1.PodStatus) {
 		s.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	})
 }
 
 // exits ends the container; message may be nil.
-func (a *actor) exits(code int32, message *results.Snapshot) {
+func (a *fakePod) exits(code int32, message *results.Snapshot) {
 	a.t.Helper()
 	terminated := &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Completed", StartedAt: metav1.Now(), FinishedAt: metav1.Now()}
 	if code != 0 {
@@ -297,7 +295,7 @@ func (a *actor) exits(code int32, message *results.Snapshot) {
 	})
 }
 
-func (a *actor) kubelet(f func(*corev1.PodStatus)) {
+func (a *fakePod) kubelet(f func(*corev1.PodStatus)) {
 	a.t.Helper()
 	pod := a.seen()
 	before := pod.DeepCopy()
@@ -305,24 +303,24 @@ func (a *actor) kubelet(f func(*corev1.PodStatus)) {
 	a.must(a.api.Status().Patch(a.t.Context(), pod, client.MergeFrom(before)))
 }
 
-func (a *actor) seen() *corev1.Pod {
+func (a *fakePod) seen() *corev1.Pod {
 	a.t.Helper()
 	pod := &corev1.Pod{}
 	a.must(a.api.Get(a.t.Context(), client.ObjectKeyFromObject(a.pod), pod))
 	return pod
 }
 
-func (a *actor) vanishes() {
+func (a *fakePod) vanishes() {
 	a.t.Helper()
 	a.must(a.api.Delete(a.t.Context(), a.pod, client.GracePeriodSeconds(0)))
 }
 
-// allHave says whether all pods carry the annotation.
-func (s *stage) allHave(annotation string) bool {
-	return !slices.ContainsFunc(s.pods, func(a *actor) bool { return a.seen().Annotations[annotation] == "" })
+// allHave reports whether all pods have the annotation.
+func (s *harness) allHave(annotation string) bool {
+	return !slices.ContainsFunc(s.pods, func(a *fakePod) bool { return a.seen().Annotations[annotation] == "" })
 }
 
-// measured is what a pod of two says that has put half of 100 keys.
+// measured is the result of one of two pods that has put half of 100 keys.
 func measured(s *results.Snapshot) {
 	start := time.Now().Add(-time.Second).Truncate(time.Microsecond)
 	op := &results.OperationResult{CompletedInWindow: 50}
@@ -339,8 +337,8 @@ func measured(s *results.Snapshot) {
 
 func withKeysDeleted(s *results.Snapshot) { s.Cleaning = results.CleaningKeysDeleted }
 
-// The acts of a run, in order. Each waits for what the operator is to do first.
-func (s *stage) playPreparing() {
+// The acts of a run, in order. Each act first waits for what the operator has to do before.
+func (s *harness) playPreparing() {
 	s.t.Helper()
 	s.makePods()
 	for _, a := range s.pods {
@@ -350,33 +348,33 @@ func (s *stage) playPreparing() {
 	s.awaitStage(v1alpha1.StagePreparing)
 }
 
-func (s *stage) playReady() {
+func (s *harness) playReady() {
 	s.t.Helper()
 	for _, a := range s.pods {
 		a.ready()
 	}
 }
 
-func (s *stage) playRunning() {
+func (s *harness) playRunning() {
 	s.t.Helper()
 	s.await("a start on every pod", func() bool { return s.allHave(plan.AnnotationStartAt) })
 	for _, a := range s.pods {
-		a.says(results.StageMeasuring, measured)
+		a.reports(results.StageMeasuring, measured)
 	}
 	s.awaitStage(v1alpha1.StageRunning)
 }
 
-func (s *stage) playCleaning() {
+func (s *harness) playCleaning() {
 	s.t.Helper()
 	for _, a := range s.pods {
-		a.says(results.StageCleaning, measured)
+		a.reports(results.StageCleaning, measured)
 	}
 	s.awaitStage(v1alpha1.StageCollecting)
 }
 
-func (s *stage) playDone() {
+func (s *harness) playDone() {
 	s.t.Helper()
 	for _, a := range s.pods {
-		a.says(results.StageDone, measured, withKeysDeleted)
+		a.reports(results.StageDone, measured, withKeysDeleted)
 	}
 }

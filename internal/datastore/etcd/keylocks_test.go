@@ -11,8 +11,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// Changes of one object by one API server come one after the other, and each knows
-// of the one before: none is lost.
+// Changes of one object by one API server come one after the other, and each uses the revision of the one before: none
+// is lost.
 func TestChangesOfOneObject(t *testing.T) {
 	cluster, client := oneMember(t)
 	c := connect(t, connected(t, planFor(cluster.Endpoints, registryPlan)), 0)
@@ -23,7 +23,7 @@ func TestChangesOfOneObject(t *testing.T) {
 			request, response := object(spec.OperationOptimisticPut, "a", false), load.Response{}
 			c.Do(load.WithPhase(t.Context(), results.PhaseMeasured), &request, &response)
 			if !response.Succeeded() || response.Lost {
-				t.Errorf("%s %s, lost: %v; nobody else has changed the object", response.Code, response.Detail, response.Lost)
+				t.Errorf("%s %s, lost: %v; no other client has changed the object", response.Code, response.Detail, response.Lost)
 			}
 		})
 	}
@@ -34,37 +34,37 @@ func TestChangesOfOneObject(t *testing.T) {
 	}
 }
 
-// Whoever waits for a key gets it when it is given back, and others need not wait.
-func TestTurns(t *testing.T) {
-	turns := newTurns()
-	give, err := turns.take(t.Context(), "a")
+// A client that waits for a key gets it when it is released. Clients of other keys need not wait.
+func TestKeyLocks(t *testing.T) {
+	locks := newKeyLocks()
+	give, err := locks.take(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other, err := turns.take(t.Context(), "b"); err != nil {
+	if other, err := locks.take(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	} else {
 		other()
 	}
 	got := make(chan error)
 	go func() {
-		next, err := turns.take(t.Context(), "a")
+		next, err := locks.take(t.Context(), "a")
 		if err == nil {
 			next()
 		}
 		got <- err
 	}()
-	gaveUp, cancel := context.WithCancelCause(t.Context())
+	canceled, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("too late")
 	cancel(late)
-	if _, err := turns.take(gaveUp, "a"); !errors.Is(err, late) {
-		t.Errorf("who gave up got %v, wanted %v", err, late)
+	if _, err := locks.take(canceled, "a"); !errors.Is(err, late) {
+		t.Errorf("the canceled wait got %v, wanted %v", err, late)
 	}
 	give()
 	if err := <-got; err != nil {
 		t.Error(err)
 	}
-	if len(turns.taken) > 0 {
-		t.Errorf("%d keys are still known, wanted none", len(turns.taken))
+	if len(locks.taken) > 0 {
+		t.Errorf("%d keys are left, wanted none", len(locks.taken))
 	}
 }

@@ -14,14 +14,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// moment is a point in the course of a run. Each of a calm run comes after the one
-// before.
+// moment is a point in the course of a run. Without faults, a run passes the moments in this order.
 type moment int
 
 const (
 	momentPending moment = iota
 	momentQueued
-	// momentCreated: the Job is there, and no pod.
+	// momentCreated: the Job exists, without pods.
 	momentCreated
 	// momentStarting: a container has not started.
 	momentStarting
@@ -33,12 +32,12 @@ const (
 	// momentMeasured: a pod deletes its keys, and others may load the target.
 	momentMeasured
 	momentCollecting
-	// momentOver is after the end, whatever the run came to.
+	// momentOver is after the end of the run, for any reason.
 	momentOver
 	moments
 )
 
-// has says whether the moment has come.
+// has reports whether the moment has come.
 func (w *world) has(m moment) bool {
 	stage := Observed{Run: w.run}.stage()
 	some := func(is func(*Pod) bool) bool {
@@ -72,56 +71,54 @@ func (w *world) has(m moment) bool {
 	return w.finished() != ""
 }
 
-// blow is what happens to a run that nobody hopes for. It does nothing where
-// there is nothing that it could hit.
-type blow struct {
+// fault is an event that disturbs a run. It has no effect if the run is in a state in which it cannot occur.
+type fault struct {
 	name string
-	// losesPod: what comes of it depends on spec.onPodLost.
+	// losesPod: the effect depends on spec.onPodLost.
 	losesPod bool
-	// strike says whether it has hit anything.
-	strike func(*world) bool
-	// tells are the reasons, other than Completed, of which a run that it has hit
-	// may tell without a lie.
-	tells []string
+	// inject reports whether it had an effect.
+	inject func(*world) bool
+	// mayEndAs are the reasons, other than Completed, with which the run may end because of it.
+	mayEndAs []string
 }
 
-// harmless blows end no run.
-var harmless = []string{"others in front", "a new operator"}
+// harmless faults end no run.
+var harmless = []string{"other runs in front", "a restarted operator"}
 
-// turn is a blow at a moment, or after the end if that moment never comes. The last
-// pod is the one it hits, or the first: client pod 0.
-type turn struct {
+// plannedFault is a fault at a moment, or after the end if that moment never comes. It affects the last pod, or client
+// pod 0 if first is set.
+type plannedFault struct {
 	moment moment
-	blow   blow
+	fault  fault
 	first  bool
 }
 
-// unfold lets happen what is due.
-func (w *world) unfold() {
-	for len(w.plot) > 0 && (w.has(w.plot[0].moment) || w.finished() != "") {
-		w.note("%s", w.plot[0].blow.name)
-		w.first = w.plot[0].first
-		// What comes after the end, or when that is certain, is not its cause.
-		certain := w.finished() != "" || Observed{Run: w.run}.endsForGood()
-		if b := w.plot[0].blow; b.strike(w) && !certain {
-			w.struck = append(w.struck, b)
+// injectPlanned injects the faults that are due.
+func (w *world) injectPlanned() {
+	for len(w.planned) > 0 && (w.has(w.planned[0].moment) || w.finished() != "") {
+		w.note("%s", w.planned[0].fault.name)
+		w.first = w.planned[0].first
+		// A fault after the end, or after the reason is final, is not the cause.
+		certain := w.finished() != "" || Observed{Run: w.run}.endingIsFinal()
+		if b := w.planned[0].fault; b.inject(w) && !certain {
+			w.injected = append(w.injected, b)
 		}
-		w.plot = w.plot[1:]
+		w.planned = w.planned[1:]
 	}
 }
 
-// onPod hits the pod whose turn it is, if there is one.
-func onPod(strike func(*world, *Pod) bool) func(*world) bool {
+// onPod affects the chosen pod, if it exists.
+func onPod(inject func(*world, *Pod) bool) func(*world) bool {
 	return func(w *world) bool {
 		names := w.names()
 		if w.first {
 			slices.Reverse(names)
 		}
-		return len(names) > 0 && strike(w, w.pods[names[len(names)-1]])
+		return len(names) > 0 && inject(w, w.pods[names[len(names)-1]])
 	}
 }
 
-// onWaiting hits a pod whose container has not started.
+// onWaiting affects a pod whose container has not started.
 func onWaiting(problem Problem) func(*world) bool {
 	return func(w *world) bool {
 		for _, name := range w.names() {
@@ -134,29 +131,29 @@ func onWaiting(problem Problem) func(*world) bool {
 	}
 }
 
-// onLoad hits a pod whose container runs and has not told its last.
-func onLoad(strike func(*world, *Pod)) func(*world) bool {
+// onLoad affects a pod whose container is running and has no final result.
+func onLoad(inject func(*world, *Pod)) func(*world) bool {
 	return onPod(func(w *world, p *Pod) bool {
 		hits := p.State == PodRunning && p.Final == nil
 		if hits {
-			strike(w, p)
+			inject(w, p)
 		}
 		return hits
 	})
 }
 
-// always hits.
-func always(strike func(*world)) func(*world) bool {
-	return func(w *world) bool { strike(w); return true }
+// always has an effect in every state.
+func always(inject func(*world)) func(*world) bool {
+	return func(w *world) bool { inject(w); return true }
 }
 
-// What is told of a pod that is lost, and of one that is silent.
+// The possible reasons after a lost pod and after a silent pod.
 var (
-	lostTells   = []string{v1alpha1.ReasonPodFailed, v1alpha1.ReasonPartlyCompleted}
-	silentTells = []string{v1alpha1.ReasonPodsNotReady, v1alpha1.ReasonTimedOut}
+	lostReasons   = []string{v1alpha1.ReasonPodFailed, v1alpha1.ReasonPartlyCompleted}
+	silentReasons = []string{v1alpha1.ReasonPodsNotReady, v1alpha1.ReasonTimedOut}
 )
 
-var blows = []blow{
+var faults = []fault{
 	{"stopped", false, always(func(w *world) { w.run.Spec.Stop = true }), []string{v1alpha1.ReasonStopped}},
 	{"the object deleted", false, always(func(w *world) {
 		if w.run.DeletionTimestamp == nil {
@@ -167,34 +164,33 @@ var blows = []blow{
 	{"the Job deleted", false, func(w *world) bool { defer w.deleteJob(); return w.job.Exists }, []string{v1alpha1.ReasonJobDeleted}},
 	{"pods refused", false, always(func(w *world) { w.job.Refused, w.job.RefusedSince = "exceeded quota", w.now }), []string{v1alpha1.ReasonPodsForbidden}},
 	{"the target gone", false, always(func(w *world) { w.target = false }), []string{v1alpha1.ReasonTargetNotFound}},
-	{"others in front", false, always(func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }), nil},
-	{"the operator away until the time is over", false, always(func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }), silentTells},
-	{"pods that time out by their own timers", false, always((*world).timer), silentTells},
-	{"a new operator", false, always((*world).restart), nil},
+	{"other runs in front", false, always(func(w *world) { w.ahead, w.rivals = w.ahead+3, w.rivals+3 }), nil},
+	{"the operator away until the timeout", false, always(func(w *world) { w.leave(seconds(w.run.Spec.TimeoutSeconds)) }), silentReasons},
+	{"pods that time out by their own timers", false, always((*world).timer), silentReasons},
+	{"a restarted operator", false, always((*world).restart), nil},
 	{"an image missing", false, onWaiting(Problem{v1alpha1.ReasonImageUnavailable, "no image"}), []string{v1alpha1.ReasonImageUnavailable}},
 	{"no node for a pod", false, onWaiting(Problem{v1alpha1.ReasonUnschedulable, "no node"}), []string{v1alpha1.ReasonUnschedulable}},
 	{"a pod that fails", false, onLoad((*world).breaks), []string{v1alpha1.ReasonTLSFailed}},
 	{"a guard that fires", false, onLoad((*world).fire), []string{v1alpha1.ReasonGuardStopped}},
 	{"a pod that crashes", true, onLoad(func(_ *world, p *Pod) {
 		p.State, p.Exit, p.Exited, p.Ready = PodEnded, "ended with exit code 137 (OOMKilled)", true, false
-	}), lostTells},
+	}), lostReasons},
 	{"a pod deleted", true, onPod(func(w *world, p *Pod) bool {
-		// A Job makes no pod anew that has ended.
+		// A Job does not replace a pod that has ended.
 		if p.State != PodEnded {
 			delete(w.pods, p.Name)
 		}
 		return p.State != PodEnded
-	}), lostTells},
-	{"a pod that hangs", true, onPod(func(w *world, p *Pod) bool { w.frozen[p.Name] = true; return true }), silentTells},
-	{"a pod that cannot be scraped", true, onLoad(func(_ *world, p *Pod) { p.Live, p.Unreachable = nil, true }), silentTells},
-	{"a node lost", true, onLoad(func(w *world, p *Pod) { p.DeleteBy, w.frozen[p.Name] = w.now, true }), append(silentTells, lostTells...)},
+	}), lostReasons},
+	{"a pod that hangs", true, onPod(func(w *world, p *Pod) bool { w.frozen[p.Name] = true; return true }), silentReasons},
+	{"a pod that cannot be scraped", true, onLoad(func(_ *world, p *Pod) { p.Live, p.Unreachable = nil, true }), silentReasons},
+	{"a node lost", true, onLoad(func(w *world, p *Pod) { p.DeleteBy, w.frozen[p.Name] = w.now, true }), append(silentReasons, lostReasons...)},
 }
 
-// TestEveryOrderOfTwoBlows hits a run twice, in every order of any two blows at any
-// two moments, with each policy for a pod that is lost. Whatever comes of it, the
-// run ends in time, for a reason that is true, stays ended, says of its keys what is
-// so, and lets go of its object.
-func TestEveryOrderOfTwoBlows(t *testing.T) {
+// TestEveryOrderOfTwoFaults injects two faults at any two moments, in every order and with each policy for lost pods.
+// The run must end in time, for a true reason, stay finished, report the right state of its keys, and release its
+// object.
+func TestEveryOrderOfTwoFaults(t *testing.T) {
 	var mutex sync.Mutex
 	reasons := map[string]bool{}
 	t.Run("first", func(t *testing.T) {
@@ -219,18 +215,17 @@ func TestEveryOrderOfTwoBlows(t *testing.T) {
 	}
 }
 
-// ordersFrom tries all orders whose first blow falls at a moment, and returns how
-// the runs ended.
+// ordersFrom tries all orders whose first fault is at this moment, and returns the reasons of the ends.
 func ordersFrom(t *testing.T, first moment) map[string]bool {
 	t.Helper()
 	reasons := map[string]bool{}
 	for second := first; second < moments; second++ {
-		for _, one := range blows {
-			for _, other := range blows {
-				plot := []turn{{first, one, first%2 > 0}, {second, other, (first+second)/2%2 > 0}}
-				reasons[endOf(t, v1alpha1.PodLossFail, plot...)] = true
+		for _, one := range faults {
+			for _, other := range faults {
+				planned := []plannedFault{{first, one, first%2 > 0}, {second, other, (first+second)/2%2 > 0}}
+				reasons[endOf(t, v1alpha1.PodLossFail, planned...)] = true
 				if one.losesPod || other.losesPod {
-					reasons[endOf(t, v1alpha1.PodLossContinue, plot...)] = true
+					reasons[endOf(t, v1alpha1.PodLossContinue, planned...)] = true
 				}
 			}
 		}
@@ -238,24 +233,24 @@ func ordersFrom(t *testing.T, first moment) map[string]bool {
 	return reasons
 }
 
-// endOf returns how a run ends to which this happens; empty if it is deleted before.
-func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, plot ...turn) string {
+// endOf returns the reason with which the run ends; empty if it was deleted before.
+func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, planned ...plannedFault) string {
 	t.Helper()
 	w := newWorld(t, 1)
 	w.run = newRun(2)
 	w.run.Spec.OnPodLost = policy
 	// One run is in front at the addresses, another one on the cluster.
-	w.ahead, w.rivals, w.strikes, w.plot, w.plotted = 2, 2, 0, plot, true
-	for _, p := range plot {
-		w.note("at moment %d: %s", p.moment, p.blow.name)
+	w.ahead, w.rivals, w.randomFaults, w.planned, w.onlyPlanned = 2, 2, 0, planned, true
+	for _, p := range planned {
+		w.note("at moment %d: %s", p.moment, p.fault.name)
 	}
-	// Each blow can put the run off: in the queue, or by the operator's absence.
+	// Each fault can delay the run: in the queue, or because the operator is away.
 	bound := 12*heartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
 	w.until(false, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 	reason := w.finished()
 	w.checkEnd()
-	if harms := func(t turn) bool { return !slices.Contains(harmless, t.blow.name) }; reason != v1alpha1.ReasonCompleted && !slices.ContainsFunc(plot, harms) {
-		w.fail("wanted a run that nothing has harmed to complete, found %s", reason)
+	if isHarmful := func(t plannedFault) bool { return !slices.Contains(harmless, t.fault.name) }; reason != v1alpha1.ReasonCompleted && !slices.ContainsFunc(planned, isHarmful) {
+		w.fail("wanted a run without harmful faults to complete, found %s", reason)
 	}
 	w.checkAftermath(40, false, reason)
 	return reason

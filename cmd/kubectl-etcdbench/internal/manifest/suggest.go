@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
+)
+
+// maxEdits is the largest edit distance between an unknown field and a suggested one.
+const maxEdits = 2
+
+// suggestion returns the known field of the same object that is closest to an unknown one, or "".
+func suggestion(field string) string {
+	path := steps(field)
+	if len(path) == 0 {
+		return ""
+	}
+	name, best, least := strings.ToLower(path[len(path)-1]), "", maxEdits+1
+	for _, known := range knownFields(path[:len(path)-1]) {
+		if d := distance(name, strings.ToLower(known)); d < least {
+			best, least = known, d
+		}
+	}
+	return best
+}
+
+// distance is the number of edits from name to known. A short name allows fewer edits, because it is close to every
+// other short name. The beginning of a field, such as duration for durationSeconds, counts as maxEdits.
+func distance(name, known string) int {
+	if d := levenshtein.ComputeDistance(name, known); d <= min(maxEdits, len(name)/2) {
+		return d
+	}
+	if len(name) > maxEdits && strings.HasPrefix(known, name) {
+		return maxEdits
+	}
+	return maxEdits + 1
+}
+
+// metadataFields are those that a manifest of a run can use. The CustomResourceDefinition does not list them.
+var metadataFields = []string{"annotations", "generateName", "labels", "name", "namespace"}
+
+// knownFields returns the names of the fields of the object at this path, in alphabetical order.
+func knownFields(path []string) []string {
+	if slices.Equal(path, []string{"metadata"}) {
+		return metadataFields
+	}
+	object := objectSchema()
+	for _, step := range path {
+		if object.Items != nil && object.Items.Schema != nil {
+			object = *object.Items.Schema
+			continue
+		}
+		object = object.Properties[step]
+	}
+	return slices.Sorted(maps.Keys(object.Properties))
+}
+
+// objectSchema has no properties if the definition cannot be read.
+func objectSchema() (object apiextensionsv1.JSONSchemaProps) {
+	var definition apiextensionsv1.CustomResourceDefinition
+	if yaml.Unmarshal(crd.EtcdBenchmarks, &definition) != nil {
+		return object
+	}
+	for _, v := range definition.Spec.Versions {
+		if v.Name == v1alpha1.GroupVersion.Version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			object = *v.Schema.OpenAPIV3Schema
+		}
+	}
+	return object
+}

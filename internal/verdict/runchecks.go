@@ -1,0 +1,107 @@
+package verdict
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// Limits for the distance of starts and for clock offsets; beyond them a run cannot pass.
+const (
+	// maxApartShare is a share of the run's length; for that time not all pods sent requests.
+	maxApartShare = 0.05
+	// maxApart is the time that a busy node may need to wake a pod, for runs of any length.
+	maxApart = 500 * time.Millisecond
+	// maxClockOff applies to runs of any length. A clock that is off by more than this is not synchronized and may
+	// drift further during the run.
+	maxClockOff = 5 * time.Second
+)
+
+// concern is a reason why a run's numbers do not describe the requested workload.
+type concern struct{ reason, message string }
+
+// checkRun makes a run Unknown if there is a concern, so that it cannot pass. A missed objective stays missed. Clocks
+// are checked before starts, because each start is measured with the pod's own clock.
+func checkRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
+	if s == nil {
+		return c
+	}
+	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, historyCompacted, clocksOff, startsApart} {
+		d := check(b, s)
+		switch {
+		case d == nil:
+		case c.Status == metav1.ConditionTrue:
+			c.Status, c.Reason = metav1.ConditionUnknown, d.reason
+			c.Message = d.message + " The measured numbers meet the objectives."
+		default:
+			c.Message += " " + d.message
+		}
+	}
+	return c
+}
+
+func targetChanged(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	if s.Target == nil || len(s.Target.Changes) == 0 {
+		return nil
+	}
+	first := s.Target.Changes[0]
+	message := fmt.Sprintf("The target changed during the run, at %s (%s: %s).", first.At.UTC().Format(time.RFC3339), first.Aspect, text.Shorten(first.Detail, v1alpha1.MaxMessageLength))
+	if more := len(s.Target.Changes) - 1; more > 0 {
+		message = fmt.Sprintf("The target changed %d times during the run, first at %s (%s: %s).", more+1, first.At.UTC().Format(time.RFC3339), first.Aspect, text.Shorten(first.Detail, v1alpha1.MaxMessageLength))
+	}
+	return &concern{v1alpha1.ReasonTargetChanged, message}
+}
+
+// targetUnobserved: if the target was not observed, a change cannot be ruled out.
+func targetUnobserved(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	if s.Target == nil || len(s.Target.Unseen) == 0 {
+		return nil
+	}
+	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unseen)))
+	return &concern{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("The target was not observed all the time, so a change during the run cannot be ruled out (%s: %s).",
+		aspect, text.Shorten(s.Target.Unseen[aspect], v1alpha1.MaxMessageLength))}
+}
+
+// historyCompacted: no watcher was open during the reads after the compaction, so they are not the requested workload.
+func historyCompacted(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	if s.Watch.CompactedAfter == 0 {
+		return nil
+	}
+	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load continued without them. Set the target's auto-compaction to keep more history than the run lasts.",
+		text.Exact(s.Watch.CompactedAfter))}
+}
+
+func startsApart(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	if s.StartSkew <= tolerance(s) {
+		return nil
+	}
+	return &concern{v1alpha1.ReasonStartsApart, fmt.Sprintf("The last client pod started %s after the first, wanted at most %s. During that time not all client pods sent requests.",
+		text.Exact(s.StartSkew), text.Exact(tolerance(s)))}
+}
+
+func clocksOff(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	for _, p := range b.Status.Pods {
+		if p.ClockOffsetMicroseconds == nil {
+			continue
+		}
+		offset := time.Duration(*p.ClockOffsetMicroseconds) * time.Microsecond
+		if offset.Abs() > clockTolerance(s) {
+			return &concern{v1alpha1.ReasonClockOffset, fmt.Sprintf("The clock of client pod %d is off the operator's clock by %s, wanted at most %s. The pod started early or late by that much. Check the time service of node %s.",
+				p.Index, text.Exact(offset.Abs()), text.Exact(clockTolerance(s)), p.Node)}
+		}
+	}
+	return nil
+}
+
+func clockTolerance(s *results.Summary) time.Duration { return min(tolerance(s), maxClockOff) }
+
+func tolerance(s *results.Summary) time.Duration {
+	return max(maxApart, time.Duration(maxApartShare*float64(s.Length)))
+}
