@@ -257,7 +257,7 @@ func TestABadPlanIsRefused(t *testing.T) {
 		// anyPlan: the pod gets no digest.
 		anyPlan bool
 	}{
-		"another version":        {newer, true, "of the same version", true},
+		"another version":        {newer, true, "the same version", true},
 		"no JSON":                {func(string) string { return "{" }, false, "", true},
 		"not the operator's own": {elsewhere, true, "the plan was replaced: found a plan with the SHA-256", false},
 	}

@@ -391,7 +391,7 @@ func TestIsLoopback(t *testing.T) {
 	for endpoint, want := range map[string]bool{
 		"127.0.0.1:2379": true, "http://localhost:2379": true, "https://[::1]:2379": true, "10.0.0.1:2379": false, "etcd:2379": false, "x": false,
 	} {
-		if got := isLoopback(endpoint); got != want {
+		if got := allLoopback([]string{endpoint}); got != want {
 			t.Errorf("%s: wanted %t, got %t", endpoint, want, got)
 		}
 	}
