@@ -47,6 +47,7 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // a rule fires under its fault, however busy the machine is
 			cluster := start(t, tc.fault)
 			run := puts(cluster, guarded(tc.rules))
 			if tc.change != nil {
