@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"slices"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // podResults holds the known results of a run's pods: scrapes by this operator process, termination messages in the pod

@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"cmp"
 	"slices"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )

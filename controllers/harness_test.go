@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"context"
 	"fmt"
 	"net"
@@ -27,6 +25,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // maxWait bounds every wait of these tests. Only a wait that fails takes that long.

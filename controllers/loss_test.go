@@ -34,7 +34,7 @@ func TestARunGoesOnWithoutAPod(t *testing.T) {
 	s.await("the pod that lives to be asked to stop waiting", func() bool { return s.pods[0].seen().Annotations[plan.AnnotationStop] != "" })
 	s.pods[0].reports(results.StageDone, measured, withKeysDeleted)
 	s.awaitFinished(v1alpha1.ReasonPartlyCompleted)
-	s.checkMessage("client pod 1")
+	s.checkMessage("Client pod 1")
 	status := s.status()
 	if status.Summary == nil || !status.Summary.Partial || status.Summary.MeasuredRequests != 100 || !status.Pods[1].Partial {
 		t.Errorf("wanted what pod 0 measured, and what pod 1 did until its last scrape, as a part, found %+v and %+v", status.Summary, status.Pods)

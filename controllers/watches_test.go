@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"errors"
 	"testing"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/controllers/internal/collector"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // runAndPod is an active run with one pod in its status, and a pod with the labels of the run's pods and a final

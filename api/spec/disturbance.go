@@ -25,8 +25,8 @@ func DisturbanceTypes() []DisturbanceType {
 // Disturbance happens at intervals beside the load of the measured window.
 // Client pod 0 makes it. None starts after the window has ended.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="must be absent unless type is Compact: remove it",fieldPath=".compact"
-// +kubebuilder:validation:XValidation:rule="has(self.leaseExpiry) == (self.type == 'LeaseExpiry')",messageExpression="self.type == 'LeaseExpiry' ? 'must be set for type LeaseExpiry: {} takes all defaults' : 'must be absent unless type is LeaseExpiry: remove it'",fieldPath=".leaseExpiry"
+// +kubebuilder:validation:XValidation:rule="!has(self.compact) || self.type == 'Compact'",message="is only for type Compact: remove it",fieldPath=".compact"
+// +kubebuilder:validation:XValidation:rule="has(self.leaseExpiry) == (self.type == 'LeaseExpiry')",messageExpression="self.type == 'LeaseExpiry' ? 'must be set for type LeaseExpiry: {} takes all defaults' : 'is only for type LeaseExpiry: remove it'",fieldPath=".leaseExpiry"
 type Disturbance struct {
 	// type is one of:
 	// - Compact: the history of all keys of the store is compacted, except for
@@ -46,7 +46,7 @@ type Disturbance struct {
 	// everySeconds is the interval in seconds: from the start of the measured
 	// window to the first disturbance, and from the start of one to the start of
 	// the next. A LeaseExpiry starts with the grant of its leases. A disturbance
-	// that is due while another of its type still runs is skipped and counted.
+	// that is due while another of its type still runs is left out and counted.
 	//
 	// +required
 	// +kubebuilder:validation:Minimum=1

@@ -36,7 +36,7 @@ const (
 // Lease grants, renews or revokes a lease with each request. The leases have
 // no keys.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.keepAlive) == (self.operation == 'KeepAlive')",messageExpression="self.operation == 'KeepAlive' ? 'must be set for operation KeepAlive: {} takes all defaults' : 'must be absent unless operation is KeepAlive: remove it'",fieldPath=".keepAlive"
+// +kubebuilder:validation:XValidation:rule="has(self.keepAlive) == (self.operation == 'KeepAlive')",messageExpression="self.operation == 'KeepAlive' ? 'must be set for operation KeepAlive: {} takes all defaults' : 'is only for operation KeepAlive: remove it'",fieldPath=".keepAlive"
 type Lease struct {
 	// operation is what each request does:
 	// - Grant: grants a new lease, which stays until the run ends.

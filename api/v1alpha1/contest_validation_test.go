@@ -37,9 +37,9 @@ func TestAdmissionRejectsContests(t *testing.T) {
 		"too long a lead":         {`{type: Election, election: {leadMilliseconds: 60001}}`, `{requests: 1}`, "less than or equal to 60000"},
 		"locks without clients":   {`{type: Lock, lock: {names: 21}}`, `{requests: 1, clients: 20}`, "spec.workload.lock.names: Invalid value: must be at most load.clients: each client"},
 		"elections without any":   {`{type: Election, election: {names: 21}}`, `{requests: 1, clients: 20}`, "spec.workload.election.names: Invalid value: must be at most load.clients: each client"},
-		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
-		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 101}`, "requests would time out in the queue"},
-		"one too many for it":     {`{type: Lock, lock: {names: 10, holdMilliseconds: 10000}}`, `{requests: 1, clients: 11}`, "requests would time out in the queue"},
+		"a queue beyond time-out": {`{type: Lock, lock: {holdMilliseconds: 100}}`, `{requests: 1, clients: 101}`, "spec.load.clients: Invalid value: is too many for lock.names (1, the default): the last client in the queue of a lock would wait at least load.requestTimeoutSeconds (10, the default)"},
+		"candidates beyond it":    {`{type: Election, election: {names: 2, leadMilliseconds: 200}}`, `{requests: 1, clients: 101}`, "spec.load.clients: Invalid value: is too many for election.names: the last client in the queue of an election would wait at least load.requestTimeoutSeconds"},
+		"one too many for it":     {`{type: Lock, lock: {names: 10, holdMilliseconds: 10000}}`, `{requests: 1, clients: 11}`, "spec.load.clients: Invalid value: is too many for lock.names: the last client in the queue of a lock would wait at least load.requestTimeoutSeconds"},
 		"locks over Fast":         {`{type: Lock, lock: {}}`, `{requests: 1, transport: Fast}`, "spec.load.transport: Invalid value: must be Client"},
 		"elections over Fast":     {`{type: Election, election: {}}`, `{requests: 1, transport: Fast}`, "spec.load.transport: Invalid value: must be Client"},
 	} {

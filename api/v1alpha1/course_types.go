@@ -67,7 +67,7 @@ type DisturbanceSummary struct {
 	// +optional
 	Failed int64 `json:"failed,omitempty"`
 
-	// leftOut is how many were due in the measured window but skipped, because the
+	// leftOut is how many were due in the measured window but left out, because the
 	// one before had not ended.
 	//
 	// +optional

@@ -29,15 +29,15 @@ func TestAdmissionRejectsDisturbances(t *testing.T) {
 		"without a guard":          {compacts, "", "spec.guard.allowStoreWide"},
 		"without permission":       {compacts, `{acceptWrites: true}`, "spec.guard.allowStoreWide"},
 		"defragments":              {`[{type: Defragment, everySeconds: 5}]`, `{allowStoreWide: false}`, "spec.guard.allowStoreWide"},
-		"after the window":         {`[{type: Compact, everySeconds: 10}]`, allowed, "or no disturbance would happen"},
+		"after the window":         {`[{type: Compact, everySeconds: 10}]`, allowed, "the measured window is too short for a disturbance"},
 		"without a pause":          {`[{type: Compact, everySeconds: 0}]`, allowed, "greater than or equal to 1"},
 		"twice":                    {`[{type: Compact, everySeconds: 1}, {type: Compact, everySeconds: 2}]`, allowed, "Duplicate value"},
 		"an unknown type":          {`[{type: Reboot, everySeconds: 1}]`, allowed, `"Compact", "Defragment", "LeaseExpiry"`},
 		"a storm, no settings":     {`[{type: LeaseExpiry, everySeconds: 1}]`, "", "leaseExpiry: Invalid value: must be set for type LeaseExpiry"},
-		"a storm of another type":  {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry: Invalid value: must be absent unless type is LeaseExpiry"},
+		"a storm of another type":  {`[{type: Compact, everySeconds: 1, leaseExpiry: {}}]`, allowed, "leaseExpiry: Invalid value: is only for type LeaseExpiry: remove it"},
 		"too great a storm":        {`[{type: LeaseExpiry, everySeconds: 1, leaseExpiry: {leases: 100000, keysPerLease: 11}}]`, "", "leases times keysPerLease must be at most 1000000"},
-		"a storm that comes late":  {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "plus leaseExpiry.ttlSeconds (default 5) for type LeaseExpiry, must be less than the measured window"},
-		"settings of another type": {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact: Invalid value: must be absent unless type is Compact"},
+		"a storm that comes late":  {`[{type: LeaseExpiry, everySeconds: 5, leaseExpiry: {}}]`, "", "(plus ttlSeconds, default 5, for LeaseExpiry) must be less than its length"},
+		"settings of another type": {`[{type: Defragment, everySeconds: 1, compact: {}}]`, allowed, "compact: Invalid value: is only for type Compact: remove it"},
 		"negative revisions":       {`[{type: Compact, everySeconds: 1, compact: {keepRevisions: -1}}]`, allowed, "greater than or equal to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,9 +61,9 @@ func TestDisturbancesBesideStagesComeInTime(t *testing.T) {
 	stages := edit{"spec.load", `{rate: {stages: [{perSecond: 100, seconds: 20}, {perSecond: 200, seconds: 10}]}}`}
 	for disturbances, wanted := range map[string]string{
 		`[{type: Compact, everySeconds: 29}]`:                                    "",
-		`[{type: Compact, everySeconds: 30}]`:                                    "the seconds of load.rate.stages together",
+		`[{type: Compact, everySeconds: 30}]`:                                    "the seconds of load.rate.stages, or 60",
 		`[{type: LeaseExpiry, everySeconds: 20, leaseExpiry: {ttlSeconds: 9}}]`:  "",
-		`[{type: LeaseExpiry, everySeconds: 20, leaseExpiry: {ttlSeconds: 10}}]`: "the seconds of load.rate.stages together",
+		`[{type: LeaseExpiry, everySeconds: 20, leaseExpiry: {ttlSeconds: 10}}]`: "the seconds of load.rate.stages, or 60",
 	} {
 		wantDisturbed(t, disturbances, wanted, stages)
 	}

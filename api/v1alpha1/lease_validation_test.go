@@ -28,7 +28,7 @@ func TestAdmissionRejectsLeases(t *testing.T) {
 		"no operation":                 {`{type: Lease, lease: {}}`, `{requests: 1}`, "Required value"},
 		"an unknown operation":         {`{type: Lease, lease: {operation: List}}`, `{requests: 1}`, `supported values: "Grant", "KeepAlive", "Revoke"`},
 		"renewals without settings":    {`{type: Lease, lease: {operation: KeepAlive}}`, `{requests: 1}`, "lease.keepAlive: Invalid value: must be set for operation KeepAlive"},
-		"settings of a grant":          {`{type: Lease, lease: {operation: Grant, keepAlive: {}}}`, `{requests: 1}`, "lease.keepAlive: Invalid value: must be absent unless operation is KeepAlive"},
+		"settings of a grant":          {`{type: Lease, lease: {operation: Grant, keepAlive: {}}}`, `{requests: 1}`, "lease.keepAlive: Invalid value: is only for operation KeepAlive: remove it"},
 		"an unknown mode":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {mode: Often}}}`, `{requests: 1}`, `supported values: "Once", "Stream"`},
 		"too many leases":              {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 1000001}}}`, `{requests: 1}`, "less than or equal to 1000000"},
 		"no leases":                    {`{type: Lease, lease: {operation: KeepAlive, keepAlive: {leases: 0}}}`, `{requests: 1}`, "greater than or equal to 1"},

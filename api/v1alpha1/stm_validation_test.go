@@ -27,10 +27,10 @@ func TestAdmissionRejectsSTM(t *testing.T) {
 		"an unknown locker":     {`{type: STM, stm: {locker: stm}}`, `supported values: "None", "LockClient", "LockRPC"`},
 		"no keys":               {`{type: STM, stm: {keysPerTransaction: 0}}`, "greater than or equal to 1"},
 		"too many keys":         {`{type: STM, stm: {isolation: Serializable, keysPerTransaction: 129}}`, "less than or equal to 128"},
-		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: must be at most 128 together with the share of them that writePercent writes"},
+		"too many comparisons":  {`{type: STM, stm: {keysPerTransaction: 127, writePercent: 1}}`, "stm.keysPerTransaction: Invalid value: with isolation SerializableSnapshot (the default), keys read plus keys written (writePercent, default 50) must be at most 128"},
 		"more than all written": {`{type: STM, stm: {writePercent: 101}}`, "less than or equal to 100"},
 		"more keys than are":    {`{type: STM, stm: {keysPerTransaction: 8, keys: {count: 7}}}`, "must be at most stm.keys.count: a transaction uses a key only once"},
-		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request"},
+		"too long a request":    {`{type: STM, stm: {keysPerTransaction: 10, values: {sizeBytes: 156257}}}`, "do not fit into one request of 1.5 MiB"},
 		"keys that are long":    {`{type: STM, stm: {keys: {count: 11, sizeBytes: 1}}}`, "raise sizeBytes or lower count"},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, edit{"spec.workload", tc.workload}) })

@@ -347,8 +347,8 @@ type RequestCount struct {
 	// +required
 	RPC string `json:"rpc"`
 
-	// preload is how many requests wrote what the workload needs: keys to read or
-	// delete, leases to renew or revoke, a history to watch.
+	// preload is how many requests wrote what the workload needs: keys, leases, a
+	// history to watch.
 	//
 	// +optional
 	Preload int64 `json:"preload"`

@@ -6,7 +6,7 @@ import (
 )
 
 func TestHostPorts(t *testing.T) {
-	given := []string{"http://a:1", "https://b:2", "c:3", "http://[::1]:4/"}
+	given := []string{"http://a:1", "https://b:2", "c:3", "http://[::1]:4/", "http://a:1/"}
 	if got := HostPorts(given); !slices.Equal(got, []string{"a:1", "b:2", "c:3", "[::1]:4"}) || given[0] != "http://a:1" {
 		t.Errorf("found %v, and %v was given", got, given)
 	}

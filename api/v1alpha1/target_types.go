@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -171,14 +172,17 @@ type TargetAuth struct {
 	SecretName string `json:"secretName"`
 }
 
-// HostPorts returns the host:port of each endpoint, without scheme and slash. Only the target's tls field decides on TLS.
+// HostPorts returns the distinct host:port of endpoints, without scheme and slash. Only the target's tls field decides on
+// TLS.
 func HostPorts(endpoints []string) []string {
-	out := make([]string, len(endpoints))
-	for i, e := range endpoints {
+	var out []string
+	for _, e := range endpoints {
 		if _, address, found := strings.Cut(e, "://"); found {
 			e = address
 		}
-		out[i] = strings.TrimSuffix(e, "/")
+		if e = strings.TrimSuffix(e, "/"); !slices.Contains(out, e) {
+			out = append(out, e)
+		}
 	}
 	return out
 }

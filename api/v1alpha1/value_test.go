@@ -23,7 +23,7 @@ func TestValuesAreRejected(t *testing.T) {
 	wantRejected(t, map[string]rejection{
 		"an unknown content":     {edit{"spec.workload.put", `{values: {content: Text}}`}, `supported values: "Random", "Zero", "Compressible"`},
 		"compressible, no share": {edit{"spec.workload.put", `{values: {content: Compressible}}`}, "values.randomPercent: Invalid value: must be set for content Compressible"},
-		"zeros, partly random":   {edit{"spec.workload.put", `{values: {content: Zero, randomPercent: 5}}`}, "values.randomPercent: Invalid value: must be absent unless content is Compressible"},
+		"zeros, partly random":   {edit{"spec.workload.put", `{values: {content: Zero, randomPercent: 5}}`}, "values.randomPercent: Invalid value: is only for content Compressible: remove it"},
 		"all random":             {edit{"spec.workload.put", `{values: {content: Compressible, randomPercent: 100}}`}, "less than or equal to 99"},
 		"all zero":               {edit{"spec.workload.put", `{values: {content: Compressible, randomPercent: 0}}`}, "greater than or equal to 1"},
 		"least beyond most":      {edit{"spec.workload.put", `{values: {sizeBytes: 10, minSizeBytes: 11}}`}, "values.minSizeBytes: Invalid value: must be at most sizeBytes, the length of the longest value"},
@@ -34,8 +34,8 @@ func TestValuesAreRejected(t *testing.T) {
 		"least beyond STM":       {edit{"spec.workload", `{type: STM, stm: {values: {minSizeBytes: 257}}}`}, "values.minSizeBytes: Invalid value: must be at most sizeBytes (256, the default)"},
 		"least beyond history":   {edit{"spec.workload", `{type: WatchGet, watchGet: {values: {minSizeBytes: 257}}}`}, "values.minSizeBytes: Invalid value: must be at most sizeBytes (256, the default)"},
 		"unknown sizes":          {edit{"spec.workload.put", `{values: {minSizeBytes: 1, sizeDistribution: Zipf}}`}, `supported values: "Uniform", "LogUniform"`},
-		"doublings of 0":         {edit{"spec.workload.put", `{values: {minSizeBytes: 0, sizeDistribution: LogUniform}}`}, "values.minSizeBytes: Invalid value: must be set to at least 1 for sizeDistribution LogUniform"},
-		"doublings, no minimum":  {edit{"spec.workload", `{type: STM, stm: {values: {sizeDistribution: LogUniform}}}`}, "values.minSizeBytes: Invalid value: must be set to at least 1 for sizeDistribution LogUniform"},
+		"doublings of 0":         {edit{"spec.workload.put", `{values: {minSizeBytes: 0, sizeDistribution: LogUniform}}`}, "values.minSizeBytes: Invalid value: must be at least 1 for sizeDistribution LogUniform"},
+		"doublings, no minimum":  {edit{"spec.workload", `{type: STM, stm: {values: {sizeDistribution: LogUniform}}}`}, "values.minSizeBytes: Invalid value: must be at least 1 for sizeDistribution LogUniform"},
 		"a negative length":      {edit{"spec.workload.put", `{values: {minSizeBytes: -1}}`}, "greater than or equal to 0"},
 	})
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"bufio"
 	"bytes"
 	"encoding/json"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // asProcess makes this test binary behave as loadgen.

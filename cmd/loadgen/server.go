@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // server serves metrics and readiness. The zero value serves nothing.

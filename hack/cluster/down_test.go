@@ -36,6 +36,17 @@ func TestDownNamesWhatIsLeft(t *testing.T) {
 	}
 }
 
+// down follows an installation that was killed before nft and ip were there.
+func TestDownNeedsNoProgramThatChangedNothing(t *testing.T) {
+	t.Setenv("PATH", "")
+	if err := disconnectNode(t.Context()); err != nil {
+		t.Errorf("disconnecting: %v", err)
+	}
+	if left := networkLeftovers(t.Context()); len(left) > 0 {
+		t.Errorf("wanted nothing left, got %q", left)
+	}
+}
+
 func TestOnlyOurServicePolicyIsRemoved(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before string

@@ -116,15 +116,16 @@ const (
 // forbidServiceStarts keeps packages from starting services: the cluster runs its own containerd, and the package's
 // would be a second one. A policy that the host already has stays.
 func forbidServiceStarts(policy string) error {
-	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	// The file appears with its content, so that one of a killed installation is recognized.
+	next := policy + ".etcdbench"
+	if err := os.WriteFile(next, []byte(servicePolicy), 0o755); err != nil {
 		return err
 	}
-	_, err = file.WriteString(servicePolicy)
-	return errors.Join(err, file.Close())
+	err := os.Link(next, policy)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	return errors.Join(err, os.Remove(next))
 }
 
 // allowServiceStarts removes the policy if it is this program's.
@@ -165,4 +166,13 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 		return stdout.String(), fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.String(), nil
+}
+
+// ifInstalled takes the result of run. A program that is not installed has changed nothing: down may follow an
+// installation that was killed.
+func ifInstalled(output string, err error) (string, error) {
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", nil
+	}
+	return output, err
 }

@@ -19,6 +19,9 @@ func leftovers(ctx context.Context, l layout) []string {
 		left = append(left, "cgroup "+dir)
 	}
 	left = append(left, networkLeftovers(ctx)...)
+	if forbidsServiceStarts(servicePolicyFile) {
+		left = append(left, "file "+servicePolicyFile)
+	}
 	points, err := mountsBelow(runDir, libDir, l.path())
 	left = append(left, named("mount ", points, err)...)
 	if _, err := os.Stat(libDir); err == nil {
@@ -30,7 +33,7 @@ func leftovers(ctx context.Context, l layout) []string {
 func networkLeftovers(ctx context.Context) []string {
 	routes, err := benchmarkRoutes(ctx)
 	left := named("route ", routes, err)
-	addresses, err := run(ctx, "ip", "-o", "address", "show", "to", benchmarkRange)
+	addresses, err := ifInstalled(run(ctx, "ip", "-o", "address", "show", "to", benchmarkRange))
 	left = append(left, named("address ", nonEmptyLines(addresses), err)...)
 	tables, err := proxyTables(ctx)
 	return append(left, named("nftables ", tables, err)...)

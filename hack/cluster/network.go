@@ -58,10 +58,10 @@ func disconnectNode(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := run(ctx, "ip", "route", "flush", "root", benchmarkRange); err != nil {
+	if _, err := ifInstalled(run(ctx, "ip", "route", "flush", "root", benchmarkRange)); err != nil {
 		return err
 	}
-	addresses, err := run(ctx, "ip", "-o", "address", "show", "dev", "lo", "to", nodeAddress)
+	addresses, err := ifInstalled(run(ctx, "ip", "-o", "address", "show", "dev", "lo", "to", nodeAddress))
 	if err != nil || addresses == "" {
 		return err
 	}
@@ -71,13 +71,13 @@ func disconnectNode(ctx context.Context) error {
 
 // benchmarkRoutes returns the routes of the main table inside the benchmark range.
 func benchmarkRoutes(ctx context.Context) ([]string, error) {
-	output, err := run(ctx, "ip", "-o", "route", "show", "root", benchmarkRange)
+	output, err := ifInstalled(run(ctx, "ip", "-o", "route", "show", "root", benchmarkRange))
 	return nonEmptyLines(output), err
 }
 
 // proxyTables returns the nftables tables of kube-proxy as "table FAMILY NAME".
 func proxyTables(ctx context.Context) ([]string, error) {
-	output, err := run(ctx, "nft", "list", "tables")
+	output, err := ifInstalled(run(ctx, "nft", "list", "tables"))
 	var tables []string
 	for _, line := range nonEmptyLines(output) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[2] == "kube-proxy" {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/moby/sys/mountinfo"
 )
 
@@ -110,8 +109,9 @@ func verifyClean(ctx context.Context, l layout, p *progress) error {
 	if err != nil {
 		return err
 	}
-	if diff := cmp.Diff(before, after); diff != "" {
-		return fmt.Errorf("the host differs (- before, + after):\n%s", diff)
+	lines := slices.Concat(without("- ", before, after), without("+ ", after, before))
+	if len(lines) > 0 {
+		return fmt.Errorf("the host differs (- before, + after):\n%s", strings.Join(lines, "\n"))
 	}
 	p.say("clean: %d things compared, all as before", len(after))
 	return nil
@@ -131,4 +131,15 @@ func exercise(ctx context.Context, l layout, p *progress) error {
 	}
 	p.say("pods ran")
 	return nil
+}
+
+// without returns, marked, the lines that others do not have.
+func without(mark string, lines, others []string) []string {
+	var out []string
+	for _, line := range lines {
+		if !slices.Contains(others, line) {
+			out = append(out, mark+line)
+		}
+	}
+	return out
 }

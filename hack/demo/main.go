@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,17 +13,21 @@ import (
 func main() {
 	// Ctrl-C in the terminal also reaches the programs that the demo runs. They end by themselves, and then the demo
 	// ends.
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx, interrupted); err != nil {
 		fmt.Fprintln(os.Stderr, "\ndemo: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, interrupted <-chan os.Signal) error {
 	s := look(ctx)
+	if len(interrupted) > 0 { // which also ended the programs that look asked
+		return errors.New("interrupted")
+	}
 	place, why, err := s.choose()
 	if err != nil {
 		return err

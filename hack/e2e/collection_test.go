@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"context"
 	"fmt"
 	"math"
@@ -17,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 // requireMessagesAgree computes the summary a second time, only from the pods' termination messages. It must have every

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -131,16 +132,17 @@ func timeRun(t *testing.T, ns string, round int, times map[string][]time.Duratio
 	applied := time.Now()
 	create(t, b)
 	var summarized time.Time
+	limit := time.After(finishWithin)
 	for summarized.IsZero() {
 		select {
 		case event, open := <-watcher.ResultChan():
-			if !open {
-				t.Fatal("the watch of the run ended before its summary came")
+			if !open || event.Type == watch.Error {
+				t.Fatalf("the watch of the run ended before its summary came: %v", event.Object)
 			}
 			if seen, ok := event.Object.(*v1alpha1.EtcdBenchmark); ok && seen.Status.Summary != nil {
 				summarized = time.Now()
 			}
-		case <-time.After(finishWithin):
+		case <-limit:
 			t.Fatalf("wanted a summary of %s within %s, found none", b.Name, finishWithin)
 		}
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -16,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 

@@ -1,8 +1,6 @@
 package benchmark_test
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,6 +23,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire/hostile"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +64,7 @@ func end(o Observed, e v1alpha1.Ending, now time.Time) *Decision {
 	}
 	d := &Decision{
 		Stage:   v1alpha1.StageCollecting,
-		Message: fmt.Sprintf("Ending as %s (%s); waiting for the client pods to report.", e.Reason, e.Message),
+		Message: fmt.Sprintf("Waiting for the client pods to report; then the run ends as %s: %s", e.Reason, e.Message),
 		Ending:  &e,
 	}
 	d.wake(deadline, now)
@@ -183,7 +184,7 @@ func podProblem(p Pod) *Problem {
 	case p.isFinal() && p.Final.Stopped:
 		return lost(p, "was terminated before its load was done, by an eviction, a node shutdown or a deletion")
 	case p.isFinal() && p.Final.Stage != results.StageDone:
-		return lost(p, fmt.Sprintf("ended in stage %s", p.Final.Stage))
+		return lost(p, fmt.Sprintf("ended early, in stage %s", p.Final.Stage))
 	case p.isFinal():
 		return nil
 	case p.State == PodGone:
@@ -195,7 +196,7 @@ func podProblem(p Pod) *Problem {
 }
 
 func lost(p Pod, what string) *Problem {
-	return &Problem{v1alpha1.ReasonPodFailed, p.String() + " " + what}
+	return &Problem{v1alpha1.ReasonPodFailed, p.String() + " " + what + "."}
 }
 
 // checkStuck leaves unschedulable pods to checkPreparation, because a new node may make room for them.
@@ -231,7 +232,7 @@ func checkPreparation(o Observed, now time.Time) *Problem {
 	if i := firstPod(o, Pod.isUnschedulable); i >= 0 {
 		reason, p = v1alpha1.ReasonUnschedulable, o.Pods[i]
 	}
-	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s %s",
+	return &Problem{reason, fmt.Sprintf("%d of %d client pods were not ready within spec.schedulingTimeoutSeconds (%d): %s %s.",
 		missing, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
 }
 
@@ -240,9 +241,9 @@ func firstPod(o Observed, is func(Pod) bool) int { return slices.IndexFunc(o.Pod
 func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
-		return "cannot start: " + p.Stuck.Message
+		return "cannot start: " + strings.TrimSuffix(p.Stuck.Message, ".")
 	case p.isWaiting():
-		return "waits for its turn at the target"
+		return "waits until the operator allows it to write to the target"
 	case p.isPreloading() && p.Live == nil:
 		return "is writing the keys that the load will read"
 	case p.isPreloading():
@@ -269,7 +270,7 @@ func checkTimeout(o Observed, now time.Time) *Problem {
 	}
 	message := fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it was in stage %s.", o.spec().TimeoutSeconds, o.stage())
 	if i := firstPod(o, func(p Pod) bool { return !p.isReady() }); i >= 0 && o.status().StartAt == nil {
-		message = fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); before the start, %s %s.",
+		message = fmt.Sprintf("The run did not complete within spec.timeoutSeconds (%d); it had not started: %s %s.",
 			o.spec().TimeoutSeconds, o.Pods[i], whyNotReady(o.Pods[i]))
 	}
 	return &Problem{v1alpha1.ReasonTimedOut, message}

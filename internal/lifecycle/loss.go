@@ -54,7 +54,8 @@ func lossNote(o Observed, now time.Time) string {
 		if !o.continuesWithout(p, now) {
 			continue
 		}
-		losses = append(losses, lossOf(p, now).Message)
+		loss := lossOf(p, now).Message
+		losses = append(losses, strings.ToUpper(loss[:1])+loss[1:])
 		if leavesTargetUnobserved(p) {
 			note = missingObservations
 		}
@@ -62,7 +63,7 @@ func lossNote(o Observed, now time.Time) string {
 	if len(losses) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The run continued without %d of them (spec.onPodLost).%s Lost: %s.", len(losses), note, strings.Join(losses, "; "))
+	return fmt.Sprintf(" Lost client pods: %d; the run continued (spec.onPodLost).%s %s", len(losses), note, strings.Join(losses, " "))
 }
 
 // stopWaitingPods tells pods that only wait for a lost pod's keys to stop waiting. The lost pod has died and will never

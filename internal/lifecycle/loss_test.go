@@ -140,7 +140,7 @@ func TestPodsDoNotWaitForDeadPods(t *testing.T) {
 // A loss is reported while the run continues, and at its end.
 func TestALossIsReported(t *testing.T) {
 	soon := t0.Add(10 * time.Second)
-	if d := Decide(scenario(startSet(t0), onPodLostContinue, pod(1, killed)), soon); !strings.Contains(d.Message, "OOMKilled") {
+	if d := Decide(scenario(startSet(t0), onPodLostContinue, pod(1, killed)), soon); !strings.Contains(d.Message, "Lost client pods: 1;") || !strings.Contains(d.Message, "OOMKilled") {
 		t.Errorf("the message of the run is %q", d.Message)
 	}
 	d := Decide(scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(0, gave(results.StageDone))), soon)

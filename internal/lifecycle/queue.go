@@ -35,7 +35,7 @@ type Holding string
 // The values of Holding.
 const (
 	HoldingLoads   Holding = "is running"
-	HoldingWaits   Holding = "was admitted first and has written nothing yet"
+	HoldingWaits   Holding = "starts before this run, and has written nothing yet"
 	HoldingDeletes Holding = "has not deleted its keys yet"
 )
 
@@ -228,7 +228,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return nil
 	}
 	if o.Place.Behind != "" {
-		return queued(o, now, fmt.Sprintf("%s. This run is number %d in the queue. A run with target.concurrentRuns: Allow does not wait.",
+		return queued(o, now, fmt.Sprintf("%s. This run is number %d in the queue. To start without waiting, create the run with target.concurrentRuns: Allow.",
 			inFront(o.Place), o.Place.Position))
 	}
 	return &Decision{

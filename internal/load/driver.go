@@ -177,7 +177,7 @@ type Control interface {
 }
 
 // Missing returns the detail of a failure with CodeNotFound if the target found fewer keys than the request needs, else
-// an empty string. Every key that is read or deleted was written before. A read that finds no key is cheaper than one
+// an empty string. Every key that a request needs was written before. A read that finds no key is cheaper than one
 // that does, so it must not count as a success.
 func (r *Request) Missing(found int64) string {
 	if found >= r.Needs {

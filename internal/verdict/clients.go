@@ -65,7 +65,7 @@ var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
 	v1alpha1.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
 		ownLoad,
-	v1alpha1.CauseLate: "If Throttled, Busy, Delayed or Unread is reported too, give the clients more CPU. " +
+	v1alpha1.CauseLate: "If Throttled, Busy or Delayed is reported too, remove that cause first. " +
 		"Otherwise all of the profile's clients were waiting for etcd, which did not keep up with the profile's rate: choose a smaller spec.profile. " + ownLoad,
 }
 
@@ -135,8 +135,8 @@ func throttled(s results.Summary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseThrottled,
-		Message: fmt.Sprintf("Pod %d was throttled for %.1f %% of the window, averaged over the processors that it uses (harmless up to %.0f %%), because it had used up its CPU quota%s.",
-			pod.Index, 100*share, 100*maxThrottledShare, quota),
+		Message: fmt.Sprintf("Client pod %d used up its CPU quota%s. It was throttled for %.1f %% of the window, averaged over its processors (harmless up to %.0f %%).",
+			pod.Index, quota, 100*share, 100*maxThrottledShare),
 		Change: "Raise spec.pod.resources.limits.cpu or leave it out, or share the load among more pods (spec.load.pods).",
 	}
 }
@@ -149,7 +149,7 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 	available, _ := pod.Window.Available()
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseBusy,
-		Message: fmt.Sprintf("Pod %d used %.0f %% of the %.4g processors that it may use (harmless up to %.0f %%).",
+		Message: fmt.Sprintf("Client pod %d used %.0f %% of the %.4g processors that it may use (harmless up to %.0f %%).",
 			pod.Index, 100*share, available, 100*maxCPUShare),
 		Change: "Give client pods more CPU (spec.pod.resources, a larger node), share the load among more of them (spec.load.pods), or use load.transport Fast where the workload allows it.",
 	}
@@ -182,10 +182,10 @@ func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.Vali
 	case !known:
 		return nil
 	case goroutines != nil && results.Seconds(ofGoroutines) > atMost:
-		r.Message = fmt.Sprintf("Runnable goroutines of pod %d waited up to %v (p99) for a thread (harmless up to %v).",
+		r.Message = fmt.Sprintf("Ready goroutines of client pod %d waited %v (p99) for a thread (harmless up to %v).",
 			goroutines.Index, rounded(results.Seconds(ofGoroutines)), rounded(atMost))
 	case threads != nil && results.Seconds(ofThreads) > atMost:
-		r.Message = fmt.Sprintf("Runnable threads of pod %d waited %v for a processor on average (harmless up to %v).",
+		r.Message = fmt.Sprintf("Ready threads of client pod %d waited %v for a processor on average (harmless up to %v).",
 			threads.Index, rounded(results.Seconds(ofThreads)), rounded(atMost))
 	default:
 		return nil
@@ -215,9 +215,9 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("%s requests were sent up to %v (p99) after they were due (harmless up to %v). They waited for a free client, or for the client's processor.",
+		Message: fmt.Sprintf("%s requests were sent %v late (p99; harmless up to %v). They waited for a free client or a processor.",
 			found.Operation, rounded(lateness(found)), rounded(harmless(found))),
-		Change: "If Throttled, Busy, Delayed or Unread is reported too, give the clients more CPU. Otherwise all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it.",
+		Change: "If Throttled, Busy or Delayed is reported too, remove that cause first. Otherwise all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it.",
 	}
 }
 
@@ -225,14 +225,16 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 	message := ""
 	switch pod, why := unreadPod(s); {
+	case len(s.Processes) == 0:
+		message = "The run has no client pod, so no CPU figures are known."
 	case why != "":
-		message = fmt.Sprintf("The CPU figures of pod %d are not known: %s.", pod, why)
+		message = fmt.Sprintf("The CPU figures of client pod %d are not known: %s.", pod, why)
 	case !percentiles:
 		message = "No latency percentile is known, so a delay of the client cannot be judged."
 	default:
 		for _, o := range s.Operations {
 			if _, known := o.Lateness.Values[spec.StatisticP99]; o.Lateness.Count > 0 && !known {
-				message = fmt.Sprintf("No percentile of the lateness of %s requests is known.", o.Operation)
+				message = fmt.Sprintf("It is not known how late %s requests were sent.", o.Operation)
 			}
 		}
 	}
@@ -240,14 +242,11 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 		return nil
 	}
 	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
-		Change: "Run the clients on Linux, where they can read their own control group. Until then, check their CPU use and the lateness."}
+		Change: "If the pod reported, run it on Linux with a visible control group. Until then, check CPU use and lateness yourself."}
 }
 
-// unreadPod returns the first pod with missing figures, and the reason.
+// unreadPod returns the first pod with missing figures, and the reason; it is empty if no figure is missing.
 func unreadPod(s results.Summary) (index int, why string) {
-	if len(s.Processes) == 0 {
-		return 0, "the run has no client pod"
-	}
 	for i, p := range s.Processes {
 		switch {
 		case p.Silent:

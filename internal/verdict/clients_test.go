@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
@@ -90,19 +89,19 @@ func TestValidity(t *testing.T) {
 		"a wait that is harmless":   {pods{served(idle(with(goroutines, 300e-6)), 4*ms, 0)}, valid, "", ""},
 		"events are left out":       {pods{watched}, valid, "", ""},
 		"threads wait":              {pods{served(idle(with(threads, 300e-6)), ms, 0)}, bound, "Delayed", "300µs for a processor"},
-		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "Put requests were sent up to 300µs"},
+		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "Put requests were sent 300µs late (p99;"},
 		"lateness that is harmless": {pods{served(idle(), 4*ms, 300*us)}, valid, "", ""},
-		"one pod of two":            {pods{served(idle(), ms, 0), at(1, served(idle(with(throttling, 5)), ms, 0))}, bound, "Throttled", "Pod 1"},
+		"one pod of two":            {pods{served(idle(), ms, 0), at(1, served(idle(with(throttling, 5)), ms, 0))}, bound, "Throttled", "Client pod 1 used up its CPU quota"},
 		"all at once":               {pods{served(idle(with(throttling, 5), with(used, 18), with(threads, 1)), ms, ms)}, bound, "Throttled Busy Delayed Late", "25.0 %"},
-		"no control group":          {pods{served(idle(unknown(throttling)), ms, 0)}, unsure, "Unread", "pod 0"},
-		"no delays":                 {pods{served(idle(unknown(threads)), ms, 0)}, unsure, "Unread", "pod 0"},
+		"no control group":          {pods{served(idle(unknown(throttling)), ms, 0)}, unsure, "Unread", "client pod 0"},
+		"no delays":                 {pods{served(idle(unknown(threads)), ms, 0)}, unsure, "Unread", "client pod 0"},
 		"unread but late":           {pods{served(idle(unknown(throttling)), ms, ms)}, bound, "Late Unread", "Put"},
 		"nothing of a process":      {pods{served(nil, ms, 0)}, unsure, "Unread", "did not report them"},
-		"a pod is missing":          {pods{served(idle(), ms, 0), nil}, unsure, "Unread", "pod 1"},
+		"a pod is missing":          {pods{served(idle(), ms, 0), nil}, unsure, "Unread", "client pod 1"},
 		"no collection":             {pods{served(idle(unknown(collection)), ms, 0)}, valid, "", ""},
-		"lateness without bucket":   {pods{lost}, unsure, "Unread", "lateness of Put"},
+		"lateness without bucket":   {pods{lost}, unsure, "Unread", "how late Put requests were sent"},
 		"no request":                {pods{mute}, unsure, "Unread", "latency percentile"},
-		"no pods":                   {nil, unsure, "Unread", ""},
+		"no pods":                   {nil, unsure, "Unread", "The run has no client pod"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

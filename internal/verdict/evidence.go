@@ -190,8 +190,8 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
 		return 0, ""
 	}
-	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip and applying. No metric of the members covers the other %s: "+
-		"the network between client and member, waiting for a batch, gRPC and the processors' run queues at both ends.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
+	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip and applying. The other %s is in no metric of the members. "+
+		"It is the network between client and member, waiting for a batch, gRPC, and the processors' run queues at both ends.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
 	if c.clientBound {
 		message += " The client was itself a limit: see status.summary.validity."
 	}

@@ -91,7 +91,7 @@ func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.
 	case !known:
 		return reading{unknown: "does not serve this metric"}
 	case t.Count < minObservations:
-		return reading{unknown: fmt.Sprintf("observed it %s times in the window, wanted at least %d", text.Grouped(t.Count), minObservations)}
+		return reading{unknown: fmt.Sprintf("has %s observations of this metric in the window, wanted at least %d", text.Grouped(t.Count), minObservations)}
 	case statistic != v1alpha1.MemberStatisticP99:
 		return exactly(float64(t.Mean))
 	case t.P99AtMost == 0 && t.P99Above == 0:
@@ -117,7 +117,7 @@ func judgeMembers(limit *memberLimit, s results.Summary) verdict {
 		}
 	}
 	if worst.result == v1alpha1.ObjectiveMet && s.Target.Unlisted != "" {
-		return notJudged(worst.got, "The target's members could not be listed, so one may be missing here: "+s.Target.Unlisted)
+		return notJudged(worst.got, "The target's members could not be listed, so a member may be missing: "+s.Target.Unlisted)
 	}
 	return worst
 }
@@ -140,7 +140,7 @@ func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 	case r.lowest > l.highest || r.lowest == l.highest && r.highest > r.lowest:
 		return missed(got, ""), r.lowest
 	case r.highest > l.highest:
-		return notJudged(got, fmt.Sprintf("The limit lies inside a bucket of the member's own histogram, which ends at %s.", l.bound(r.highest))), r.highest
+		return notJudged(got, "The limit lies inside a bucket of the member's histogram; the bucket "+l.end(r.highest)+"."), r.highest
 	}
 	return met(got), r.highest
 }
@@ -155,23 +155,26 @@ func unusable(w *results.MemberWindow) string {
 	}
 	lag, _ := w.Value(results.FigureSampleLagSeconds)
 	if sampled, _ := w.Value(results.FigureSampledSeconds); lag > maxLagShare*sampled {
-		return fmt.Sprintf("its two samples were taken %.3g s away from the ends of the window, too far for the %.3g s between them", lag, sampled)
+		return fmt.Sprintf("its two samples missed the window's ends by %.3g s in total, more than a tenth of the %.3g s between them", lag, sampled)
 	}
 	return ""
 }
 
 func (l *memberLimit) text(r reading) string {
-	if r.lowest == r.highest {
+	switch {
+	case r.lowest == r.highest:
 		return l.unit(r.lowest)
+	case math.IsInf(r.highest, 1):
+		return l.unit(r.lowest) + " or more"
 	}
-	return fmt.Sprintf("%s to %s", l.unit(r.lowest), l.bound(r.highest))
+	return fmt.Sprintf("%s to %s", l.unit(r.lowest), l.unit(r.highest))
 }
 
-func (l *memberLimit) bound(v float64) string {
-	if math.IsInf(v, 1) {
-		return "any"
+func (l *memberLimit) end(bucket float64) string {
+	if math.IsInf(bucket, 1) {
+		return "has no upper limit"
 	}
-	return l.unit(v)
+	return "ends at " + l.unit(bucket)
 }
 
 func millicoresText(v float64) string {

@@ -134,7 +134,7 @@ func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
 }
 
 func leftOut(op results.OperationSummary) string {
-	return fmt.Sprintf("It does not include up to %s of unanswered requests.", text.Plural(op.UncountedEvents, "event"))
+	return fmt.Sprintf("Up to %s of failed or unanswered puts are not included.", text.Plural(op.UncountedEvents, "event"))
 }
 
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
@@ -145,7 +145,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("The value falls on a failed request; %s of %s failed.", text.Plural(op.Failed, "request"), o.Operation))
+		return missed("failed", fmt.Sprintf("The %s is a failed request: %s of %s failed.", o.Statistic, text.Plural(op.Failed, "request"), o.Operation))
 	case lowest > limit:
 		return missed(got, "")
 	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
@@ -270,7 +270,7 @@ func withResult(objectives []v1alpha1.ObjectiveStatus, result v1alpha1.Objective
 		}
 		got := o.Got
 		if got == "" {
-			got = "nothing"
+			got = "no value"
 		}
 		out = append(out, fmt.Sprintf("%s (wanted %s, got %s)", o.Name, o.Wanted, got))
 	}
@@ -381,7 +381,7 @@ func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdi
 	case op.Succeeded == 0:
 		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
 	case op.Failed+op.Censored > 0:
-		return notJudged(got, fmt.Sprintf("%s failed or unanswered; their latency is not known.", text.Plural(op.Failed+op.Censored, "request")))
+		return notJudged(got, fmt.Sprintf("%s failed or were unanswered; their latency is unknown.", text.Plural(op.Failed+op.Censored, "request")))
 	case op.UncountedEvents > 0:
 		return notJudged(got, leftOut(op))
 	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:

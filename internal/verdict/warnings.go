@@ -58,7 +58,7 @@ func (w *warnings) ofTiming(s results.Summary) {
 	w.add(s.Transport == "" && s.Pods > 0 && s.RunUID != "",
 		"client pods used different transports: their latencies should not be merged")
 	w.add(s.Length > 0 && float64(s.Tail) > maxTailShare*float64(s.Length),
-		"the last pod ended %v after the first, %.0f%% of the run: throughput is that of the slowest pod, see the steady throughput",
+		"the last pod ended %v after the first, %.0f%% of the run: throughput includes that time, steadyThroughputPerSecond does not",
 		rounded(s.Tail), 100*s.Tail.Seconds()/s.Length.Seconds())
 	w.add(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
 		"the last pod started %v after the first, %.0f%% of the run: during that time not all pods sent requests",
@@ -76,18 +76,18 @@ func (w *warnings) ofTarget(t *results.Target) {
 	w.add(len(versions) > 1, "the members run different versions: %s", strings.Join(versions, ", "))
 	if t.WriteEstimateBytes > 0 {
 		names := members(t, func(m results.Member) bool { return m.QuotaBytes == 0 && m.Endpoint != "" }, results.Member.Label)
-		w.add(len(names) > 0, "%s reported no quota (etcd reports it from 3.6 on, if it has one): the run did not check whether the %s MB that it was expected to write fit in",
+		w.add(len(names) > 0, "%s reported no quota (etcd 3.6 and later do, if one is set): it was not checked whether the estimated %s MB fit",
 			strings.Join(names, ", "), text.Grouped(t.WriteEstimateBytes/1_000_000))
 	}
 	for _, c := range t.Changes {
-		w.add(true, "the target changed during the run, at %s (%s: %s): the numbers cover more than one state of it", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
+		w.add(true, "the target changed during the run, at %s (%s: %s): the numbers are from before and after it", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
 	}
 	elections := int64(0)
 	for _, m := range t.Members {
 		seen, _ := m.Window.Value(results.FigureLeaderChanges)
 		elections = max(elections, text.Integer(seen))
 	}
-	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window (%d times, as one member saw it): the numbers cover more than one state of the target",
+	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window (%d times, as one member saw it): the numbers are from before and after it",
 		elections)
 }
 
@@ -121,8 +121,8 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 
 // ofPods warns of pods without an exact timer or without room for their results.
 func (w *warnings) ofPods(s *results.Snapshot) {
-	w.add(s.CoarsePacing, "the kernel gave client pods no timer with absolute deadlines, and Go's timers are up to a millisecond late: requests were sent late by up to that much, and lateness and latency include it")
-	w.add(len(s.Omitted) > 0, "termination messages had no room for: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
+	w.add(s.CoarsePacing, "client pods had no exact kernel timer: requests were sent up to 1 ms late; lateness and latency include that")
+	w.add(len(s.Omitted) > 0, "not in the result, because termination messages had no room: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
 }
 
 // ofWatchers warns of events that are missing in the latencies.
@@ -130,7 +130,7 @@ func (w *warnings) ofWatchers(seen results.Watch) {
 	w.add(seen.Missed > 0, "watchers missed %s of %s expected events", text.Grouped(seen.Missed), text.Grouped(seen.Expected))
 	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times; they were opened again and lost only events that had been compacted, which count as missed", text.Grouped(seen.Cancelled))
 	w.add(seen.Resumed > 0, "watchers were resumed %s times because their stream had broken: events were delayed by that", text.Grouped(seen.Resumed))
-	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: replays stopped %v after the start of the window; turn the target's auto-compaction off, or set it to keep more history than the run lasts",
+	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after the start of the window; turn the target's auto-compaction off, or set it to keep more history than the run lasts",
 		seen.CompactedAfter.Round(time.Millisecond))
 	w.add(seen.Duplicate > 0, "watchers received %s events twice", text.Grouped(seen.Duplicate))
 }
@@ -171,8 +171,8 @@ func (w *warnings) ofDisturbances(b *v1alpha1.EtcdBenchmark, s results.Summary) 
 			w.add(true, "client pod 0 reported no disturbance of type %s: the first was due %d s after the start of the measured window, which lasted %s",
 				wanted.Type, wanted.EverySeconds, text.Duration(s.Length))
 		case d.LeftOut > 0:
-			w.add(true, "of type %s, %s skipped because the previous one was still running: one took up to %s, and everySeconds is %d",
-				wanted.Type, text.Plural(d.LeftOut, "disturbance"), text.Duration(d.Longest), wanted.EverySeconds)
+			w.add(true, "%s of type %s left out, because the previous one still ran: the longest took %s, everySeconds is %d",
+				text.Plural(d.LeftOut, "disturbance"), wanted.Type, text.Duration(d.Longest), wanted.EverySeconds)
 		}
 	}
 }

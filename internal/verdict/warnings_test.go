@@ -104,7 +104,7 @@ func TestWarnings(t *testing.T) {
 		"no quota":       {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 reported no quota"}},
 		"no estimate":    {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},
 		"left out":       {[]*results.Snapshot{short}, []string{"service time"}},
-		"no exact timer": {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"up to a millisecond late"}},
+		"no exact timer": {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"no exact kernel timer: requests were sent up to 1 ms late"}},
 		"coarse":         {[]*results.Snapshot{coarse}, []string{"2.19%"}},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
@@ -145,7 +145,7 @@ func TestEachProblemOfAWatchIsAWarning(t *testing.T) {
 		"duplicate": {results.Watch{Duplicate: 3}, []string{"3 events twice"}},
 		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times; they were opened again and lost only events that had been compacted"}},
 		"resumed":   {results.Watch{Resumed: 7}, []string{"resumed 7 times"}},
-		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"replays stopped 2.5s after the start of the window"}},
+		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"they stopped reading 2.5s after the start of the window"}},
 		"replayed":  {results.Watch{Replays: 7}, nil},
 	}
 	for name, tc := range tests {
@@ -181,7 +181,7 @@ func TestMissingDisturbancesAreWarnings(t *testing.T) {
 		want    []string
 	}{
 		"none":     {never, []string{"no disturbance of type Compact: the first was due 3 s after", "of type Defragment: the first was due 4 s after"}},
-		"left out": {always, []string{"of type Compact, 3 disturbances skipped because the previous one was still running: one took up to 2s, and everySeconds is 3"}},
+		"left out": {always, []string{"3 disturbances of type Compact left out, because the previous one still ran: the longest took 2s, everySeconds is 3"}},
 		"all":      {all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,11 +34,6 @@ type sequential struct{ count int64 }
 
 func (s sequential) key(n int64, _ uint64) int64 { return n % s.count }
 
-// shuffled takes each key once, in a random order.
-type shuffled struct{ scatter }
-
-func (s *shuffled) key(n int64, _ uint64) int64 { return s.of(uint64(n) % s.count) }
-
 // uniform takes any key with the same probability.
 type uniform struct{ count uint64 }
 

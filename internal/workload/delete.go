@@ -43,3 +43,8 @@ func (k deletion) check(r *Run) []error {
 }
 
 func (deletion) words() Words { return Words{Done: "KEYS DELETED", Rate: "WRITE QPS", Targets: true} }
+
+// shuffled takes each key once, in a random order.
+type shuffled struct{ scatter }
+
+func (s *shuffled) key(n int64, _ uint64) int64 { return s.of(uint64(n) % s.count) }

@@ -1,8 +1,6 @@
 package collector
 
 import (
-	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
-
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -18,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
 
 const uid = types.UID("run")

@@ -95,12 +95,12 @@ func TestOnlyReadersOfASecretMayNameIt(t *testing.T) {
 		"reads none":              {user: "no-rights", target: "tls: {secretName: client-tls}", wantRefused: "Secret client-tls "},
 		"names none":              {user: "no-rights"},
 		"pull secret, reads it":   {user: "reader", pod: "imagePullSecrets: [{name: registry}]"},
-		"pull secret, may not":    {user: "no-rights", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", which spec.pod.imagePullSecrets[0] names"},
+		"pull secret, may not":    {user: "no-rights", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", named in spec.pod.imagePullSecrets[0]: ask"},
 		"pull secret of no name":  {user: "no-rights", pod: "imagePullSecrets: [{}]"},
 		"the operator's own user": {user: operatorUser, target: both, wantRefused: "Secret client-tls "},
 		"as many as there may be": {user: "collector", target: both, pod: pullSecrets(8, "")},
 		"an administrator's":      {target: both, pod: pullSecrets(8, "")},
-		"all but the last":        {user: "collector", target: both, pod: pullSecrets(7, "private"), wantRefused: "Secret private of namespace " + namespace + ", which spec.pod.imagePullSecrets[7] names"},
+		"all but the last":        {user: "collector", target: both, pod: pullSecrets(7, "private"), wantRefused: "Secret private of namespace " + namespace + ", named in spec.pod.imagePullSecrets[7]: ask"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

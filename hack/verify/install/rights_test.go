@@ -98,7 +98,7 @@ func TestOnlyPodCreatorsMayReferToOtherNamespaces(t *testing.T) {
 	namespace := newNamespace(t)
 	allow(t, "runner", namespace, runRights())
 	allow(t, "podmaker", namespace, runRights(), rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}})
-	const refused = "depend on pods of other namespaces"
+	const refused = "refer to pods of other namespaces"
 	term := func(more string) string { return "{topologyKey: zone, labelSelector: {}" + more + "}" }
 	tests := map[string]struct{ affinity, want string }{
 		"none":                     {"", ""},

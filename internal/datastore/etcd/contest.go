@@ -6,7 +6,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// competitor is one client's connection that repeatedly competes for one name, of a lock or an election.
+// competitor is one client's connection that repeatedly competes for one name.
 type competitor struct {
 	*contender
 }

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
-
 	"golang.org/x/sys/unix"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 

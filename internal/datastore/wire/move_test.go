@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
-
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 

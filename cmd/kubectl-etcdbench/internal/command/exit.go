@@ -14,24 +14,24 @@ import (
 // Exit statuses.
 const (
 	exitDone = iota
-	// exitMissed: the run finished and missed an objective.
+	// exitMissed: the run completed or partly completed, and missed an objective.
 	exitMissed
-	// exitFailed: the run could not start, ended before its work was done, or none of its requests succeeded.
+	// exitFailed: the run could not start, or failed, or none of its requests succeeded.
 	exitFailed
-	// exitUnknown: the run could not be judged, was stopped before its result was complete, or its result is not known.
+	// exitUnknown: the verdict is Unknown, the run was stopped or lost a client pod, or its result is not known.
 	exitUnknown
 )
 
 // exitHelp is a part of the help of each command that has these statuses.
 const exitHelp = `Exit status:
-  0  The run finished and missed no objective.
-  1  The run finished and missed an objective.
+  0  The run completed; every objective was met, or there are none.
+  1  The run completed or partly completed, and missed an objective.
   2  One of:
      - the run could not start: a wrong flag, a bad manifest, an unreachable target, …
-     - the run ended before its work was done, for example as TimedOut
-     - no request succeeded; the status is 1 if an objective was missed because of that
+     - the run failed, for example as TimedOut or PodFailed
+     - no request succeeded, and no objective was missed because of that
   3  One of:
-     - an objective could not be judged, for example because the client was the limit
+     - the verdict is Unknown, for example because the client was the limit
      - the run ended as Stopped, or as PartlyCompleted without a missed objective
      - the command ended before the result was known`
 

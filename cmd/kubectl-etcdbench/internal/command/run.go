@@ -67,9 +67,9 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them, instead of spec.target")
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: load the members at `HOST:PORT,...` instead of spec.target; http:// or https:// before an address is allowed")
-	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls; if the manifest has that field, the flag is required")
-	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth; if the manifest has that field, the flag is required")
-	f.addFlags(flags)
+	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls")
+	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth")
+	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
 	return cmd
@@ -77,7 +77,7 @@ func (t *tool) runCommand() *cobra.Command {
 
 func (f *runFlags) check() error {
 	switch {
-	case len(f.files) == 0:
+	case len(f.files) == 0 || len(f.files) == 1 && f.files[0] == "":
 		return errors.New("wanted a manifest, found none: add -f FILE")
 	case len(f.files) > 1:
 		return fmt.Errorf("found -f %d times, wanted it once: a run is one file. Run the files one after the other", len(f.files))

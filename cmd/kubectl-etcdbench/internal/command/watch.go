@@ -31,7 +31,7 @@ continues.
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return t.watch(args[0], *f) },
 	}
-	f.addFlags(cmd.Flags())
+	f.addFlags(cmd.Flags(), "every 2s")
 	t.kube.AddFlags(cmd.Flags())
 	return cmd
 }

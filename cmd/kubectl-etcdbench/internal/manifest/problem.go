@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,11 +81,12 @@ func (m *Manifest) Refuse(field, message string) error {
 var repetition = regexp.MustCompile(`Checked value must be of type|some validation rules were not checked`)
 
 func (m *Manifest) causes(causes []metav1.StatusCause) []Problem {
+	isRepeated := func(c metav1.StatusCause) bool { return repetition.MatchString(c.Message) }
+	if others := slices.DeleteFunc(slices.Clone(causes), isRepeated); len(others) > 0 {
+		causes = others
+	}
 	var out []Problem
 	for _, c := range causes {
-		if len(causes) > 1 && repetition.MatchString(c.Message) {
-			continue
-		}
 		field := strings.TrimPrefix(c.Field, "<nil>")
 		out = append(out, m.problem(field, m.withValue(field, c.Message)))
 	}

@@ -3,6 +3,7 @@ package etcdtest
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -19,7 +20,11 @@ const shardVariable = "ETCDTEST_SHARD"
 // of their time is waiting. If some tests are selected, or a profile is wanted, all run in this process.
 func RunSharded(m *testing.M, shards int) int {
 	flag.Parse()
-	if os.Getenv(shardVariable) != "" || selective() {
+	if os.Getenv(shardVariable) != "" {
+		go endWithParent()
+		return m.Run()
+	}
+	if selective() {
 		return m.Run()
 	}
 	listed, err := exec.Command(os.Args[0], "-test.list=.").Output()
@@ -42,7 +47,7 @@ func RunSharded(m *testing.M, shards int) int {
 	failed := false
 	for i := range min(shards, len(names)) {
 		running.Go(func() {
-			output, err := shard(names, i, shards).CombinedOutput()
+			output, err := run(shard(names, i, shards))
 			printing.Lock()
 			defer printing.Unlock()
 			os.Stdout.Write(output)
@@ -56,12 +61,27 @@ func RunSharded(m *testing.M, shards int) int {
 	return 0
 }
 
+// run returns what the process printed. The open pipe shows it that this process lives.
+func run(cmd *exec.Cmd) ([]byte, error) {
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return cmd.CombinedOutput()
+}
+
+// endWithParent ends this process when the one that started it is gone.
+func endWithParent() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Fprintln(os.Stderr, "the process that started this shard is gone")
+	os.Exit(2)
+}
+
 // selective says whether a flag asks for less than, or something else than, a run of all tests.
 func selective() bool {
 	found := false
 	flag.Visit(func(f *flag.Flag) {
 		switch strings.TrimPrefix(f.Name, "test.") {
-		case "run", "skip", "list", "bench", "fuzz", "cpuprofile", "memprofile", "trace", "coverprofile", "gocoverdir":
+		case "run", "skip", "list", "bench", "fuzz", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "coverprofile", "gocoverdir":
 			found = found || f.Value.String() != ""
 		}
 	})
@@ -75,8 +95,10 @@ func shard(names []string, i, shards int) *exec.Cmd {
 		own = append(own, names[j])
 	}
 	// The log of files that a test reads serves go test's cache, which knows one process.
-	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "-test.testlogfile") })
-	cmd := exec.Command(os.Args[0], append(args, "-test.run=^("+strings.Join(own, "|")+")$")...)
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool {
+		return strings.HasPrefix(arg, "-test.testlogfile") || strings.HasPrefix(arg, "-test.run=")
+	})
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^(" + strings.Join(own, "|") + ")$"}, args...)...)
 	cmd.Env = append(os.Environ(), shardVariable+"=1")
 	return cmd
 }

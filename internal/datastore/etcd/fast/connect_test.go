@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
-
 	"google.golang.org/grpc/stats"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/wire/wiretest"
 )
 
 // counter counts connections.

@@ -89,19 +89,25 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 func (s *Server) awaitService(t *testing.T) {
 	t.Helper()
 	client := http.Client{Timeout: time.Second}
-	var answer struct{ Error *string }
+	found := "no answer"
 	for limit := time.Now().Add(startTimeout); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
 		response, err := client.Get(s.Admin("server_stats"))
 		if err != nil {
 			continue
 		}
+		var answer struct{ Error *string }
 		err = json.NewDecoder(response.Body).Decode(&answer)
 		response.Body.Close()
-		if err == nil && answer.Error == nil {
+		switch {
+		case err != nil:
+			found = err.Error()
+		case answer.Error == nil:
 			return
+		default:
+			found = *answer.Error
 		}
 	}
-	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %v", s.Host, startTimeout, answer.Error)
+	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %v", s.Host, startTimeout, found)
 }
 
 // tools returns the folder with Debian's files.

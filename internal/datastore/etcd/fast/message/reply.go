@@ -17,7 +17,7 @@ type Reply struct {
 	Pairs int
 	// ModRevision is the revision of the last modification of the key, after ReadRangeOfOne.
 	ModRevision int64
-	// Count is how many keys a Range covers, or a DeleteRange deleted.
+	// Count is how many keys the request covers.
 	Count int64
 	// More: a Range has left keys out because of its limit.
 	More bool
