@@ -92,7 +92,7 @@ func TestDisturbancesAreImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, o, edit{"spec.disturbances", `[{type: Compact, everySeconds: 6}]`})
-	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.disturbances: Invalid value: field is immutable") {
+	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(refusal(err), "spec.disturbances: Invalid value: field is immutable") {
 		t.Errorf("wanted a rejection that says that spec.disturbances is immutable, found: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ func TestAdmissionOfPodLossPolicies(t *testing.T) {
 				t.Errorf("spec.onPodLost is %q, wanted %q", got, tc.want)
 			}
 			apply(t, o, edit{"spec.onPodLost", map[string]string{"Fail": "Continue", "Continue": "Fail"}[tc.want]})
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.onPodLost: Invalid value: field is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(refusal(err), "spec.onPodLost: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.onPodLost is immutable, found: %v", err)
 			}
 		})

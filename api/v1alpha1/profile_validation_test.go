@@ -40,7 +40,7 @@ func TestAdmissionOfProfiles(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := create(t, object(t, tc.edits...))
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(refusal(err), tc.want) {
 				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
 			}
 		})
@@ -62,7 +62,7 @@ func TestProfilesAreImmutable(t *testing.T) {
 				t.Fatal(err)
 			}
 			apply(t, o, tc.changes...)
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.profile: Invalid value: field is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(refusal(err), "spec.profile: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.profile is immutable, found: %v", err)
 			}
 		})

@@ -26,7 +26,7 @@ func TestAdmissionOfConcurrentRuns(t *testing.T) {
 				t.Errorf("spec.target.concurrentRuns is %q, wanted %q", got, tc.want)
 			}
 			apply(t, o, edit{"spec.target.concurrentRuns", map[string]string{"Queue": "Allow", "Allow": "Queue"}[tc.want]})
-			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "spec.target: Invalid value: field is immutable") {
+			if err := api.Update(t.Context(), o); err == nil || !strings.Contains(refusal(err), "spec.target: Invalid value: field is immutable") {
 				t.Errorf("wanted a rejection that says that spec.target is immutable, found: %v", err)
 			}
 		})

@@ -27,7 +27,7 @@ func wantRejected(t *testing.T, tests map[string]rejection) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := create(t, object(t, tc.edit))
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err == nil || !strings.Contains(refusal(err), tc.want) {
 				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
 			}
 		})

@@ -37,7 +37,7 @@ func TestAdmissionOfServerObjectives(t *testing.T) {
 			}
 			for bad, want := range refused {
 				err := create(t, object(t, edit{"spec.load", openLoop}, edit{"spec.objectives", bad}))
-				if err == nil || !strings.Contains(err.Error(), want) {
+				if err == nil || !strings.Contains(refusal(err), want) {
 					t.Errorf("%s: wanted a rejection that says %q, found: %v", bad, want, err)
 				}
 			}
@@ -60,7 +60,7 @@ func TestAdmissionRejectsServerSettings(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := create(t, object(t, tc.edit))
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err == nil || !strings.Contains(refusal(err), tc.want) {
 				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
 			}
 		})
