@@ -136,7 +136,7 @@ func TestCleanLeavesForeignZnodes(t *testing.T) {
 	makeNodeAt(t, client, "/etcdbench/11111111/00001/mine")
 	makeNodeAt(t, client, "/etcdbench/11111111/notes")
 	err := driverOf(t, p, 0).Clean(bounded(t))
-	wantReason(t, err, results.FailurePrefixNotEmpty, "did not make", "/etcdbench/11111111")
+	wantReason(t, err, results.FailurePrefixNotEmpty, "did not create", "/etcdbench/11111111")
 	wantLeft := []string{".owner-" + ownUID, "00001", "notes"}
 	if left := childrenOf(t, client, "/etcdbench/11111111"); !slices.Equal(left, wantLeft) {
 		t.Errorf("wanted %v to be left, found %v", wantLeft, left)
@@ -163,7 +163,7 @@ func TestPodsDoNotWaitForForeignZnodes(t *testing.T) {
 		}()
 	}
 	for range 2 {
-		wantReason(t, <-errs, results.FailurePrefixNotEmpty, "did not make", "notes")
+		wantReason(t, <-errs, results.FailurePrefixNotEmpty, "did not create", "notes")
 	}
 }
 

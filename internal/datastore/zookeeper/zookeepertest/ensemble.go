@@ -2,11 +2,10 @@ package zookeepertest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,26 +87,28 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 // in between (NullPointerException in ZooKeeperServer.removeCnxn).
 func (s *Server) awaitService(t *testing.T) {
 	t.Helper()
-	client := http.Client{Timeout: time.Second}
-	found := "no answer"
+	found := ""
 	for limit := time.Now().Add(startTimeout); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
-		response, err := client.Get(s.Admin("server_stats"))
-		if err != nil {
-			continue
-		}
-		var answer struct{ Error *string }
-		err = json.NewDecoder(response.Body).Decode(&answer)
-		response.Body.Close()
-		switch {
-		case err != nil:
-			found = err.Error()
-		case answer.Error == nil:
+		if found = s.ask("srvr"); strings.Contains(found, "Mode: ") {
 			return
-		default:
-			found = *answer.Error
 		}
 	}
-	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %v", s.Host, startTimeout, found)
+	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %q", s.Host, startTimeout, found)
+}
+
+// ask sends a four-letter word and returns what came back, if anything.
+func (s *Server) ask(word string) string {
+	conn, err := net.DialTimeout("tcp", s.Endpoint(), time.Second)
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	if _, err := io.WriteString(conn, word); err != nil {
+		return err.Error()
+	}
+	answer, _ := io.ReadAll(conn)
+	return string(answer)
 }
 
 // tools returns the folder with Debian's files.
