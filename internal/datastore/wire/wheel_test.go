@@ -79,3 +79,18 @@ func TestWheelExpiresAndStartsAgain(t *testing.T) {
 		t.Errorf("expired %d times in 250 ticks", expired)
 	}
 }
+
+// A timer that outlives its call would end the next call of its lane.
+func TestAnEndedCallHasNoTimer(t *testing.T) {
+	conn := open(t, newLineClient(t, lineConfig{}), serve(t, "127.0.0.1:0", &lineServer{}))
+	if got := say(t.Context(), conn, "words"); !got.Succeeded() {
+		t.Fatalf("got %+v", got)
+	}
+	onLoop(conn, func() {
+		for i := range conn.loop.wheel.slots {
+			if s := &conn.loop.wheel.slots[i]; s.next != s {
+				t.Errorf("wanted no timer after the call, found one in slot %d", i)
+			}
+		}
+	})
+}
