@@ -245,9 +245,9 @@ func whyNotReady(p Pod) string {
 	case p.isWaiting():
 		return "waits until the operator allows it to write to the target"
 	case p.isPreloading() && p.Live == nil:
-		return "is writing the keys that the load will read"
+		return "is writing the keys that the load needs"
 	case p.isPreloading():
-		return fmt.Sprintf("is writing the keys that the load will read, %s so far", text.Grouped(p.Live.Requests[spec.RPCPut][results.PhasePreload]))
+		return fmt.Sprintf("is writing the keys that the load needs, %s so far", text.Grouped(p.Live.Requests[spec.RPCPut][results.PhasePreload]))
 	case p.Live != nil:
 		return fmt.Sprintf("is still in stage %s", p.Live.Stage)
 	}

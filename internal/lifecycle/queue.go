@@ -265,7 +265,7 @@ func decideConfirmation(o Observed, now time.Time) *Decision {
 		return queued(o, now, fmt.Sprintf("Run %s loads the same etcd cluster (%s) at other addresses. This run is number %d in the queue and has written nothing.",
 			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
 	}
-	d := queued(o, now, fmt.Sprintf("The operator does not know yet whether run %s loads the same etcd cluster. Until then, this run writes nothing.", o.Place.Behind))
+	d := queued(o, now, fmt.Sprintf("The operator does not know yet whether run %s loads the same etcd cluster. This run writes nothing until the operator knows.", o.Place.Behind))
 	d.Stage = v1alpha1.StagePreparing
 	return d
 }

@@ -242,7 +242,7 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 		return nil
 	}
 	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
-		Change: "If the pod reported, run it on Linux with a visible control group. Until then, check CPU use and lateness yourself."}
+		Change: "If the pod reported, run it on Linux with a visible control group. If it did not, read its log. Check CPU use and lateness yourself."}
 }
 
 // unreadPod returns the first pod with missing figures, and the reason; it is empty if no figure is missing.

@@ -145,7 +145,7 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("The %s is a failed request: %s of %s failed.", o.Statistic, text.Plural(op.Failed, "request"), o.Operation))
+		return missed("failed", fmt.Sprintf("The %s falls on a failed request, because failed requests rank above every latency: %s of %s failed.", o.Statistic, text.Plural(op.Failed, "request"), o.Operation))
 	case lowest > limit:
 		return missed(got, "")
 	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):

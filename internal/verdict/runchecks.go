@@ -65,7 +65,7 @@ func targetUnobserved(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		return nil
 	}
 	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unseen)))
-	return &concern{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("The target was not observed all the time, so a change during the run cannot be ruled out (%s: %s).",
+	return &concern{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("The target was not observed often enough, so a change during the run cannot be ruled out (%s: %s).",
 		aspect, text.Shorten(s.Target.Unseen[aspect], v1alpha1.MaxMessageLength))}
 }
 

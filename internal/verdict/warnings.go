@@ -56,7 +56,7 @@ func AppendWarning(all []string, warning string) []string {
 // ofTiming warns of pods that cannot be added up or did not send all the time.
 func (w *warnings) ofTiming(s results.Summary) {
 	w.add(s.Transport == "" && s.Pods > 0 && s.RunUID != "",
-		"client pods used different transports: their latencies should not be merged")
+		"client pods used different transports: the merged latencies are not meaningful")
 	w.add(s.Length > 0 && float64(s.Tail) > maxTailShare*float64(s.Length),
 		"the last pod ended %v after the first, %.0f%% of the run: throughput includes that time, steadyThroughputPerSecond does not",
 		rounded(s.Tail), 100*s.Tail.Seconds()/s.Length.Seconds())
@@ -112,7 +112,7 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 	}
 	w.add(t.Unlisted != "", "the target's members could not be listed: %s", t.Unlisted)
 	for _, a := range slices.Sorted(maps.Keys(t.Unseen)) {
-		w.add(true, "the target was not observed all the time, so a change during the run cannot be ruled out (%s): %s", a, t.Unseen[a])
+		w.add(true, "the target was not observed often enough, so a change during the run cannot be ruled out (%s): %s", a, t.Unseen[a])
 	}
 	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label) {
 		w.add(true, "no address of the target reaches its member %s, so this member got no load", name)

@@ -36,7 +36,7 @@ type following struct {
 func (f *following) addFlags(flags *pflag.FlagSet, updates string) {
 	f.given = flags.Changed
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no form goes to standard output, the table does. jsonl writes lines during the run, see --interval. perfdash is for Kubernetes's performance dashboard")
-	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: "+updates+". A change of state always writes a line")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: "+updates+". A change of state or phase always writes a line")
 	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run in a cluster after this time, for example 10m; the run continues. 0 follows it to its end")
 }
 

@@ -28,11 +28,12 @@ const exitHelp = `Exit status:
   1  The run completed or partly completed, and missed an objective.
   2  One of:
      - the run could not start: a wrong flag, a bad manifest, an unreachable target, …
-     - the run failed, for example as TimedOut or PodFailed
+     - the run failed, for example as TimedOut, PodFailed or GuardStopped
      - no request succeeded, and no objective was missed because of that
   3  One of:
      - the verdict is Unknown, for example because the client was the limit
-     - the run ended as Stopped, or as PartlyCompleted without a missed objective
+     - the run ended as Stopped (even if it missed an objective), or as PartlyCompleted
+       and missed none
      - the command ended before the result was known`
 
 // exitError is an exit status, and optionally an error to print.
