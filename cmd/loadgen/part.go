@@ -82,7 +82,8 @@ func refuse(o options, err error, log *slog.Logger) int {
 	return exitFailed
 }
 
-// linger serves the final metrics until they are collected, for a limited time, or until the pod is terminated.
+// linger serves the final metrics until the operator has collected them, at most for a time, or until the pod is
+// terminated.
 func linger(ctx context.Context, control *fileControl, atMost time.Duration) {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()

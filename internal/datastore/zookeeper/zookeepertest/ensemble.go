@@ -2,6 +2,7 @@ package zookeepertest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -88,12 +90,13 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 func (s *Server) awaitService(t *testing.T) {
 	t.Helper()
 	found := ""
-	for limit := time.Now().Add(startTimeout); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
-		if found = s.ask("srvr"); strings.Contains(found, "Mode: ") {
-			return
-		}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
+		found = s.ask("srvr")
+		return strings.Contains(found, "Mode: "), nil
+	})
+	if err != nil {
+		t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %q", s.Host, startTimeout, found)
 	}
-	t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %q", s.Host, startTimeout, found)
 }
 
 // ask sends a four-letter word and returns what came back, if anything.
