@@ -2,7 +2,6 @@ package zookeepertest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -89,13 +87,19 @@ func Start(t *testing.T, servers int, settings ...string) []*Server {
 // in between (NullPointerException in ZooKeeperServer.removeCnxn).
 func (s *Server) awaitService(t *testing.T) {
 	t.Helper()
-	found := ""
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
-		found = s.ask("srvr")
-		return strings.Contains(found, "Mode: "), nil
-	})
-	if err != nil {
-		t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %q", s.Host, startTimeout, found)
+	limit := time.After(startTimeout)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for {
+		found := s.ask("srvr")
+		if strings.Contains(found, "Mode: ") {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatalf("wanted the ZooKeeper at %s to serve within %v, found %q", s.Host, startTimeout, found)
+		}
 	}
 }
 
