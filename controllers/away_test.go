@@ -20,7 +20,7 @@ func TestAwayUntilTheTimeIsOver(t *testing.T) {
 	s.clock.move(601 * time.Second)
 	s.restart()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.checkResult(v1alpha1.RoadScrape)
+	s.checkResult(v1alpha1.SourceScrape)
 }
 
 // TestStopWhileAway: the stop came while the operator was away, after the pods had done their whole load. The run is

@@ -57,7 +57,7 @@ func (t podResults) kept(name string) (scraped, left *results.Snapshot) {
 	}
 	pod := t.run.Status.Pods[i]
 	s := readMessage([]byte(pod.LastResult), t.run.UID, int(pod.Index))
-	if pod.Road == v1alpha1.RoadTerminationMessage {
+	if pod.Source == v1alpha1.SourceTerminationMessage {
 		return nil, s
 	}
 	return s, nil

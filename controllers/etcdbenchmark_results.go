@@ -141,12 +141,12 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 		out.ClockOffsetMicroseconds = new(p.ClockOffset.Microseconds())
 	}
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
-	out.LastResult, out.Road = "", ""
+	out.LastResult, out.Source = "", ""
 	if !final && p.IsUnreachable() {
-		out.LastResult, out.Road = lastResult(before, out, p), p.Road
+		out.LastResult, out.Source = lastResult(before, out, p), p.Source
 	}
 	if final {
-		out.Road = cmp.Or(p.Road, v1alpha1.RoadNone)
+		out.Source = cmp.Or(p.Source, v1alpha1.SourceNone)
 		out.Partial = p.Final == nil && !p.HasWholeResult()
 		out.Message = cmp.Or(out.Message, whyPartial(p))
 	}

@@ -134,8 +134,8 @@ func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1
 	return nil
 }
 
-// dropResults removes results that status cannot hold, so that the run can finish. Client pods of this version do not
-// send such results.
+// dropResults removes results that the API server refuses as part of the status, so that the run can finish. Client
+// pods of this version do not send such results.
 func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 	s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
 	if s.Target != nil {
@@ -150,7 +150,8 @@ func dropResults(s *v1alpha1.EtcdBenchmarkStatus, cause error) {
 		return
 	}
 	finished.Reason = v1alpha1.ReasonInvalidPlan
-	finished.Message = text.Shorten("The client pods sent results that status cannot hold: "+cause.Error(), v1alpha1.MaxPodMessageLength)
+	finished.Message = text.Shorten("The API server refused a status with the results of the client pods. "+
+		"Check that the client pods and the operator have the same version. The error: "+cause.Error(), v1alpha1.MaxPodMessageLength)
 	stalled := *finished
 	stalled.Type = v1alpha1.ConditionStalled
 	meta.SetStatusCondition(&s.Conditions, stalled)

@@ -28,7 +28,7 @@ func TestRunCompletes(t *testing.T) {
 	s.await("a summary before the keys are deleted", func() bool { return s.status().Summary != nil })
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.checkResult(v1alpha1.RoadScrape)
+	s.checkResult(v1alpha1.SourceScrape)
 	s.checkEvents()
 	s.await("the pods to be released", func() bool { return s.allHave(plan.AnnotationCollected) })
 	s.await("the finalizer to go", func() bool { return !s.hasFinalizer() })
@@ -67,7 +67,7 @@ func (s *harness) checkStart() {
 	}
 }
 
-func (s *harness) checkResult(via v1alpha1.ResultRoad) {
+func (s *harness) checkResult(via v1alpha1.ResultSource) {
 	s.t.Helper()
 	status := s.status()
 	completed := s.condition(v1alpha1.ConditionFinished) == "True/"+v1alpha1.ReasonCompleted
@@ -75,7 +75,7 @@ func (s *harness) checkResult(via v1alpha1.ResultRoad) {
 		s.t.Fatalf("wanted a summary of 100 requests, partial unless completed, found %+v", status.Summary)
 	}
 	for _, p := range status.Pods {
-		if p.Road != via || p.Partial || p.MeasuredRequests != 50 || !p.KeysDeleted {
+		if p.Source != via || p.Partial || p.MeasuredRequests != 50 || !p.KeysDeleted {
 			s.t.Errorf("wanted the final result of 50 requests by %s, found %+v", via, p)
 		}
 	}
@@ -145,7 +145,7 @@ func TestResultsByTerminationMessage(t *testing.T) {
 		a.exits(0, a.reports("Done", measured, withKeysDeleted))
 	}
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.checkResult(v1alpha1.RoadTerminationMessage)
+	s.checkResult(v1alpha1.SourceTerminationMessage)
 }
 
 // TestTheTerminationMessageOutlivesThePod: the watch has saved the termination message of a pod whose object is gone

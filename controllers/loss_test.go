@@ -93,7 +93,7 @@ func TestARestartLosesNothingOfAPodThatIsGone(t *testing.T) {
 			if status.Summary == nil || status.Summary.MeasuredRequests != 100 || status.Summary.Partial != tc.wantPartial {
 				t.Errorf("wanted a summary of 100 requests, partial: %v, found %+v", tc.wantPartial, status.Summary)
 			}
-			if pod.Partial != tc.wantPartial || pod.MeasuredRequests != 50 || pod.KeysDeleted != tc.hasDeleted || (pod.Road == v1alpha1.RoadNone) != tc.wantPartial {
+			if pod.Partial != tc.wantPartial || pod.MeasuredRequests != 50 || pod.KeysDeleted != tc.hasDeleted || (pod.Source == v1alpha1.SourceNone) != tc.wantPartial {
 				t.Errorf("wanted the pod's results, found %+v", pod)
 			}
 			if pod.LastResult != "" {

@@ -36,7 +36,7 @@ func TestRestart(t *testing.T) {
 				}
 			}
 			s.awaitFinished(v1alpha1.ReasonCompleted)
-			s.checkResult(v1alpha1.RoadScrape)
+			s.checkResult(v1alpha1.SourceScrape)
 		})
 	}
 }
@@ -84,7 +84,7 @@ func TestRestartWhileArmed(t *testing.T) {
 			}
 			s.playDone()
 			s.awaitFinished(v1alpha1.ReasonCompleted)
-			s.checkResult(v1alpha1.RoadScrape)
+			s.checkResult(v1alpha1.SourceScrape)
 		})
 	}
 }
@@ -109,7 +109,7 @@ func TestRestartBeforeJobIsRecorded(t *testing.T) {
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	s.checkResult(v1alpha1.RoadScrape)
+	s.checkResult(v1alpha1.SourceScrape)
 }
 
 // TestRestartAfterTheEnd: the results are in status before the pods are released, so a restarted operator changes

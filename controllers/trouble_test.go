@@ -144,7 +144,7 @@ func TestPodLost(t *testing.T) {
 	s.pods[0].reports(results.StageDone, measured)
 	s.awaitFinished(v1alpha1.ReasonPodFailed)
 	status := s.status()
-	if status.Summary == nil || !status.Summary.Partial || !status.Pods[1].Partial || status.Pods[1].Road != v1alpha1.RoadNone {
+	if status.Summary == nil || !status.Summary.Partial || !status.Pods[1].Partial || status.Pods[1].Source != v1alpha1.SourceNone {
 		t.Errorf("wanted a partial result, found %+v and %+v", status.Summary, status.Pods)
 	}
 	if got := s.condition(v1alpha1.ConditionPassed); got != "Unknown/"+v1alpha1.ReasonNotJudged {
@@ -226,7 +226,7 @@ func TestStop(t *testing.T) {
 		a.reports(results.StageDone, measured, withKeysDeleted, func(s *results.Snapshot) { s.Stopped = true })
 	}
 	s.awaitFinished(v1alpha1.ReasonStopped)
-	s.checkResult(v1alpha1.RoadScrape)
+	s.checkResult(v1alpha1.SourceScrape)
 }
 
 func TestTimedOut(t *testing.T) {

@@ -128,7 +128,7 @@ func TestAStatusThatIsTooLarge(t *testing.T) {
 			refused := s.playUnwritable(nil, err)
 			s.playDone()
 			s.awaitFinished(v1alpha1.ReasonInvalidPlan)
-			s.checkMessage("results that status cannot hold")
+			s.checkMessage("refused a status with the results")
 			if status := s.status(); status.Summary != nil || refused.Load() == 0 {
 				t.Errorf("summary %+v after %d refusals, wanted none after some", status.Summary, refused.Load())
 			}

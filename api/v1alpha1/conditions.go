@@ -45,6 +45,9 @@ const (
 	ReasonTargetNotFound = "TargetNotFound"
 	// ReasonTargetUnreachable: an address does not resolve, refuses connections or does not answer.
 	ReasonTargetUnreachable = "TargetUnreachable"
+	// ReasonTargetLost: the target stopped answering in the measured window and did not come back. The result has the
+	// measurements until then.
+	ReasonTargetLost = "TargetLost"
 	// ReasonTargetUnhealthy: the target answers, but cannot be used.
 	ReasonTargetUnhealthy = "TargetUnhealthy"
 	// ReasonTLSFailed: the TLS handshake failed, in either direction.
@@ -106,16 +109,20 @@ const (
 	// ReasonNotJudged: no objective was missed, but at least one could not be judged, or the run ended before its work
 	// was done.
 	ReasonNotJudged = "NotJudged"
-	// ReasonClientBound: every objective was met, but the client was itself a limit.
+	// ReasonClientBound: no objective was missed, and those that could not be judged could have a different result with
+	// a faster client.
 	ReasonClientBound = "ClientBound"
+	// ReasonTailTooThin: no objective was missed, and those that could not be judged are about percentiles with too few
+	// requests above them.
+	ReasonTailTooThin = "TailTooThin"
 )
 
 // Reasons of Passed=Unknown that are about the run as a whole: its numbers do not describe the requested load.
 const (
 	// ReasonTargetChanged: the leader, a version or the members of the target changed during the run.
 	ReasonTargetChanged = "TargetChanged"
-	// ReasonTargetUnseen: the target was not observed, so a change during the run cannot be ruled out.
-	ReasonTargetUnseen = "TargetUnseen"
+	// ReasonTargetNotObserved: the target was not observed, so a change during the run cannot be ruled out.
+	ReasonTargetNotObserved = "TargetNotObserved"
 	// ReasonStartsApart: the client pods did not start together.
 	ReasonStartsApart = "StartsApart"
 	// ReasonClockOffset: the clock of a client pod is wrong, so the times of its start and end are not known.

@@ -1,18 +1,18 @@
 package v1alpha1
 
-// ResultRoad is how a pod's final result arrived.
+// ResultSource is how a pod's final result arrived.
 //
 // +kubebuilder:validation:Enum=None;Scrape;TerminationMessage
-type ResultRoad string
+type ResultSource string
 
 const (
-	// RoadNone means that no final result arrived.
-	RoadNone ResultRoad = "None"
-	// RoadScrape means that the final result was read from the pod's metrics.
-	RoadScrape ResultRoad = "Scrape"
-	// RoadTerminationMessage means that the final result was read from the pod's
+	// SourceNone means that no final result arrived.
+	SourceNone ResultSource = "None"
+	// SourceScrape means that the final result was read from the pod's metrics.
+	SourceScrape ResultSource = "Scrape"
+	// SourceTerminationMessage means that the final result was read from the pod's
 	// termination message.
-	RoadTerminationMessage ResultRoad = "TerminationMessage"
+	SourceTerminationMessage ResultSource = "TerminationMessage"
 )
 
 // PodStatus is one client pod.
@@ -37,11 +37,11 @@ type PodStatus struct {
 	// +optional
 	Stage string `json:"stage,omitempty"`
 
-	// road is how the pod's final result arrived: Scrape, TerminationMessage or
+	// source is how the pod's final result arrived: Scrape, TerminationMessage or
 	// None.
 	//
 	// +optional
-	Road ResultRoad `json:"road,omitempty"`
+	Source ResultSource `json:"source,omitempty"`
 
 	// partial is true if the numbers of this pod are not its final result.
 	//

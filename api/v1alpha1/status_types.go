@@ -331,6 +331,13 @@ type ObjectiveStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+
+	// reason is why the result is Unknown, in one word, if it is one that other
+	// objectives can share: ClientBound or TailTooThin.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
 }
 
 // Display holds short texts for kubectl get.

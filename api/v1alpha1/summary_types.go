@@ -33,10 +33,10 @@ type Summary struct {
 	// +optional
 	StartedRequests int64 `json:"startedRequests,omitempty"`
 
-	// lateRequests is how many requests of an open loop were sent late enough to
-	// distort the latency: more than 250 µs after they were due, and more than a
-	// tenth of the 99th percentile of their operation's latency. Successful and
-	// failed requests count. Absent: closed loop, or not known.
+	// lateRequests is how many requests were sent late enough to distort the
+	// latency: their lateness was over 250 µs, and over a tenth of the median
+	// service time of their operation. Successful and failed requests count.
+	// Absent: not known.
 	//
 	// +optional
 	LateRequests *int64 `json:"lateRequests,omitempty"`
@@ -146,10 +146,37 @@ type Summary struct {
 	// +optional
 	Validity *Validity `json:"validity,omitempty"`
 
+	// saturated is set if the target did not keep up with the rate of an open
+	// loop.
+	//
+	// +optional
+	Saturated *Saturation `json:"saturated,omitempty"`
+
+	// clientPauses is how often a client of a closed loop paused, because its
+	// request had failed at once. A pause lasts 10 ms, twice as long after each
+	// further failure, and at most 1 s.
+	//
+	// +optional
+	ClientPauses int64 `json:"clientPauses,omitempty"`
+
+	// clientPausesMicroseconds is how long clients paused, added up.
+	//
+	// +optional
+	ClientPausesMicroseconds int64 `json:"clientPausesMicroseconds,omitempty"`
+
 	// keyBytesOnWire is the length of one key with the run's prefix, in bytes.
 	//
 	// +optional
 	KeyBytesOnWire int32 `json:"keyBytesOnWire,omitempty"`
+
+	// concerns are reasons why the numbers may not describe the requested load.
+	// They are reasons of the condition Passed, for example TargetChanged.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=64
+	Concerns []string `json:"concerns,omitempty"`
 
 	// warnings are reasons to trust the numbers less.
 	//
@@ -183,8 +210,7 @@ type OperationSummary struct {
 	// +optional
 	Censored int64 `json:"censored"`
 
-	// late is how many requests of an open loop were sent late: see lateRequests
-	// of the summary.
+	// late is how many requests were sent late: see lateRequests of the summary.
 	//
 	// +optional
 	Late *int64 `json:"late,omitempty"`
@@ -234,12 +260,24 @@ type OperationSummary struct {
 	// +optional
 	ServiceTime *LatencySummary `json:"serviceTime,omitempty"`
 
-	// lateness is the time from when a request was due to when it was sent: the
-	// load generator's own delay, and the wait for a free client. It covers all
-	// sent requests of an open loop, failed and unanswered ones included.
+	// netLatency is the latency without the lateness. Absent: no request waited
+	// for a free client, so it is the same as serviceTime.
+	//
+	// +optional
+	NetLatency *LatencySummary `json:"netLatency,omitempty"`
+
+	// lateness is the time from when a request was due and a client was free to
+	// when it was sent: the load generator's own delay. It covers all sent
+	// requests, failed and unanswered ones included.
 	//
 	// +optional
 	Lateness *LatencySummary `json:"lateness,omitempty"`
+
+	// backlogWait is the time from when a request of an open loop was due until a
+	// client was free. It covers all sent requests. Absent: none waited.
+	//
+	// +optional
+	BacklogWait *LatencySummary `json:"backlogWait,omitempty"`
 }
 
 // ErrorCount is how often requests failed with one code.
@@ -254,88 +292,6 @@ type ErrorCount struct {
 	//
 	// +required
 	Count int64 `json:"count"`
-}
-
-// LatencySummary has statistics of a distribution of durations. Percentiles
-// are nearest rank, from histogram buckets. Their error is at most
-// errorBoundPerMillion.
-type LatencySummary struct {
-	// count is the number of durations.
-	//
-	// +optional
-	Count int64 `json:"count"`
-
-	// meanMicroseconds is the mean.
-	//
-	// +optional
-	MeanMicroseconds int64 `json:"meanMicroseconds"`
-
-	// stddevMicroseconds is the standard deviation.
-	//
-	// +optional
-	StddevMicroseconds int64 `json:"stddevMicroseconds"`
-
-	// minMicroseconds is the exact minimum.
-	//
-	// +optional
-	MinMicroseconds int64 `json:"minMicroseconds"`
-
-	// p50Microseconds is the median.
-	//
-	// +optional
-	P50Microseconds int64 `json:"p50Microseconds"`
-
-	// p90Microseconds is the 90th percentile.
-	//
-	// +optional
-	P90Microseconds int64 `json:"p90Microseconds"`
-
-	// p95Microseconds is the 95th percentile.
-	//
-	// +optional
-	P95Microseconds int64 `json:"p95Microseconds"`
-
-	// p99Microseconds is the 99th percentile.
-	//
-	// +optional
-	P99Microseconds int64 `json:"p99Microseconds"`
-
-	// p999Microseconds is the 99.9th percentile.
-	//
-	// +optional
-	P999Microseconds int64 `json:"p999Microseconds"`
-
-	// maxMicroseconds is the exact maximum.
-	//
-	// +optional
-	MaxMicroseconds int64 `json:"maxMicroseconds"`
-
-	// atLeast names the statistics that include unanswered requests: their true
-	// value is at least the number given.
-	//
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=8
-	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
-
-	// errorBoundPerMillion is the greatest relative error of a percentile, in parts
-	// per million.
-	//
-	// +optional
-	ErrorBoundPerMillion int32 `json:"errorBoundPerMillion"`
-}
-
-// Micros returns a statistic in microseconds.
-func (l *LatencySummary) Micros(s spec.Statistic) int64 {
-	return map[spec.Statistic]int64{
-		spec.StatisticMean: l.MeanMicroseconds,
-		spec.StatisticP50:  l.P50Microseconds,
-		spec.StatisticP90:  l.P90Microseconds,
-		spec.StatisticP95:  l.P95Microseconds,
-		spec.StatisticP99:  l.P99Microseconds,
-		spec.StatisticP999: l.P999Microseconds,
-		spec.StatisticMax:  l.MaxMicroseconds,
-	}[s]
 }
 
 // RequestCount is how many requests of one RPC the run sent, by phase.

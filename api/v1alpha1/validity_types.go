@@ -16,7 +16,7 @@ const (
 
 // ValidityCause shows that the client was a limit, or prevents a verdict.
 //
-// +kubebuilder:validation:Enum=Throttled;Busy;Delayed;Late;Unread
+// +kubebuilder:validation:Enum=Throttled;Busy;Loop;Delayed;Late;Unread
 type ValidityCause string
 
 const (
@@ -26,9 +26,13 @@ const (
 	// CauseBusy: a client pod used over 85 % of the processor time that it may
 	// use.
 	CauseBusy ValidityCause = "Busy"
+	// CauseLoop: one event loop of a client pod was busy for over 85 % of the
+	// window.
+	CauseLoop ValidityCause = "Loop"
 	// CauseDelayed: work of a client pod waited too long for a processor.
 	CauseDelayed ValidityCause = "Delayed"
-	// CauseLate: requests were sent too long after they were due.
+	// CauseLate: requests were sent too long after they were due and a client was
+	// free.
 	CauseLate ValidityCause = "Late"
 	// CauseUnread: numbers that are needed for a verdict could not be read.
 	CauseUnread ValidityCause = "Unread"
@@ -95,16 +99,57 @@ type Validity struct {
 	// +optional
 	GoroutineDelayP99Microseconds *int64 `json:"goroutineDelayP99Microseconds,omitempty"`
 
-	// threadDelayMeanMicroseconds is how long runnable threads waited for a
-	// processor, on average.
+	// delayPerRequestMicroseconds is how long runnable threads waited for a
+	// processor, divided by the number of requests. For the transport ClientV3 it
+	// includes how long runnable goroutines waited for a thread.
 	//
 	// +optional
-	ThreadDelayMeanMicroseconds *int64 `json:"threadDelayMeanMicroseconds,omitempty"`
+	DelayPerRequestMicroseconds *int64 `json:"delayPerRequestMicroseconds,omitempty"`
+
+	// busiestLoopPercent is the share of the window in which the busiest event
+	// loop did not wait for events. Only the transport Fast has event loops.
+	//
+	// +optional
+	BusiestLoopPercent *int32 `json:"busiestLoopPercent,omitempty"`
+}
+
+// Saturation says that the target did not keep up with an open loop: requests
+// waited for a free client, although the client was not the limit.
+type Saturation struct {
+	// lackingRequests is how many requests were due in the window and still waited
+	// for a free client when it ended.
+	//
+	// +optional
+	LackingRequests int64 `json:"lackingRequests"`
+
+	// backlogWaitP50Microseconds is how long the median request waited for a free
+	// client.
+	//
+	// +optional
+	BacklogWaitP50Microseconds int64 `json:"backlogWaitP50Microseconds"`
+
+	// busyClients is how many clients the rate keeps busy on average: the rate
+	// times the mean service time.
+	//
+	// +optional
+	BusyClients int64 `json:"busyClients"`
+
+	// message says what was found.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message"`
+
+	// change says what to do about it.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Change string `json:"change,omitempty"`
 }
 
 // ValidityReason is one reason of a verdict.
 type ValidityReason struct {
-	// cause is Throttled, Busy, Delayed, Late or Unread.
+	// cause is Throttled, Busy, Loop, Delayed, Late or Unread.
 	//
 	// +required
 	Cause ValidityCause `json:"cause"`

@@ -161,8 +161,8 @@ func TestExitStatus(t *testing.T) {
 }
 
 // passes runs puts with an objective that is met, against a number of members, and wants the run to pass. On a busy
-// machine a pod can start late, the client can be the limit, or another member can be elected. Then Passed must be
-// Unknown.
+// machine a pod can start late, the load generator can be the limit, or another member can be elected. Then Passed must
+// be Unknown.
 func passes(t *testing.T, members string) (run *v1alpha1.EtcdBenchmark, elected bool) {
 	t.Helper()
 	cmd, temporary := process(t, limited(canBeMet), "run", "--local", "--embedded-members", members, "-f", "-", "-o", "json")

@@ -87,7 +87,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`FOLDER` with the files that start and stop the run")
 	flags.StringVar(&o.terminationFile, "termination-file", plan.TerminationMessageFile, "`FILE` for the result, written before the process exits")
 	flags.StringVar(&o.metricsAddress, "metrics-address", ":"+strconv.Itoa(plan.MetricsPort), "`ADDRESS` at which "+plan.MetricsPath+" and "+plan.ReadyPath+" are served")
-	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "how long to serve the final metrics until the operator has collected them; 3s if the pod failed before its measured window")
+	flags.DurationVar(&o.collectGrace, "collect-grace", plan.CollectGraceSeconds*time.Second, "maximum time for which a finished pod serves its final metrics; it stops earlier when the operator has collected them. A pod that failed before its measured window uses 3s")
 	return flags
 }
 

@@ -76,11 +76,11 @@ func parse(flags *flag.FlagSet, usage string, args []string, out io.Writer) erro
 
 // registerCaps adds the flags that limit all runs.
 func (o *options) registerCaps(flags *flag.FlagSet) {
-	flags.Func("allowed-endpoints", "`HOSTS` that runs may load, separated by commas: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
-	flags.Func("control-plane-endpoints", "`ADDRESSES` of the etcd of a Kubernetes API server, separated by commas: CIDRs or names as for --allowed-endpoints, with or without a port (10.0.0.1:2379); names are resolved. Only runs with spec.guard.acknowledgeControlPlane may load them", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
-	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "most client pods of a run; 0 is no limit")
-	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "most unfinished runs of a namespace at a time, including queued ones; 0 is no limit")
-	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "highest spec.load.rate of a run, in requests per second; 0 is no limit. A limit also refuses closed loops, which have no rate. The preload and disturbances do not count. A request can be several calls to etcd")
+	flags.Func("allowed-endpoints", "`HOSTS` to which runs may send load, separated by commas: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
+	flags.Func("control-plane-endpoints", "`ADDRESSES` of etcd clusters that Kubernetes API servers use, separated by commas. Each is a CIDR or a name as for --allowed-endpoints, with or without a port (10.0.0.1:2379). The operator resolves names. It refuses runs against these addresses, unless they set spec.guard.acknowledgeControlPlane", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
+	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "maximum number of client pods per run; 0: no limit")
+	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "maximum number of unfinished runs per namespace, including queued ones; 0: no limit")
+	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no rate. The limit does not apply to the preload and to disturbances. It counts requests, and one request can make several calls to etcd")
 }
 
 // listOf reads a flag's comma-separated values into a list.

@@ -23,8 +23,8 @@ import (
 func requireMessagesAgree(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	t.Helper()
 	for _, pod := range b.Status.Pods {
-		if pod.Road != v1alpha1.RoadScrape {
-			t.Errorf("pod %d: wanted its result by Scrape, because scraping is possible; found %s", pod.Index, pod.Road)
+		if pod.Source != v1alpha1.SourceScrape {
+			t.Errorf("pod %d: wanted its result by Scrape, because scraping is possible; found %s", pod.Index, pod.Source)
 		}
 	}
 	snapshots := terminationSnapshots(t, b)
@@ -96,7 +96,7 @@ func checkBlockedPort(t *testing.T) {
 	requireCompleted(t, b)
 	requireMeasured(t, b, *b.Spec.Load.Requests)
 	requireOrderedPercentiles(t, b)
-	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
+	requireSources(t, b, v1alpha1.SourceTerminationMessage)
 }
 
 // newSlow is a run that lasts long enough to be disturbed before it ends.
@@ -140,11 +140,11 @@ func blockPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-func requireRoads(t *testing.T, b *v1alpha1.EtcdBenchmark, want v1alpha1.ResultRoad) {
+func requireSources(t *testing.T, b *v1alpha1.EtcdBenchmark, want v1alpha1.ResultSource) {
 	t.Helper()
 	for _, pod := range b.Status.Pods {
-		if pod.Road != want {
-			t.Errorf("%s: pod %d: wanted its result by %s, found %s", b.Name, pod.Index, want, pod.Road)
+		if pod.Source != want {
+			t.Errorf("%s: pod %d: wanted its result by %s, found %s", b.Name, pod.Index, want, pod.Source)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func checkLongAbsence(t *testing.T, ns string) {
 	mustKubectl(t, "wait", "-n", ns, "job/"+b.Status.Job.Name, "--for=condition=Complete", "--timeout=5m")
 	mustKubectl(t, "scale", "-n", operatorNamespace, "deployment/"+release, "--replicas=1")
 	b = awaitEnd(t, b)
-	requireRoads(t, b, v1alpha1.RoadTerminationMessage)
+	requireSources(t, b, v1alpha1.SourceTerminationMessage)
 	requireWhole(t, victim{run: b, target: suite.side, before: before})
 	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b, false)
 }

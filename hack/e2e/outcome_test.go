@@ -147,7 +147,7 @@ func requireReported(t *testing.T, b *v1alpha1.EtcdBenchmark, index int, did boo
 		return
 	}
 	p := b.Status.Pods[at]
-	if p.Road == "" || p.Road == v1alpha1.RoadNone || p.MeasuredRequests == 0 {
+	if p.Source == "" || p.Source == v1alpha1.SourceNone || p.MeasuredRequests == 0 {
 		t.Errorf("wanted client pod %d to have reported what it measured, found %+v", index, p)
 	}
 	if !did {

@@ -47,7 +47,7 @@ func requireAllPods(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 		t.Errorf("%s: wanted %d pods in status, found %d", b.Name, b.Resolved().Load.Pods, got)
 	}
 	for _, pod := range b.Status.Pods {
-		if pod.Partial || pod.Road == v1alpha1.RoadNone || pod.Road == "" {
+		if pod.Partial || pod.Source == v1alpha1.SourceNone || pod.Source == "" {
 			t.Errorf("%s: pod %d did not report: %+v", b.Name, pod.Index, pod)
 		}
 	}

@@ -111,7 +111,7 @@ func watchParity(z size) comparison {
 	}}
 	l := load{workload: w, connections: 1, clients: 1, rate: 200, seconds: z.secondsOr(5)}
 	return comparison{
-		name: "watch-latency", what: "events of puts at 200/s to one key by one client, at 100 watchers on 10 streams of another connection",
+		name: "watch-latency", what: "one client puts to one key at 200/s; 100 watchers receive the events on 10 streams of another connection",
 		sides: []side{ours(client, l), theirWatch(l), newer(theirWatch(l))},
 		figures: []figure{
 			{what: "put response → event p50, Client ÷ benchmark", metric: eventP50, of: client, by: peer, bound: within(latencyParity, 1)},

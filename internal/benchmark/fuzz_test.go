@@ -74,7 +74,7 @@ func fullReport(index int) *results.Snapshot {
 		runtest.Told(runtest.Flushed(1000), runtest.Flushed(40), &results.MemberWindow{Unknown: "its metrics could not be read"}))
 	s.Target.WriteEstimateBytes = 1 << 20
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: runtest.WindowStart}}
-	s.Target.Unlisted, s.Target.Unseen = "no answer", map[results.Aspect]string{results.AspectLeader: "no answer"}
+	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectLeader: "no answer"}
 	s.Fired = &results.Fired{Rule: spec.GuardWALFsync, Subject: "etcd-a", Got: 2, Limit: 1, At: runtest.WindowStart}
 	s.Unwatched = map[spec.GuardRule]string{spec.GuardErrorRatio: "too few requests"}
 	s.Failure = &results.Failure{Reason: results.FailurePodFailed, Message: "killed"}

@@ -51,17 +51,18 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 // unbroken is the expectation of rules without a number.
 var unbroken = map[spec.GuardRule]string{
 	spec.GuardAlarm:        "no alarm",
-	spec.GuardLeaderChange: "the same leader",
+	spec.GuardLeaderChange: "no election",
 }
 
 // GuardMessage is the condition message for a rule that fired.
 func GuardMessage(g *v1alpha1.GuardStatus) string {
 	where := ""
-	if g.Subject != "" {
-		where = " of " + g.Subject
+	// The value of LeaderChange names the members.
+	if g.Subject != "" && g.Rule != spec.GuardLeaderChange {
+		where = " at " + g.Subject
 	}
-	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run: wanted %s%s, got %s at %s.",
-		g.Rule, g.Wanted, where, g.Got, g.FiredAt.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("The rule %s of spec.guard.stopOn ended the run at %s: got %s%s, wanted %s.",
+		g.Rule, g.FiredAt.UTC().Format(time.RFC3339), g.Got, where, g.Wanted)
 }
 
 // orZero is the rule, or its zero value: a pod can report a rule that the run does not have.

@@ -92,7 +92,7 @@ func TestGuardSaysWhatFired(t *testing.T) {
 		want  v1alpha1.GuardStatus
 	}{
 		"alarm":    {results.Fired{Rule: spec.GuardAlarm, Subject: "etcd-0", Detail: "NOSPACE"}, v1alpha1.GuardStatus{Rule: "Alarm", Subject: "etcd-0", Wanted: "no alarm", Got: "NOSPACE"}},
-		"leader":   {results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-0", Detail: "an election"}, v1alpha1.GuardStatus{Rule: "LeaderChange", Subject: "etcd-0", Wanted: "the same leader", Got: "an election"}},
+		"leader":   {results.Fired{Rule: spec.GuardLeaderChange, Subject: "etcd-0", Detail: "an election won by etcd-0"}, v1alpha1.GuardStatus{Rule: "LeaderChange", Subject: "etcd-0", Wanted: "no election", Got: "an election won by etcd-0"}},
 		"database": {results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-0", Got: 1_000_001, Limit: 1e6}, v1alpha1.GuardStatus{Rule: "DatabaseSize", Subject: "etcd-0", Wanted: "≤1,000,000 B", Got: "1,000,001 B"}},
 		"errors":   {results.Fired{Rule: spec.GuardErrorRatio, Got: 2000, Limit: 1000}, v1alpha1.GuardStatus{Rule: "ErrorRatio", Subject: "client pod 1", Wanted: "≤1000 per million within 10 s", Got: "2000 per million"}},
 		"flushes":  {results.Fired{Rule: spec.GuardWALFsync, Subject: "etcd-0", Got: 0.0125, Limit: 0.01}, v1alpha1.GuardStatus{Rule: "WALFsync", Subject: "etcd-0", Wanted: "≤10ms on average within 30 s", Got: "12.5ms"}},

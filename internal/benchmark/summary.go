@@ -37,11 +37,15 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Disturbances:              disturbanceSummaries(b, s.Disturbances),
 		RequestCounts:             RequestCounts(s.Requests),
 		KeyBytesOnWire:            int32(s.KeyBytes),
+		Concerns:                  verdict.Concerns(b, s),
 		Warnings:                  verdict.Warnings(b, s),
 		Members:                   memberSummaries(s.Target),
 		Evidence:                  verdict.Evidence(s, clients),
 		Watch:                     watchSummary(s.Watch),
 		Validity:                  clients,
+		Saturated:                 verdict.Saturation(b, s, clients),
+		ClientPauses:              int64(s.Pauses.Count),
+		ClientPausesMicroseconds:  toMicros(s.Pauses.Total),
 		Operations:                operationSummaries(s.Operations),
 	}
 }
@@ -76,6 +80,9 @@ func operationSummary(op results.OperationSummary) v1alpha1.OperationSummary {
 		ServiceTime:         latencySummary(op.Service),
 		Lateness:            latencySummary(op.Lateness),
 	}
+	if op.Backlog.Values[spec.StatisticMax].Duration > 0 {
+		out.NetLatency, out.BacklogWait = latencySummary(op.Net), latencySummary(op.Backlog)
+	}
 	if op.Attempts > 0 {
 		perCommit := float64(op.Attempts) / float64(max(op.Succeeded, 1))
 		out.AttemptsPerCommit = spec.DecimalOf(math.Round(1000*perCommit) / 1000)
@@ -109,6 +116,7 @@ func latencySummary(d results.Distribution) *v1alpha1.LatencySummary {
 		P999Microseconds:     micros(spec.StatisticP999),
 		MaxMicroseconds:      micros(spec.StatisticMax),
 		AtLeast:              atLeast(d.Values),
+		Thin:                 thin(d),
 		ErrorBoundPerMillion: errorBound(d),
 	}
 }
@@ -125,6 +133,16 @@ func atLeast(values map[spec.Statistic]results.Value) []spec.Statistic {
 	var out []spec.Statistic
 	for s, v := range values {
 		if v.AtLeast {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func thin(d results.Distribution) (out []spec.Statistic) {
+	for s := range d.Values {
+		if d.IsThin(s) {
 			out = append(out, s)
 		}
 	}

@@ -14,7 +14,7 @@ func TestValidity(t *testing.T) {
 	if got.Verdict != v1alpha1.ValidityClientBound || len(got.Reasons) != 1 || got.Reasons[0].Cause != v1alpha1.CauseThrottled {
 		t.Fatalf("wanted the throttled pod to be the limit, got %+v", got)
 	}
-	if *got.CPUPercent != 75 || *got.GarbageCollectionPercent != 3 || *got.ThrottledMicroseconds != 250_000 || *got.GoroutineDelayP99Microseconds != 125 || *got.ThreadDelayMeanMicroseconds != 50 {
+	if *got.CPUPercent != 75 || *got.GarbageCollectionPercent != 3 || *got.ThrottledMicroseconds != 250_000 || *got.GoroutineDelayP99Microseconds != 125 || *got.DelayPerRequestMicroseconds != 5 {
 		t.Errorf("wanted the numbers of the worst pod, got %+v", got)
 	}
 	got = Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100)})).Validity

@@ -163,8 +163,8 @@ func (w *world) fire(p *Pod) {
 
 // forget removes what a restarted operator does not know.
 func forget(p *Pod) {
-	if p.Live = nil; p.Road == v1alpha1.RoadScrape {
-		p.Final, p.Road = nil, ""
+	if p.Live = nil; p.Source == v1alpha1.SourceScrape {
+		p.Final, p.Source = nil, ""
 	}
 }
 

@@ -144,7 +144,7 @@ func knownReason(r results.FailureReason) string {
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
 		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
 		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported,
-		results.FailureTimedOut:
+		results.FailureTimedOut, results.FailureTargetLost:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed

@@ -63,7 +63,7 @@ func lossNote(o Observed, now time.Time) string {
 	if len(losses) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Lost client pods: %d; the run continued (spec.onPodLost).%s %s", len(losses), note, strings.Join(losses, " "))
+	return fmt.Sprintf(" Lost client pods: %d; the run continued with the others (spec.onPodLost). %s%s", len(losses), strings.Join(losses, " "), note)
 }
 
 // stopWaitingPods tells pods that only wait for a lost pod's keys to stop waiting. The lost pod has died and will never

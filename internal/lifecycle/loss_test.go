@@ -21,7 +21,7 @@ func disturbed(o *Observed) {
 }
 
 func killed(p *Pod) {
-	p.State, p.Exit, p.Exited, p.Live, p.Final, p.Road = PodEnded, "ended with exit code 137 (OOMKilled)", true, nil, nil, ""
+	p.State, p.Exit, p.Exited, p.Live, p.Final, p.Source = PodEnded, "ended with exit code 137 (OOMKilled)", true, nil, nil, ""
 }
 
 // left is a pod whose termination message is from this stage.

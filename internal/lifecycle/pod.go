@@ -66,8 +66,8 @@ type Pod struct {
 	Last *results.Snapshot
 	// Final is the pod's final result; nil until there is one.
 	Final *results.Snapshot
-	// Road is how the measured numbers arrived; empty until they have arrived.
-	Road v1alpha1.ResultRoad
+	// Source is how the measured numbers arrived; empty until they have arrived.
+	Source v1alpha1.ResultSource
 	// ClockOffset is the minimum by which the pod's clock is ahead of the operator's, negative if it is behind; nil if
 	// unknown.
 	ClockOffset *time.Duration
@@ -122,7 +122,7 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 	}
 	p.Live = live
 	if s := cmp.Or(live, p.Last); s != nil && s.HasMeasured() {
-		p.Road = v1alpha1.RoadScrape
+		p.Source = v1alpha1.SourceScrape
 	}
 	switch {
 	case live != nil && live.Stage == results.StageDone:
@@ -130,7 +130,7 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 	case scraped != nil && scraped.HasMeasured() && message != nil && message.Stage != results.StageDone:
 		p.Final = scraped
 	case message != nil:
-		p.Final, p.Road = message, v1alpha1.RoadTerminationMessage
+		p.Final, p.Source = message, v1alpha1.SourceTerminationMessage
 	}
 }
 

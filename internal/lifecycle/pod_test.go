@@ -117,13 +117,13 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 	cut := &results.Snapshot{Stage: results.StageDraining}
 	tests := map[string]struct {
 		live, message, wantFinal *results.Snapshot
-		wantVia                  v1alpha1.ResultRoad
+		wantVia                  v1alpha1.ResultSource
 	}{
-		"both":                   {final, message, final, v1alpha1.RoadScrape},
-		"message only":           {nil, message, message, v1alpha1.RoadTerminationMessage},
-		"old scrape and message": {open, message, message, v1alpha1.RoadTerminationMessage},
-		"died deleting keys":     {cleaning, cut, cleaning, v1alpha1.RoadScrape},
-		"ended after a scrape":   {cleaning, message, message, v1alpha1.RoadTerminationMessage},
+		"both":                   {final, message, final, v1alpha1.SourceScrape},
+		"message only":           {nil, message, message, v1alpha1.SourceTerminationMessage},
+		"old scrape and message": {open, message, message, v1alpha1.SourceTerminationMessage},
+		"died deleting keys":     {cleaning, cut, cleaning, v1alpha1.SourceScrape},
+		"ended after a scrape":   {cleaning, message, message, v1alpha1.SourceTerminationMessage},
 		"old scrape only":        {open, nil, nil, ""},
 		"nothing":                {nil, nil, nil, ""},
 	}
@@ -131,8 +131,8 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var p Pod
 			p.Conclude(tc.live, tc.message)
-			if p.Final != tc.wantFinal || p.Road != tc.wantVia {
-				t.Errorf("wanted the result via %q, found %q", tc.wantVia, p.Road)
+			if p.Final != tc.wantFinal || p.Source != tc.wantVia {
+				t.Errorf("wanted the result via %q, found %q", tc.wantVia, p.Source)
 			}
 		})
 	}

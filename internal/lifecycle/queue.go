@@ -23,8 +23,8 @@ type Place struct {
 	// SameCluster means that the run in front loads the same cluster at other addresses. Unknown means that the
 	// operator does not know this yet.
 	SameCluster, Unknown bool
-	// Holder is namespace/name of a run that uses one of this run's addresses, and Holding is what that run does. Both
-	// are empty if there is no other run, or once this run has been admitted.
+	// Holder is namespace/name of a run that uses one of this run's target addresses, and Holding is what that run does.
+	// Both are empty if there is no other run, or once this run has been admitted.
 	Holder  string
 	Holding Holding
 }
@@ -232,7 +232,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 			inFront(o.Place), o.Place.Position))
 	}
 	return &Decision{
-		Stage: v1alpha1.StagePreparing, Message: "No other run at the target's addresses is ahead of this run.",
+		Stage: v1alpha1.StagePreparing, Message: "This run need not wait for a run that has a target address in common with it.",
 		Admission: &v1alpha1.Admission{At: microTime(now)}, Requeue: time.Millisecond,
 	}
 }
@@ -240,13 +240,13 @@ func decideQueue(o Observed, now time.Time) *Decision {
 // inFront describes the run in front, what it does, and the run that uses the target.
 func inFront(p Place) string {
 	if p.Behind == p.Holder {
-		return fmt.Sprintf("Run %s shares an address with this run and %s", p.Holder, p.Holding)
+		return fmt.Sprintf("Run %s has a target address in common with this run and %s", p.Holder, p.Holding)
 	}
-	waits := fmt.Sprintf("Run %s shares an address with this run and also waits", p.Behind)
+	waits := fmt.Sprintf("Run %s has a target address in common with this run and also waits", p.Behind)
 	if p.Holder == "" {
 		return waits
 	}
-	return fmt.Sprintf("%s; run %s uses one of this run's addresses and %s", waits, p.Holder, p.Holding)
+	return fmt.Sprintf("%s. Run %s has one too and %s", waits, p.Holder, p.Holding)
 }
 
 // decideConfirmation allows the pods to write when no run in front loads the same cluster. If no other run may write,

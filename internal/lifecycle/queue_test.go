@@ -190,7 +190,7 @@ func TestTheRunInFrontIsReported(t *testing.T) {
 		"it deletes":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
 		"it was admitted":        {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}, "starts before this run, and has written nothing yet", "is running"},
 		"it waits":               {Place{Behind: "ns/x", Position: 2}, "also waits", "is running"},
-		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "run ns/y uses one of this run's addresses and is running", "delete"},
+		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "Run ns/y has one too and is running", "delete"},
 		"it waits for a cleanup": {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
 	}
 	for name, tc := range tests {

@@ -12,7 +12,7 @@ import (
 // asked is a pod that a restarted operator has not scraped yet.
 func asked(at time.Duration, kept results.Stage) func(*Pod) {
 	return func(p *Pod) {
-		p.Live, p.Final, p.Road, p.Ready = nil, nil, "", false
+		p.Live, p.Final, p.Source, p.Ready = nil, nil, "", false
 		p.Kept, p.Asked = kept, t0.Add(at)
 	}
 }

@@ -39,7 +39,7 @@ func TestLastAnswersOfTheWarmUpCountForThroughputOnly(t *testing.T) {
 			e.prepare(part, Now())
 			defer e.close()
 			c.response = Response{Sent: 1, Received: e.measured.start + tc.after, Code: tc.code}
-			e.account(c, e.warmup, w.At(e.warmup.stream, 0), 1)
+			e.account(c, e.warmup, w.At(e.warmup.stream, 0), dueAt(1))
 			got := e.recorder.results(spec.OperationPut)
 			if got.CompletedInWindow != tc.want || got.Latency.Count() > 0 || got.Failed.Count() > 0 {
 				t.Errorf("got %+v, wanted %d completed and nothing else", got, tc.want)

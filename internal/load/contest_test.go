@@ -120,7 +120,7 @@ func TestALockIsReleasedWhenTheLoadIsCutOff(t *testing.T) {
 	e := newEngine(p, w, []*client{c}, newRecorder())
 	e.prepare(part, Now())
 	defer e.close()
-	e.send(ctx, c, e.measured, 0, Now())
+	e.send(ctx, c, e.measured, 0, dueAt(Now()))
 	if n := d.Requests()[spec.RPC(spec.OperationLockRelease)][results.PhaseMeasured]; n != 1 {
 		t.Errorf("%d locks were released, wanted 1", n)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Driver connects one client pod to the target of one run over one transport. A driver may also implement Observer,
-// Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known. Every method
+// Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known. Every method
 // except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any time, and
 // Disturb once at a time for each disturbance of the plan. All other methods are called by one goroutine at a time.
 type Driver interface {
@@ -42,6 +42,13 @@ type Driver interface {
 type Observer interface {
 	// View asks the members that Preflight found for the current state of their cluster.
 	View(ctx context.Context) members.View
+}
+
+// Prober is a Driver that can tell whether its target is gone.
+type Prober interface {
+	// Answers reports whether a member answers a linearizable read of the run's marker before ctx ends. An unavailable
+	// member and a time-out are no answers; every other error is one.
+	Answers(ctx context.Context) bool
 }
 
 // Sampler is a Driver for a target whose members export metrics.
@@ -218,6 +225,8 @@ type Loop interface {
 	Post(f func())
 	// Alarm makes the loop call f at an instant, and replaces the previous alarm. It is called only on the loop.
 	Alarm(at Instant, f func())
+	// Waited is how long the loop has waited for events since it was created. Any goroutine may call it.
+	Waited() time.Duration
 	// Exact reports whether alarms are accurate to microseconds; otherwise they are accurate to a millisecond. It never
 	// changes, and any goroutine may call it.
 	Exact() bool

@@ -25,8 +25,11 @@ type engine struct {
 	warmup, measured *stint
 	// cut is when the drain was cut off, as Instant; 0 if it was not.
 	cut atomic.Int64
-	// unsent counts the arrivals that were taken from the schedule and never sent.
-	unsent atomic.Int64
+	// unsent counts the arrivals that were taken from the schedule and never sent. skipped counts those of them for
+	// which a client was free.
+	unsent, skipped atomic.Int64
+	// free holds since when clients are free; nil in a closed loop.
+	free *freeTimes
 	// runners run the clients if their connections have loops. Otherwise each client has a goroutine.
 	runners []*runner
 }
@@ -36,7 +39,7 @@ func newEngine(p plan.Plan, w *workload.Workload, clients []*client, r *recorder
 }
 
 // sendGrace is how long after the window's end free clients still send arrivals that were due in it. Without it, a late
-// wake-up would look like a lack of free clients. Arrivals unsent after the grace lacked a free client.
+// wake-up would lose requests.
 const sendGrace = 100 * time.Millisecond
 
 // prepare creates the stints of a load that starts at an instant. The caller must call close.
@@ -46,8 +49,11 @@ func (e *engine) prepare(part plan.Part, start Instant) {
 	if e.plan.Load.Requests == nil {
 		end, limit = w0.Add(e.plan.Load.Duration()), unlimited
 	}
-	e.warmup = newStint(workload.Warmup, part, e.walk(workload.Warmup, part), start, w0, unlimited)
-	e.measured = newStint(workload.Measured, part, e.walk(workload.Measured, part), w0, end, limit)
+	if e.plan.Load.OpenLoop() {
+		e.free = newFreeTimes(len(e.clients))
+	}
+	e.warmup = newStint(workload.Warmup, part, e.walk(workload.Warmup, part), e.free, start, w0, unlimited)
+	e.measured = newStint(workload.Measured, part, e.walk(workload.Measured, part), e.free, w0, end, limit)
 	e.measured.grace = sendGrace
 }
 
@@ -141,37 +147,46 @@ func (e *engine) closedLoop(ctx context.Context, c *client, s *stint, due Instan
 		if !ok {
 			break
 		}
-		e.send(ctx, c, s, ordinal, due)
-		due = c.nextDue(ctx.Done())
+		e.send(ctx, c, s, ordinal, dueAt(due))
+		free := c.free()
+		if due = c.nextDue(ctx.Done()); due > free {
+			e.recordPause(c, free, due)
+		}
 	}
 	return due
+}
+
+// recordPause records the part of a client's pause that lies in the window.
+func (e *engine) recordPause(c *client, from, to Instant) {
+	e.recorder.pause(c.shard, e.measured.start, from, min(to, Instant(e.measured.end.Load())))
 }
 
 // openLoop sends the next due arrival each time this client is free.
 func (e *engine) openLoop(ctx context.Context, c *client, s *stint) {
 	for {
-		ordinal, due, ok := s.await()
+		ordinal, at, ok := s.await()
 		if !ok {
 			return
 		}
-		e.send(ctx, c, s, ordinal, due)
+		e.send(ctx, c, s, ordinal, at)
+		s.free.put(c.free())
 	}
 }
 
-func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, due Instant) {
+func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, at requestTime) {
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
-	e.announce(s, op, due)
+	e.announce(s, op, at.due)
 	c.do(ctx, op)
-	e.account(c, s, op, due)
+	e.account(c, s, op, at)
 	next, hold, ok := e.workload.After(op)
 	if !ok || !c.response.Succeeded() {
 		return
 	}
-	due = c.response.Received.Add(hold)
+	due := c.response.Received.Add(hold)
 	// The client releases what it acquired even if the load was cut off meanwhile.
 	c.waitUntil(ctx, due)
 	c.do(ctx, next)
-	e.account(c, s, next, due)
+	e.account(c, s, next, dueAt(due))
 }
 
 // setLedger sets the ledger that is notified of measured puts; it may be nil.
@@ -192,7 +207,7 @@ func (e *engine) announce(s *stint, op workload.Operation, due Instant) {
 }
 
 // account counts the outcome of the client's request, and records it if it was measured.
-func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant) {
+func (e *engine) account(c *client, s *stint, op workload.Operation, at requestTime) {
 	cut := e.cutUnder(&c.response)
 	if cut == 0 {
 		e.recorder.tally(c.shard, c.response.Succeeded())
@@ -202,10 +217,10 @@ func (e *engine) account(c *client, s *stint, op workload.Operation, due Instant
 		e.carry(c, op)
 	case cut > 0:
 		e.settle(c, op)
-		e.recorder.cutOff(c.shard, op.Kind, e.outcome(c, s, due), cut)
+		e.recorder.cutOff(c.shard, op.Kind, e.outcome(c, s, at), cut)
 	default:
 		e.settle(c, op)
-		e.recorder.record(c.shard, op.Kind, e.outcome(c, s, due))
+		e.recorder.record(c.shard, op.Kind, e.outcome(c, s, at))
 	}
 }
 
@@ -227,10 +242,8 @@ func (e *engine) settle(c *client, op workload.Operation) {
 	}
 }
 
-func (e *engine) outcome(c *client, s *stint, due Instant) requestOutcome {
-	return requestOutcome{
-		start: s.start, due: due, response: &c.response, scheduled: s.scheduled(), inWindow: e.inWindow(c.response.Received),
-	}
+func (e *engine) outcome(c *client, s *stint, at requestTime) requestOutcome {
+	return requestOutcome{start: s.start, requestTime: at, response: &c.response, inWindow: e.inWindow(c.response.Received)}
 }
 
 // carry counts a response to a warm-up request that arrives in a window of fixed duration. For throughput it offsets a
@@ -286,6 +299,17 @@ func (e *engine) censorUnsent() {
 		e.recorder.censor(uint64(n), op.Kind, end-due)
 		e.unsent.Add(n)
 	})
+	e.skipped.Store(min(e.unsent.Load(), e.free.before(Instant(e.measured.end.Load()))))
+}
+
+// arrivals returns what became of arrivals that were not sent as scheduled. It is complete after the drain.
+func (e *engine) arrivals() results.Arrivals {
+	skipped := e.skipped.Load()
+	return results.Arrivals{
+		Lacking: uint64(e.measured.lacking.Load() + e.unsent.Load() - skipped),
+		Skipped: uint64(skipped),
+		Bunched: uint64(e.measured.bunched.Load()),
+	}
 }
 
 // started returns how many measured requests were sent so far.

@@ -290,7 +290,7 @@ func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	ctx := WithPhase(t.Context(), results.PhaseMeasured)
 	allocations := testing.AllocsPerRun(1_000, func() {
 		ordinal, _ := e.measured.draw()
-		e.send(ctx, c, e.measured, ordinal, c.nextDue(ctx.Done()))
+		e.send(ctx, c, e.measured, ordinal, dueAt(c.nextDue(ctx.Done())))
 	})
 	if allocations != 0 {
 		t.Errorf("%v allocations per request", allocations)
@@ -303,21 +303,26 @@ func BenchmarkRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		ordinal, _ := e.measured.draw()
-		e.send(ctx, c, e.measured, ordinal, c.nextDue(ctx.Done()))
+		e.send(ctx, c, e.measured, ordinal, dueAt(c.nextDue(ctx.Done())))
 	}
 }
 
-// BenchmarkRecord measures the cost of counting an open-loop request. Successive requests differ, and the clock
-// advances.
+// BenchmarkRecord measures the cost of counting an open-loop request that waited for a free client, or did not.
+// Successive requests differ, and the clock advances.
 func BenchmarkRecord(b *testing.B) {
-	r, requests := newRecorder(), variedRequests()
-	b.ReportAllocs()
-	var due Instant
-	for n := 0; b.Loop(); n++ {
-		request := &requests[n%len(requests)]
-		due += 50_000
-		response := Response{Sent: due + request.lateness, Received: due + request.latency}
-		r.record(0, spec.OperationPut, requestOutcome{due: due, response: &response, scheduled: true, inWindow: true})
+	for name, backlog := range map[string]Instant{"free": 0, "backlog": 1_000_000} {
+		b.Run(name, func(b *testing.B) {
+			r, requests := newRecorder(), variedRequests()
+			b.ReportAllocs()
+			var due Instant
+			for n := 0; b.Loop(); n++ {
+				request := &requests[n%len(requests)]
+				due += 50_000
+				ready := due + backlog
+				response := Response{Sent: ready + request.lateness, Received: ready + request.latency}
+				r.record(0, spec.OperationPut, requestOutcome{requestTime: requestTime{due: due, ready: ready}, response: &response, inWindow: true})
+			}
+		})
 	}
 }
 

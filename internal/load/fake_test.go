@@ -243,7 +243,7 @@ func perSecond(rate int64) *spec.Rate {
 	return &spec.Rate{PerSecond: rate, Arrival: spec.ArrivalConstant}
 }
 
-func newSession(t *testing.T, p plan.Plan, index int, d *fakeDriver, c Control) *Session {
+func newSession(t *testing.T, p plan.Plan, index int, d Driver, c Control) *Session {
 	t.Helper()
 	s, err := NewSession(Config{Plan: p, Index: index, Driver: d, Control: c})
 	if err != nil {

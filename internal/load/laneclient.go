@@ -12,10 +12,10 @@ type laneClient struct {
 	runner *runner
 	lane   Lane
 
-	// current, operation and due belong to the request in flight.
+	// current, operation and time belong to the request in flight.
 	current   phaseStint
 	operation workload.Operation
-	due       Instant
+	time      requestTime
 	// at is the index of the client's stint in a closed loop.
 	at int
 	// pausing: the client waits before its next request.
@@ -28,8 +28,8 @@ func newLaneClient(c *client, conn LaneConn, r *runner) *laneClient {
 	return l
 }
 
-func (l *laneClient) send(s phaseStint, ordinal int64, due Instant) {
-	l.current, l.due = s, due
+func (l *laneClient) send(s phaseStint, ordinal int64, at requestTime) {
+	l.current, l.time = s, at
 	l.operation = l.workload.At(s.stream, s.part.Number(ordinal))
 	l.prepare(l.operation)
 	l.lane.Send(s.phase, &l.request, &l.response)
@@ -37,7 +37,7 @@ func (l *laneClient) send(s phaseStint, ordinal int64, due Instant) {
 
 // done is called back when the request has ended.
 func (l *laneClient) done() {
-	l.runner.engine.account(l.client, l.current.stint, l.operation, l.due)
+	l.runner.engine.account(l.client, l.current.stint, l.operation, l.time)
 	if l.current.scheduled() {
 		l.runner.putFree(l)
 		return
@@ -54,7 +54,9 @@ func (l *laneClient) done() {
 func (l *laneClient) wakeUp() {
 	if l.pausing {
 		l.pausing = false
-		l.resume(Now())
+		now := Now()
+		l.runner.engine.recordPause(l.client, l.free(), now)
+		l.resume(now)
 	}
 }
 
@@ -66,7 +68,7 @@ func (l *laneClient) resume(due Instant) {
 			continue
 		}
 		if ordinal, ok := s.draw(); ok {
-			l.send(s, ordinal, due)
+			l.send(s, ordinal, dueAt(due))
 			return
 		}
 	}

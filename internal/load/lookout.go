@@ -208,6 +208,6 @@ func (w *lookout) fill(snapshot *results.Snapshot) {
 		snapshot.Unwatched = unwatched
 	}
 	if snapshot.Target != nil {
-		snapshot.Target.Changes, snapshot.Target.Unseen = w.changes.Found(), w.changes.Unseen()
+		snapshot.Target.Changes, snapshot.Target.Unobserved = w.changes.Found(), w.changes.Unobserved()
 	}
 }

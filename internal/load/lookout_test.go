@@ -302,7 +302,7 @@ func TestARuleBrokenBeforeTheFirstWriteEndsTheRun(t *testing.T) {
 }
 
 // A member that reported only before the load counts as not observed under it.
-func TestATargetThatStopsReportingIsUnseen(t *testing.T) {
+func TestATargetThatStopsReportingIsUnobserved(t *testing.T) {
 	well := func() members.View {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: 1, Version: "3.7.3"}}, Voters: []string{"a"}}
 	}
@@ -313,8 +313,8 @@ func TestATargetThatStopsReportingIsUnseen(t *testing.T) {
 		}
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
 	}}
-	if unseen := run(t, planOf(forOneSecond(0)), d).Target.Unseen; len(unseen) != 3 {
-		t.Errorf("unseen are %v, wanted leader, version and members: one view is too few", unseen)
+	if unobserved := run(t, planOf(forOneSecond(0)), d).Target.Unobserved; len(unobserved) != 3 {
+		t.Errorf("unobserved are %v, wanted leader, version and members: one view is too few", unobserved)
 	}
 }
 

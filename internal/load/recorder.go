@@ -24,20 +24,24 @@ func newRecorder() *recorder {
 // shard holds the counts of one processor. Readers need no lock.
 type shard struct {
 	writing sync.Mutex
-	// last is when the last measured response arrived, as Instant.
-	last   atomic.Int64
-	counts [spec.Operations]operationCounts
+	// last is when the last measured response arrived, and success when the last successful one did, as Instant.
+	last, success atomic.Int64
+	counts        [spec.Operations]operationCounts
 	// ended and failed count requests, those of the warm-up included.
 	ended, failed atomic.Uint64
-	// timeline is protected by writing.
+	// timeline and pauses are protected by writing.
 	timeline results.Timeline
+	pauses   results.Pauses
 	// Padding: the next shard lies on other cache lines.
 	_ [64]byte
 }
 
 // operationCounts is results.OperationResult while it grows. Recorders of rare events are created on first use.
 type operationCounts struct {
-	latency, service, lateness, failed, censored lazyRecorder
+	latency, lateness, failed, censored lazyRecorder
+	// service has the service time of the requests that did not wait for a free client. Those that did have theirs in
+	// serviceOfWaiting, their net latency in net, and their wait in backlog.
+	service, serviceOfWaiting, net, backlog lazyRecorder
 
 	completed, lost, attempts atomic.Uint64
 
@@ -47,10 +51,9 @@ type operationCounts struct {
 // requestOutcome is the outcome of one measured request.
 type requestOutcome struct {
 	// start of the measured window.
-	start, due Instant
-	response   *Response
-	// scheduled: a schedule set due, so lateness is meaningful.
-	scheduled bool
+	start Instant
+	requestTime
+	response *Response
 	// inWindow: the response arrived before the window's end.
 	inWindow bool
 }
@@ -62,20 +65,21 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	if received := int64(o.response.Received); received > s.last.Load() {
 		s.last.Store(received)
 	}
+	if received := int64(o.response.Received); o.response.Succeeded() && received > s.success.Load() {
+		s.success.Store(received)
+	}
 	if !operation.IsPart() || !o.response.Succeeded() {
 		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
 	}
 	c := &s.counts[operation.Index()]
-	// Lateness is recorded for failures too: a request that is late in a bad moment is likely to fail.
-	if o.scheduled {
-		c.lateness.record(o.response.Sent - o.due)
-	}
+	// Waiting is recorded for failures too: a request that is late in a bad moment is likely to fail.
+	c.waited(o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
 	}
 	c.latency.record(o.response.Received - o.due)
-	c.service.record(o.response.Received - o.response.Sent)
+	c.served(o)
 	if o.response.Lost {
 		c.lost.Add(1)
 	}
@@ -86,6 +90,25 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	if handOff := operation.HandOff(); handOff != "" && o.response.Freed > 0 {
 		s.counts[handOff.Index()].handedOff(o)
 	}
+}
+
+// waited records what a request waited for before it was sent: a free client, and then the generator.
+func (c *operationCounts) waited(o requestOutcome) {
+	c.lateness.record(o.response.Sent - o.ready)
+	if o.ready > o.due {
+		c.backlog.record(o.ready - o.due)
+	}
+}
+
+// served records the service time and the net latency of a success.
+func (c *operationCounts) served(o requestOutcome) {
+	service := o.response.Received - o.response.Sent
+	if o.ready <= o.due {
+		c.service.record(service)
+		return
+	}
+	c.serviceOfWaiting.record(service)
+	c.net.record(o.ready - o.due + service)
 }
 
 // carry counts a success in the window for a request of shard n that was due before it. Nothing else of that request is
@@ -148,14 +171,36 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 	s.counts[watchDelivery].censored.recordAlike(delivery, events)
 }
 
+// pause counts a pause of a client of shard n in the window that began at start.
+func (r *recorder) pause(n int, start, from, to Instant) {
+	if from = max(from, start); from >= to {
+		return
+	}
+	s := r.lockShard(n)
+	defer s.writing.Unlock()
+	s.pauses.Count++
+	s.pauses.Total += to.Sub(from)
+	s.timeline.Pause(from.Sub(start), to.Sub(start))
+}
+
+// pauses returns the sum of the pauses so far.
+func (r *recorder) pauses() (sum results.Pauses) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.writing.Lock()
+		sum.Count += s.pauses.Count
+		sum.Total += s.pauses.Total
+		s.writing.Unlock()
+	}
+	return sum
+}
+
 // cutOff counts a request of shard n that was in flight when the load was cut off, at an instant.
 func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at Instant) {
 	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	c := &s.counts[operation.Index()]
-	if o.scheduled {
-		c.lateness.record(o.response.Sent - o.due)
-	}
+	c.waited(o)
 	c.censored.record(at - o.due)
 }
 
@@ -215,6 +260,27 @@ func (r *recorder) last() Instant {
 	return Instant(last)
 }
 
+// lastSuccess returns when the last successful measured response arrived; 0 if none did.
+func (r *recorder) lastSuccess() Instant {
+	var last int64
+	for i := range r.shards {
+		last = max(last, r.shards[i].success.Load())
+	}
+	return Instant(last)
+}
+
+// endedInSilence reports whether the last measured request to end did not succeed, or was cut off.
+func (r *recorder) endedInSilence() bool {
+	for i := range r.shards {
+		for operation := range r.shards[i].counts {
+			if r.shards[i].counts[operation].censored.count() > 0 {
+				return true
+			}
+		}
+	}
+	return r.last() > r.lastSuccess()
+}
+
 // timeline returns the merged timeline. It waits for the shards' writers.
 func (r *recorder) timeline() (sum results.Timeline) {
 	for i := range r.shards {
@@ -228,10 +294,25 @@ func (r *recorder) timeline() (sum results.Timeline) {
 // results returns the counts so far of an operation, over all shards.
 func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
+	waited := false
 	for i := range r.shards {
-		r.shards[i].counts[operation.Index()].addTo(sum)
+		c := &r.shards[i].counts[operation.Index()]
+		c.addTo(sum)
+		waited = waited || c.net.made.Load() != nil
+	}
+	if waited {
+		r.addNet(operation, &sum.Net)
 	}
 	return sum
+}
+
+// addNet adds the net latencies of an operation. That of a request which did not wait for a client is its service time.
+func (r *recorder) addNet(operation spec.Operation, net *results.Histogram) {
+	for i := range r.shards {
+		c := &r.shards[i].counts[operation.Index()]
+		c.service.addTo(net)
+		c.net.addTo(net)
+	}
 }
 
 func (c *operationCounts) addTo(sum *results.OperationResult) {
@@ -240,7 +321,9 @@ func (c *operationCounts) addTo(sum *results.OperationResult) {
 	sum.Lost += c.lost.Load()
 	c.latency.addTo(&sum.Latency)
 	c.service.addTo(&sum.Service)
+	c.serviceOfWaiting.addTo(&sum.Service)
 	c.lateness.addTo(&sum.Lateness)
+	c.backlog.addTo(&sum.Backlog)
 	// Each success has at least one attempt, so attempts are read after the histogram.
 	sum.Attempts += c.attempts.Load()
 	c.failed.addTo(&sum.Failed)
@@ -266,6 +349,13 @@ func (l *lazyRecorder) recordAlike(waited Instant, n uint64) {
 		l.made.Store(made)
 	}
 	made.RecordAlike(int64(waited), n)
+}
+
+// count is how many durations were recorded.
+func (l *lazyRecorder) count() uint64 {
+	var h results.Histogram
+	l.addTo(&h)
+	return h.Count()
 }
 
 func (l *lazyRecorder) addTo(h *results.Histogram) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -89,6 +90,24 @@ func (e *engine) startRunners(ctx context.Context) {
 	})
 }
 
+// loopWaits returns how long each loop has waited for events so far.
+func (e *engine) loopWaits() []time.Duration {
+	waits := make([]time.Duration, len(e.runners))
+	for i, r := range e.runners {
+		waits[i] = r.loop.Waited()
+	}
+	return waits
+}
+
+// busiestLoop returns the share of a period in which the busiest loop did not wait, given the waits before it; false if
+// there are no loops.
+func (e *engine) busiestLoop(before []time.Duration, period time.Duration) (ratio float64, known bool) {
+	for i, waited := range e.loopWaits() {
+		ratio = max(ratio, 1-float64(waited-before[i])/float64(period))
+	}
+	return ratio, len(e.runners) > 0 && period > 0
+}
+
 // wakeRunners makes the runners notice that a stint is over.
 func (e *engine) wakeRunners() {
 	for _, r := range e.runners {
@@ -147,12 +166,12 @@ func (r *runner) serve(s phaseStint) (over bool) {
 		if !ok {
 			continue
 		}
-		if due > Now() {
+		now := Now()
+		if due > now {
 			r.waitFor(s, due, taken > 0)
 			return false
 		}
-		s.take()
-		r.takeFree().send(s, ordinal, due)
+		r.takeFree().send(s, ordinal, s.take(now))
 	}
 }
 
@@ -196,6 +215,7 @@ func (r *runner) takeFree() *laneClient {
 // putFree takes a client back. It counts the client as idle before it tries for the pacing lock. A runner that releases
 // the lock checks for idle clients afterwards, so one of the two always sees the other.
 func (r *runner) putFree(c *laneClient) {
+	r.engine.free.put(c.client.free())
 	r.free.put(c)
 	r.idle.Add(1)
 	r.pump()

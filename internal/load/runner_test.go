@@ -67,6 +67,8 @@ func (l *queueLoop) Alarm(at Instant, f func()) {
 	l.alarm = time.AfterFunc(at.Sub(Now()), func() { l.Post(f) })
 }
 
+func (l *queueLoop) Waited() time.Duration { return 0 }
+
 func (l *queueLoop) Exact() bool { return false }
 
 func (l *queueLoop) close() {
@@ -244,7 +246,7 @@ func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := Now()
-			s := newStint(workload.Measured, plan.Part{Pods: 1}, tc.walk, start, start.Add(length), unlimited)
+			s := newStint(workload.Measured, plan.Part{Pods: 1}, tc.walk, nil, start, start.Add(length), unlimited)
 			defer s.close()
 			end, groups, unsent, waits, next := start.Add(length), 0, int64(0), 0.0, int64(0)
 			before := start
@@ -271,7 +273,7 @@ func TestManyUnsentArrivalsAreTakenInGroups(t *testing.T) {
 func TestFewUnsentArrivalsAreTakenOneByOne(t *testing.T) {
 	for limit, want := range map[int64]int64{unlimited: 2_000, 1_500: 1_500} {
 		start := Now()
-		s := newStint(workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), start, start.Add(2*time.Second), limit)
+		s := newStint(workload.Measured, plan.Part{Pods: 1}, arrival.PerSecond(1_000).Even(arrival.Share{Pods: 1}), nil, start, start.Add(2*time.Second), limit)
 		got := int64(0)
 		s.takeUnsent(func(ordinal int64, due Instant, n int64) {
 			if due != start.Add(time.Duration(got)*time.Millisecond) || n != 1 {
@@ -292,11 +294,11 @@ func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			walk := arrival.PerSecond(1000).Even(arrival.Share{Pods: 1})
 			start := Now()
-			s := newStint(workload.Measured, plan.Part{Pods: 1}, walk, start, start.Add(time.Second), unlimited)
+			s := newStint(workload.Measured, plan.Part{Pods: 1}, walk, newFreeTimes(5), start, start.Add(time.Second), unlimited)
 			defer s.close()
 			s.grace = sendGrace
 			for range 995 {
-				s.take()
+				s.advance()
 			}
 			time.Sleep(time.Second + late)
 			sent := int64(0)
@@ -305,7 +307,7 @@ func TestALateClientStillSendsWhatWasDue(t *testing.T) {
 			}
 			unsent := int64(0)
 			for _, _, ok := s.peek(); ok; _, _, ok = s.peek() {
-				s.take()
+				s.advance()
 				unsent++
 			}
 			if sent != wantSent || unsent != 5-wantSent {

@@ -240,7 +240,7 @@ func (s *Session) awaitTurn(ctx context.Context) error {
 	defer cancel()
 	err := s.control.Turn(bounded)
 	if err != nil && ctx.Err() == nil {
-		return Errorf(results.FailureTimedOut, "the client waited %v for permission to load the target and received none: check that the operator is running, and which run on the same etcd cluster does not end.", maxQueueWait)
+		return Errorf(results.FailureTimedOut, "the client pod waited %v for permission to load the target and received none. Check that the operator is running. If it is, find the run on the same etcd cluster that has not ended.", maxQueueWait)
 	}
 	return err
 }
@@ -287,7 +287,7 @@ func (s *Session) timedOut(ctx context.Context) error {
 	if !errors.Is(context.Cause(ctx), errTimedOut) {
 		return nil
 	}
-	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client was in stage %s, and no stop request arrived: check what the client was waiting for, or raise spec.timeoutSeconds.",
+	return Errorf(results.FailureTimedOut, "spec.timeoutSeconds (%d s) passed while the client pod was in stage %s, and no stop request arrived. Check what the client pod was waiting for, or raise spec.timeoutSeconds.",
 		s.plan.TimeoutSeconds, s.Stage())
 }
 

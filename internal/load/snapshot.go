@@ -27,7 +27,11 @@ func (s *Session) Snapshot() *results.Snapshot {
 	// Started is read after the ended requests, so that it is never smaller.
 	if e := s.engine.Load(); e != nil {
 		snapshot.Started = e.started()
+		if snapshot.HasMeasured() {
+			snapshot.Arrivals = e.arrivals()
+		}
 	}
+	snapshot.Pauses = s.recorder.pauses()
 	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
 		snapshot.Timeline = s.recorder.timeline()

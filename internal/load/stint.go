@@ -37,11 +37,23 @@ type stint struct {
 	// queue for it. So the backlog needs no storage: it is how far next lags behind the clock.
 	pacing sync.Mutex
 	alarm  alarm
+	// free holds since when clients are free; nil in a closed loop.
+	free *freeTimes
+	// taken is when the previous arrival was taken; it belongs to the holder of pacing. lacking counts the arrivals for
+	// which no client was free before the end, and bunched those that left late together with the one before.
+	taken            Instant
+	lacking, bunched atomic.Int64
 }
 
-// newStint returns a stint, which the caller must close. walk is nil in a closed loop.
-func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, start, end Instant, limit int64) *stint {
-	s := &stint{stream: stream, part: part, walk: walk, start: start, limit: limit, alarm: newAlarm()}
+// requestTime is when a request is due, and ready: when it is due and a client is free to send it.
+type requestTime struct{ due, ready Instant }
+
+// dueAt returns the time of a request that its client can send when it is due.
+func dueAt(due Instant) requestTime { return requestTime{due: due, ready: due} }
+
+// newStint returns a stint, which the caller must close. walk and free are nil in a closed loop.
+func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *stint {
+	s := &stint{stream: stream, part: part, walk: walk, free: free, start: start, limit: limit, alarm: newAlarm()}
 	s.end.Store(int64(end))
 	if walk != nil {
 		s.due.Store(int64(start.Add(walk.Due())))
@@ -78,22 +90,24 @@ func (s *stint) draw() (ordinal int64, ok bool) {
 }
 
 // await waits until the next arrival of an open loop is due and returns it. An arrival that was due before is returned
-// at once.
-func (s *stint) await() (ordinal int64, due Instant, ok bool) {
+// at once. The caller's client is free.
+func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
 	s.pacing.Lock()
 	defer s.pacing.Unlock()
-	if ordinal, due, ok = s.peek(); !ok {
-		return 0, 0, false
+	ordinal, due, ok := s.peek()
+	if !ok {
+		return 0, requestTime{}, false
 	}
-	if due > Now() {
+	now := Now()
+	if due > now {
 		s.alarm.wait(due)
+		now = Now()
 	}
 	// The stint may have ended while this client waited, or while all clients were busy.
-	if s.over(due) || s.closed(Now()) {
-		return 0, 0, false
+	if s.over(due) || s.closed(now) {
+		return 0, requestTime{}, false
 	}
-	s.take()
-	return ordinal, due, true
+	return ordinal, s.take(now), true
 }
 
 // peek returns the next arrival of an open loop, if there is one. A caller that does not hold pacing may see the
@@ -103,8 +117,27 @@ func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// take takes the next arrival of an open loop. The caller holds pacing.
-func (s *stint) take() {
+// bunchedAfter is how late two successive requests must be to count as a burst. A schedule can have two arrivals that
+// are closer than that.
+const bunchedAfter = 250 * time.Microsecond
+
+// take takes the next arrival of an open loop for a free client, now. The caller holds pacing.
+func (s *stint) take(now Instant) requestTime {
+	due := Instant(s.due.Load())
+	at := requestTime{due: due, ready: max(due, s.free.take())}
+	if s.over(at.ready) {
+		s.lacking.Add(1)
+	}
+	if at.ready <= s.taken && now.Sub(at.ready) > bunchedAfter {
+		s.bunched.Add(1)
+	}
+	s.taken = now
+	s.advance()
+	return at
+}
+
+// advance moves to the next arrival of an open loop.
+func (s *stint) advance() {
 	s.walk.Next()
 	s.due.Store(int64(s.start.Add(s.walk.Due())))
 	s.next.Add(1)
@@ -133,7 +166,7 @@ func (s *stint) takeUnsent(take func(ordinal int64, due Instant, n int64)) {
 				continue
 			}
 		}
-		s.take()
+		s.advance()
 		take(ordinal, due, n)
 		taken += n
 	}

@@ -116,6 +116,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 	e.drain(ctx, done, s.plan.DrainLimit(), abort)
 	s.awaitEvents(ctx, s.plan.Load.RequestTimeout())
 	s.closeWindow(e)
+	if err == nil {
+		err = s.checkForLoss(ctx, e)
+	}
 	s.sampler.end()
 	return err
 }
@@ -124,7 +127,9 @@ func (s *Session) load(ctx context.Context, startAt time.Time, clients []*client
 // if the run's timeout ended it.
 func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct{}) (err error) {
 	waitFor(ctx, e.measured.start, done)
-	measuring := Now() >= e.measured.start
+	begun := Now()
+	measuring := begun >= e.measured.start
+	waits := e.loopWaits()
 	if measuring {
 		s.state.setWindow(func(w *results.Window) { w.Start = e.measured.start.Wall() })
 		s.meter.Begin()
@@ -133,10 +138,17 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 			s.sampler.begin(ctx)
 			s.disturber.begin(ctx, e.measured)
 		}
-		waitFor(ctx, Instant(e.measured.end.Load()), done)
+		if s.plan.Load.Requests != nil {
+			err = s.watchForLoss(ctx, e, done)
+		} else {
+			waitFor(ctx, Instant(e.measured.end.Load()), done)
+		}
 	}
 	// Checked now: what fires later must not cut the drain short.
-	if s.lookout.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
+	if err != nil {
+		s.lookout.disarm()
+		e.stop()
+	} else if s.lookout.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
 		err = s.timedOut(ctx)
 		e.stop()
@@ -144,7 +156,11 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 	s.sampler.last()
 	if measuring {
 		s.meter.End()
-		s.state.setProcess(s.meter.Window())
+		process := s.meter.Window()
+		if ratio, known := e.busiestLoop(waits, Now().Sub(begun)); known {
+			process.Figures[results.ProcessLoopBusyRatio] = ratio
+		}
+		s.state.setProcess(process)
 	}
 	s.disturber.end()
 	return err

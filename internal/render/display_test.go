@@ -38,7 +38,7 @@ func TestDisplay(t *testing.T) {
 		},
 		"with a result": {
 			v1alpha1.EtcdBenchmarkStatus{Summary: summary, Pods: done},
-			v1alpha1.Display{Pods: "1/2", Throughput: "200/s", P50: "55ms", P99: "≥60s", Errors: "0"},
+			v1alpha1.Display{Pods: "1/2", Throughput: "200/s", P50: "55ms", P99: "–", Errors: "0"},
 		},
 		"with known members": {
 			v1alpha1.EtcdBenchmarkStatus{Target: &v1alpha1.TargetStatus{Members: make([]v1alpha1.MemberStatus, 3)}},
@@ -147,7 +147,7 @@ func TestDisplayShowsTheSpec(t *testing.T) {
 func mixed(s *results.Snapshot) {
 	read := &results.OperationResult{Errors: map[string]uint64{}}
 	event := &results.OperationResult{Errors: map[string]uint64{}}
-	for range 100 {
+	for range 1000 {
 		read.Latency.Record((70 * time.Millisecond).Nanoseconds())
 		event.Latency.Record(time.Hour.Nanoseconds())
 	}
@@ -156,8 +156,8 @@ func mixed(s *results.Snapshot) {
 
 func TestDisplayShowsNoEvents(t *testing.T) {
 	b := runtest.Puts()
-	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, mixed)}))
-	if got := Display(b); got.P99 != "98.8ms" || got.P50 != "49.9ms" {
+	b.Status.Summary = benchmark.Summary(b, results.Summarize([]*results.Snapshot{runtest.Measured(0, 1000, mixed)}))
+	if got := Display(b); got.P99 != "992ms" || got.P50 != "499ms" {
 		t.Errorf("p99 is %s and p50 %s, wanted those of the puts", got.P99, got.P50)
 	}
 }

@@ -32,9 +32,10 @@ func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Time
 		t.disturbances()
 		t.requests()
 		t.errors()
+		t.pauses()
 		t.members()
 		t.evidence()
-		t.clients()
+		t.limits()
 	} else {
 		t.requests()
 	}
@@ -83,7 +84,7 @@ func (t *table) header() {
 		t.sentence("  target  ", target)
 	}
 	if s := t.b.Status.Summary; s != nil && s.Validity != nil {
-		t.sentence("  client  ", clientText(s.Validity))
+		t.sentence("  limit   ", limitText(s))
 	}
 }
 
@@ -122,18 +123,25 @@ func (t *table) errors() {
 			t.line("%s failed with %s: %s", op.Operation, e.Code, text.Grouped(e.Count))
 		}
 		if op.Lost > 0 {
-			t.sentence("", fmt.Sprintf("%s lost to another client: %s of %s", op.Operation, text.Grouped(op.Lost), text.Grouped(op.Succeeded)))
+			t.sentence("", fmt.Sprintf("%s changed nothing because another client was faster: %s of %s successful requests", op.Operation, text.Grouped(op.Lost), text.Grouped(op.Succeeded)))
 		}
 		if op.Attempts > 0 {
 			t.sentence("", fmt.Sprintf("%s attempts per commit: %.3f", op.Operation, op.AttemptsPerCommit.Float64()))
 		}
 		if op.Late != nil && *op.Late > 0 {
-			t.sentence("", fmt.Sprintf("%s sent late: %s of %s measured (by more than 250 µs and more than a tenth of the latency's p99)",
+			t.sentence("", fmt.Sprintf("%s: %s of %s measured requests were sent late (by more than 250 µs, and by more than a tenth of the median service time)",
 				op.Operation, text.Grouped(*op.Late), text.Grouped(op.Succeeded+op.Failed+op.Censored)))
 		}
 		if op.Censored > 0 {
-			t.sentence("", fmt.Sprintf("%s unanswered when the run ended, or due and not sent: %s", op.Operation, text.Grouped(op.Censored)))
+			t.sentence("", fmt.Sprintf("%s: %s had no answer when the run ended, or were due and not sent", op.Operation, text.Plural(op.Censored, "request")))
 		}
+	}
+}
+
+// pauses says how often clients paused because their requests failed at once.
+func (t *table) pauses() {
+	if s := t.b.Status.Summary; s.ClientPauses > 0 {
+		t.sentence("", fmt.Sprintf("clients paused %s, for %s in total, because their requests had failed at once", text.Plural(s.ClientPauses, "time"), text.Micros(s.ClientPausesMicroseconds)))
 	}
 }
 
@@ -178,50 +186,75 @@ func (t *table) footer() {
 	t.sentence("keys left: ", c.Message)
 }
 
-// clientText says whether the load generator limited the result, with the figures that show it.
-func clientText(v *v1alpha1.Validity) string {
+// limitText says whether the load generator or the target limited the result.
+func limitText(s *v1alpha1.Summary) string {
 	out := map[v1alpha1.ValidityVerdict]string{
-		v1alpha1.ValidityValid:       "OK, it was not the limit",
-		v1alpha1.ValidityClientBound: "NOT OK, it WAS ITSELF A LIMIT, see below",
-		v1alpha1.ValidityUnknown:     "unknown whether it was the limit, see below",
-	}[v.Verdict]
-	if facts := clientFacts(v); len(facts) > 0 {
-		out += ": " + strings.Join(facts, ", ")
+		v1alpha1.ValidityValid:       "not the load generator.",
+		v1alpha1.ValidityClientBound: "THE LOAD GENERATOR WAS A LIMIT, see below.",
+		v1alpha1.ValidityUnknown:     "it is not known whether the load generator was a limit, see below.",
+	}[s.Validity.Verdict]
+	if s.Saturated != nil {
+		out = "the target DID NOT KEEP UP with the rate, see below."
+	}
+	if facts := generatorFacts(s); len(facts) > 0 {
+		out += " The load generator " + strings.Join(facts, ", ") + "."
 	}
 	return out
 }
 
-func clientFacts(v *v1alpha1.Validity) (facts []string) {
+// generatorFacts are the figures of the load generator, as predicates.
+func generatorFacts(s *v1alpha1.Summary) (facts []string) {
+	v := s.Validity
 	if v.CPUPercent != nil {
-		used := fmt.Sprintf("it used %d %% of its CPU", *v.CPUPercent)
+		used := fmt.Sprintf("used %d %% of its CPU", *v.CPUPercent)
 		if v.GarbageCollectionPercent != nil {
 			used += fmt.Sprintf(" (%d %% of that for garbage collection)", *v.GarbageCollectionPercent)
 		}
 		facts = append(facts, used)
 	}
-	if v.GoroutineDelayP99Microseconds != nil {
-		facts = append(facts, fmt.Sprintf("its scheduling delay was %s (p99)", text.Micros(*v.GoroutineDelayP99Microseconds)))
+	if v.DelayPerRequestMicroseconds != nil {
+		facts = append(facts, fmt.Sprintf("waited %s per request for a processor", text.Micros(*v.DelayPerRequestMicroseconds)))
+	}
+	if added := latestP99(s.Operations); added > 0 {
+		facts = append(facts, fmt.Sprintf("sent requests up to %s late (p99)", text.Micros(added)))
 	}
 	switch v.Shared {
 	case v1alpha1.SharedNode:
-		facts = append(facts, "it shared a node with a member")
+		facts = append(facts, "shared a node with a member")
 	case v1alpha1.SharedProcess:
-		facts = append(facts, "it shared a process with the members")
+		facts = append(facts, "shared a process with the members")
 	}
 	return facts
 }
 
-// clients prints why the load generator was or may have been the limit, and what to change.
-func (t *table) clients() {
-	v := t.b.Status.Summary.Validity
+// latestP99 is the greatest 99th percentile of lateness, in microseconds.
+func latestP99(operations []v1alpha1.OperationSummary) (micros int64) {
+	for _, op := range operations {
+		if op.Lateness != nil && op.Lateness.ErrorBoundPerMillion > 0 {
+			micros = max(micros, op.Lateness.P99Microseconds)
+		}
+	}
+	return micros
+}
+
+// limits prints why the load generator or the target was or may have been the limit, and what to change.
+func (t *table) limits() {
+	s := t.b.Status.Summary
+	if s.Saturated != nil {
+		t.line("")
+		t.line("WHY THE TARGET DID NOT KEEP UP")
+		t.sentence("  ", s.Saturated.Message)
+		t.sentence("  ", s.Saturated.Change)
+	}
+	v := s.Validity
 	if v == nil || len(v.Reasons) == 0 {
 		return
 	}
 	t.line("")
 	if v.Verdict == v1alpha1.ValidityClientBound {
-		t.line("WHY THE CLIENT WAS A LIMIT")
+		t.line("WHY THE LOAD GENERATOR WAS A LIMIT")
 	} else {
-		t.line("WHY THE CLIENT COULD NOT BE JUDGED")
+		t.line("WHY THE LOAD GENERATOR COULD NOT BE JUDGED")
 	}
 	for _, r := range v.Reasons {
 		t.sentence("  "+string(r.Cause)+": ", r.Message)

@@ -17,6 +17,8 @@ import (
 const (
 	// unknown replaces a figure that was not measured.
 	unknown = "unknown"
+	// thin replaces a percentile with too few requests above it.
+	thin = "–"
 	// none replaces the mean of no events.
 	none = "none"
 )
@@ -124,7 +126,10 @@ func (t *table) latencies() {
 	for _, op := range t.b.Status.Summary.Operations {
 		g.addLatency(string(op.Operation)+" latency", op.Latency)
 		g.addLatency(string(op.Operation)+" service time", op.ServiceTime)
-		g.addLatency(string(op.Operation)+" lateness", op.Lateness)
+		g.addLatency(string(op.Operation)+" wait for a client", op.BacklogWait)
+		if t.run.Load.Rate != nil {
+			g.addLatency(string(op.Operation)+" lateness", op.Lateness)
+		}
 	}
 	t.section(g)
 	t.sentence("  ", t.latencyLegend())
@@ -132,14 +137,21 @@ func (t *table) latencies() {
 
 // latencyLegend explains the rows and marks of the table of latencies.
 func (t *table) latencyLegend() string {
-	late, isBound := false, false
+	waited, isBound, isThin := false, false, false
 	for _, op := range t.b.Status.Summary.Operations {
-		late = late || op.Lateness != nil
+		waited = waited || op.BacklogWait != nil
 		isBound = isBound || op.Latency != nil && len(op.Latency.AtLeast) > 0
+		isThin = isThin || op.Latency != nil && len(op.Latency.Thin) > 0
 	}
-	legend := "latency: from when a request was due to its answer. service time: from sending it to its answer."
-	if late {
-		legend += " lateness: from when it was due to sending it."
+	legend := "latency: the time between the moment at which a request should be sent and its answer. service time: the time between sending it and its answer."
+	if waited {
+		legend += " wait for a client: the time for which all clients were busy after that moment."
+	}
+	if t.run.Load.Rate != nil {
+		legend += " lateness: the load generator's own delay before it sent a request."
+	}
+	if isThin {
+		legend += " –: fewer than ten requests took longer, too few for this percentile."
 	}
 	if isBound {
 		legend += " ≥: at least, because some requests were unanswered when the run ended."
@@ -350,6 +362,9 @@ func bars(values []float64, greatest float64) string {
 func statistic(l *v1alpha1.LatencySummary, s spec.Statistic) string {
 	if l.ErrorBoundPerMillion == 0 && s != spec.StatisticMean && s != spec.StatisticMax {
 		return unknown
+	}
+	if slices.Contains(l.Thin, s) {
+		return thin
 	}
 	return orMore(text.Micros(l.Micros(s)), l.AtLeast, s)
 }

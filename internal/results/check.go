@@ -63,7 +63,7 @@ func (s *Snapshot) countBuckets() int {
 
 // Histograms returns all histograms of an operation.
 func (r *OperationResult) Histograms() []*Histogram {
-	return []*Histogram{&r.Latency, &r.Service, &r.Lateness, &r.Failed, &r.Censored}
+	return []*Histogram{&r.Latency, &r.Service, &r.Net, &r.Lateness, &r.Backlog, &r.Failed, &r.Censored}
 }
 
 // check returns an error if counts contradict each other. Counters are read one after another while the load runs, so

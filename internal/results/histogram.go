@@ -44,6 +44,22 @@ func (h *Histogram) Record(ns int64) {
 	h.sumSquares += squareSeconds(ns)
 }
 
+// addZeros counts n durations of 0.
+func (h *Histogram) addZeros(n uint64) {
+	if n == 0 {
+		return
+	}
+	if h.counts == nil && h.count == 0 {
+		h.counts = make([]uint64, BucketCount(h.Schema()))
+	}
+	if h.counts != nil {
+		h.widen()
+		h.counts[0] += n
+	}
+	h.include(0, 0)
+	h.count += n
+}
+
 // include widens minimum and maximum; call it before count changes.
 func (h *Histogram) include(minimum, maximum int64) {
 	if h.count == 0 {

@@ -26,6 +26,7 @@ func served(w *ProcessWindow, latency, lateness time.Duration) *Snapshot {
 	put := s.Operations[spec.OperationPut]
 	for range 100 {
 		put.Latency.Record(int64(latency))
+		put.Service.Record(int64(latency))
 		if lateness > 0 {
 			put.Lateness.Record(int64(lateness))
 		}
@@ -39,7 +40,7 @@ func at(index int, s *Snapshot) *Snapshot {
 	return s
 }
 
-// Late requests are counted by the limit of the verdict, for each operation by its own latency.
+// Late requests are counted by the limit of the verdict, for each operation by its own service time.
 func TestLateRequests(t *testing.T) {
 	const ms, us = time.Millisecond, time.Microsecond
 	// late has 200 requests: half are late by 100 µs, half by this much.
@@ -51,12 +52,12 @@ func TestLateRequests(t *testing.T) {
 	lost.Operations[spec.OperationRange] = late(9*ms, ms).Operations[spec.OperationPut]
 	lost.Operations[spec.OperationRange].Lateness.DropBuckets()
 	unanswered := late(0, 300*us)
-	unanswered.Operations[spec.OperationPut].Latency = Histogram{}
+	unanswered.Operations[spec.OperationPut].Latency, unanswered.Operations[spec.OperationPut].Service = Histogram{}, Histogram{}
 	tests := map[string]struct {
 		pod  *Snapshot
 		want any
 	}{
-		"a closed loop":      {served(idle(), ms, 0), nil},
+		"none was sent":      {served(idle(), ms, 0), nil},
 		"in time":            {late(ms, 200*us), uint64(0)},
 		"late":               {late(ms, 300*us), uint64(100)},
 		"harmless lateness":  {late(4*ms, 300*us), uint64(0)},

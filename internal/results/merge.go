@@ -75,6 +75,8 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		addCounts(s.Requests[rpc], phases)
 	}
 	s.Started += other.Started
+	s.Arrivals.add(other.Arrivals)
+	s.Pauses.add(other.Pauses)
 	for kind, d := range other.Disturbances {
 		s.Disturbance(kind).merge(d)
 	}
@@ -95,15 +97,28 @@ func addCounts[K comparable](to, from map[K]uint64) {
 }
 
 func (r *OperationResult) merge(other *OperationResult) {
+	r.mergeNet(other)
 	r.Latency.Merge(&other.Latency)
 	r.Service.Merge(&other.Service)
 	r.Lateness.Merge(&other.Lateness)
+	r.Backlog.Merge(&other.Backlog)
 	r.Failed.Merge(&other.Failed)
 	r.Censored.Merge(&other.Censored)
 	addCounts(r.Errors, other.Errors)
 	r.CompletedInWindow += other.CompletedInWindow
 	r.Lost += other.Lost
 	r.Attempts += other.Attempts
+}
+
+// mergeNet keeps Net empty if it is the same as Service on both sides.
+func (r *OperationResult) mergeNet(other *OperationResult) {
+	if r.Net.Count() == 0 && other.Net.Count() == 0 {
+		return
+	}
+	if r.Net.Count() == 0 {
+		r.Net = r.Service.Clone()
+	}
+	r.Net.Merge(other.NetLatency())
 }
 
 // mergeWindows returns the whole span of the pods' windows. Its end is zero until all windows have ended.

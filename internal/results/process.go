@@ -20,8 +20,14 @@ const (
 	ProcessThrottledSeconds ProcessFigure = "throttled_seconds"
 	// ProcessGoroutineDelaySeconds is the 99th percentile of the time that runnable goroutines waited for a thread.
 	ProcessGoroutineDelaySeconds ProcessFigure = "goroutine_delay_p99_seconds"
-	// ProcessThreadDelaySeconds is the mean time that runnable threads waited for a processor.
-	ProcessThreadDelaySeconds ProcessFigure = "thread_delay_mean_seconds"
+	// ProcessGoroutineDelayTotalSeconds is how long runnable goroutines waited for a thread, over all of them. It is
+	// computed from the runtime's histogram.
+	ProcessGoroutineDelayTotalSeconds ProcessFigure = "goroutine_delay_total_seconds"
+	// ProcessThreadDelaySeconds is how long runnable threads waited for a processor, over all of them.
+	ProcessThreadDelaySeconds ProcessFigure = "thread_delay_total_seconds"
+	// ProcessLoopBusyRatio is the share of the window in which the busiest event loop did not wait for events, from 0
+	// to 1. It is missing if the clients do not run on loops.
+	ProcessLoopBusyRatio ProcessFigure = "loop_busy_ratio"
 	// ProcessCollectionRatio is the share of garbage collection in the used processor time, from 0 to 1.
 	ProcessCollectionRatio ProcessFigure = "garbage_collection_ratio"
 )
@@ -29,7 +35,8 @@ const (
 // ProcessFigures are in encoding order.
 var ProcessFigures = []ProcessFigure{
 	ProcessWindowSeconds, ProcessCPUSeconds, ProcessProcessors, ProcessQuotaProcessors, ProcessThrottledSeconds,
-	ProcessGoroutineDelaySeconds, ProcessThreadDelaySeconds, ProcessCollectionRatio,
+	ProcessGoroutineDelaySeconds, ProcessGoroutineDelayTotalSeconds, ProcessThreadDelaySeconds, ProcessLoopBusyRatio,
+	ProcessCollectionRatio,
 }
 
 // ProcessWindow holds the figures of a client pod's process over the measured window. Copies share the map, so it must
@@ -83,7 +90,11 @@ func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 // IsWhole reports whether all figures for judging a client are known.
 func (w *ProcessWindow) IsWhole() bool {
 	for _, f := range ProcessFigures {
-		if _, known := w.Value(f); !known && f != ProcessQuotaProcessors && f != ProcessCollectionRatio {
+		switch f {
+		case ProcessQuotaProcessors, ProcessCollectionRatio, ProcessLoopBusyRatio:
+			continue
+		}
+		if _, known := w.Value(f); !known {
 			return false
 		}
 	}

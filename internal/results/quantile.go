@@ -90,6 +90,11 @@ func (r *OperationResult) Judged() Ranked {
 	return rankTogether(&r.Latency, &r.Censored, r.Failed.Count())
 }
 
+// judgedNet ranks the net latency of the answered requests together with the censored and failed ones.
+func (r *OperationResult) judgedNet() Ranked {
+	return rankTogether(r.NetLatency(), &r.Censored, r.Failed.Count())
+}
+
 func rankTogether(answered, censored *Histogram, failed uint64) Ranked {
 	ranked := Ranked{union: answered.Clone(), answered: answered.Clone(), failed: failed}
 	ranked.union.Merge(censored)

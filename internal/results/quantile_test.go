@@ -51,12 +51,12 @@ func TestPercentilesEqualThoseOfRawSamples(t *testing.T) {
 				for i := range shards {
 					merged.Merge(&shards[i])
 				}
-				for _, p := range percentiles {
-					perMille := int(math.Round(p.quantile * 1000))
+				for _, p := range Percentiles {
+					perMille := int(math.Round(QuantileOf(p) * 1000))
 					want := raw[(perMille*n+999)/1000-1]
-					got, known := merged.Quantile(p.quantile)
+					got, known := merged.Quantile(QuantileOf(p))
 					if off := math.Abs(float64(int64(got) - want)); !known || off > allowed(want) {
-						t.Errorf("%s, %d samples, %d pods: %s is %d ns, wanted %d within %.1f", name, n, pods, p.name, got, want, allowed(want))
+						t.Errorf("%s, %d samples, %d pods: %s is %d ns, wanted %d within %.1f", name, n, pods, p, got, want, allowed(want))
 					}
 				}
 			}
@@ -146,22 +146,22 @@ func TestRankedEqualsSortingAllRequests(t *testing.T) {
 		worst := slices.Clone(all)
 		sortRequests(worst, func(q request) bool { return q.failed || q.censored })
 		judged := result.Judged()
-		for _, p := range percentiles {
-			at := int(rank(p.quantile, uint64(len(all)))) - 1
-			got, known := judged.Quantile(p.quantile)
+		for _, p := range Percentiles {
+			at := int(rank(QuantileOf(p), uint64(len(all)))) - 1
+			got, known := judged.Quantile(QuantileOf(p))
 			if !known || got.Unbounded != all[at].failed {
-				t.Fatalf("%s is %+v, %v, wanted %+v", p.name, got, known, all[at])
+				t.Fatalf("%s is %+v, %v, wanted %+v", p, got, known, all[at])
 			}
 			if got.Unbounded {
 				continue
 			}
 			if !isClose(got.Duration, all[at]) {
-				t.Fatalf("%s is %d, wanted %d", p.name, got.Duration, all[at].ns)
+				t.Fatalf("%s is %d, wanted %d", p, got.Duration, all[at].ns)
 			}
 			noBound := worst[at].failed || worst[at].censored
 			wantAtLeast := noBound || BucketIndex(worst[at].ns) > BucketIndex(all[at].ns)
 			if got.AtLeast != wantAtLeast || (got.AtMost > 0) != (wantAtLeast && !noBound) || got.AtMost > 0 && !isClose(got.AtMost, worst[at]) {
-				t.Fatalf("%s is %+v; with the censored requests ranked last it would be %+v", p.name, got, worst[at])
+				t.Fatalf("%s is %+v; with the censored requests ranked last it would be %+v", p, got, worst[at])
 			}
 			if got.AtMost > 0 {
 				bounded++

@@ -63,6 +63,8 @@ const (
 	// maximum wait for its turn.
 	FailureTimedOut  FailureReason = "TimedOut"
 	FailurePodFailed FailureReason = "PodFailed"
+	// FailureTargetLost: the target stopped answering in the measured window and did not come back.
+	FailureTargetLost FailureReason = "TargetLost"
 )
 
 // Failure is why a client pod could not do its part.
@@ -113,6 +115,9 @@ type Snapshot struct {
 	Watch Watch
 	// Started counts the measured requests that were sent; requests in flight have no result yet.
 	Started uint64
+	// Arrivals is about an open loop, and complete once the pod has measured. Pauses is about a closed loop.
+	Arrivals Arrivals
+	Pauses   Pauses
 	// Disturbances are the disturbances beside the load; only pod 0 disturbs.
 	Disturbances map[spec.DisturbanceType]*Disturbance
 	// Timeline has the results over time. It is empty until the pod has measured, because reading it under load would
@@ -165,8 +170,15 @@ const ErrorMissed = "Missed"
 type OperationResult struct {
 	// Latency and Service of successful requests, in nanoseconds.
 	Latency, Service Histogram
-	// Lateness of all requests that an open loop sent, independent of their result.
+	// Net is the latency without the lateness, of successful requests. It is empty if none of them waited for a free
+	// client; then it is the same as Service. See NetLatency.
+	Net Histogram
+	// Lateness of all requests that were sent, independent of their result: from when they were due and a client was
+	// free until they were sent. It is the generator's own delay.
 	Lateness Histogram
+	// Backlog is how long requests of an open loop waited for a free client after they were due. It holds only those
+	// that waited.
+	Backlog Histogram
 	// Failed has the latency of failed requests.
 	Failed Histogram
 	// Censored has, for requests that were unanswered or unsent when the run ended, the time from their due time until
@@ -184,6 +196,42 @@ type OperationResult struct {
 	Attempts uint64
 }
 
+// NetLatency is the latency without the lateness.
+func (r *OperationResult) NetLatency() *Histogram {
+	if r.Net.Count() == 0 {
+		return &r.Service
+	}
+	return &r.Net
+}
+
+// Arrivals counts the arrivals of an open loop that were not sent as scheduled.
+type Arrivals struct {
+	// Lacking still waited for a free client when the window ended. Some of them were sent soon after.
+	Lacking uint64
+	// Skipped were never sent although a client was free.
+	Skipped uint64
+	// Bunched were sent late, together with the arrival before, so that the target received a burst.
+	Bunched uint64
+}
+
+func (a *Arrivals) add(other Arrivals) {
+	a.Lacking += other.Lacking
+	a.Skipped += other.Skipped
+	a.Bunched += other.Bunched
+}
+
+// Pauses are the waits of closed-loop clients after requests that failed at once. During a pause a client sends nothing.
+type Pauses struct {
+	Count uint64
+	// Total is the sum over all clients.
+	Total time.Duration
+}
+
+func (p *Pauses) add(other Pauses) {
+	p.Count += other.Count
+	p.Total = addDurations(p.Total, other.Total)
+}
+
 // Target is a client pod's view of the target.
 type Target struct {
 	// ClusterID is in hexadecimal.
@@ -196,8 +244,8 @@ type Target struct {
 	Unlisted string
 	// Changes of the target from that first look to the end of the load, in order of time; at most MaxChanges.
 	Changes []Change
-	// Unseen has a reason for each aspect that was not observed well enough to detect a change.
-	Unseen map[Aspect]string
+	// Unobserved has a reason for each aspect that was not observed well enough to detect a change.
+	Unobserved map[Aspect]string
 }
 
 // Member is one member of the target.

@@ -25,7 +25,7 @@ type Summary struct {
 	Succeeded, Failed, Censored uint64
 	// Started counts the measured requests that were sent.
 	Started uint64
-	// Late is the sum over the operations. It is nil for a closed loop, or if it is unknown for some operation.
+	// Late is the sum over the operations. It is nil if it is unknown for some operation.
 	Late *uint64
 
 	// Throughput is successful requests per second over the same operations. For a run bound by duration, it is the
@@ -53,6 +53,11 @@ type Summary struct {
 
 	// Operations are sorted by name.
 	Operations []OperationSummary
+	// Backlog and Service are those of all operations that are whole requests.
+	Backlog, Service Distribution
+	// Arrivals and Pauses are the sums over the pods.
+	Arrivals Arrivals
+	Pauses   Pauses
 	// Disturbances are the disturbances beside the load.
 	Disturbances map[spec.DisturbanceType]*Disturbance
 	// Watch is the sum over the pods' watchers.
@@ -76,6 +81,8 @@ type PodProcess struct {
 	Silent bool
 	// Window is nil if the pod has not reported it.
 	Window *ProcessWindow
+	// Started is how many measured requests the pod sent.
+	Started uint64
 }
 
 // OperationSummary is the result of one operation.
@@ -85,8 +92,8 @@ type OperationSummary struct {
 	Succeeded, Failed, Censored uint64
 	// Errors counts failed requests by gRPC status code.
 	Errors map[string]uint64
-	// Late counts the scheduled requests that were sent late enough to distort the latency (see HarmlessLateness), independent
-	// of their result. It is nil if there is no schedule, or if the buckets are lost.
+	// Late counts the requests that were sent late enough to distort the latency (see HarmlessLateness), independent of
+	// their result. It is nil if the buckets are lost.
 	Late *uint64
 	// Lost and Attempts are the same as in OperationResult.
 	Lost, Attempts uint64
@@ -102,8 +109,11 @@ type OperationSummary struct {
 	JudgedAtWorst   Distribution
 	// Service of answered requests.
 	Service Distribution
-	// Lateness of all requests that were sent.
-	Lateness Distribution
+	// Net is the latency without the lateness, of answered requests. NetJudged ranks like Judged.
+	Net, NetJudged Distribution
+	// Lateness and Backlog of all requests that were sent; a request that did not wait for a free client has a backlog
+	// of 0.
+	Lateness, Backlog Distribution
 }
 
 // Distribution holds the statistics of one distribution of durations.
@@ -116,6 +126,25 @@ type Distribution struct {
 	ErrorBoundPPM int
 }
 
+// MinBeyond is how many durations must lie above a percentile, so that it is not a matter of a few.
+const MinBeyond = 10
+
+// Percentiles are the percentiles that are reported, in order.
+var Percentiles = []spec.Statistic{spec.StatisticP50, spec.StatisticP90, spec.StatisticP95, spec.StatisticP99, spec.StatisticP999}
+
+// QuantileOf returns the quantile of a percentile, from 0 to 1; 0 for other statistics.
+func QuantileOf(s spec.Statistic) float64 {
+	return map[spec.Statistic]float64{
+		spec.StatisticP50: 0.50, spec.StatisticP90: 0.90, spec.StatisticP95: 0.95, spec.StatisticP99: 0.99, spec.StatisticP999: 0.999,
+	}[s]
+}
+
+// IsThin reports whether too few durations lie above a percentile. Other statistics are never thin.
+func (d Distribution) IsThin(s spec.Statistic) bool {
+	q := QuantileOf(s)
+	return q > 0 && d.Count-min(rank(q, d.Count), d.Count) < MinBeyond
+}
+
 // Summarize computes the result of a run from one snapshot per pod; nil means an unknown pod. Before the end it
 // computes the result so far.
 func Summarize(snapshots []*Snapshot) Summary {
@@ -126,7 +155,8 @@ func Summarize(snapshots []*Snapshot) Summary {
 		WindowStart: merged.Window.Start, WindowEnd: t.end, Length: t.length, LongestWindow: t.longest,
 		SteadyThroughput: t.steady, Tail: t.tail, StartSkew: t.startSkew,
 		Disturbances: merged.Disturbances,
-		Requests:     merged.Requests, KeyBytes: merged.KeyBytes, Target: observedTarget(merged.Target, snapshots), Watch: merged.Watch,
+		Arrivals:     merged.Arrivals, Pauses: merged.Pauses,
+		Requests: merged.Requests, KeyBytes: merged.KeyBytes, Target: observedTarget(merged.Target, snapshots), Watch: merged.Watch,
 		Processes: processesOf(snapshots), Merged: merged,
 	}
 	uncounted := uncountedEvents(merged)
@@ -145,7 +175,29 @@ func Summarize(snapshots []*Snapshot) Summary {
 		}
 	}
 	s.Late = allLate(s.Operations)
+	s.Backlog, s.Service = waiting(merged.Operations)
 	return s
+}
+
+// waiting returns how long whole requests of all operations waited for a free client, and their service time.
+func waiting(operations map[spec.Operation]*OperationResult) (backlog, service Distribution) {
+	var b, s Histogram
+	for operation, r := range operations {
+		if operation.IsEvent() || operation.IsPart() {
+			continue
+		}
+		own := r.backlogOfAll()
+		b.Merge(&own)
+		s.Merge(&r.Service)
+	}
+	return b.distribution(), s.distribution()
+}
+
+// backlogOfAll is how long each sent request waited for a free client.
+func (r *OperationResult) backlogOfAll() Histogram {
+	all := r.Backlog.Clone()
+	all.addZeros(r.Lateness.Count() - min(r.Backlog.Count(), r.Lateness.Count()))
+	return all
 }
 
 func processesOf(snapshots []*Snapshot) []PodProcess {
@@ -155,7 +207,7 @@ func processesOf(snapshots []*Snapshot) []PodProcess {
 			out[i] = PodProcess{Index: i, Silent: true}
 			continue
 		}
-		out[i] = PodProcess{Index: s.Index, Window: s.Process}
+		out[i] = PodProcess{Index: s.Index, Window: s.Process, Started: s.Started}
 	}
 	return out
 }
@@ -174,7 +226,8 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 	if !t.requestBound {
 		completed = r.CompletedInWindow
 	}
-	ranked, judged := r.Ranked(), r.Judged()
+	ranked, judged, net := r.Ranked(), r.Judged(), r.judgedNet()
+	backlog := r.backlogOfAll()
 	out := OperationSummary{
 		Operation: operation,
 		Succeeded: r.Latency.Count(), Failed: r.Failed.Count(), Censored: r.Censored.Count(),
@@ -183,9 +236,10 @@ func summarizeOperation(operation spec.Operation, r *OperationResult, t timing) 
 		Attempts:   r.Attempts,
 		Throughput: perSecond(completed, t.length),
 		Latency:    ranked.distribution(), Judged: judged.distribution(),
-		Service: r.Service.distribution(), Lateness: r.Lateness.distribution(),
+		Service: r.Service.distribution(), Net: r.NetLatency().distribution(), NetJudged: net.distribution(),
+		Lateness: r.Lateness.distribution(), Backlog: backlog.distribution(),
 	}
-	out.Late = lateOf(&r.Lateness, out.Latency)
+	out.Late = lateOf(&r.Lateness, out.Service)
 	return out
 }
 
@@ -198,12 +252,12 @@ func observedTarget(merged *Target, snapshots []*Snapshot) *Target {
 	if !slices.ContainsFunc(snapshots, lost) {
 		return merged
 	}
-	out := Target{Unseen: map[Aspect]string{}}
+	out := Target{Unobserved: map[Aspect]string{}}
 	if merged != nil {
 		out.ClusterID, out.Members = merged.ClusterID, merged.Members
 	}
 	for _, a := range Aspects {
-		out.Unseen[a] = "the termination message of client pod 0, which alone observes it, had no room for it"
+		out.Unobserved[a] = "only client pod 0 observes this, and its observations did not fit into its termination message (the text that a pod leaves when it ends)"
 	}
 	return &out
 }
@@ -213,14 +267,6 @@ func perSecond(n uint64, length time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / length.Seconds()
-}
-
-// percentiles that are reported.
-var percentiles = []struct {
-	name     spec.Statistic
-	quantile float64
-}{
-	{spec.StatisticP50, 0.50}, {spec.StatisticP90, 0.90}, {spec.StatisticP95, 0.95}, {spec.StatisticP99, 0.99}, {spec.StatisticP999, 0.999},
 }
 
 func (h *Histogram) distribution() Distribution {
@@ -234,8 +280,8 @@ func (r *Ranked) distribution() Distribution {
 		Values: map[spec.Statistic]Value{}, ErrorBoundPPM: r.union.ErrorBound(),
 	}
 	d.set(spec.StatisticMean)(r.Mean())
-	for _, p := range percentiles {
-		d.set(p.name)(r.Quantile(p.quantile))
+	for _, p := range Percentiles {
+		d.set(p)(r.Quantile(QuantileOf(p)))
 	}
 	d.set(spec.StatisticMax)(r.Max())
 	return d
@@ -256,24 +302,24 @@ const (
 	harmlessShare = 0.10
 )
 
-// HarmlessLateness returns how late requests may be sent without distorting a latency with this 99th percentile: 250 µs or a
-// tenth of the percentile, whichever is more.
-func HarmlessLateness(latency time.Duration) time.Duration {
-	return max(harmlessDelay, time.Duration(harmlessShare*float64(latency)))
+// HarmlessLateness returns how late requests may be sent without distorting the latency of requests with this median
+// service time: 250 µs or a tenth of the median, whichever is more.
+func HarmlessLateness(service time.Duration) time.Duration {
+	return max(harmlessDelay, time.Duration(harmlessShare*float64(service)))
 }
 
-// lateOf counts the requests that were sent late enough to distort the latency; nil if unknown, or if there is no
-// schedule. If all requests failed and there is no latency, the strictest limit applies.
-func lateOf(lateness *Histogram, latency Distribution) *uint64 {
-	p99, known := latency.Values[spec.StatisticP99]
-	n, counted := lateness.Over(HarmlessLateness(p99.Duration))
-	if lateness.Count() == 0 || !known && latency.Count > 0 || !counted {
+// lateOf counts the requests that were sent late enough to distort the latency; nil if unknown. If all requests failed
+// and there is no service time, the strictest limit applies.
+func lateOf(lateness *Histogram, service Distribution) *uint64 {
+	p50, known := service.Values[spec.StatisticP50]
+	n, counted := lateness.Over(HarmlessLateness(p50.Duration))
+	if lateness.Count() == 0 || !known && service.Count > 0 || !counted {
 		return nil
 	}
 	return &n
 }
 
-// allLate adds up the late requests of all open-loop operations.
+// allLate adds up the late requests of all operations.
 func allLate(operations []OperationSummary) *uint64 {
 	var sum *uint64
 	for _, o := range operations {

@@ -25,6 +25,8 @@ type Point struct {
 	Succeeded, Failed uint64
 	// Latency is the sum over the successful requests, Longest the longest latency.
 	Latency, Longest time.Duration
+	// Paused is how long clients paused after requests that failed at once, added up.
+	Paused time.Duration
 }
 
 // Record counts a request that succeeded or failed at this offset from the window's start.
@@ -37,6 +39,16 @@ func (t *Timeline) Record(offset, latency time.Duration, succeeded bool) {
 	p.Succeeded++
 	p.Latency = addDurations(p.Latency, latency)
 	p.Longest = max(p.Longest, latency)
+}
+
+// Pause adds the pause of a client from one offset to another.
+func (t *Timeline) Pause(from, to time.Duration) {
+	for from = max(from, 0); from < to; {
+		p := t.point(from)
+		end := min(to, from.Truncate(t.Interval)+t.Interval)
+		p.Paused = addDurations(p.Paused, end-from)
+		from = end
+	}
 }
 
 // point returns the point of an offset, creating it if needed.
@@ -102,6 +114,7 @@ func (p *Point) add(other Point) {
 	p.Failed += other.Failed
 	p.Latency = addDurations(p.Latency, other.Latency)
 	p.Longest = max(p.Longest, other.Longest)
+	p.Paused = addDurations(p.Paused, other.Paused)
 }
 
 // succeededBefore returns the number of successes before this offset. Within an interval it assumes an even rate.

@@ -5,11 +5,11 @@ import (
 )
 
 // If client pod 0's observations of the target are lost, a change cannot be ruled out.
-func TestALostViewOfTheTargetIsUnseen(t *testing.T) {
+func TestALostViewOfTheTargetIsUnobserved(t *testing.T) {
 	target := func() *Target { return &Target{ClusterID: "a", Members: make([]Member, 3)} }
 	tests := map[string]struct {
 		first, second *Snapshot
-		unseen        int
+		unobserved    int
 	}{
 		"reported":                 {&Snapshot{Target: target()}, &Snapshot{Index: 1}, 0},
 		"reported by both":         {&Snapshot{Target: target()}, &Snapshot{Index: 1, Target: target(), Omitted: []string{"server figures"}}, 0},
@@ -20,8 +20,8 @@ func TestALostViewOfTheTargetIsUnseen(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Summarize([]*Snapshot{tc.first, tc.second}).Target
-			if got == nil || len(got.Unseen) != tc.unseen {
-				t.Fatalf("target %+v, wanted %d aspects of it unseen", got, tc.unseen)
+			if got == nil || len(got.Unobserved) != tc.unobserved {
+				t.Fatalf("target %+v, wanted %d aspects of it unobserved", got, tc.unobserved)
 			}
 			if tc.second.Target != nil && len(got.Members) != 3 {
 				t.Errorf("%d members, wanted those that a pod reported", len(got.Members))

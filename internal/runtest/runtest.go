@@ -120,6 +120,7 @@ func Measured(index, puts int, change ...func(*results.Snapshot)) *results.Snaps
 			spec.RPCPut: {results.PhaseMeasured: uint64(puts), results.PhaseWarmup: 7},
 			spec.RPCTxn: {results.PhaseControl: 3},
 		},
+		Started:  uint64(puts),
 		KeyBytes: 26,
 	}
 	for _, c := range change {
@@ -180,7 +181,7 @@ func Throttled(seconds float64) func(*results.Snapshot) {
 		s.Process = &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{
 			results.ProcessWindowSeconds: 1, results.ProcessCPUSeconds: 0.75, results.ProcessProcessors: 2,
 			results.ProcessQuotaProcessors: 1, results.ProcessThrottledSeconds: seconds,
-			results.ProcessGoroutineDelaySeconds: 0.000125, results.ProcessThreadDelaySeconds: 0.00005, results.ProcessCollectionRatio: 0.03,
+			results.ProcessGoroutineDelaySeconds: 0.000125, results.ProcessThreadDelaySeconds: 0.00005, results.ProcessGoroutineDelayTotalSeconds: 0.00045, results.ProcessCollectionRatio: 0.03,
 		}}
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // A profile sets the load, so the fields of the load must not be advised.
 func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
-	limited := idle(with(results.ProcessThrottledSeconds, 5), with(results.ProcessCPUSeconds, 18), with(results.ProcessThreadDelaySeconds, 1))
+	limited := idle(with(results.ProcessThrottledSeconds, 5), with(results.ProcessCPUSeconds, 18), with(results.ProcessThreadDelaySeconds, 1), with(results.ProcessLoopBusyRatio, 1))
 	s := results.Summarize([]*results.Snapshot{served(limited, time.Millisecond, time.Millisecond)})
 	free := Clients(runtest.Puts(), s).Reasons
 	set := Clients(runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Profile = v1alpha1.ProfileSmall }), s).Reasons
-	causes := []v1alpha1.ValidityCause{v1alpha1.CauseThrottled, v1alpha1.CauseBusy, v1alpha1.CauseDelayed, v1alpha1.CauseLate}
+	causes := []v1alpha1.ValidityCause{v1alpha1.CauseThrottled, v1alpha1.CauseBusy, v1alpha1.CauseLoop, v1alpha1.CauseDelayed, v1alpha1.CauseLate}
 	if len(free) != len(causes) || len(set) != len(causes) {
 		t.Fatalf("wanted the causes %v, got %+v and, with a profile, %+v", causes, free, set)
 	}
@@ -34,7 +34,7 @@ func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
 func TestTheResultHasAdviceThatFits(t *testing.T) {
 	late := results.Summarize([]*results.Snapshot{served(idle(), time.Millisecond, time.Millisecond)})
 	b := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileMedium}}
-	if got := Clients(b, late).Reasons[0].Change; !strings.Contains(got, "smaller spec.profile") {
+	if got := Clients(b, late).Reasons[0].Change; !strings.Contains(got, "processors of their own") || strings.Contains(got, "spec.load") && !strings.Contains(got, "replace spec.profile") {
 		t.Errorf("got the advice %q", got)
 	}
 }

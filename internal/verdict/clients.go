@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -20,6 +18,7 @@ import (
 const (
 	maxThrottledShare = 0.01
 	maxCPUShare       = 0.85
+	maxLoopShare      = 0.85
 )
 
 // Clients judges the clients of b by their processes' use of the machines and by the latencies of all of them. Each
@@ -27,14 +26,15 @@ const (
 func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 	v := &v1alpha1.Validity{
 		Verdict: v1alpha1.ValidityValid, Shared: shared(b),
-		CPUPercent:                    percent(worst(s, (*results.ProcessWindow).CPUShare)),
+		CPUPercent:                    percent(worst(s, ofWindow((*results.ProcessWindow).CPUShare))),
 		GarbageCollectionPercent:      percent(worst(s, figure(results.ProcessCollectionRatio))),
 		ThrottledMicroseconds:         micros(worst(s, figure(results.ProcessThrottledSeconds))),
 		GoroutineDelayP99Microseconds: micros(worst(s, figure(results.ProcessGoroutineDelaySeconds))),
-		ThreadDelayMeanMicroseconds:   micros(worst(s, figure(results.ProcessThreadDelaySeconds))),
+		DelayPerRequestMicroseconds:   micros(worst(s, delayPerRequest(s.Transport))),
+		BusiestLoopPercent:            percent(worst(s, figure(results.ProcessLoopBusyRatio))),
 	}
 	harmless, known := harmlessDelay(s.Operations)
-	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), delayed(s, harmless, known), late(s.Operations)} {
+	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), loopBusy(s), delayed(s, harmless, known), late(s.Operations)} {
 		if r != nil {
 			v.Verdict = v1alpha1.ValidityClientBound
 			v.Reasons = append(v.Reasons, *r)
@@ -63,10 +63,10 @@ const ownLoad = "To choose pods, clients or transport, replace spec.profile with
 var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Raise spec.pod.resources.limits.cpu or leave it out. " + ownLoad,
 	v1alpha1.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
+	v1alpha1.CauseLoop:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
 	v1alpha1.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
 		ownLoad,
-	v1alpha1.CauseLate: "If Throttled, Busy or Delayed is reported too, remove that cause first. " +
-		"Otherwise all of the profile's clients were waiting for etcd, which did not keep up with the profile's rate: choose a smaller spec.profile. " + ownLoad,
+	v1alpha1.CauseLate: "If another cause is reported too, remove that cause first. Otherwise give client pods processors of their own. " + ownLoad,
 }
 
 // shared reports whether a client pod ran on the node of a member.
@@ -96,16 +96,21 @@ func micros(inSeconds *float64) *int64 {
 	return new(results.Seconds(*inSeconds).Round(time.Microsecond).Microseconds())
 }
 
-type reader func(*results.ProcessWindow) (float64, bool)
+// reader returns a figure of a pod; false if it is unknown.
+type reader func(results.PodProcess) (float64, bool)
+
+func ofWindow(read func(*results.ProcessWindow) (float64, bool)) reader {
+	return func(p results.PodProcess) (float64, bool) { return read(p.Window) }
+}
 
 func figure(f results.ProcessFigure) reader {
-	return func(w *results.ProcessWindow) (float64, bool) { return w.Value(f) }
+	return func(p results.PodProcess) (float64, bool) { return p.Window.Value(f) }
 }
 
 // worstPod returns the pod with the highest value, nil if no pod has one.
 func worstPod(s results.Summary, read reader) (worst *results.PodProcess, value float64) {
 	for i, p := range s.Processes {
-		if v, known := read(p.Window); known && (worst == nil || v > value) {
+		if v, known := read(p); known && (worst == nil || v > value) {
 			worst, value = &s.Processes[i], v
 		}
 	}
@@ -115,7 +120,7 @@ func worstPod(s results.Summary, read reader) (worst *results.PodProcess, value 
 // worst returns the highest value, nil if it is unknown for some pod.
 func worst(s results.Summary, read reader) *float64 {
 	unknown := slices.ContainsFunc(s.Processes, func(p results.PodProcess) bool {
-		_, known := read(p.Window)
+		_, known := read(p)
 		return !known
 	})
 	if pod, value := worstPod(s, read); pod != nil && !unknown {
@@ -125,7 +130,7 @@ func worst(s results.Summary, read reader) *float64 {
 }
 
 func throttled(s results.Summary) *v1alpha1.ValidityReason {
-	pod, share := worstPod(s, (*results.ProcessWindow).ThrottledShare)
+	pod, share := worstPod(s, ofWindow((*results.ProcessWindow).ThrottledShare))
 	if pod == nil || share <= maxThrottledShare {
 		return nil
 	}
@@ -142,7 +147,7 @@ func throttled(s results.Summary) *v1alpha1.ValidityReason {
 }
 
 func busy(s results.Summary) *v1alpha1.ValidityReason {
-	pod, share := worstPod(s, (*results.ProcessWindow).CPUShare)
+	pod, share := worstPod(s, ofWindow((*results.ProcessWindow).CPUShare))
 	if pod == nil || share <= maxCPUShare {
 		return nil
 	}
@@ -155,53 +160,72 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 	}
 }
 
+func loopBusy(s results.Summary) *v1alpha1.ValidityReason {
+	pod, share := worstPod(s, figure(results.ProcessLoopBusyRatio))
+	if pod == nil || share <= maxLoopShare {
+		return nil
+	}
+	return &v1alpha1.ValidityReason{
+		Cause: v1alpha1.CauseLoop,
+		Message: fmt.Sprintf("One event loop of client pod %d was busy for %.0f %% of the window (harmless up to %.0f %%). A loop serves its connections one after the other.",
+			pod.Index, 100*share, 100*maxLoopShare),
+		Change: "Spread the load over more connections (spec.load.connections) or more pods (spec.load.pods), or give client pods more CPU.",
+	}
+}
+
 // harmlessDelay returns the delay that does not distort the latency of the fastest operation. It ignores events, whose
-// latency can be near 0. It returns false if no percentile is known.
+// service time is not known. It returns false if no percentile is known.
 func harmlessDelay(operations []results.OperationSummary) (time.Duration, bool) {
 	least, known := time.Duration(0), false
 	for _, o := range operations {
 		if o.Operation.IsEvent() {
 			continue
 		}
-		if p99, ok := o.Latency.Values[spec.StatisticP99]; ok && (!known || p99.Duration < least) {
-			least, known = p99.Duration, true
+		if p50, ok := o.Service.Values[spec.StatisticP50]; ok && (!known || p50.Duration < least) {
+			least, known = p50.Duration, true
 		}
 	}
 	return results.HarmlessLateness(least), known
 }
 
+// delayPerRequest is how long threads waited for a processor, divided by the number of requests. The requests of
+// ClientV3 also wait for goroutines.
+func delayPerRequest(transport spec.Transport) reader {
+	return func(p results.PodProcess) (float64, bool) {
+		threads, known := p.Window.Value(results.ProcessThreadDelaySeconds)
+		goroutines, ofGoroutines := p.Window.Value(results.ProcessGoroutineDelayTotalSeconds)
+		if transport == spec.TransportClient {
+			threads, known = threads+goroutines, known && ofGoroutines
+		}
+		return threads / float64(max(p.Started, 1)), known
+	}
+}
+
+// delayed compares the delay per request with the service time. It is a lower bound: a delay while many requests are in
+// flight delays all of them.
 func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.ValidityReason {
-	goroutines, ofGoroutines := worstPod(s, figure(results.ProcessGoroutineDelaySeconds))
-	threads, ofThreads := worstPod(s, figure(results.ProcessThreadDelaySeconds))
-	r := &v1alpha1.ValidityReason{
+	pod, value := worstPod(s, delayPerRequest(s.Transport))
+	if pod == nil || !known || results.Seconds(value) <= atMost {
+		return nil
+	}
+	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseDelayed,
+		Message: fmt.Sprintf("Work of client pod %d waited %v per request for a processor (harmless up to %v).",
+			pod.Index, rounded(results.Seconds(value)), rounded(atMost)),
 		Change: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, nodes apart from etcd's (spec.pod.affinity, nodeSelector), " +
 			"fewer clients for each pod (spec.load.pods), or load.transport Fast where the workload allows it.",
 	}
-	switch {
-	case !known:
-		return nil
-	case goroutines != nil && results.Seconds(ofGoroutines) > atMost:
-		r.Message = fmt.Sprintf("Ready goroutines of client pod %d waited %v (p99) for a thread (harmless up to %v).",
-			goroutines.Index, rounded(results.Seconds(ofGoroutines)), rounded(atMost))
-	case threads != nil && results.Seconds(ofThreads) > atMost:
-		r.Message = fmt.Sprintf("Ready threads of client pod %d waited %v for a processor on average (harmless up to %v).",
-			threads.Index, rounded(results.Seconds(ofThreads)), rounded(atMost))
-	default:
-		return nil
-	}
-	return r
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
-// late reports the operation whose lateness is greatest in relation to its own latency.
+// late reports the operation whose lateness is greatest in relation to its own service time.
 func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	lateness := func(o *results.OperationSummary) time.Duration {
 		return o.Lateness.Values[spec.StatisticP99].Duration
 	}
 	harmless := func(o *results.OperationSummary) time.Duration {
-		return results.HarmlessLateness(o.Latency.Values[spec.StatisticP99].Duration)
+		return results.HarmlessLateness(o.Service.Values[spec.StatisticP50].Duration)
 	}
 	excess := func(o *results.OperationSummary) float64 { return float64(lateness(o)) / float64(harmless(o)) }
 	var found *results.OperationSummary
@@ -215,9 +239,9 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("%s requests were sent %v late (p99; harmless up to %v). They waited for a free client or a processor.",
-			found.Operation, rounded(lateness(found)), rounded(harmless(found))),
-		Change: "If Throttled, Busy or Delayed is reported too, remove that cause first. Otherwise all clients were waiting: etcd did not keep up with the rate, or spec.load.clients is too small for it.",
+		Message: fmt.Sprintf("The load generator sent %[2]s requests up to %[1]v (p99) after they were due and a client was free (harmless up to %[3]v).",
+			rounded(lateness(found)), found.Operation, rounded(harmless(found))),
+		Change: "If another cause is reported too, remove that cause first. Otherwise give client pods processors of their own, or use load.transport Fast where the workload allows it.",
 	}
 }
 
@@ -230,7 +254,7 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 	case why != "":
 		message = fmt.Sprintf("The CPU figures of client pod %d are not known: %s.", pod, why)
 	case !percentiles:
-		message = "No latency percentile is known, so a delay of the client cannot be judged."
+		message = "No percentile of the service time is known, so a delay of the client cannot be judged."
 	default:
 		for _, o := range s.Operations {
 			if _, known := o.Lateness.Values[spec.StatisticP99]; o.Lateness.Count > 0 && !known {
@@ -242,7 +266,7 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 		return nil
 	}
 	return &v1alpha1.ValidityReason{Cause: v1alpha1.CauseUnread, Message: message,
-		Change: "If the pod reported, run it on Linux with a visible control group. If it did not, read its log. Check CPU use and lateness yourself."}
+		Change: "If a control group or threads could not be read: run the pod on a Linux node and let it read its cgroup files. If the pod reported nothing: read its log."}
 }
 
 // unreadPod returns the first pod with missing figures, and the reason; it is empty if no figure is missing.
@@ -258,27 +282,6 @@ func unreadPod(s results.Summary) (index int, why string) {
 		}
 	}
 	return 0, ""
-}
-
-// checkClients makes a passed run Unknown if the clients were a limit, because the target did not get the requested
-// load. A missed objective stays missed, but its message names the client as a possible cause.
-func checkClients(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary) *metav1.Condition {
-	if s == nil {
-		return c
-	}
-	v := Clients(b, *s)
-	if v.Verdict != v1alpha1.ValidityClientBound {
-		return c
-	}
-	why := "The client was itself a limit (" + causes(v) + "); see status.summary.validity."
-	if c.Status == metav1.ConditionTrue {
-		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonClientBound
-		why += " The measured numbers meet the objectives."
-	} else {
-		why = c.Message + " " + why
-	}
-	c.Message = why
-	return c
 }
 
 func causes(v *v1alpha1.Validity) string {

@@ -115,11 +115,11 @@ func observed(m results.Member, timer results.Timer) (t results.Timing, share fl
 
 // describe describes how often a member did something and how long it took.
 func (c inputs) describe(m results.Member, what string, t results.Timing, share float64) string {
-	message := fmt.Sprintf("%s %s %s, %s each on average: %.0f %% of the window", m.Label(), what, text.Plural(t.Count, "time"), text.Duration(t.Mean), 100*share)
+	message := fmt.Sprintf("%s %s %s. One time took %s on average, all together took %.0f %% of the window.", m.Label(), what, text.Plural(t.Count, "time"), text.Duration(t.Mean), 100*share)
 	if c.write > 0 {
-		message += fmt.Sprintf("; the mean service time of a write is %s", text.Duration(c.write))
+		message += fmt.Sprintf(" For comparison: the mean service time of a write is %s.", text.Duration(c.write))
 	}
-	return message + "."
+	return message
 }
 
 func (c inputs) flushes(m results.Member) (weight float64, message string) {
@@ -140,7 +140,7 @@ func (c inputs) commits(m results.Member) (weight float64, message string) {
 	if !ok || !c.isRelevant(commitWait(t, share), share) {
 		return 0, ""
 	}
-	return share, c.describe(m, "committed its database to disk (nothing is applied meanwhile)", t, share)
+	return share, c.describe(m, "committed its database to disk, and applied nothing meanwhile,", t, share)
 }
 
 // roundTrip is a member's round trip to the others. One observation is enough, because it is an average itself.
@@ -190,10 +190,10 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
 		return 0, ""
 	}
-	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip and applying. The other %s is in no metric of the members. "+
-		"It is the network between client and member, waiting for a batch, gRPC, and the processors' run queues at both ends.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
+	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip, and applying or waiting for a commit. The members have no metric for the rest (about %s). "+
+		"A write spends it in the network, in gRPC, waiting for the log flush before its own, and waiting for a processor in the load generator or the member.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
 	if c.clientBound {
-		message += " The client was itself a limit: see status.summary.validity."
+		message += " The load generator was itself a limit: see status.summary.validity."
 	}
 	return rest.Seconds(), message
 }

@@ -95,7 +95,7 @@ func readTimer(w *results.MemberWindow, timer results.Timer, statistic v1alpha1.
 	case statistic != v1alpha1.MemberStatisticP99:
 		return exactly(float64(t.Mean))
 	case t.P99AtMost == 0 && t.P99Above == 0:
-		return reading{unknown: "does not report the buckets of its percentiles"}
+		return reading{unknown: "reports no histogram buckets for this metric, so its 99th percentile is not known"}
 	case t.P99AtMost == 0:
 		return reading{lowest: float64(t.P99Above), highest: math.Inf(1)}
 	}
@@ -130,7 +130,7 @@ func severity(v verdict) int {
 func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 	name := m.Label()
 	if why := unusable(m.Window); why != "" {
-		return notJudged("", fmt.Sprintf("The figures of the member %s are not known: %s.", name, why)), 0
+		return notJudged("", fmt.Sprintf("The figures of the member %s are not used: %s.", name, why)), 0
 	}
 	r := l.read(m.Window)
 	got := l.text(r) + " at " + name
@@ -140,7 +140,7 @@ func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 	case r.lowest > l.highest || r.lowest == l.highest && r.highest > r.lowest:
 		return missed(got, ""), r.lowest
 	case r.highest > l.highest:
-		return notJudged(got, "The limit lies inside a bucket of the member's histogram; the bucket "+l.end(r.highest)+"."), r.highest
+		return notJudged(got, "The member reports the value only as a range (a bucket of its histogram), and the limit lies in this range. The range "+l.end(r.highest)+"."), r.highest
 	}
 	return met(got), r.highest
 }
@@ -148,14 +148,14 @@ func (l *memberLimit) judge(m results.Member) (verdict, float64) {
 // unusable returns why a member's figures cannot be judged; empty if they can.
 func unusable(w *results.MemberWindow) string {
 	if w == nil {
-		return "its figures for the window did not arrive"
+		return "they did not arrive"
 	}
 	if w.Unknown != "" {
 		return w.Unknown
 	}
 	lag, _ := w.Value(results.FigureSampleLagSeconds)
 	if sampled, _ := w.Value(results.FigureSampledSeconds); lag > maxLagShare*sampled {
-		return fmt.Sprintf("its two samples missed the window's ends by %.3g s in total, more than a tenth of the %.3g s between them", lag, sampled)
+		return fmt.Sprintf("the client pod read them too far from the start and the end of the window, %.3g s in total; at most a tenth of the %.3g s between the two readings is accepted", lag, sampled)
 	}
 	return ""
 }

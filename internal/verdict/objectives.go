@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,8 @@ type verdict struct {
 	result  v1alpha1.ObjectiveResult
 	got     string
 	message string
+	// reason is v1alpha1.ObjectiveStatus.Reason.
+	reason string
 }
 
 func met(got string) verdict { return verdict{result: v1alpha1.ObjectiveMet, got: got} }
@@ -46,22 +49,26 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
 	for _, o := range b.Resolved().Objectives {
 		v := judge(o, b, s)
+		if s != nil {
+			v = bounded(v, o, b, *s, Clients(b, *s))
+		}
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
 			Result:  v.result,
 			Wanted:  wanted(o),
 			Got:     v.got,
 			Message: text.Shorten(v.message, v1alpha1.MaxMessageLength),
+			Reason:  v.reason,
 		})
 	}
-	return out, capped(checkRun(checkClients(passed(out), b, s), b, s), s, reason)
+	return out, capped(checkRun(passed(out), b, s), s, reason)
 }
 
 func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Condition {
 	whole := reason == v1alpha1.ReasonCompleted && s != nil && !s.Stopped
 	if c.Status == metav1.ConditionTrue && !whole {
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
-		c.Message = fmt.Sprintf("The run ended as %s; the numbers measured until then meet the objectives.", reason)
+		c.Message = fmt.Sprintf("The run ended as %s; the numbers measured until then meet the objectives, but such a run cannot pass.", reason)
 	}
 	return c
 }
@@ -79,7 +86,7 @@ func CouldNotRun(reason string) bool {
 // judge judges one objective of a run.
 func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) verdict {
 	if s == nil && b.Status.Summary != nil {
-		return notJudged("", "The detailed numbers of a lost client pod are gone; only the summary remains.")
+		return notJudged("", "The objective could not be judged: it needs the detailed numbers of all client pods, and those of a lost pod are gone.")
 	}
 	if s == nil || s.Succeeded+s.Failed+s.Censored == 0 {
 		return notJudged("", "No request was measured.")
@@ -120,7 +127,7 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	if o.Statistic == spec.StatisticStddev {
 		return judgeStddev(o, *op)
 	}
-	v := judgeRanked(o, *op, op.Judged)
+	v := judgeTail(o, *op)
 	if v.result == v1alpha1.ObjectiveMet && op.UncountedEvents > 0 && !metAtWorst(o, *op) {
 		return notJudged(v.got, leftOut(*op))
 	}
@@ -134,18 +141,18 @@ func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
 }
 
 func leftOut(op results.OperationSummary) string {
-	return fmt.Sprintf("Up to %s of failed or unanswered puts are not included.", text.Plural(op.UncountedEvents, "event"))
+	return fmt.Sprintf("The latency may lack up to %s, which failed or unanswered puts may have caused. With them, the limit might be missed.", text.Plural(op.UncountedEvents, "event"))
 }
 
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
 	value, ok := ranked.Values[o.Statistic]
 	limit := time.Duration(o.MaxMicroseconds) * time.Microsecond
-	lowest, highest := bounds(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
+	lowest, highest := limitsOf(value.Duration, o.Statistic, ranked.ErrorBoundPPM)
 	switch got := gotLatency(value); {
 	case !ok:
 		return notJudged("", fmt.Sprintf("The %s of %s is not known.", o.Statistic, o.Operation))
 	case value.Unbounded:
-		return missed("failed", fmt.Sprintf("The %s falls on a failed request, because failed requests rank above every latency: %s of %s failed.", o.Statistic, text.Plural(op.Failed, "request"), o.Operation))
+		return missed("failed", fmt.Sprintf("The %s is a failed request, because failed requests count as slower than every other: %s failed.", o.Statistic, text.Plural(op.Failed, string(o.Operation)+" request")))
 	case lowest > limit:
 		return missed(got, "")
 	case value.AtLeast && (value.AtMost == 0 || upperBound(value.AtMost, o.Statistic, ranked.ErrorBoundPPM) > limit):
@@ -157,9 +164,9 @@ func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranke
 	}
 }
 
-// bounds returns the least and the greatest possible value of a statistic. Mean and maximum are exact; a percentile has
+// limitsOf returns the least and the greatest possible value of a statistic. Mean and maximum are exact; a percentile has
 // the error of its histogram.
-func bounds(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest time.Duration) {
+func limitsOf(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest time.Duration) {
 	if s == spec.StatisticMean || s == spec.StatisticMax {
 		return d, d
 	}
@@ -171,7 +178,7 @@ func bounds(d time.Duration, s spec.Statistic, errorPPM int) (lowest, highest ti
 const longestTime = float64(1<<63 - 1<<10)
 
 func upperBound(d time.Duration, s spec.Statistic, errorPPM int) time.Duration {
-	_, highest := bounds(d, s, errorPPM)
+	_, highest := limitsOf(d, s, errorPPM)
 	return highest
 }
 
@@ -252,13 +259,28 @@ func passed(objectives []v1alpha1.ObjectiveStatus) *metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed
 		c.Message = fmt.Sprintf("%d of %s missed: %s.", len(missed), text.Plural(len(objectives), "objective"), strings.Join(missed, ", "))
 	case len(unknown) > 0:
-		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
+		c.Status, c.Reason = metav1.ConditionUnknown, sharedReason(objectives)
 		c.Message = fmt.Sprintf("%d of %s could not be judged: %s.", len(unknown), text.Plural(len(objectives), "objective"), strings.Join(unknown, ", "))
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, v1alpha1.ReasonObjectivesMet
 		c.Message = fmt.Sprintf("%s met.", text.Plural(len(objectives), "objective"))
 	}
 	return c
+}
+
+// sharedReason is the reason that all Unknown objectives have, or NotJudged.
+func sharedReason(objectives []v1alpha1.ObjectiveStatus) string {
+	shared := ""
+	for _, o := range objectives {
+		switch {
+		case o.Result != v1alpha1.ObjectiveUnknown:
+		case o.Reason == "" || shared != "" && o.Reason != shared:
+			return v1alpha1.ReasonNotJudged
+		default:
+			shared = o.Reason
+		}
+	}
+	return cmp.Or(shared, v1alpha1.ReasonNotJudged)
 }
 
 // withResult lists the objectives with this result, with their wanted and actual values.
@@ -331,8 +353,8 @@ func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
 
 // concern explains why a limit between lowest and highest cannot be judged. write formats a rate like the objective.
 func (k knownRate) concern(write func(perSecond float64) string) string {
-	return fmt.Sprintf("The pods' clocks are %s apart, and the run's length is computed from them: the true value lies between %s and %s. "+
-		"Synchronize the nodes' clocks, or bound the load by durationSeconds, which each pod measures with its own clock.",
+	return fmt.Sprintf("The pods' clocks are %s apart. The length of the run is the difference between times of different pods, so the true value lies between %s and %s. "+
+		"Synchronize the nodes' clocks, or use load.durationSeconds instead of load.requests: each pod then measures the duration with its own clock only.",
 		text.Exact(k.apart), write(k.lowest), write(k.highest))
 }
 
@@ -372,21 +394,4 @@ func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
 		return 0
 	}
 	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
-}
-
-// judgeStddev: the latency of a failed or unanswered request, and so its distance from the mean, is unknown.
-func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
-	got := text.Exact(op.Latency.Stddev)
-	switch {
-	case op.Succeeded == 0:
-		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
-	case op.Failed+op.Censored > 0:
-		return notJudged(got, fmt.Sprintf("%s failed or were unanswered; their latency is unknown.", text.Plural(op.Failed+op.Censored, "request")))
-	case op.UncountedEvents > 0:
-		return notJudged(got, leftOut(op))
-	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
-		return missed(got, "")
-	default:
-		return met(got)
-	}
 }

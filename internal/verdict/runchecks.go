@@ -33,18 +33,34 @@ func checkRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary
 	if s == nil {
 		return c
 	}
-	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, historyCompacted, clocksOff, startsApart} {
-		d := check(b, s)
+	for _, d := range concernsOf(b, s) {
 		switch {
-		case d == nil:
 		case c.Status == metav1.ConditionTrue:
 			c.Status, c.Reason = metav1.ConditionUnknown, d.reason
-			c.Message = d.message + " The measured numbers meet the objectives."
+			c.Message = d.message + " The measured numbers meet the objectives, but the run cannot pass because of this."
 		default:
 			c.Message += " " + d.message
 		}
 	}
 	return c
+}
+
+// concernsOf returns all concerns, the most important first.
+func concernsOf(b *v1alpha1.EtcdBenchmark, s *results.Summary) (all []concern) {
+	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, historyCompacted, clocksOff, startsApart} {
+		if d := check(b, s); d != nil {
+			all = append(all, *d)
+		}
+	}
+	return all
+}
+
+// Concerns returns the reasons why a run's numbers may not describe the requested load, as reasons of Passed.
+func Concerns(b *v1alpha1.EtcdBenchmark, s results.Summary) (reasons []string) {
+	for _, d := range concernsOf(b, &s) {
+		reasons = append(reasons, d.reason)
+	}
+	return reasons
 }
 
 func targetChanged(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
@@ -61,12 +77,12 @@ func targetChanged(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 
 // targetUnobserved: if the target was not observed, a change cannot be ruled out.
 func targetUnobserved(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
-	if s.Target == nil || len(s.Target.Unseen) == 0 {
+	if s.Target == nil || len(s.Target.Unobserved) == 0 {
 		return nil
 	}
-	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unseen)))
-	return &concern{v1alpha1.ReasonTargetUnseen, fmt.Sprintf("The target was not observed often enough, so a change during the run cannot be ruled out (%s: %s).",
-		aspect, text.Shorten(s.Target.Unseen[aspect], v1alpha1.MaxMessageLength))}
+	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unobserved)))
+	return &concern{v1alpha1.ReasonTargetNotObserved, fmt.Sprintf("The target was not observed often enough, so a change during the run cannot be ruled out (%s: %s).",
+		aspect, text.Shorten(s.Target.Unobserved[aspect], v1alpha1.MaxMessageLength))}
 }
 
 // historyCompacted: no watcher was open during the reads after the compaction, so they are not the requested workload.
@@ -74,7 +90,7 @@ func historyCompacted(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	if s.Watch.CompactedAfter == 0 {
 		return nil
 	}
-	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load continued without them. Set the target's auto-compaction to keep more history than the run lasts.",
+	return &concern{v1alpha1.ReasonHistoryCompacted, fmt.Sprintf("The history that watchers read was compacted %s after the start of the window, and the load continued without watchers. Set the target's auto-compaction so that it keeps history for longer than the run takes.",
 		text.Exact(s.Watch.CompactedAfter))}
 }
 

@@ -22,11 +22,11 @@ func changed(n int) func(*results.Summary) {
 	}
 }
 
-func unseen(why string, aspects ...results.Aspect) func(*results.Summary) {
+func unobserved(why string, aspects ...results.Aspect) func(*results.Summary) {
 	return func(s *results.Summary) {
-		s.Target = &results.Target{Unseen: map[results.Aspect]string{}}
+		s.Target = &results.Target{Unobserved: map[results.Aspect]string{}}
 		for _, a := range aspects {
-			s.Target.Unseen[a] = why
+			s.Target.Unobserved[a] = why
 		}
 	}
 }
@@ -65,8 +65,8 @@ func TestRunConcerns(t *testing.T) {
 		"a target that is the same": {clockOff(), []func(*results.Summary){changed(0)}, v1alpha1.ReasonObjectivesMet, ""},
 		"a change":                  {clockOff(), []func(*results.Summary){changed(1)}, v1alpha1.ReasonTargetChanged, "Leader: from a to b"},
 		"three changes":             {clockOff(), []func(*results.Summary){changed(3)}, v1alpha1.ReasonTargetChanged, "3 times"},
-		"a target unseen":           {clockOff(), []func(*results.Summary){unseen("no answer", results.AspectMembers)}, v1alpha1.ReasonTargetUnseen, "Members: no answer"},
-		"all of it unseen":          {clockOff(), []func(*results.Summary){unseen("no answer", results.AspectVersion, results.AspectLeader)}, v1alpha1.ReasonTargetUnseen, "Leader: no answer"},
+		"a target unobserved":       {clockOff(), []func(*results.Summary){unobserved("no answer", results.AspectMembers)}, v1alpha1.ReasonTargetNotObserved, "Members: no answer"},
+		"all of it unobserved":      {clockOff(), []func(*results.Summary){unobserved("no answer", results.AspectVersion, results.AspectLeader)}, v1alpha1.ReasonTargetNotObserved, "Leader: no answer"},
 		"a history that is gone":    {clockOff(), []func(*results.Summary){compactedAfter(2 * time.Second)}, v1alpha1.ReasonHistoryCompacted, "2000ms after"},
 		"nearly together":           {clockOff(), []func(*results.Summary){apart(500 * time.Millisecond)}, v1alpha1.ReasonObjectivesMet, ""},
 		"apart":                     {clockOff(), []func(*results.Summary){apart(501 * time.Millisecond)}, v1alpha1.ReasonStartsApart, "501ms"},

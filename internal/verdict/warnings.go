@@ -76,18 +76,18 @@ func (w *warnings) ofTarget(t *results.Target) {
 	w.add(len(versions) > 1, "the members run different versions: %s", strings.Join(versions, ", "))
 	if t.WriteEstimateBytes > 0 {
 		names := members(t, func(m results.Member) bool { return m.QuotaBytes == 0 && m.Endpoint != "" }, results.Member.Label)
-		w.add(len(names) > 0, "%s reported no quota (etcd 3.6 and later do, if one is set): it was not checked whether the estimated %s MB fit",
+		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; members report a quota from etcd 3.6 on, if one is set",
 			strings.Join(names, ", "), text.Grouped(t.WriteEstimateBytes/1_000_000))
 	}
 	for _, c := range t.Changes {
-		w.add(true, "the target changed during the run, at %s (%s: %s): the numbers are from before and after it", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
+		w.add(true, "the target changed during the run, at %s (%s: %s): the numbers mix the time before and after", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
 	}
 	elections := int64(0)
 	for _, m := range t.Members {
 		seen, _ := m.Window.Value(results.FigureLeaderChanges)
 		elections = max(elections, text.Integer(seen))
 	}
-	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window (%d times, as one member saw it): the numbers are from before and after it",
+	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window: one member counted %d changes, and no member counted more; the numbers mix the time before and after",
 		elections)
 }
 
@@ -104,15 +104,15 @@ func members(t *results.Target, meant func(results.Member) bool, say func(result
 // ofObservation warns of parts of the target that were not observed, and of members without load.
 func (w *warnings) ofObservation(s *results.Snapshot) {
 	for _, rule := range slices.Sorted(maps.Keys(s.Unwatched)) {
-		w.add(true, "the rule %s of guard.stopOn was not checked all the time: %s", rule, s.Unwatched[rule])
+		w.add(true, "for some of the time, the rule %s of guard.stopOn could not be checked: %s", rule, s.Unwatched[rule])
 	}
 	t := s.Target
 	if t == nil {
 		return
 	}
 	w.add(t.Unlisted != "", "the target's members could not be listed: %s", t.Unlisted)
-	for _, a := range slices.Sorted(maps.Keys(t.Unseen)) {
-		w.add(true, "the target was not observed often enough, so a change during the run cannot be ruled out (%s): %s", a, t.Unseen[a])
+	for _, a := range slices.Sorted(maps.Keys(t.Unobserved)) {
+		w.add(true, "the target was not observed often enough, so a change during the run cannot be ruled out (%s): %s", a, t.Unobserved[a])
 	}
 	for _, name := range members(t, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label) {
 		w.add(true, "no address of the target reaches its member %s, so this member got no load", name)
@@ -122,15 +122,15 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 // ofPods warns of pods without an exact timer or without room for their results.
 func (w *warnings) ofPods(s *results.Snapshot) {
 	w.add(s.CoarsePacing, "client pods had no exact kernel timer: requests were sent up to 1 ms late; lateness and latency include that")
-	w.add(len(s.Omitted) > 0, "not in the result, because termination messages had no room: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
+	w.add(len(s.Omitted) > 0, "these parts of the result are missing, because they did not fit into the termination messages of client pods: %s", strings.Join(slices.Sorted(slices.Values(s.Omitted)), ", "))
 }
 
 // ofWatchers warns of events that are missing in the latencies.
 func (w *warnings) ofWatchers(seen results.Watch) {
 	w.add(seen.Missed > 0, "watchers missed %s of %s expected events", text.Grouped(seen.Missed), text.Grouped(seen.Expected))
-	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times; they were opened again and lost only events that had been compacted, which count as missed", text.Grouped(seen.Cancelled))
+	w.add(seen.Cancelled > 0, "etcd cancelled watchers %s times, and client pods opened them again; events that etcd had compacted by then did not arrive and count as missed", text.Grouped(seen.Cancelled))
 	w.add(seen.Resumed > 0, "watchers were resumed %s times because their stream had broken: events were delayed by that", text.Grouped(seen.Resumed))
-	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after the start of the window; turn the target's auto-compaction off, or set it to keep more history than the run lasts",
+	w.add(seen.CompactedAfter > 0, "the history that watchers read was compacted: they stopped reading %v after the start of the window; turn the target's auto-compaction off, or set it so that it keeps history for longer than the run takes",
 		seen.CompactedAfter.Round(time.Millisecond))
 	w.add(seen.Duplicate > 0, "watchers received %s events twice", text.Grouped(seen.Duplicate))
 }
@@ -138,7 +138,7 @@ func (w *warnings) ofWatchers(seen results.Watch) {
 // ofRequests are about one kind of request.
 func (w *warnings) ofRequests(o results.OperationSummary) {
 	w.add(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
-	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent, "up to %s events are not counted: the puts that would have caused them failed or were unanswered", text.Grouped(o.UncountedEvents))
+	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent, "up to %s events are missing from the counts and the latencies: it is not known whether the failed or unanswered puts caused them", text.Grouped(o.UncountedEvents))
 	w.add(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > results.BestErrorBound,
 		"%s percentiles come from termination messages at a lower resolution: their error is at most %.2f%%",
 		o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)
@@ -150,14 +150,13 @@ func failures(o results.OperationSummary) string {
 	slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(o.Errors[b], o.Errors[a]) })
 	total := o.Succeeded + o.Failed + o.Censored
 	message := fmt.Sprintf("%s of %s %s requests failed (%.3g%%)", text.Grouped(o.Failed), text.Grouped(total), o.Operation, 100*float64(o.Failed)/float64(total))
+	if len(codes) > 0 {
+		message += ", most of them with " + codes[0]
+	}
 	if o.Censored > 0 {
-		message += fmt.Sprintf(", and %s were unanswered at the end", text.Grouped(o.Censored))
+		message += fmt.Sprintf("; %s more were unanswered at the end", text.Grouped(o.Censored))
 	}
-	if len(codes) == 0 {
-		return message
-	}
-	message += ", most with " + codes[0]
-	if codes[0] == "ResourceExhausted" {
+	if len(codes) > 0 && codes[0] == "ResourceExhausted" {
 		message += ": etcd refused writes because it had no space left or was overloaded; `etcdctl alarm list` shows whether NOSPACE is set, and only an administrator of the target can clear it"
 	}
 	return message

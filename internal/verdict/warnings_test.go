@@ -108,7 +108,7 @@ func TestWarnings(t *testing.T) {
 		"coarse":         {[]*results.Snapshot{coarse}, []string{"2.19%"}},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
-			[]string{"Alarm of guard.stopOn was not checked all the time: c", "WALFsync of guard.stopOn was not checked all the time: a"},
+			[]string{"the rule Alarm of guard.stopOn could not be checked: c", "the rule WALFsync of guard.stopOn could not be checked: a"},
 		},
 	}
 	for name, tc := range tests {
@@ -126,7 +126,7 @@ func TestWarnings(t *testing.T) {
 
 // The reasons are also reported if there are no objectives.
 func TestMissingObservationsAreWarnings(t *testing.T) {
-	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Unseen: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
+	s := &results.Snapshot{RunUID: "a", Target: &results.Target{Unlisted: "no majority", Unobserved: map[results.Aspect]string{results.AspectVersion: "no answer"}}}
 	got := strings.Join(Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{s})), "\n")
 	for _, part := range []string{"no majority", "Version", "no answer"} {
 		if !strings.Contains(got, part) {
@@ -143,7 +143,7 @@ func TestEachProblemOfAWatchIsAWarning(t *testing.T) {
 		"none":      {results.Watch{Watchers: 1, Expected: 10}, nil},
 		"missed":    {results.Watch{Expected: 10, Missed: 4}, []string{"missed 4 of 10"}},
 		"duplicate": {results.Watch{Duplicate: 3}, []string{"3 events twice"}},
-		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times; they were opened again and lost only events that had been compacted"}},
+		"cancelled": {results.Watch{Cancelled: 2}, []string{"cancelled watchers 2 times, and client pods opened them again"}},
 		"resumed":   {results.Watch{Resumed: 7}, []string{"resumed 7 times"}},
 		"compacted": {results.Watch{Replays: 7, CompactedAfter: 2500 * time.Millisecond}, []string{"they stopped reading 2.5s after the start of the window"}},
 		"replayed":  {results.Watch{Replays: 7}, nil},

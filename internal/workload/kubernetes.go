@@ -134,13 +134,14 @@ func podMargin(pods int64) int64 { return pods / 4 }
 func (k kubernetes) check(r *Run) []error {
 	c, pods := k.cluster, r.Pods()
 	share, creates := c.Pods/int64(max(pods, 1)), c.PerMinute.PodCreates
+	clients := podMargin(share) / max(creates, 1) * c.PerMinute.total()
 	return []error{
 		Wanted(c.Nodes > 0, "workload.kubernetes.profile", "Small, Medium or Large", r.Workload.Kubernetes.Profile),
 		Wanted(share >= podsPerCreate*creates, "load.pods",
-			fmt.Sprintf("so few that each has at least %d times the %d pods that it creates in a minute, of %d: none is written while it is created or deleted", podsPerCreate, creates, c.Pods), pods),
+			fmt.Sprintf("fewer client pods: each has a share of the cluster's %d simulated pods, and a share must be at least %d times the %d pods that its client pod creates in a minute. Otherwise a client pod could change a pod that is being created or deleted", c.Pods, podsPerCreate, creates), pods),
 		Wanted(int64(pods) <= c.Nodes, "load.pods", fmt.Sprintf("at most %d, one for each node", c.Nodes), pods),
-		Wanted(mostClients(r.Load) <= podMargin(share)/max(creates, 1)*c.PerMinute.total(), "load.clients",
-			"fewer for each client pod, so that requests do not overtake each other by minutes of the cluster's life", r.Load.Clients),
+		Wanted(mostClients(r.Load) <= clients, "load.clients",
+			fmt.Sprintf("at most %d clients for each client pod: with more, a request could overtake others by too many minutes of simulated time", clients), r.Load.Clients),
 		Wanted(r.Load.WarmupSeconds == 0, "load.warmupSeconds", "0: a warm-up would create and delete the pods of the window", r.Load.WarmupSeconds),
 	}
 }

@@ -38,10 +38,10 @@ func TestValidateRefusesACluster(t *testing.T) {
 		want   string
 	}{
 		"that fits":             {func(*Run, *Cluster) {}, ""},
-		"with too few pods":     {func(_ *Run, c *Cluster) { c.Pods = 23 }, "load.pods: wanted so few"},
-		"by too many pods":      {func(r *Run, _ *Cluster) { r.Load.Pods, r.Load.Connections = 4, 4 }, "load.pods: wanted so few"},
+		"with too few pods":     {func(_ *Run, c *Cluster) { c.Pods = 23 }, "load.pods: wanted fewer client pods"},
+		"by too many pods":      {func(r *Run, _ *Cluster) { r.Load.Pods, r.Load.Connections = 4, 4 }, "load.pods: wanted fewer client pods"},
 		"with many clients":     {func(r *Run, _ *Cluster) { r.Load.Clients = 3 * 60 }, ""},
-		"with too many clients": {func(r *Run, _ *Cluster) { r.Load.Clients = 3*60 + 1 }, "load.clients"},
+		"with too many clients": {func(r *Run, _ *Cluster) { r.Load.Clients = 3*60 + 1 }, "load.clients: wanted at most 60 clients"},
 		"by one pod with most":  {func(r *Run, _ *Cluster) { r.Load.Connections, r.Load.Clients = 4, 4*30+1 }, "load.clients"},
 		"with too few nodes":    {func(_ *Run, c *Cluster) { c.Nodes = 2 }, "load.pods: wanted at most 2"},
 		"warmed up":             {func(r *Run, _ *Cluster) { r.Load.WarmupSeconds = 1 }, "load.warmupSeconds"},

@@ -93,7 +93,7 @@ func (k lease) checkWarmup(r *Run) error {
 		return Wanted(false, "load.warmupSeconds", "0 in a closed loop of grants: nothing would bound their number", l.WarmupSeconds)
 	}
 	granted := float64(l.WarmupPerSecond())*float64(l.WarmupSeconds) + float64(l.RequestBound())
-	return Wanted(granted <= spec.MaxLeases, "load.warmupSeconds", fmt.Sprintf("so few that at most %d leases are granted with those of the window", spec.MaxLeases), l.WarmupSeconds)
+	return Wanted(granted <= spec.MaxLeases, "load.warmupSeconds", fmt.Sprintf("fewer seconds: warm-up and window together may grant at most %d leases", spec.MaxLeases), l.WarmupSeconds)
 }
 
 func (k lease) words() Words {

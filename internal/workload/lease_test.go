@@ -105,7 +105,7 @@ func TestValidateRefusesALease(t *testing.T) {
 		"too many grants":         {grants(func(r *Run) { r.Load.Requests = new(int64(spec.MaxLeases + 1)) }), "load.requests"},
 		"a warm-up that revokes":  {func(r *Run) { leasing(spec.Lease{Operation: spec.LeaseRevoke})(r); r.Load.WarmupSeconds = 1 }, "load.warmupSeconds"},
 		"a warm-up of grants":     {grants(func(r *Run) { r.Load.WarmupSeconds = 1 }), "load.warmupSeconds: wanted 0 in a closed loop"},
-		"a warm-up that is long":  {grants(warmedUp(100_001)), "load.warmupSeconds: wanted so few"},
+		"a warm-up that is long":  {grants(warmedUp(100_001)), "load.warmupSeconds: wanted fewer seconds"},
 		"no IDs":                  {grants(func(r *Run) { r.FirstLease = 0 }), "firstLease"},
 		"IDs that are not a row":  {grants(func(r *Run) { r.FirstLease++ }), "firstLease"},
 		"IDs where none are used": {func(r *Run) { r.FirstLease = 5 * LeaseIDs }, "firstLease"},

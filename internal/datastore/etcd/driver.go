@@ -54,6 +54,7 @@ type Driver struct {
 var (
 	_ load.Driver    = (*Driver)(nil)
 	_ load.Observer  = (*Driver)(nil)
+	_ load.Prober    = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
 	_ load.Disturber = (*Driver)(nil)
 )

@@ -54,8 +54,8 @@ func (d *Driver) guardQuota(t topology) error {
 		free := max(m.quotaBytes-m.state.DatabaseBytes, 0)
 		if m.quotaBytes > 0 && estimate/share > free/100 {
 			return load.Errorf(results.FailureQuotaInsufficient,
-				"the run is expected to write %s %s: more than %d %% of the %s that are free in the quota of %s (%s of %s are used). Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
-				d.roughly(), megabytes(estimate), share, megabytes(free), m.endpoint, megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes))
+				"the run is expected to write %s %s. %s has %s of its quota left (%s of %s are used), and the run may use %d %% of what is left. Write less, compact and defragment the target, or set spec.guard.maxFreeQuotaPercent or spec.guard.acceptWrites",
+				d.roughly(), megabytes(estimate), m.endpoint, megabytes(free), megabytes(m.state.DatabaseBytes), megabytes(m.quotaBytes), share)
 		}
 	}
 	return nil

@@ -164,7 +164,7 @@ func list(ctx context.Context, k kubernetes.Client, prefix string, limit int64, 
 		}
 		left -= int64(len(out.Kvs))
 		if len(out.Kvs) == 0 && left > 0 {
-			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages end %s objects short of the number that etcd counted", text.Grouped(left)))
+			return 0, status.Error(codes.DataLoss, fmt.Sprintf("the pages lack %s of the objects that etcd counted", text.Grouped(left)))
 		}
 		if left > 0 {
 			options.Continue = string(out.Kvs[len(out.Kvs)-1].Key) + "\x00"

@@ -155,8 +155,8 @@ func TestAnUnobservedTargetIsReported(t *testing.T) {
 		changes.See(d.View(ctx))
 		cancel()
 	}
-	if unseen := changes.Unseen(); len(unseen) != 3 || len(changes.Found()) > 0 {
-		t.Errorf("unseen %+v, changes %+v: wanted all three unseen, and no change", unseen, changes.Found())
+	if unobserved := changes.Unobserved(); len(unobserved) != 3 || len(changes.Found()) > 0 {
+		t.Errorf("unobserved %+v, changes %+v: wanted all three unobserved, and no change", unobserved, changes.Found())
 	}
 }
 

@@ -44,6 +44,10 @@ type loop struct {
 	alarmAt load.Instant
 	alarm   func()
 
+	// waited is how long the loop has waited for events, in nanoseconds, without the current wait. waitingSince is when
+	// that began, as Instant; 0 means that the loop is not waiting.
+	waited, waitingSince atomic.Int64
+
 	// asleep is set while a post has to wake the loop up.
 	asleep  atomic.Bool
 	posting sync.Mutex
@@ -78,6 +82,15 @@ func (l *loop) Post(f func()) {
 
 // Alarm implements load.Loop.
 func (l *loop) Alarm(at load.Instant, f func()) { l.alarmAt, l.alarm = at, f }
+
+// Waited implements load.Loop.
+func (l *loop) Waited() time.Duration {
+	waited := time.Duration(l.waited.Load())
+	if since := l.waitingSince.Load(); since > 0 {
+		waited += load.Now().Sub(load.Instant(since))
+	}
+	return waited
+}
 
 // Exact implements load.Loop.
 func (l *loop) Exact() bool { return l.poller.exact() }
@@ -130,7 +143,12 @@ func (l *loop) wait() []*Link {
 	if !ok {
 		coarse = never
 	}
-	return l.poller.wait(l.ready[:0], coarse, l.alarmAt)
+	since := load.Now()
+	l.waitingSince.Store(int64(since))
+	ready := l.poller.wait(l.ready[:0], coarse, l.alarmAt)
+	l.waitingSince.Store(0)
+	l.waited.Add(int64(load.Now() - since))
+	return ready
 }
 
 // yieldEvery is half of the time slice that Go's scheduler gives a goroutine.

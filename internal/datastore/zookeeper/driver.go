@@ -33,6 +33,7 @@ type Driver struct {
 var (
 	_ load.Driver   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
+	_ load.Prober   = (*Driver)(nil)
 )
 
 // New returns the driver of the pod with this index. It reads nothing and connects to

@@ -89,13 +89,13 @@ func (t *Track) setGauges(f figureSet) {
 func (t *Track) unknown() string {
 	switch {
 	case t.samples < 2:
-		return "it was not sampled at both ends of the measured window"
+		return "the member was not sampled at both ends of the measured window"
 	case t.first.Problem != "":
 		return "at the start of the window " + t.first.Problem
 	case t.last.Problem != "":
 		return "at the end of the window " + t.last.Problem
 	case t.restarted():
-		return "it restarted in the window, which reset its counters"
+		return "the member restarted in the window, which reset its counters"
 	}
 	return ""
 }

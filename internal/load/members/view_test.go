@@ -54,7 +54,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestUnseen(t *testing.T) {
+func TestUnobserved(t *testing.T) {
 	whole := view("a", 2, "3.6.1", "a", "b")
 	silent := View{Members: map[string]State{"a": {Problem: "no answer"}}}
 	const why = "etcd-a did not report its status: no answer"
@@ -81,8 +81,8 @@ func TestUnseen(t *testing.T) {
 			for _, v := range tc.views {
 				c.See(v)
 			}
-			if diff := cmp.Diff(tc.want, c.Unseen()); diff != "" {
-				t.Errorf("unseen (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, c.Unobserved()); diff != "" {
+				t.Errorf("unobserved (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func between(a, b reading) *results.ProcessWindow {
 		unknown = append(unknown, fmt.Sprintf("its threads could not be read (%v)", err))
 	} else {
 		set(results.ProcessCPUSeconds, rose.ran.Seconds())
-		set(results.ProcessThreadDelaySeconds, rose.meanDelay().Seconds())
+		set(results.ProcessThreadDelaySeconds, rose.waited.Seconds())
 	}
 	if err := firstOf(a.groupErr, b.groupErr); err != nil {
 		unknown = append(unknown, fmt.Sprintf("its control group could not be read (%v)", err))
@@ -69,6 +69,7 @@ func between(a, b reading) *results.ProcessWindow {
 		}
 	}
 	set(results.ProcessGoroutineDelaySeconds, b.runtime.delayP99(a.runtime).Seconds())
+	set(results.ProcessGoroutineDelayTotalSeconds, b.runtime.delayTotal(a.runtime).Seconds())
 	if share, known := b.runtime.collectionShare(a.runtime); known {
 		set(results.ProcessCollectionRatio, share)
 	}

@@ -137,15 +137,9 @@ func TestThreads(t *testing.T) {
 	if got, want := after.since(before), (schedule{75, 730, 9}); got != want {
 		t.Errorf("got %+v, wanted %+v of seven threads and a new one", got, want)
 	}
-	if got := after.since(before).meanDelay(); got != 81 {
-		t.Errorf("got a mean delay of %v, wanted 81 ns", got)
-	}
 	again := threads{"99": {ran: 1, waited: 1, timeslices: 1}}
 	if got, want := again.since(after), (schedule{1, 1, 1}); got != want {
 		t.Errorf("got %+v of a number that was used again, wanted %+v", got, want)
-	}
-	if (schedule{}).meanDelay() != 0 {
-		t.Error("a thread without timeslices has a delay")
 	}
 	if got, err := readThreads(copyOf(t, "host-version1", map[string]string{"proc/self/task/1/schedstat": "none"})); err == nil {
 		t.Errorf("read %+v", got)
@@ -161,6 +155,9 @@ func TestRuntimeReading(t *testing.T) {
 	after.counts = []uint64{5, 90, 18, 0}
 	if got := after.delayP99(before); got != 2*time.Microsecond {
 		t.Errorf("got %v, wanted 2 µs, the middle of its bucket", got)
+	}
+	if got := after.delayTotal(before); got.Round(time.Microsecond) != 106*time.Microsecond {
+		t.Errorf("got %v in total, wanted 106 µs: 90 delays of 1 µs and 8 of 2 µs", got)
 	}
 	after.counts = []uint64{5, 1000, 18, 0}
 	if got := after.delayP99(before); got != time.Microsecond {

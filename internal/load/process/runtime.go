@@ -44,14 +44,7 @@ func seconds(s metrics.Sample) float64 {
 // delayP99 is the 99th percentile of the delays since an earlier reading, by nearest rank, at the geometric middle of
 // its bucket; 0 if there were none.
 func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
-	rose, total := make([]uint64, len(r.counts)), uint64(0)
-	for i := range r.counts {
-		rose[i] = r.counts[i]
-		if i < len(earlier.counts) {
-			rose[i] -= earlier.counts[i]
-		}
-		total += rose[i]
-	}
+	rose, total := r.since(earlier)
 	rank := uint64(math.Ceil(0.99 * float64(total)))
 	for i, n := range rose {
 		if rank <= n && n > 0 {
@@ -60,6 +53,31 @@ func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
 		rank -= n
 	}
 	return 0
+}
+
+// delayTotal adds up the delays since an earlier reading, each at the geometric middle of its bucket.
+func (r runtimeReading) delayTotal(earlier runtimeReading) time.Duration {
+	sum := 0.0
+	rose, _ := r.since(earlier)
+	for i, n := range rose {
+		if n > 0 {
+			sum += float64(n) * middle(r.bounds[i], r.bounds[i+1])
+		}
+	}
+	return time.Duration(sum * float64(time.Second))
+}
+
+// since returns how many delays each bucket got after an earlier reading, and their total.
+func (r runtimeReading) since(earlier runtimeReading) (rose []uint64, total uint64) {
+	rose = make([]uint64, len(r.counts))
+	for i := range r.counts {
+		rose[i] = r.counts[i]
+		if i < len(earlier.counts) {
+			rose[i] -= earlier.counts[i]
+		}
+		total += rose[i]
+	}
+	return rose, total
 }
 
 // middle returns the geometric middle of a bucket. The outermost buckets have only one bound.

@@ -68,11 +68,3 @@ func (t threads) since(earlier threads) (sum schedule) {
 	}
 	return sum
 }
-
-// meanDelay is how long a thread waited for each timeslice.
-func (s schedule) meanDelay() time.Duration {
-	if s.timeslices == 0 {
-		return 0
-	}
-	return s.waited / time.Duration(s.timeslices)
-}

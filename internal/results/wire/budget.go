@@ -33,8 +33,10 @@ var tiers = [...]tier{
 	{"latency", func(r *results.OperationResult) []*results.Histogram {
 		return []*results.Histogram{&r.Latency, &r.Censored}
 	}},
+	{"net latency", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Net} }},
 	{"service time", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Service} }},
 	{"lateness", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Lateness} }},
+	{"wait for a free client", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Backlog} }},
 	{"latency of failed requests", func(r *results.OperationResult) []*results.Histogram { return []*results.Histogram{&r.Failed} }},
 }
 

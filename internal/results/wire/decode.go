@@ -20,7 +20,7 @@ const ScrapeAccept = "application/vnd.google.protobuf;proto=io.prometheus.client
 
 // MaxScrapeBytes bounds what Read accepts from one pod. A full snapshot with all histograms at full width takes less
 // than a tenth of it.
-const MaxScrapeBytes = 4 << 20
+const MaxScrapeBytes = 5 << 20
 
 // Read decodes a decompressed scrape; contentType is its Content-Type header.
 func Read(r io.Reader, contentType string) (*results.Snapshot, error) {

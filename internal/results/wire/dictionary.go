@@ -23,7 +23,7 @@ func typicalSnapshot() *results.Snapshot {
 		RunUID: "00000000-0000-4000-8000-000000000000", Index: 0, Transport: spec.TransportClient,
 		Stage: results.StageDone, Cleaning: results.CleaningKeysDeleted, KeyBytes: 27,
 		Failure: &results.Failure{Reason: results.FailureTargetUnreachable, Message: "connection refused"},
-		Omitted: []string{"target", "latency", "service time", "lateness", "latency of failed requests"},
+		Omitted: []string{"target", "latency", "net latency", "service time", "lateness", "wait for a free client", "latency of failed requests"},
 		Window: results.Window{
 			StartAt: at, Skew: time.Millisecond, Start: at, End: at, LastResponse: at,
 			Planned: time.Minute, PlannedRequests: 1000,
@@ -31,6 +31,8 @@ func typicalSnapshot() *results.Snapshot {
 		Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: typicalResult(), spec.OperationRange: typicalResult()},
 		Watch:      results.Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1, CompactedAfter: time.Second},
 		Started:    1000,
+		Arrivals:   results.Arrivals{Lacking: 1, Skipped: 1, Bunched: 1},
+		Pauses:     results.Pauses{Count: 1, Total: time.Second},
 		Timeline:   typicalTimeline(),
 		Disturbances: map[spec.DisturbanceType]*results.Disturbance{
 			spec.DisturbanceCompact:    typicalDisturbance(),
@@ -59,7 +61,7 @@ func typicalProcess() *results.ProcessWindow {
 func typicalTimeline() results.Timeline {
 	t := results.Timeline{Interval: results.TimelineInterval}
 	for range maxMessagePoints {
-		t.Points = append(t.Points, results.Point{Succeeded: 1000, Failed: 1, Latency: time.Second, Longest: 100 * time.Millisecond})
+		t.Points = append(t.Points, results.Point{Succeeded: 1000, Failed: 1, Latency: time.Second, Longest: 100 * time.Millisecond, Paused: time.Second})
 	}
 	return t
 }

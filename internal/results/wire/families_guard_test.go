@@ -29,7 +29,7 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 	}
 	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Unlisted = "etcd-1 did not answer"
-		s.Target.Unseen = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
+		s.Target.Unobserved = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
 	}
 }
 
@@ -39,7 +39,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Fired = &results.Fired{Rule: spec.GuardDatabaseSize, Subject: "etcd-1", Got: 2, Limit: 1, At: testStart}
 	s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}}
-	s.Target.Unlisted, s.Target.Unseen = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
+	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
 	return s
 }
 

@@ -26,9 +26,15 @@ func operationFamilies() []family {
 		distributionFamilies("etcdbench_request_service_duration",
 			"Time of successful measured requests from being sent to the end of the response",
 			func(r *results.OperationResult) *results.Histogram { return &r.Service }),
+		rareDistributionFamilies("etcdbench_request_net_duration",
+			"Latency of successful measured requests without their lateness, if some of them waited for a free client",
+			func(r *results.OperationResult) *results.Histogram { return &r.Net }),
 		distributionFamilies("etcdbench_request_lateness",
-			"Time of all sent measured requests from when they were due to being sent",
+			"Time of all sent measured requests from when they were due and a client was free to being sent",
 			func(r *results.OperationResult) *results.Histogram { return &r.Lateness }),
+		rareDistributionFamilies("etcdbench_request_backlog_duration",
+			"Time of the sent measured requests that waited for a free client from when they were due until a client was free",
+			func(r *results.OperationResult) *results.Histogram { return &r.Backlog }),
 		distributionFamilies("etcdbench_failed_request_duration",
 			"Latency of failed measured requests",
 			func(r *results.OperationResult) *results.Histogram { return &r.Failed }),
@@ -50,19 +56,26 @@ func operationFamilies() []family {
 	)
 }
 
+// rareDistributionFamilies have no metric for an operation without a record.
+func rareDistributionFamilies(name, help string, field func(*results.OperationResult) *results.Histogram) []family {
+	all := distributionFamilies(name, help, field)
+	all[0] = histogramFamily(name+"_seconds", help+".", field, func(h *results.Histogram) bool { return h.Count() > 0 })
+	return all
+}
+
 // distributionFamilies are a histogram and the values that a histogram metric does not have.
 func distributionFamilies(name, help string, field func(*results.OperationResult) *results.Histogram) []family {
 	return []family{
-		histogramFamily(name+"_seconds", help+".", field),
+		histogramFamily(name+"_seconds", help+".", field, func(*results.Histogram) bool { return true }),
 		extremeFamily(name+"_min_seconds", help+": the shortest.", field, func(p *results.Parts) *int64 { return &p.Minimum }),
 		extremeFamily(name+"_max_seconds", help+": the longest.", field, func(p *results.Parts) *int64 { return &p.Maximum }),
 		squaresFamily(name+"_squared_seconds_total", help+": the sum of squares, in square seconds.", field),
 	}
 }
 
-func histogramFamily(name, help string, field func(*results.OperationResult) *results.Histogram) family {
+func histogramFamily(name, help string, field func(*results.OperationResult) *results.Histogram, has func(*results.Histogram) bool) family {
 	return operationFamily(name, help, dto.MetricType_HISTOGRAM,
-		func(r *results.OperationResult) (metric, bool) { return metric{histogram: field(r)}, true },
+		func(r *results.OperationResult) (metric, bool) { return metric{histogram: field(r)}, has(field(r)) },
 		func(r *results.OperationResult, m metric) error {
 			return change(field(r), func(p *results.Parts) {
 				known := *p

@@ -23,6 +23,8 @@ func timelineFamilies() []family {
 			durations, func(p *results.Point) *time.Duration { return &p.Latency }),
 		intervalFamily("etcdbench_interval_request_duration_max_seconds", "Longest latency of the successful measured requests of the interval.",
 			durations, func(p *results.Point) *time.Duration { return &p.Longest }),
+		intervalFamily("etcdbench_interval_client_pauses_seconds", "Time that clients paused in the interval after requests that failed at once, over all clients.",
+			durations, func(p *results.Point) *time.Duration { return &p.Paused }),
 	}
 }
 

@@ -38,18 +38,18 @@ func unseenFamily() family {
 		kind: dto.MetricType_GAUGE, labels: []string{"aspect", "reason"},
 		write: func(s *results.Snapshot, emit func(metric)) {
 			for _, a := range unseenOf(s.Target) {
-				emit(metric{labels: []string{string(a), s.Target.Unseen[a]}, value: 1})
+				emit(metric{labels: []string{string(a), s.Target.Unobserved[a]}, value: 1})
 			}
 		},
 		read: func(s *results.Snapshot, m metric) error {
 			aspect, target := results.Aspect(m.labels[0]), targetOf(s)
-			if _, twice := target.Unseen[aspect]; twice || !slices.Contains(results.Aspects, aspect) {
+			if _, twice := target.Unobserved[aspect]; twice || !slices.Contains(results.Aspects, aspect) {
 				return fmt.Errorf("wanted each of %v at most once, found %.64q", results.Aspects, aspect)
 			}
-			if target.Unseen == nil {
-				target.Unseen = map[results.Aspect]string{}
+			if target.Unobserved == nil {
+				target.Unobserved = map[results.Aspect]string{}
 			}
-			target.Unseen[aspect] = m.labels[1]
+			target.Unobserved[aspect] = m.labels[1]
 			return nil
 		},
 	}
@@ -60,5 +60,5 @@ func unseenOf(t *results.Target) []results.Aspect {
 	if t == nil {
 		return nil
 	}
-	return sortedKeys(t.Unseen)
+	return sortedKeys(t.Unobserved)
 }

@@ -29,6 +29,16 @@ func windowFamilies() []family {
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Window.PlannedRequests }),
 		scalar("etcdbench_started_requests", "Measured requests that were sent.",
 			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Started }),
+		scalar("etcdbench_arrivals_lacking_client", "Requests that were due in the measured window and still waited for a free client when it ended.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Lacking }),
+		scalar("etcdbench_arrivals_skipped", "Requests that were due in the measured window and never sent although a client was free.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Skipped }),
+		scalar("etcdbench_arrivals_bunched", "Measured requests that were sent late, together with the one before.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Arrivals.Bunched }),
+		scalar("etcdbench_client_pauses", "Pauses of clients after requests that failed at once.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Pauses.Count }),
+		scalar("etcdbench_client_pauses_seconds", "Time that clients paused after requests that failed at once, over all clients.",
+			durations, func(s *results.Snapshot) *time.Duration { return &s.Pauses.Total }),
 	}
 }
 

@@ -185,14 +185,16 @@ func requireReduced(t *testing.T, want, got *results.OperationResult, omitted []
 	}
 	for i, tier := range tiers {
 		for j, h := range tier.histograms(want) {
-			expected, arrived := h.Clone(), tier.histograms(got)[j]
+			// A scrape with many histograms is decoded at a lower resolution.
+			expected, arrived := h.Clone(), tier.histograms(got)[j].Clone()
 			expected.Reduce(arrived.Schema())
+			arrived.Reduce(expected.Schema())
 			if slices.Contains(omitted, tier.name) {
 				p := expected.Parts()
 				p.First, p.Counts, p.Schema = 0, nil, arrived.Schema()
 				expected = histogramOf(t, p)
 			}
-			if !expected.Equal(*arrived) {
+			if !expected.Equal(arrived) {
 				t.Errorf("histogram %d of tier %d came at schema %d as another one, omitted are %v", j, i, arrived.Schema(), omitted)
 			}
 		}
@@ -321,8 +323,8 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 // Only the mark distinguishes messages of two versions of the dictionary. If this test fails, change the number in
 // terminationMark, then the checksum.
 func TestDictionaryBelongsToTheVersion(t *testing.T) {
-	const want = 0x61447de8
-	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-13:" {
+	const want = 0x480eae96
+	if got := crc32.ChecksumIEEE(terminationDictionary); got != want || terminationMark != "etcdbench-result-14:" {
 		t.Errorf("dictionary of %s has the checksum %#x, wanted %#x", terminationMark, got, want)
 	}
 }

@@ -25,6 +25,8 @@ type following struct {
 	outputs  []string
 	interval time.Duration
 	timeout  time.Duration
+	// strict makes the exit status of a run in doubt 3, also without objectives.
+	strict bool
 	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 
@@ -35,8 +37,9 @@ type following struct {
 // addFlags defines the flags. updates is how often the command receives new numbers.
 func (f *following) addFlags(flags *pflag.FlagSet, updates string) {
 	f.given = flags.Changed
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no form goes to standard output, the table does. jsonl writes lines during the run, see --interval. perfdash is for Kubernetes's performance dashboard")
-	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: "+updates+". A change of state or phase always writes a line")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. perfdash is for Kubernetes's performance dashboard")
+	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: "+updates+". A line is also written whenever the field state (STATE of the run) or phase (the earliest stage of its client pods) changes")
+	flags.BoolVar(&f.strict, "strict", false, "for a run without objectives: exit with 3 if its numbers are in doubt, because the load generator was a limit or could not be judged, the target did not keep up with the rate, or something affected the whole run")
 	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run in a cluster after this time, for example 10m; the run continues. 0 follows it to its end")
 }
 
@@ -71,7 +74,7 @@ func (t *tool) cluster() (c *follow.Cluster, namespace string, asked bool, err e
 }
 
 func noCluster(err error) error {
-	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG, or run without a cluster: run --local", err)
+	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG, or use \"kubectl etcdbench run --local\", which needs no cluster", err)
 }
 
 func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
@@ -124,7 +127,7 @@ func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey,
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	if err := cluster.Stop(ctx, key); err != nil {
-		notice(fmt.Sprintf("The run continues: %v.", err))
+		notice(fmt.Sprintf("The run could not be stopped and may continue: %v.", err))
 	}
 }
 
@@ -135,13 +138,14 @@ func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err err
 	case err == nil:
 		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 		defer cancel()
-		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags.destinations)
+		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags)
 	// Compared without errors.Is: time-outs of the network are a DeadlineExceeded, too.
 	case err == context.DeadlineExceeded:
 		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s and continues. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
 	case err == context.Canceled:
 		return &exitError{exitUnknown, fmt.Errorf("stopped following the run %s before it finished. To follow it: %s", key, watchCommandFor(key))}
-	case errors.Is(err, follow.ErrLost):
+	case f.UID != "":
+		// The run was created or found. Its result is not known.
 		return &exitError{exitUnknown, err}
 	}
 	return err

@@ -82,7 +82,7 @@ func TestRunIsDeleted(t *testing.T) {
 	if err := apiServer.client.Delete(t.Context(), awaitRun(t, key, anyState)); err != nil {
 		t.Fatal(err)
 	}
-	c.wantStatus(t, exitFailed)
+	c.wantStatus(t, exitUnknown)
 	if !strings.Contains(c.err.String(), "deleted") {
 		t.Errorf("wanted an error that the run was deleted, got:\n%s", c.err)
 	}

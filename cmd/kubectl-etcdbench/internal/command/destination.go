@@ -34,7 +34,8 @@ type destinations []*destination
 // standardOutput is the file name that means standard output, as - means standard input for -f.
 const standardOutput = "-"
 
-// parseDestinations reads FORM or FORM=FILE of each --output. If no form goes to standard output, the table does.
+// parseDestinations reads FORM or FORM=FILE of each --output. If no other form goes to standard output, the table is
+// printed there.
 func parseDestinations(outputs []string) (destinations, error) {
 	var all destinations
 	toStandardOutput := 0

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +17,11 @@ const (
 	exitDone = iota
 	// exitMissed: the run completed or partly completed, and missed an objective.
 	exitMissed
-	// exitFailed: the run could not start, or failed, or none of its requests succeeded.
+	// exitFailed: the run could not start, or failed, or none of its requests succeeded, or its result could not be
+	// written.
 	exitFailed
-	// exitUnknown: the verdict is Unknown, the run was stopped or lost a client pod, or its result is not known.
+	// exitUnknown: the verdict is Unknown, the run was stopped or lost a client pod, or the command ended before the
+	// result was known.
 	exitUnknown
 )
 
@@ -28,13 +31,18 @@ const exitHelp = `Exit status:
   1  The run completed or partly completed, and missed an objective.
   2  One of:
      - the run could not start: a wrong flag, a bad manifest, an unreachable target, …
+     - "watch" did not find the run
      - the run failed, for example as TimedOut, PodFailed or GuardStopped
-     - no request succeeded, and no objective was missed because of that
+     - no request succeeded, and no objective was missed
+     - the result could not be written
   3  One of:
-     - the verdict is Unknown, for example because the client was the limit
-     - the run ended as Stopped (even if it missed an objective), or as PartlyCompleted
-       and missed none
-     - the command ended before the result was known`
+     - the verdict is Unknown, for example because the load generator was a limit
+     - with --strict, the numbers of a run without objectives are in doubt
+     - the run ended as Stopped, whatever its objectives say
+     - the run ended as PartlyCompleted, and no objective was missed
+     - the command ended before the result was known: because of --timeout, because it
+       was interrupted, because the run was deleted, or because the command could no
+       longer read the run`
 
 // exitError is an exit status, and optionally an error to print.
 type exitError struct {
@@ -53,7 +61,8 @@ func (e *exitError) Error() string {
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
-// statusOf is the exit status of an error. An error without a status means that the run could not start.
+// statusOf is the exit status of an error. An error without a status means that the run could not start, or that its
+// result could not be written.
 func statusOf(err error) (status int, message string) {
 	if err == nil {
 		return exitDone, ""
@@ -88,6 +97,24 @@ func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
 		return exitDone
 	}
 	return exitUnknown
+}
+
+// doubtOf is why the numbers of a run without objectives are in doubt; empty if they are not, or if it has objectives.
+func doubtOf(run *v1alpha1.EtcdBenchmark) string {
+	s := run.Status.Summary
+	switch {
+	case len(run.Status.Objectives) > 0 || s == nil:
+		return ""
+	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
+		return "the load generator was a limit"
+	case s.Saturated != nil:
+		return "the target did not keep up with the rate"
+	case len(s.Concerns) > 0:
+		return "the numbers may not describe the requested load: " + strings.Join(s.Concerns, ", ")
+	case s.Validity == nil || s.Validity.Verdict != v1alpha1.ValidityValid:
+		return "it is not known whether the load generator was a limit"
+	}
+	return ""
 }
 
 // nothingSucceeded reports whether requests were measured and none of them succeeded.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
@@ -47,6 +49,28 @@ func TestStatusOfRun(t *testing.T) {
 	}
 	if got := statusOfRun(&v1alpha1.EtcdBenchmark{}); got != exitFailed {
 		t.Errorf("a run that has not finished: wanted %d, got %d", exitFailed, got)
+	}
+}
+
+func TestDoubtOfARunWithoutObjectives(t *testing.T) {
+	valid := &v1alpha1.Validity{Verdict: v1alpha1.ValidityValid}
+	for name, tc := range map[string]struct {
+		status v1alpha1.EtcdBenchmarkStatus
+		want   string
+	}{
+		"none":            {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid}}, ""},
+		"client bound":    {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: &v1alpha1.Validity{Verdict: v1alpha1.ValidityClientBound}}}, "load generator was a limit"},
+		"client not read": {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: &v1alpha1.Validity{Verdict: v1alpha1.ValidityUnknown}}}, "not known"},
+		"saturated":       {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Saturated: &v1alpha1.Saturation{}}}, "keep up"},
+		"a concern":       {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Concerns: []string{v1alpha1.ReasonStartsApart}}}, v1alpha1.ReasonStartsApart},
+		"with objectives": {v1alpha1.EtcdBenchmarkStatus{Summary: &v1alpha1.Summary{Validity: valid, Saturated: &v1alpha1.Saturation{}}, Objectives: make([]v1alpha1.ObjectiveStatus, 1)}, ""},
+		"no summary":      {v1alpha1.EtcdBenchmarkStatus{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := doubtOf(&v1alpha1.EtcdBenchmark{Status: tc.status}); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("got %q, wanted %q in it", got, tc.want)
+			}
+		})
 	}
 }
 
@@ -92,22 +116,29 @@ func TestStatusOfErrors(t *testing.T) {
 	}
 }
 
-// Time-outs of Go's network are a context's DeadlineExceeded.
-func TestATimeoutOfTheNetworkIsNotTheUsers(t *testing.T) {
+// An error before the run was found is a failed start. After that, only the result is unknown. Time-outs of Go's
+// network are a context's DeadlineExceeded, like that of --timeout.
+func TestStatusOfAnEndOfFollowing(t *testing.T) {
 	network := &url.Error{Op: "Get", URL: "https://10.0.0.1:6443", Err: context.DeadlineExceeded}
 	cases := map[string]struct {
+		// uid is empty before the run was found.
+		uid        types.UID
 		err        error
 		want       int
 		wantItself bool
 	}{
-		"out of reach from the start": {fmt.Errorf("the cluster cannot be reached: %w", network), exitFailed, true},
-		"out of reach for too long":   {fmt.Errorf("%w since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
-		"the user's own":              {context.DeadlineExceeded, exitUnknown, false},
-		"left":                        {context.Canceled, exitUnknown, false},
+		"out of reach from the start": {"", fmt.Errorf("the cluster cannot be reached: %w", network), exitFailed, true},
+		"not found":                   {"", follow.ErrNotFound, exitFailed, true},
+		"out of reach for too long":   {"u", fmt.Errorf("%w since 12:00:00: %w", follow.ErrLost, network), exitUnknown, true},
+		"deleted":                     {"u", follow.ErrGone, exitUnknown, true},
+		"not readable any more":       {"u", errors.New("forbidden"), exitUnknown, true},
+		"--timeout":                   {"u", context.DeadlineExceeded, exitUnknown, false},
+		"interrupted":                 {"u", context.Canceled, exitUnknown, false},
+		"interrupted, not found yet":  {"", context.Canceled, exitUnknown, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, message := statusOf((&tool{}).followed(&follow.Follower{}, nil, tc.err, following{}))
+			got, message := statusOf((&tool{}).followed(&follow.Follower{UID: tc.uid}, nil, tc.err, following{}))
 			if got != tc.want || (message == tc.err.Error()) != tc.wantItself {
 				t.Errorf("wanted status %d, got %d: %s", tc.want, got, message)
 			}

@@ -70,7 +70,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	return t.conclude(run, timeline, f.destinations)
+	return t.conclude(run, timeline, f.following)
 }
 
 // admit returns the object that a cluster would have created.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -102,11 +103,15 @@ func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark
 
 // conclude writes the result of a finished run and returns its exit status.
 // timeline may be nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, outputs destinations) error {
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, f following) error {
+	outputs := f.destinations
 	if err := outputs.write(t.Out, run, timeline); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)
+	if doubt := doubtOf(run); f.strict && status == exitDone && doubt != "" {
+		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}
+	}
 	if status == exitDone {
 		return nil
 	}

@@ -115,10 +115,10 @@ func explain(err error) error {
 	_, unreachable := errors.AsType[*url.Error](err)
 	switch {
 	case unreachable:
-		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or run without a cluster: run --local", err)
+		return fmt.Errorf("the cluster cannot be reached: %w. Check --kubeconfig, --context and KUBECONFIG, or use \"kubectl etcdbench run --local\", which needs no cluster", err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("this cluster has no kind EtcdBenchmark: install the operator "+
-			"(helm install etcd-benchmark-operator …), or run without a cluster (run --local): %w", err)
+			"(helm install etcd-benchmark-operator …), or use \"kubectl etcdbench run --local\", which needs no cluster: %w", err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the cluster does not accept this user: check the kubeconfig: %w", err)
 	}

@@ -2,14 +2,17 @@ package local
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 
-// advice replaces the operator's advice on a client that was the limit. On this machine spec.pod has no effect.
+// advice replaces the operator's advice on a load generator that was the limit. On this machine spec.pod has no effect.
 var advice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Run the command without a CPU quota.",
-	v1alpha1.CauseBusy:      "Run the command on a machine with more processors, and without members of etcd.",
-	v1alpha1.CauseDelayed:   "Run the command on a machine with little other load, and without members of etcd.",
+	v1alpha1.CauseBusy:      "Run the command on a machine that has more processors and runs no etcd member.",
+	v1alpha1.CauseLoop:      "Spread the load over more connections (spec.load.connections), or run the command on a machine that has faster processors.",
+	v1alpha1.CauseLate:      "If another cause is reported too, remove that cause first. Otherwise run the command on a machine that has little other load, or use load.transport Fast where the workload allows it.",
+	v1alpha1.CauseDelayed:   "Run the command on a machine that has little other load and runs no etcd member.",
 }
 
-const embeddedAdvice = "Run against members in other processes (--endpoints), or in a cluster: there these figures can be read. Until then, look at lateness."
+const embeddedAdvice = "These figures can be read if the members run in other processes: use --endpoints, or run in a cluster. " +
+	"If the run has a rate (load.rate), its lateness shows whether requests were sent on time."
 
 // advise replaces advice that applies only in a cluster.
 func (o Options) advise(v *v1alpha1.Validity) {

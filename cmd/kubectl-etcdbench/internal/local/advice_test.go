@@ -13,7 +13,8 @@ func TestAdviceFitsThisMachine(t *testing.T) {
 		v1alpha1.CauseThrottled: {true, true},
 		v1alpha1.CauseBusy:      {true, true},
 		v1alpha1.CauseDelayed:   {true, true},
-		v1alpha1.CauseLate:      {false, false},
+		v1alpha1.CauseLoop:      {true, true},
+		v1alpha1.CauseLate:      {true, true},
 		v1alpha1.CauseUnread:    {false, true},
 	}
 	for cause, tc := range cases {

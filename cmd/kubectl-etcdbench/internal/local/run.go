@@ -240,12 +240,12 @@ func snapshotsOf(o lifecycle.Observed) (snaps []*results.Snapshot) {
 	return snaps
 }
 
-// localMessage rewrites a message about client pods. Without a cluster they are parts of this process.
+// localMessage omits the name of the only client pod at the start of a message.
 func (c *controller) localMessage(message string) string {
 	if len(c.sessions) == 1 {
 		message = strings.TrimPrefix(message, "client pod 0: ")
 	}
-	return strings.ReplaceAll(message, "client pod", "part")
+	return message
 }
 
 func (c *controller) snapshots() []*results.Snapshot {

@@ -22,7 +22,7 @@ func (c *controller) begin(now time.Time) {
 	s.Target = benchmark.TargetStatus(c.run, c.plan.Target.Endpoints, nil)
 	s.Conditions = nil
 	c.run.KeepResolved()
-	c.setStage(v1alpha1.StagePreparing, "Starting the load.", now)
+	c.setStage(v1alpha1.StagePreparing, "Starting the load. Without a cluster, each client pod is a part of this process.", now)
 }
 
 // start sets the common start of the sessions.

@@ -44,26 +44,26 @@ func (s *viewCounts) add(v View, name func(id string) string) {
 	}
 }
 
-// Unseen returns what was not reported often enough to notice a change, with the reason. It is nil before the second
+// Unobserved returns what was not reported often enough to notice a change, with the reason. It is nil before the second
 // view.
-func (c *Changes) Unseen() map[results.Aspect]string {
-	s, unseen := &c.counts, map[results.Aspect]string{}
+func (c *Changes) Unobserved() map[results.Aspect]string {
+	s, unobserved := &c.counts, map[results.Aspect]string{}
 	if s.views < minViews {
 		return nil
 	}
 	if s.leader < minViews {
-		unseen[results.AspectLeader] = cmp.Or(s.lastProblem, "no member reported a leader")
+		unobserved[results.AspectLeader] = cmp.Or(s.lastProblem, "no member reported a leader")
 	}
 	if s.voters < minViews {
-		unseen[results.AspectMembers] = "no member listed the voting members during the load"
+		unobserved[results.AspectMembers] = "no member listed the voting members during the load"
 	}
 	for id, seen := range s.versions {
-		if why := cmp.Or(s.problems[id], c.name(id)+" did not report its version"); seen < minViews && why > unseen[results.AspectVersion] {
-			unseen[results.AspectVersion] = why
+		if why := cmp.Or(s.problems[id], c.name(id)+" did not report its version"); seen < minViews && why > unobserved[results.AspectVersion] {
+			unobserved[results.AspectVersion] = why
 		}
 	}
-	if len(unseen) == 0 {
+	if len(unobserved) == 0 {
 		return nil
 	}
-	return unseen
+	return unobserved
 }

@@ -1,0 +1,160 @@
+package load
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// Requests wait for a free client because the target is slow: 10 clients × 50 ms carry 200 of 300/s. None of that is the
+// generator's own delay.
+func TestAWaitForAFreeClientIsNoLateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(*Request) (string, time.Duration) { return "", 50 * time.Millisecond }
+		e := newTrial(t, spec.Load{Clients: 10, DurationSeconds: new(int32(2)), Rate: perSecond(300)}, 2, slow, nil)
+		done := e.start(t.Context())
+		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
+		r := e.recorder.results(spec.OperationPut)
+		if late := r.Lateness.Max(); late > 0 || r.Lateness.Count() == 0 {
+			t.Errorf("%d requests were up to %v late, wanted none", r.Lateness.Count(), late)
+		}
+		// The last arrival to be sent was due after about two thirds of the window, and waited for the rest.
+		if wait := r.Backlog.Max(); wait < 600*time.Millisecond || wait > 800*time.Millisecond {
+			t.Errorf("the longest wait for a client was %v", wait)
+		}
+		if net := r.NetLatency(); net.Count() != r.Latency.Count() || net.Max() != r.Latency.Max() || r.Service.Max() != 50*time.Millisecond {
+			t.Errorf("latency is at most %v, net latency %v, service time %v", r.Latency.Max(), net.Max(), r.Service.Max())
+		}
+		got := e.arrivals()
+		sentLate := uint64(e.started()) - 400
+		if diff := cmp.Diff(results.Arrivals{Lacking: 200}, got); diff != "" || sentLate > 20 {
+			t.Errorf("%d were sent after the end: %s", sentLate, diff)
+		}
+	})
+}
+
+// The same with goroutines, whose alarms need a real clock.
+func TestGoroutinesTellTheWaitForAFreeClientFromLateness(t *testing.T) {
+	s := run(t, planOf(forOneSecond(300), putting, func(p *plan.Plan) { p.Load.Clients, p.Load.Connections = 10, 10 }), &fakeDriver{answer: answerAfter(50 * time.Millisecond)})
+	r := s.Operations[spec.OperationPut]
+	backlog, _ := r.Backlog.Quantile(0.5)
+	lateness, _ := r.Lateness.Quantile(0.5)
+	if backlog < 50*time.Millisecond || lateness > backlog/4 || s.Arrivals.Lacking < 50 {
+		t.Errorf("requests waited %v (p50) for a client and were %v late, and %d arrivals lacked a client: wanted over 50 ms, far less, and about 100", backlog, lateness, s.Arrivals.Lacking)
+	}
+}
+
+// A loop is blocked while it is to send, and the other loop has free clients.
+func TestABlockedLoopIsLateness(t *testing.T) {
+	const blocked = 50 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		var blocking atomic.Bool
+		stall := func(*Request) {
+			if blocking.CompareAndSwap(false, true) {
+				time.Sleep(blocked)
+			}
+		}
+		e := newTrial(t, spec.Load{Clients: 100, DurationSeconds: new(int32(1)), Rate: perSecond(1000)}, 2, quickly, stall)
+		done := e.start(t.Context())
+		e.drain(t.Context(), done, time.Hour, func() { t.Error("aborted") })
+		r := e.recorder.results(spec.OperationPut)
+		if r.Backlog.Count() > 0 || r.Lateness.Max() < blocked-5*time.Millisecond || r.Lateness.Max() > blocked {
+			t.Errorf("%d requests waited for a client, and the latest was %v late: wanted none, and nearly %v", r.Backlog.Count(), r.Lateness.Max(), blocked)
+		}
+		if got := e.arrivals(); got.Lacking > 0 || got.Skipped > 0 || got.Bunched < 40 {
+			t.Errorf("got %+v, wanted a burst of nearly 50 requests", got)
+		}
+	})
+}
+
+// A closed loop has no backlog; its lateness is the generator's delay between a response and the next request.
+func TestAClosedLoopHasALateness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delay := func(*Request) { time.Sleep(time.Millisecond) }
+		e := newTrial(t, spec.Load{Clients: 1, Requests: new(int64(100))}, 1, quickly, delay)
+		<-e.start(t.Context())
+		r := e.recorder.results(spec.OperationPut)
+		if r.Lateness.Min() != time.Millisecond || r.Lateness.Count() != 100 || r.Backlog.Count() > 0 || r.Net.Count() > 0 {
+			t.Errorf("got %d latenesses of at least %v and %d waits, wanted 100 of 1 ms and none", r.Lateness.Count(), r.Lateness.Min(), r.Backlog.Count())
+		}
+	})
+}
+
+// Pauses are counted, in total and over time.
+func TestPausesAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := func(*Request) (string, time.Duration) { return CodeUnavailable, 0 }
+		e := newTrial(t, spec.Load{Clients: 2, DurationSeconds: new(int32(10)), WarmupSeconds: 1}, 1, refuse, nil)
+		<-e.start(t.Context())
+		pauses, timeline := e.recorder.pauses(), e.recorder.timeline()
+		// Both clients do nothing but pause.
+		if pauses.Total != 20*time.Second || pauses.Count < 10 {
+			t.Errorf("got %+v, wanted 20 s", pauses)
+		}
+		for i, p := range timeline.Points {
+			if p.Paused != 2*timeline.Interval {
+				t.Errorf("in interval %d clients paused for %v, wanted %v", i, p.Paused, 2*timeline.Interval)
+			}
+		}
+		if len(timeline.Points) != 100 {
+			t.Errorf("got %d intervals", len(timeline.Points))
+		}
+	})
+}
+
+// gone is a target that stops answering after some requests, and comes back after some probes, if ever.
+type gone struct {
+	fakeDriver
+	probes, back atomic.Int64
+}
+
+func (g *gone) Answers(ctx context.Context) bool {
+	n := g.probes.Add(1)
+	return g.back.Load() > 0 && n >= g.back.Load()
+}
+
+func TestALostTargetIsAFailure(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// lastsFor is how many measured requests succeed.
+		lastsFor, back int64
+		change         func(*plan.Plan)
+		want           results.FailureReason
+	}{
+		"closed loop":       {20, 0, forOneSecond(0), results.FailureTargetLost},
+		"open loop":         {20, 0, forOneSecond(100), results.FailureTargetLost},
+		"from the start on": {0, 0, forOneSecond(100), results.FailureTargetLost},
+		"it comes back":     {20, 3, forOneSecond(100), ""},
+		"it never went":     {1 << 40, 0, forOneSecond(100), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, measured := &gone{}, atomic.Int64{}
+			d.back.Store(tc.back)
+			d.answer = func(ctx context.Context, _ *Request, resp *Response) {
+				if PhaseOf(ctx) == results.PhaseMeasured && measured.Add(1) > tc.lastsFor {
+					resp.Code = CodeUnavailable
+				}
+			}
+			s := newSession(t, planOf(tc.change, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds = 1 }), 0, d, newControl())
+			err := s.Run(t.Context())
+			got := results.FailureReason("")
+			if f := FailureOf(err); f != nil {
+				got = f.Reason
+			}
+			if got != tc.want || (d.probes.Load() > 0) != (tc.lastsFor < 1<<40) {
+				t.Errorf("the run ended with %v after %d probes, wanted %q", err, d.probes.Load(), tc.want)
+			}
+			if !d.released.Load() {
+				t.Error("the keys were not released")
+			}
+		})
+	}
+}

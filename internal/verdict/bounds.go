@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+const (
+	// minSentShare is the share of the arrivals with a free client that an open loop must send for the target to have
+	// received its load.
+	minSentShare = 0.995
+	// maxBunchedShare is the share of requests that may leave in bursts, which the target would not have received from
+	// a punctual client.
+	maxBunchedShare = 0.01
+)
+
+// bounds says what a limited client leaves of a verdict: whether a met objective would also be met with a faster
+// client, and whether a missed one would also be missed.
+type bounds struct{ met, missed bool }
+
+// boundsOf is the table of measurement.md, under "Objectives are judged by bounds". v is the verdict on the measured
+// numbers.
+func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) bounds {
+	delivered := b.Resolved().Load.Rate != nil && wasDelivered(s)
+	switch {
+	case o.Latency != nil && o.Latency.Statistic == spec.StatisticStddev:
+		return bounds{}
+	case o.Latency != nil && b.Resolved().Load.Rate != nil:
+		return bounds{met: delivered, missed: delivered && isMissedWithoutLateness(*o.Latency, s, clients)}
+	case o.Latency != nil:
+		// A closed loop sends less while its client is slow, so fast responses are missing among the percentiles. The
+		// mean still includes every delay of the client.
+		return bounds{met: o.Latency.Statistic == spec.StatisticMean}
+	case o.Throughput != nil, o.AchievedRate != nil:
+		return bounds{met: true}
+	case o.ErrorRatio != nil:
+		return bounds{met: delivered, missed: isMissedWithoutTimeouts(*o.ErrorRatio, s)}
+	case memberLimitOf(o) != nil:
+		// A starved client takes processor time from a member beside it; one that is only late does not.
+		apart := delivered && (clients.Shared == "" || !isStarved(clients))
+		return bounds{met: apart, missed: apart}
+	}
+	// The start skew does not depend on the load.
+	return bounds{met: true, missed: true}
+}
+
+// wasDelivered reports whether an open loop sent nearly all arrivals for which a client was free.
+func wasDelivered(s results.Summary) bool {
+	sendable := float64(s.Started + s.Arrivals.Skipped)
+	return sendable > 0 && float64(s.Started) >= minSentShare*sendable
+}
+
+// isMissedWithoutLateness reports whether an objective on the latency would be missed without the client's lateness.
+func isMissedWithoutLateness(o v1alpha1.LatencyObjective, s results.Summary, clients *v1alpha1.Validity) bool {
+	op := operationOf(s, o.Operation)
+	if op == nil || isStarved(clients) || float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started) {
+		return false
+	}
+	return judgeRanked(o, *op, op.NetJudged).result == v1alpha1.ObjectiveMissed
+}
+
+// codeTimeout is the code of requests that the client gave up.
+const codeTimeout = "DeadlineExceeded"
+
+func isMissedWithoutTimeouts(o v1alpha1.ErrorRatioObjective, s results.Summary) bool {
+	without := s
+	for _, op := range s.Operations {
+		if !op.Operation.IsEvent() {
+			without.Failed -= min(op.Errors[codeTimeout], without.Failed)
+		}
+	}
+	without.Succeeded += s.Failed - without.Failed
+	return judgeErrorRatio(o, without).result == v1alpha1.ObjectiveMissed
+}
+
+// bounded makes a verdict Unknown if a faster client could have changed it.
+func bounded(v verdict, o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) verdict {
+	if clients.Verdict != v1alpha1.ValidityClientBound || v.result == v1alpha1.ObjectiveUnknown {
+		return v
+	}
+	holds := boundsOf(o, b, s, clients)
+	if v.result == v1alpha1.ObjectiveMet && holds.met || v.result == v1alpha1.ObjectiveMissed && holds.missed {
+		return v
+	}
+	outcome := map[v1alpha1.ObjectiveResult]string{v1alpha1.ObjectiveMet: "met", v1alpha1.ObjectiveMissed: "missed"}[v.result]
+	out := notJudged(v.got, fmt.Sprintf("The measured value has %s the limit, but the load generator was itself a limit (%s). A faster one could have changed that. See status.summary.validity.",
+		outcome, causes(clients)))
+	out.reason = v1alpha1.ReasonClientBound
+	return out
+}

@@ -1,0 +1,59 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// judgeTail judges a percentile with few requests above it by what is certain. It is missed if a lower percentile misses.
+// It is met if all requests are within the limit and there are so many that the true percentile is within it, too.
+func judgeTail(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
+	v := judgeRanked(o, op, op.Judged)
+	if !op.Judged.IsThin(o.Statistic) || v.result == v1alpha1.ObjectiveUnknown {
+		return v
+	}
+	at := func(s spec.Statistic) verdict {
+		o.Statistic = s
+		return judgeRanked(o, op, op.Judged)
+	}
+	wanted, quantile := o.Statistic, results.QuantileOf(o.Statistic)
+	for _, lower := range results.Percentiles {
+		if results.QuantileOf(lower) < quantile && !op.Judged.IsThin(lower) && at(lower).result == v1alpha1.ObjectiveMissed {
+			return v
+		}
+	}
+	enough := uint64(math.Ceil(math.Log(tailRisk) / math.Log(quantile)))
+	if op.Judged.Count >= enough && at(spec.StatisticMax).result == v1alpha1.ObjectiveMet {
+		return v
+	}
+	out := notJudged("", fmt.Sprintf("A %s needs at least %d requests above it, and %s are too few. Measure for longer. Or set the limit for a lower percentile, or for the maximum.",
+		wanted, results.MinBeyond, text.Plural(op.Judged.Count, string(op.Operation)+" request")))
+	out.reason = v1alpha1.ReasonTailTooThin
+	return out
+}
+
+// tailRisk is the probability that all of the required requests are within a limit although the true percentile is not.
+const tailRisk = 0.05
+
+// judgeStddev: the latency of a failed or unanswered request, and so its distance from the mean, is unknown.
+func judgeStddev(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
+	got := text.Exact(op.Latency.Stddev)
+	switch {
+	case op.Succeeded == 0:
+		return notJudged("", fmt.Sprintf("No %s request succeeded.", o.Operation))
+	case op.Failed+op.Censored > 0:
+		return notJudged(got, fmt.Sprintf("%s failed or were unanswered; their latency is unknown.", text.Plural(op.Failed+op.Censored, "request")))
+	case op.UncountedEvents > 0:
+		return notJudged(got, leftOut(op))
+	case op.Latency.Stddev > time.Duration(o.MaxMicroseconds)*time.Microsecond:
+		return missed(got, "")
+	default:
+		return met(got)
+	}
+}
