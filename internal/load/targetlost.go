@@ -29,7 +29,7 @@ func (s *Session) watchForLoss(ctx context.Context, e *engine, done <-chan struc
 		if Now() < max(asked, s.recorder.lastSuccess()).Add(maxSilence) {
 			continue
 		}
-		if asked = Now(); s.isLost(ctx) {
+		if s.isLost(ctx) {
 			return s.lost(e)
 		}
 		asked = Now()
