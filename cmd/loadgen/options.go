@@ -81,7 +81,11 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	flags.IntVar(&o.index, "index", indexFromEnv(), "`INDEX` of this pod, from 0; by default the environment variable "+plan.IndexEnv)
+	o.index = indexFromEnv()
+	flags.Func("index", "`INDEX` of this pod, from 0; required if the environment variable "+plan.IndexEnv+" is not set", func(s string) (err error) {
+		o.index, err = strconv.Atoi(s)
+		return err
+	})
 	flags.StringVar(&o.planDir, "plan-dir", plan.Dir, "`FOLDER` with the plan, "+plan.File)
 	flags.StringVar(&o.planDigest, plan.DigestFlag, "", "`SHA-256` of "+plan.File+" in hexadecimal; a plan with another digest is refused. By default, any plan is accepted")
 	flags.StringVar(&o.controlDir, "control-dir", plan.ControlDir, "`FOLDER` with the files that start and stop the run")

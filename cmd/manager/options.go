@@ -30,7 +30,8 @@ their results into their status.
 Usage:
   manager [flags]            run the operator until SIGTERM or SIGINT
   manager uninstall [flags]  stop all unfinished runs and delete their keys; the Helm
-                             chart does this before it removes the operator
+                             chart does this before it removes the operator. For its
+                             flags: manager uninstall --help
 
 Exit status:
   0  done
@@ -80,7 +81,7 @@ func (o *options) registerCaps(flags *flag.FlagSet) {
 	flags.Func("control-plane-endpoints", "`ADDRESSES` of etcd clusters that Kubernetes API servers use, separated by commas. Each is a CIDR or a name as for --allowed-endpoints, with or without a port (10.0.0.1:2379). The operator resolves names. It refuses runs against these addresses, unless they set spec.guard.acknowledgeControlPlane", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "maximum number of client pods per run; 0: no limit")
 	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "maximum number of unfinished runs per namespace, including queued ones; 0: no limit")
-	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no rate. The limit does not apply to the preload and to disturbances. It counts requests, and one request can make several calls to etcd")
+	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no rate. The limit does not apply to the preload (keys written before the load) and to spec.disturbances. It counts requests, and one request can make several calls to etcd")
 }
 
 // listOf reads a flag's comma-separated values into a list.

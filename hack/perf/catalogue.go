@@ -96,7 +96,7 @@ func comparisons(z size) []comparison {
 	return []comparison{
 		rangeComparison(z), putComparison(z), h2loadComparison(z), fewComparison(z), oneComparison(z),
 		openComparison(z), defaultComparison(z), latenessComparison(z),
-		startedComparison(z, client), startedComparison(z, fast), frozenComparison(), recorderComparison(),
+		startedComparison(z, client), startedComparison(z, fast), frozenComparison(client), frozenComparison(fast), recorderComparison(),
 	}
 }
 
@@ -219,15 +219,16 @@ func startedComparison(z size, transport string) comparison {
 
 // frozenComparison stops etcd for a tenth of a run. Requests that are due meanwhile wait between 1 s and 0 s. So the
 // 95th percentile of all requests is half a second, and the 99th is nine tenths of a second.
-func frozenComparison() comparison {
-	l := load{transport: client, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
+func frozenComparison(transport string) comparison {
+	name := map[string]string{fast: "frozen-fast", client: "frozen"}[transport]
+	l := load{transport: transport, workload: writes(), connections: 100, clients: 1000, rate: 1_000, seconds: 10}
 	return comparison{
-		name: "frozen", what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, Client",
-		sides: []side{{client, func(ctx context.Context, a *testbed) (sample, error) { return a.frozen(ctx, l) }}},
+		name: name, what: "put of 256 B, open loop, 1,000/s for 10 s, etcd stopped for 1 s of it, " + transport,
+		sides: []side{{transport, func(ctx context.Context, a *testbed) (sample, error) { return a.frozen(ctx, l) }}},
 		figures: []figure{
-			{what: "latency p95, µs", metric: latencyP95, of: client, bound: within(0.15, 500_000)},
-			{what: "latency p99, µs", metric: latencyP99, of: client, bound: within(0.15, 900_000)},
-			{what: "requests lost", metric: lost, of: client, bound: exactly(0)},
+			{what: "latency p95, µs", metric: latencyP95, of: transport, bound: within(0.15, 500_000)},
+			{what: "latency p99, µs", metric: latencyP99, of: transport, bound: within(0.15, 900_000)},
+			{what: "requests lost", metric: lost, of: transport, bound: exactly(0)},
 		},
 	}
 }

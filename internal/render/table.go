@@ -84,7 +84,7 @@ func (t *table) header() {
 		t.sentence("  target  ", target)
 	}
 	if s := t.b.Status.Summary; s != nil && s.Validity != nil {
-		t.sentence("  limit   ", limitText(s))
+		t.sentence("  valid   ", validText(s))
 	}
 }
 
@@ -186,15 +186,15 @@ func (t *table) footer() {
 	t.sentence("keys left: ", c.Message)
 }
 
-// limitText says whether the load generator or the target limited the result.
-func limitText(s *v1alpha1.Summary) string {
+// validText says whether the numbers describe the target under the requested load.
+func validText(s *v1alpha1.Summary) string {
 	out := map[v1alpha1.ValidityVerdict]string{
-		v1alpha1.ValidityValid:       "not the load generator.",
-		v1alpha1.ValidityClientBound: "THE LOAD GENERATOR WAS A LIMIT, see below.",
-		v1alpha1.ValidityUnknown:     "it is not known whether the load generator was a limit, see below.",
+		v1alpha1.ValidityValid:       "yes, the load generator was not a limit.",
+		v1alpha1.ValidityClientBound: "NOT FULLY, the load generator was itself a limit, see below.",
+		v1alpha1.ValidityUnknown:     "not known, because the load generator could not be judged, see below.",
 	}[s.Validity.Verdict]
 	if s.Saturated != nil {
-		out = "the target DID NOT KEEP UP with the rate, see below."
+		out = "yes, but the target DID NOT KEEP UP with the rate, see below."
 	}
 	if facts := generatorFacts(s); len(facts) > 0 {
 		out += " The load generator " + strings.Join(facts, ", ") + "."

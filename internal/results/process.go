@@ -23,8 +23,12 @@ const (
 	// ProcessGoroutineDelayTotalSeconds is how long runnable goroutines waited for a thread, over all of them. It is
 	// computed from the runtime's histogram.
 	ProcessGoroutineDelayTotalSeconds ProcessFigure = "goroutine_delay_total_seconds"
+	// ProcessGoroutineWakeups is how often a goroutine got a thread.
+	ProcessGoroutineWakeups ProcessFigure = "goroutine_wakeups"
 	// ProcessThreadDelaySeconds is how long runnable threads waited for a processor, over all of them.
 	ProcessThreadDelaySeconds ProcessFigure = "thread_delay_total_seconds"
+	// ProcessThreadWakeups is how often a thread got a processor.
+	ProcessThreadWakeups ProcessFigure = "thread_wakeups"
 	// ProcessLoopBusyRatio is the share of the window in which the busiest event loop did not wait for events, from 0
 	// to 1. It is missing if the clients do not run on loops.
 	ProcessLoopBusyRatio ProcessFigure = "loop_busy_ratio"
@@ -35,8 +39,8 @@ const (
 // ProcessFigures are in encoding order.
 var ProcessFigures = []ProcessFigure{
 	ProcessWindowSeconds, ProcessCPUSeconds, ProcessProcessors, ProcessQuotaProcessors, ProcessThrottledSeconds,
-	ProcessGoroutineDelaySeconds, ProcessGoroutineDelayTotalSeconds, ProcessThreadDelaySeconds, ProcessLoopBusyRatio,
-	ProcessCollectionRatio,
+	ProcessGoroutineDelaySeconds, ProcessGoroutineDelayTotalSeconds, ProcessGoroutineWakeups, ProcessThreadDelaySeconds,
+	ProcessThreadWakeups, ProcessLoopBusyRatio, ProcessCollectionRatio,
 }
 
 // ProcessWindow holds the figures of a client pod's process over the measured window. Copies share the map, so it must

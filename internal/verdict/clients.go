@@ -188,16 +188,25 @@ func harmlessDelay(operations []results.OperationSummary) (time.Duration, bool) 
 	return results.HarmlessLateness(least), known
 }
 
-// delayPerRequest is how long threads waited for a processor, divided by the number of requests. The requests of
-// ClientV3 also wait for goroutines.
+// maxWakeups is how many wake-ups of threads, or of goroutines, a request needs at most. With more, the rest are not
+// about requests: a process that sends a request a second wakes up far more often.
+const maxWakeups = 8
+
+// delayPerRequest is how long threads waited for a processor, for each request. The requests of the transport Client
+// also wait for goroutines.
 func delayPerRequest(transport spec.Transport) reader {
 	return func(p results.PodProcess) (float64, bool) {
-		threads, known := p.Window.Value(results.ProcessThreadDelaySeconds)
-		goroutines, ofGoroutines := p.Window.Value(results.ProcessGoroutineDelayTotalSeconds)
-		if transport == spec.TransportClient {
-			threads, known = threads+goroutines, known && ofGoroutines
+		of := func(total, wakeups results.ProcessFigure) (perRequest float64, known bool) {
+			delay, known := p.Window.Value(total)
+			count, counted := p.Window.Value(wakeups)
+			return delay / max(float64(p.Started), count/maxWakeups, 1), known && counted
 		}
-		return threads / float64(max(p.Started, 1)), known
+		threads, known := of(results.ProcessThreadDelaySeconds, results.ProcessThreadWakeups)
+		if transport != spec.TransportClient {
+			return threads, known
+		}
+		goroutines, ofGoroutines := of(results.ProcessGoroutineDelayTotalSeconds, results.ProcessGoroutineWakeups)
+		return threads + goroutines, known && ofGoroutines
 	}
 }
 

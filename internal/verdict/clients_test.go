@@ -19,7 +19,8 @@ import (
 func idle(change ...func(map[results.ProcessFigure]float64)) *results.ProcessWindow {
 	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{
 		results.ProcessWindowSeconds: 10, results.ProcessCPUSeconds: 4, results.ProcessProcessors: 2, results.ProcessThrottledSeconds: 0,
-		results.ProcessGoroutineDelaySeconds: 100e-6, results.ProcessGoroutineDelayTotalSeconds: 1e-3, results.ProcessThreadDelaySeconds: 1e-3, results.ProcessCollectionRatio: 0.02,
+		results.ProcessGoroutineDelaySeconds: 100e-6, results.ProcessGoroutineDelayTotalSeconds: 1e-3, results.ProcessThreadDelaySeconds: 1e-3,
+		results.ProcessThreadWakeups: 100, results.ProcessGoroutineWakeups: 300, results.ProcessCollectionRatio: 0.02,
 	}}
 	for _, c := range change {
 		c(w.Figures)
@@ -85,6 +86,7 @@ func TestValidity(t *testing.T) {
 		"a quota of no use":         {pods{served(idle(with(used, 18), with(quota, 64)), ms, 0)}, bound, "Busy", "90 % of the 2 processors"},
 		"most of the machine":       {pods{served(idle(with(used, 17.2)), ms, 0)}, bound, "Busy", "86 %"},
 		"goroutines wait":           {pods{served(idle(with(goroutines, 29e-3)), ms, 0)}, bound, "Delayed", "300µs per request"},
+		"threads of little load":    {pods{served(idle(with(threads, 29e-3), with(results.ProcessThreadWakeups, 8000)), ms, 0)}, valid, "", ""},
 		"goroutines of loops":       {pods{fast(served(idle(with(goroutines, 29e-3)), ms, 0))}, valid, "", ""},
 		"a wait that is harmless":   {pods{served(idle(with(goroutines, 29e-3)), 4*ms, 0)}, valid, "", ""},
 		"a busy loop":               {pods{fast(served(idle(with(loop, 0.86)), ms, 0))}, bound, "Loop", "86 % of the window"},

@@ -59,6 +59,7 @@ func between(a, b reading) *results.ProcessWindow {
 	} else {
 		set(results.ProcessCPUSeconds, rose.ran.Seconds())
 		set(results.ProcessThreadDelaySeconds, rose.waited.Seconds())
+		set(results.ProcessThreadWakeups, float64(rose.timeslices))
 	}
 	if err := firstOf(a.groupErr, b.groupErr); err != nil {
 		unknown = append(unknown, fmt.Sprintf("its control group could not be read (%v)", err))
@@ -69,7 +70,9 @@ func between(a, b reading) *results.ProcessWindow {
 		}
 	}
 	set(results.ProcessGoroutineDelaySeconds, b.runtime.delayP99(a.runtime).Seconds())
-	set(results.ProcessGoroutineDelayTotalSeconds, b.runtime.delayTotal(a.runtime).Seconds())
+	delays, wakeups := b.runtime.delays(a.runtime)
+	set(results.ProcessGoroutineDelayTotalSeconds, delays.Seconds())
+	set(results.ProcessGoroutineWakeups, float64(wakeups))
 	if share, known := b.runtime.collectionShare(a.runtime); known {
 		set(results.ProcessCollectionRatio, share)
 	}

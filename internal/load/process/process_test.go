@@ -156,8 +156,8 @@ func TestRuntimeReading(t *testing.T) {
 	if got := after.delayP99(before); got != 2*time.Microsecond {
 		t.Errorf("got %v, wanted 2 µs, the middle of its bucket", got)
 	}
-	if got := after.delayTotal(before); got.Round(time.Microsecond) != 106*time.Microsecond {
-		t.Errorf("got %v in total, wanted 106 µs: 90 delays of 1 µs and 8 of 2 µs", got)
+	if got, n := after.delays(before); got.Round(time.Microsecond) != 106*time.Microsecond || n != 98 {
+		t.Errorf("got %d delays of %v in total, wanted 90 of 1 µs and 8 of 2 µs", n, got)
 	}
 	after.counts = []uint64{5, 1000, 18, 0}
 	if got := after.delayP99(before); got != time.Microsecond {

@@ -55,16 +55,16 @@ func (r runtimeReading) delayP99(earlier runtimeReading) time.Duration {
 	return 0
 }
 
-// delayTotal adds up the delays since an earlier reading, each at the geometric middle of its bucket.
-func (r runtimeReading) delayTotal(earlier runtimeReading) time.Duration {
+// delays adds up the delays since an earlier reading, each at the geometric middle of its bucket, and counts them.
+func (r runtimeReading) delays(earlier runtimeReading) (total time.Duration, count uint64) {
 	sum := 0.0
-	rose, _ := r.since(earlier)
+	rose, count := r.since(earlier)
 	for i, n := range rose {
 		if n > 0 {
 			sum += float64(n) * middle(r.bounds[i], r.bounds[i+1])
 		}
 	}
-	return time.Duration(sum * float64(time.Second))
+	return time.Duration(sum * float64(time.Second)), count
 }
 
 // since returns how many delays each bucket got after an earlier reading, and their total.

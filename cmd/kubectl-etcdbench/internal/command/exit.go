@@ -37,7 +37,7 @@ const exitHelp = `Exit status:
      - the result could not be written
   3  One of:
      - the verdict is Unknown, for example because the load generator was a limit
-     - with --strict, the numbers of a run without objectives are in doubt
+     - --strict is set, the run has no objectives, and its numbers are in doubt
      - the run ended as Stopped, whatever its objectives say
      - the run ended as PartlyCompleted, and no objective was missed
      - the command ended before the result was known: because of --timeout, because it

@@ -1,0 +1,251 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+// rawCodec carries messages as they are.
+type rawCodec struct{}
+
+func (rawCodec) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+func (rawCodec) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = bytes.Clone(data)
+	return nil
+}
+
+func (rawCodec) Name() string { return "raw" }
+
+// delayed is a gRPC server in front of an etcd. It answers the reads of a run's load itself, each after a delay from a
+// seeded list, and logs how long it took. It forwards everything else.
+type delayed struct {
+	upstream *grpc.ClientConn
+	prefix   string
+	address  string
+
+	mutex sync.Mutex
+	list  *rand.Rand
+	took  []time.Duration
+}
+
+// startDelayed serves at a free port until the test ends.
+func startDelayed(t *testing.T, upstream, prefix string) *delayed {
+	t.Helper()
+	conn, err := grpc.NewClient(upstream, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &delayed{upstream: conn, prefix: prefix, address: listener.Addr().String(), list: rand.New(rand.NewPCG(1, 2))}
+	server := grpc.NewServer(grpc.ForceServerCodec(rawCodec{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error { return d.handle(stream) }))
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) })
+	t.Cleanup(func() {
+		server.Stop()
+		serving.Wait()
+		_ = conn.Close()
+	})
+	return d
+}
+
+func (d *delayed) handle(stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	var in, out []byte
+	if err := stream.RecvMsg(&in); err != nil {
+		return err
+	}
+	began := time.Now()
+	if key, ok := d.loadKey(method, in); ok {
+		<-time.After(d.next())
+		response := &pb.RangeResponse{Header: &pb.ResponseHeader{Revision: 1}, Kvs: []*mvccpb.KeyValue{{Key: key, Value: []byte("v")}}, Count: 1}
+		encoded, err := proto.Marshal(response)
+		if err != nil {
+			return status.Error(codes.Internal, err.Error())
+		}
+		if err := stream.SendMsg(&encoded); err != nil {
+			return err
+		}
+		d.log(time.Since(began))
+		return nil
+	}
+	if err := d.upstream.Invoke(stream.Context(), method, &in, &out); err != nil {
+		return err
+	}
+	return stream.SendMsg(&out)
+}
+
+// loadKey returns the key of a read by the load. Its keys begin with a digit after the prefix.
+func (d *delayed) loadKey(method string, in []byte) (key []byte, ok bool) {
+	request := &pb.RangeRequest{}
+	if method != "/etcdserverpb.KV/Range" || proto.Unmarshal(in, request) != nil {
+		return nil, false
+	}
+	rest, ok := bytes.CutPrefix(request.Key, []byte(d.prefix))
+	return request.Key, ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9'
+}
+
+// next is 5 ms for 90 % of the reads, and 200 ms for the others.
+func (d *delayed) next() time.Duration {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.list.IntN(10) == 0 {
+		return 200 * time.Millisecond
+	}
+	return 5 * time.Millisecond
+}
+
+func (d *delayed) log(took time.Duration) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.took = append(d.took, took)
+}
+
+// percentile of the log, by nearest rank.
+func (d *delayed) percentile(percent int) time.Duration {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	sorted := slices.Sorted(slices.Values(d.took))
+	return sorted[(percent*len(sorted)+99)/100-1]
+}
+
+// startNow is load.Control for a run without an operator.
+type startNow struct{}
+
+func (startNow) StartAt(ctx context.Context) (time.Time, error) { return time.Now(), ctx.Err() }
+func (startNow) Turn(context.Context) error                     { return nil }
+func (startNow) Stopped() <-chan struct{}                       { return nil }
+
+// 90 % of the reads take 5 ms and the others 200 ms. The percentiles on both sides of the step come back, on each
+// transport and in both kinds of load.
+func TestKnownDelaysComeBack(t *testing.T) {
+	cluster := start(t, fault{})
+	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		for name, rate := range map[string]*spec.Rate{"closed loop": nil, "open loop": {PerSecond: 400, Arrival: spec.ArrivalConstant}} {
+			t.Run(string(transport)+", "+name, func(t *testing.T) {
+				prefix := "etcdbench/" + string(transport) + strings.Fields(name)[0] + "/"
+				target := startDelayed(t, cluster.endpoints[0], prefix)
+				got := readDelayed(t, target, prefix, transport, rate)
+				if n := uint64(len(target.took)); got.Count() != n || n != reads {
+					t.Fatalf("measured %d reads, the target answered %d, wanted %d", got.Count(), n, reads)
+				}
+				for _, percent := range []int{50, 89, 91, 99} {
+					want := target.percentile(percent)
+					p, _ := got.Quantile(float64(percent) / 100)
+					if p < want-want*3/1000 || p > want+time.Millisecond {
+						t.Errorf("p%d is %v, and %v by the target's log: wanted at most 0.3 %% less and 1 ms more", percent, p, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// reads is enough for a 99th percentile.
+const reads = 1000
+
+// readDelayed runs the reads by 20 clients and returns their latencies.
+func readDelayed(t *testing.T, target *delayed, prefix string, transport spec.Transport, rate *spec.Rate) *results.Histogram {
+	t.Helper()
+	session := newSession(t, target.address, prefix, func(l *spec.Load) {
+		l.Transport, l.Clients, l.Requests, l.Rate = transport, 20, new(int64(reads)), rate
+	})
+	if err := session.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &session.Snapshot().Operations[spec.OperationRange].Latency
+}
+
+// newSession is a load of reads without an operator.
+func newSession(t *testing.T, endpoint, prefix string, change func(*spec.Load)) *load.Session {
+	t.Helper()
+	p := plan.Plan{
+		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "default/reads", TimeoutSeconds: 60,
+		Run: workload.Run{
+			Prefix: prefix,
+			Workload: spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{
+				Keys:   spec.Keys{Count: 100, SizeBytes: 8, Distribution: spec.Uniform},
+				Values: spec.Values{Content: spec.ContentRandom, SizeDistribution: spec.SizesUniform, SizeBytes: 1}, KeysPerRequest: 1, Consistency: spec.Linearizable, Delivery: spec.DeliveryWhole,
+			}},
+			Load: spec.Load{Pods: 1, Connections: 4, RequestTimeoutSeconds: 10, Seed: 1},
+		},
+		Target: plan.Target{Datastore: spec.Etcd, Endpoints: []string{endpoint}, Members: spec.MembersAll},
+		Guard:  spec.Guard{AcceptWrites: true, StopOn: &spec.StopRules{}},
+	}
+	change(&p.Load)
+	session, err := load.NewSession(load.Config{Plan: p, Driver: etcd.New(p, 0), Control: startNow{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// In a closed loop each client has one request in flight when the target stops for a second. Nothing else is slow, and
+// the timeline has no response for about a second.
+func TestAStallOfAClosedLoop(t *testing.T) {
+	t.Parallel()
+	const clients = 10
+	cluster := start(t, fault{})
+	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
+		t.Run(string(transport), func(t *testing.T) {
+			session := newSession(t, cluster.endpoints[0], "etcdbench/stall/", func(l *spec.Load) {
+				l.Transport, l.Clients, l.DurationSeconds = transport, clients, new(int32(4))
+			})
+			ended := make(chan error, 1)
+			go func() { ended <- session.Run(t.Context()) }()
+			for session.Stage() != results.StageMeasuring {
+				select {
+				case err := <-ended:
+					t.Fatalf("the run ended early: %v", err)
+				case <-time.After(time.Millisecond):
+				}
+			}
+			<-time.After(time.Second)
+			cluster.signal(t, syscall.SIGSTOP, 0)
+			<-time.After(time.Second)
+			cluster.signal(t, syscall.SIGCONT, 0)
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			s := session.Snapshot()
+			if slow, _ := s.Operations[spec.OperationRange].Latency.Over(900 * time.Millisecond); slow != clients {
+				t.Errorf("%d requests took over 0.9 s, wanted %d, one of each client", slow, clients)
+			}
+			silent := 0
+			for _, p := range s.Timeline.Points {
+				if p.Succeeded == 0 {
+					silent++
+				}
+			}
+			if stall := time.Duration(silent) * s.Timeline.Interval; stall < 800*time.Millisecond || stall > 1200*time.Millisecond {
+				t.Errorf("for %v the timeline has no response, wanted about a second", stall)
+			}
+		})
+	}
+}

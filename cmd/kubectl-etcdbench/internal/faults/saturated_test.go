@@ -1,0 +1,72 @@
+package faults
+
+import (
+	"syscall"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// judgedBy makes a p99 of 100 ms the run's only objective.
+func judgedBy(run *v1alpha1.EtcdBenchmark) {
+	run.Spec.Objectives = []v1alpha1.Objective{{
+		Name: "p99", Type: v1alpha1.ObjectiveLatency,
+		Latency: &v1alpha1.LatencyObjective{Operation: spec.OperationPut, Statistic: spec.StatisticP99, MaxMicroseconds: 100_000},
+	}}
+}
+
+// The network makes a put take 50 ms, so ten clients carry 200 of 300 puts per second. That is no fault of the load
+// generator. The number of clients that the result advises is enough.
+func TestATargetThatDoesNotKeepUpIsSaturated(t *testing.T) {
+	t.Parallel()
+	cluster := start(t, fault{clients: slowClients})
+	few := func(clients int32) *v1alpha1.EtcdBenchmark {
+		return puts(cluster, judgedBy, func(run *v1alpha1.EtcdBenchmark) {
+			run.Spec.Load.Clients, run.Spec.Load.Rate.PerSecond = clients, 300
+		})
+	}
+	run := completed(t, few(10), nil)
+	s := run.Status.Summary
+	if s.Saturated == nil || s.Validity.Verdict == v1alpha1.ValidityClientBound {
+		t.Fatalf("saturated is %+v, and validity %+v: wanted a target that does not keep up", s.Saturated, s.Validity)
+	}
+	if n := s.Saturated.BusyClients; n < 15 || n > 18 {
+		t.Errorf("got %d busy clients, wanted 300/s × 50 ms, or little more: %+v", n, s.Saturated)
+	}
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); c == nil || c.Status != metav1.ConditionFalse {
+		t.Errorf("got %+v, wanted the objective missed", c)
+	}
+	run = completed(t, few(int32(2*s.Saturated.BusyClients)), nil)
+	if s := run.Status.Summary; s.Saturated != nil {
+		t.Errorf("with enough clients, got %+v", s.Saturated)
+	}
+}
+
+// A member that does not come back ends the run as TargetLost, and the requests until then are kept.
+func TestATargetThatGoesAway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		transport spec.Transport
+		signal    syscall.Signal
+		change    func(*v1alpha1.EtcdBenchmark)
+	}{
+		"killed, one request a second":  {spec.TransportFast, syscall.SIGKILL, rateOf(1)},
+		"stopped for good, closed loop": {spec.TransportClient, syscall.SIGSTOP, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.Rate = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := start(t, fault{})
+			run := puts(cluster, judgedBy, withShortTimeout, tc.change, func(run *v1alpha1.EtcdBenchmark) {
+				run.Spec.Load.Transport, run.Spec.Load.Clients = tc.transport, 10
+			})
+			result(t, run, func() { cluster.signal(t, tc.signal, 0) })
+			requireFinished(t, run, v1alpha1.ReasonTargetLost)
+			if s := run.Status.Summary; s == nil || s.MeasuredRequests == 0 || !s.Partial {
+				t.Errorf("got the summary %+v, wanted the requests until then", s)
+			}
+		})
+	}
+}
