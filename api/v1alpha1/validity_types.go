@@ -100,7 +100,7 @@ type Validity struct {
 	GoroutineDelayP99Microseconds *int64 `json:"goroutineDelayP99Microseconds,omitempty"`
 
 	// delayPerRequestMicroseconds is how long runnable threads waited for a
-	// processor, divided by the number of requests. For the transport ClientV3 it
+	// processor, divided by the number of requests. For the transport Client it
 	// includes how long runnable goroutines waited for a thread.
 	//
 	// +optional

@@ -177,7 +177,9 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, a
 	op := e.workload.At(s.stream, s.part.Number(ordinal))
 	e.announce(s, op, at.due)
 	c.do(ctx, op)
+	sent := c.response.Sent
 	e.account(c, s, op, at)
+	defer func() { e.occupied(c, s, sent) }()
 	next, hold, ok := e.workload.After(op)
 	if !ok || !c.response.Succeeded() {
 		return
@@ -187,6 +189,13 @@ func (e *engine) send(ctx context.Context, c *client, s *stint, ordinal int64, a
 	c.waitUntil(ctx, due)
 	c.do(ctx, next)
 	e.account(c, s, next, dueAt(due))
+}
+
+// occupied records how long a measured request of an open loop kept its client busy.
+func (e *engine) occupied(c *client, s *stint, sent Instant) {
+	if s == e.measured && s.scheduled() {
+		e.recorder.occupied(c.shard, c.free()-sent)
+	}
 }
 
 // setLedger sets the ledger that is notified of measured puts; it may be nil.
@@ -308,7 +317,8 @@ func (e *engine) arrivals() results.Arrivals {
 	return results.Arrivals{
 		Lacking: uint64(e.measured.lacking.Load() + e.unsent.Load() - skipped),
 		Skipped: uint64(skipped),
-		Bunched: uint64(e.measured.bunched.Load()),
+		Bunched: e.recorder.bunched(),
+		Busy:    e.recorder.busy(),
 	}
 }
 

@@ -2,8 +2,10 @@ package load
 
 import "sync"
 
-// freeTimes holds since when the free clients of an open loop are free, oldest first. The request that takes an entry
-// could be sent from then on, by any client: this tells the wait for a free client from the generator's own delay.
+// freeTimes holds since when the free clients of an open loop are free, in the order in which they reported it. The
+// request that takes an entry could be sent from then on, by any client: this tells the wait for a free client from the
+// generator's own delay. Two clients that become free at nearly the same time can report it in the other order; the sum
+// over both requests stays the same.
 type freeTimes struct {
 	mutex sync.Mutex
 	// since is a ring with room for all clients.
@@ -24,7 +26,7 @@ func (f *freeTimes) put(since Instant) {
 	f.length++
 }
 
-// take removes the client that has been free for longest. There must be one.
+// take removes the first entry. There must be one.
 func (f *freeTimes) take() (since Instant) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

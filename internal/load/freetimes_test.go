@@ -2,6 +2,7 @@ package load
 
 import "testing"
 
+// The order is that of put.
 func TestFreeTimesAreTakenInOrder(t *testing.T) {
 	f := newFreeTimes(3)
 	for _, step := range []struct{ put, want Instant }{{5, 0}, {7, 0}, {4, 0}, {9, 5}, {10, 7}, {11, 4}} {

@@ -39,6 +39,7 @@ func (l *laneClient) send(s phaseStint, ordinal int64, at requestTime) {
 func (l *laneClient) done() {
 	l.runner.engine.account(l.client, l.current.stint, l.operation, l.time)
 	if l.current.scheduled() {
+		l.runner.engine.occupied(l.client, l.current.stint, l.response.Sent)
 		l.runner.putFree(l)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -29,9 +30,15 @@ type shard struct {
 	counts        [spec.Operations]operationCounts
 	// ended and failed count requests, those of the warm-up included.
 	ended, failed atomic.Uint64
-	// timeline and pauses are protected by writing.
+	// bunched counts the requests that left late, after the next one was due. busy is how long clients were busy with
+	// requests, in nanoseconds.
+	bunched atomic.Uint64
+	busy    atomic.Int64
+	// pauses and paused count the pauses of clients and their total, in nanoseconds.
+	pauses atomic.Uint64
+	paused atomic.Int64
+	// timeline is protected by writing.
 	timeline results.Timeline
-	pauses   results.Pauses
 	// Padding: the next shard lies on other cache lines.
 	_ [64]byte
 }
@@ -73,7 +80,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	}
 	c := &s.counts[operation.Index()]
 	// Waiting is recorded for failures too: a request that is late in a bad moment is likely to fail.
-	c.waited(o)
+	s.waited(c, o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
@@ -92,9 +99,17 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	}
 }
 
+// bunchedAfter is how late a request must be to count as a part of a burst. A schedule can have arrivals that are closer
+// than that.
+const bunchedAfter = Instant(250 * time.Microsecond)
+
 // waited records what a request waited for before it was sent: a free client, and then the generator.
-func (c *operationCounts) waited(o requestOutcome) {
-	c.lateness.record(o.response.Sent - o.ready)
+func (s *shard) waited(c *operationCounts, o requestOutcome) {
+	lateness := o.response.Sent - o.ready
+	c.lateness.record(lateness)
+	if lateness > bunchedAfter && o.response.Sent >= o.next {
+		s.bunched.Add(1)
+	}
 	if o.ready > o.due {
 		c.backlog.record(o.ready - o.due)
 	}
@@ -178,19 +193,37 @@ func (r *recorder) pause(n int, start, from, to Instant) {
 	}
 	s := r.lockShard(n)
 	defer s.writing.Unlock()
-	s.pauses.Count++
-	s.pauses.Total += to.Sub(from)
+	s.pauses.Add(1)
+	s.paused.Add(int64(to - from))
 	s.timeline.Pause(from.Sub(start), to.Sub(start))
 }
 
 // pauses returns the sum of the pauses so far.
 func (r *recorder) pauses() (sum results.Pauses) {
 	for i := range r.shards {
-		s := &r.shards[i]
-		s.writing.Lock()
-		sum.Count += s.pauses.Count
-		sum.Total += s.pauses.Total
-		s.writing.Unlock()
+		sum.Count += r.shards[i].pauses.Load()
+		sum.Total += time.Duration(r.shards[i].paused.Load())
+	}
+	return sum
+}
+
+// occupied counts how long a request kept a client of shard n busy.
+func (r *recorder) occupied(n int, busy Instant) {
+	r.shards[n%len(r.shards)].busy.Add(int64(busy))
+}
+
+// bunched returns how many requests left in bursts.
+func (r *recorder) bunched() (n uint64) {
+	for i := range r.shards {
+		n += r.shards[i].bunched.Load()
+	}
+	return n
+}
+
+// busy returns how long clients were busy with requests, added up.
+func (r *recorder) busy() (sum time.Duration) {
+	for i := range r.shards {
+		sum += time.Duration(r.shards[i].busy.Load())
 	}
 	return sum
 }
@@ -200,7 +233,7 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	s := r.lockShard(n)
 	defer s.writing.Unlock()
 	c := &s.counts[operation.Index()]
-	c.waited(o)
+	s.waited(c, o)
 	c.censored.record(at - o.due)
 }
 
@@ -269,8 +302,8 @@ func (r *recorder) lastSuccess() Instant {
 	return Instant(last)
 }
 
-// endedInSilence reports whether the last measured request to end did not succeed, or was cut off.
-func (r *recorder) endedInSilence() bool {
+// hasCensored reports whether a request or an event was cut off or was not sent.
+func (r *recorder) hasCensored() bool {
 	for i := range r.shards {
 		for operation := range r.shards[i].counts {
 			if r.shards[i].counts[operation].censored.count() > 0 {
@@ -278,7 +311,7 @@ func (r *recorder) endedInSilence() bool {
 			}
 		}
 	}
-	return r.last() > r.lastSuccess()
+	return false
 }
 
 // timeline returns the merged timeline. It waits for the shards' writers.

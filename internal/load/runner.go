@@ -171,7 +171,7 @@ func (r *runner) serve(s phaseStint) (over bool) {
 			r.waitFor(s, due, taken > 0)
 			return false
 		}
-		r.takeFree().send(s, ordinal, s.take(now))
+		r.takeFree().send(s, ordinal, s.take())
 	}
 }
 

@@ -36,6 +36,8 @@ type Config struct {
 	// Measured, if set, is called once the load is over and before the keys are deleted, which can take minutes.
 	// Snapshot is complete by then.
 	Measured func()
+	// Sessions is how many sessions this process runs at the same time; 0 means 1.
+	Sessions int
 	// Log receives stages and errors that do not end the session; nil discards them.
 	Log *slog.Logger
 }
@@ -63,6 +65,10 @@ type Session struct {
 	// life is the context of Run; lifetime ends the session at the plan's timeout.
 	life     context.Context
 	lifetime *time.Timer
+	// silence and probing are maxSilence and minProbing, except in tests.
+	silence, probing time.Duration
+	// sessions is Config.Sessions.
+	sessions int
 	// ledger tracks watched puts, and replays reads a history; each is nil if the workload has none. endWatch ends the
 	// watchers.
 	ledger   *ledger
@@ -93,6 +99,7 @@ func NewSession(c Config) (*Session, error) {
 		meter:     process.NewMeter(),
 		state:     newState(c.Log),
 		endWatch:  func() {},
+		silence:   maxSilence, probing: minProbing, sessions: c.Sessions,
 	}
 	s.sampler.source, _ = c.Driver.(Sampler)
 	if s.disturber.source, _ = c.Driver.(Disturber); s.disturber.source == nil && len(c.Plan.Disturbances) > 0 {
@@ -124,7 +131,7 @@ func (s *Session) Run(ctx context.Context) error {
 	s.watchForOthers(ctx, err)
 	// The other pods wait for this one: report a failure before the deletion.
 	s.state.fail(FailureOf(err))
-	if err == nil && !s.state.cleaningIs(results.CleaningNothingWritten) {
+	if f := FailureOf(err); (f == nil || f.Reason == results.FailureTargetLost) && !s.state.cleaningIs(results.CleaningNothingWritten) {
 		// Before the termination message is written: a reader must see that all was measured.
 		s.state.enter(results.StageCleaning)
 	}

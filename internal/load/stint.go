@@ -39,17 +39,16 @@ type stint struct {
 	alarm  alarm
 	// free holds since when clients are free; nil in a closed loop.
 	free *freeTimes
-	// taken is when the previous arrival was taken; it belongs to the holder of pacing. lacking counts the arrivals for
-	// which no client was free before the end, and bunched those that left late together with the one before.
-	taken            Instant
-	lacking, bunched atomic.Int64
+	// lacking counts the arrivals for which no client was free before the end.
+	lacking atomic.Int64
 }
 
-// requestTime is when a request is due, and ready: when it is due and a client is free to send it.
-type requestTime struct{ due, ready Instant }
+// requestTime is when a request is due, and ready: when it is due and a client is free to send it. next is when the next
+// arrival of an open loop is due; never in a closed loop.
+type requestTime struct{ due, ready, next Instant }
 
 // dueAt returns the time of a request that its client can send when it is due.
-func dueAt(due Instant) requestTime { return requestTime{due: due, ready: due} }
+func dueAt(due Instant) requestTime { return requestTime{due: due, ready: due, next: never} }
 
 // newStint returns a stint, which the caller must close. walk and free are nil in a closed loop.
 func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *stint {
@@ -107,7 +106,7 @@ func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
 	if s.over(due) || s.closed(now) {
 		return 0, requestTime{}, false
 	}
-	return ordinal, s.take(now), true
+	return ordinal, s.take(), true
 }
 
 // peek returns the next arrival of an open loop, if there is one. A caller that does not hold pacing may see the
@@ -117,22 +116,15 @@ func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// bunchedAfter is how late two successive requests must be to count as a burst. A schedule can have two arrivals that
-// are closer than that.
-const bunchedAfter = 250 * time.Microsecond
-
-// take takes the next arrival of an open loop for a free client, now. The caller holds pacing.
-func (s *stint) take(now Instant) requestTime {
+// take takes the next arrival of an open loop for a free client. The caller holds pacing.
+func (s *stint) take() requestTime {
 	due := Instant(s.due.Load())
 	at := requestTime{due: due, ready: max(due, s.free.take())}
 	if s.over(at.ready) {
 		s.lacking.Add(1)
 	}
-	if at.ready <= s.taken && now.Sub(at.ready) > bunchedAfter {
-		s.bunched.Add(1)
-	}
-	s.taken = now
 	s.advance()
+	at.next = Instant(s.due.Load())
 	return at
 }
 

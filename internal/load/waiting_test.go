@@ -35,7 +35,8 @@ func TestAWaitForAFreeClientIsNoLateness(t *testing.T) {
 		}
 		got := e.arrivals()
 		sentLate := uint64(e.started()) - 400
-		if diff := cmp.Diff(results.Arrivals{Lacking: 200}, got); diff != "" || sentLate > 20 {
+		busy := time.Duration(e.started()) * 50 * time.Millisecond
+		if diff := cmp.Diff(results.Arrivals{Lacking: 200, Busy: busy}, got); diff != "" || sentLate > 20 {
 			t.Errorf("%d were sent after the end: %s", sentLate, diff)
 		}
 	})
@@ -110,6 +111,22 @@ func TestPausesAreCounted(t *testing.T) {
 	})
 }
 
+// A closed loop whose warm-up hangs until the window is over has no measured request at all.
+func TestATargetThatHangsSinceTheWarmUpIsLost(t *testing.T) {
+	d := &gone{}
+	d.answer = func(ctx context.Context, _ *Request, resp *Response) {
+		if PhaseOf(ctx) == results.PhaseWarmup {
+			<-time.After(2500 * time.Millisecond)
+			resp.Code = CodeDeadlineExceeded
+		}
+	}
+	s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.RequestTimeoutSeconds, p.Load.WarmupSeconds = 1, 1 }), 0, d, newControl())
+	s.probing = time.Second
+	if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailureTargetLost {
+		t.Errorf("got %+v", f)
+	}
+}
+
 // gone is a target that stops answering after some requests, and comes back after some probes, if ever.
 type gone struct {
 	fakeDriver
@@ -117,8 +134,55 @@ type gone struct {
 }
 
 func (g *gone) Answers(ctx context.Context) bool {
-	n := g.probes.Add(1)
-	return g.back.Load() > 0 && n >= g.back.Load()
+	for ctx.Err() == nil {
+		if n := g.probes.Add(1); g.back.Load() > 0 && n >= g.back.Load() {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return false
+}
+
+// A run bound by requests would not end otherwise.
+func TestALostTargetEndsARunBoundByRequests(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// silent is how many measured requests fail after ten have succeeded.
+		silent int64
+		want   results.FailureReason
+	}{
+		"for good":       {1 << 40, results.FailureTargetLost},
+		"for some while": {300, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, measured := &gone{}, atomic.Int64{}
+			d.answer = func(ctx context.Context, _ *Request, resp *Response) {
+				if PhaseOf(ctx) != results.PhaseMeasured {
+					return
+				}
+				if n := measured.Add(1); n > 10 && n <= 10+tc.silent {
+					<-time.After(5 * time.Millisecond)
+					resp.Code = "ResourceExhausted"
+				}
+			}
+			p := planOf(func(p *plan.Plan) {
+				p.Load.Clients, p.Load.Connections, p.Load.Requests, p.Load.RequestTimeoutSeconds = 1, 1, new(int64(100_000)), 1
+			})
+			s := newSession(t, p, 0, d, newControl())
+			s.silence, s.probing = 500*time.Millisecond, 3*time.Second
+			err := s.Run(t.Context())
+			got := results.FailureReason("")
+			if f := FailureOf(err); f != nil {
+				got = f.Reason
+			}
+			if got != tc.want || d.probes.Load() == 0 {
+				t.Errorf("the run ended with %v after %d probes, wanted %q", err, d.probes.Load(), tc.want)
+			}
+		})
+	}
 }
 
 func TestALostTargetIsAFailure(t *testing.T) {
@@ -144,6 +208,7 @@ func TestALostTargetIsAFailure(t *testing.T) {
 				}
 			}
 			s := newSession(t, planOf(tc.change, func(p *plan.Plan) { p.Load.RequestTimeoutSeconds = 1 }), 0, d, newControl())
+			s.probing = time.Second
 			err := s.Run(t.Context())
 			got := results.FailureReason("")
 			if f := FailureOf(err); f != nil {

@@ -158,7 +158,10 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		s.meter.End()
 		process := s.meter.Window()
 		if ratio, known := e.busiestLoop(waits, Now().Sub(begun)); known {
-			process.Figures[results.ProcessLoopBusyRatio] = ratio
+			process.Set(results.ProcessLoopBusyRatio, ratio)
+		}
+		if s.sessions > 1 {
+			process.Set(results.ProcessSessions, float64(s.sessions))
 		}
 		s.state.setProcess(process)
 	}

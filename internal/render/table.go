@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -194,7 +196,7 @@ func validText(s *v1alpha1.Summary) string {
 		v1alpha1.ValidityUnknown:     "not known, because the load generator could not be judged, see below.",
 	}[s.Validity.Verdict]
 	if s.Saturated != nil {
-		out = "yes, but the target DID NOT KEEP UP with the rate, see below."
+		out += " The target DID NOT KEEP UP with the rate, see below."
 	}
 	if facts := generatorFacts(s); len(facts) > 0 {
 		out += " The load generator " + strings.Join(facts, ", ") + "."
@@ -230,7 +232,7 @@ func generatorFacts(s *v1alpha1.Summary) (facts []string) {
 // latestP99 is the greatest 99th percentile of lateness, in microseconds.
 func latestP99(operations []v1alpha1.OperationSummary) (micros int64) {
 	for _, op := range operations {
-		if op.Lateness != nil && op.Lateness.ErrorBoundPerMillion > 0 {
+		if op.Lateness != nil && op.Lateness.ErrorBoundPerMillion > 0 && !slices.Contains(op.Lateness.Thin, spec.StatisticP99) {
 			micros = max(micros, op.Lateness.P99Microseconds)
 		}
 	}

@@ -141,7 +141,9 @@ func (t *table) latencyLegend() string {
 	for _, op := range t.b.Status.Summary.Operations {
 		waited = waited || op.BacklogWait != nil
 		isBound = isBound || op.Latency != nil && len(op.Latency.AtLeast) > 0
-		isThin = isThin || op.Latency != nil && len(op.Latency.Thin) > 0
+		for _, l := range []*v1alpha1.LatencySummary{op.Latency, op.ServiceTime, op.BacklogWait, op.Lateness} {
+			isThin = isThin || l != nil && len(l.Thin) > 0
+		}
 	}
 	legend := "latency: the time between the moment at which a request should be sent and its answer. service time: the time between sending it and its answer."
 	if waited {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
@@ -14,6 +15,15 @@ func TestTheTableShowsTheClient(t *testing.T) {
 	wantLine(t, lines, "that for garbage collection), waited 5µs per request for a processor.")
 	if strings.Contains(text, "WHY THE") {
 		t.Errorf("wanted no reasons for a client that was not the limit:\n%s", text)
+	}
+	b := finished([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0))})
+	b.Status.Summary.Saturated = &v1alpha1.Saturation{Message: "It waited.", Change: "More clients."}
+	text, lines = cells(t, b)
+	wantLine(t, lines, "WHY THE TARGET DID NOT KEEP UP")
+	wantLine(t, lines, "It waited.")
+	wantLine(t, lines, "More clients.")
+	if !strings.Contains(text, "yes, the load generator was not a limit. The target DID NOT KEEP UP") {
+		t.Errorf("wanted both verdicts in:\n%s", text)
 	}
 	text, lines = cells(t, finished([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0.25)), runtest.Measured(1, 100, runtest.Throttled(0))}))
 	wantLine(t, lines, "WHY THE LOAD GENERATOR WAS A LIMIT")

@@ -1,5 +1,7 @@
 package results
 
+import "math"
+
 // ProcessFigure names one number about a client pod's process and its machine over the measured window. The name
 // contains the unit.
 type ProcessFigure string
@@ -32,6 +34,8 @@ const (
 	// ProcessLoopBusyRatio is the share of the window in which the busiest event loop did not wait for events, from 0
 	// to 1. It is missing if the clients do not run on loops.
 	ProcessLoopBusyRatio ProcessFigure = "loop_busy_ratio"
+	// ProcessSessions is how many parts of the run the process had, if more than one: in a run without a cluster.
+	ProcessSessions ProcessFigure = "sessions"
 	// ProcessCollectionRatio is the share of garbage collection in the used processor time, from 0 to 1.
 	ProcessCollectionRatio ProcessFigure = "garbage_collection_ratio"
 )
@@ -40,7 +44,8 @@ const (
 var ProcessFigures = []ProcessFigure{
 	ProcessWindowSeconds, ProcessCPUSeconds, ProcessProcessors, ProcessQuotaProcessors, ProcessThrottledSeconds,
 	ProcessGoroutineDelaySeconds, ProcessGoroutineDelayTotalSeconds, ProcessGoroutineWakeups, ProcessThreadDelaySeconds,
-	ProcessThreadWakeups, ProcessLoopBusyRatio, ProcessCollectionRatio,
+	ProcessThreadWakeups, ProcessLoopBusyRatio, ProcessSessions,
+	ProcessCollectionRatio,
 }
 
 // ProcessWindow holds the figures of a client pod's process over the measured window. Copies share the map, so it must
@@ -50,6 +55,12 @@ type ProcessWindow struct {
 	Figures map[ProcessFigure]float64
 	// Unknown is why other figures could not be read; empty if all could.
 	Unknown string
+}
+
+// Set stores a figure, rounded to a millionth, so that it takes little room in a termination message.
+func (w *ProcessWindow) Set(f ProcessFigure, v float64) {
+	const precision = 1 << 20
+	w.Figures[f] = math.Round(v*precision) / precision
 }
 
 // Value returns a figure; false if it is not known.
@@ -68,6 +79,12 @@ func (w *ProcessWindow) Available() (float64, bool) {
 		return quota, true
 	}
 	return processors, known
+}
+
+// Sessions is how many parts of the run the process had, at least 1.
+func (w *ProcessWindow) Sessions() float64 {
+	sessions, _ := w.Value(ProcessSessions)
+	return max(sessions, 1)
 }
 
 // CPUShare is the used share of the available processor time.
@@ -95,7 +112,7 @@ func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 func (w *ProcessWindow) IsWhole() bool {
 	for _, f := range ProcessFigures {
 		switch f {
-		case ProcessQuotaProcessors, ProcessCollectionRatio, ProcessLoopBusyRatio:
+		case ProcessQuotaProcessors, ProcessCollectionRatio, ProcessLoopBusyRatio, ProcessSessions:
 			continue
 		}
 		if _, known := w.Value(f); !known {

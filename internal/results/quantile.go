@@ -90,9 +90,10 @@ func (r *OperationResult) Judged() Ranked {
 	return rankTogether(&r.Latency, &r.Censored, r.Failed.Count())
 }
 
-// judgedNet ranks the net latency of the answered requests together with the censored and failed ones.
+// judgedNet ranks the net latency of the answered requests together with the failed ones. It leaves out censored
+// requests, because the load generator may be the reason why they were not sent.
 func (r *OperationResult) judgedNet() Ranked {
-	return rankTogether(r.NetLatency(), &r.Censored, r.Failed.Count())
+	return rankTogether(r.NetLatency(), &Histogram{}, r.Failed.Count())
 }
 
 func rankTogether(answered, censored *Histogram, failed uint64) Ranked {

@@ -210,14 +210,18 @@ type Arrivals struct {
 	Lacking uint64
 	// Skipped were never sent although a client was free.
 	Skipped uint64
-	// Bunched were sent late, together with the arrival before, so that the target received a burst.
+	// Bunched were sent late, when the next arrival was due too, so that the target received a burst.
 	Bunched uint64
+	// Busy is how long clients were busy with requests of the window, added up: from sending a request until the client
+	// was free again. It includes the time for which a client holds a lock.
+	Busy time.Duration
 }
 
 func (a *Arrivals) add(other Arrivals) {
 	a.Lacking += other.Lacking
 	a.Skipped += other.Skipped
 	a.Bunched += other.Bunched
+	a.Busy = addDurations(a.Busy, other.Busy)
 }
 
 // Pauses are the waits of closed-loop clients after requests that failed at once. During a pause a client sends nothing.

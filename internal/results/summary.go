@@ -109,7 +109,8 @@ type OperationSummary struct {
 	JudgedAtWorst   Distribution
 	// Service of answered requests.
 	Service Distribution
-	// Net is the latency without the lateness, of answered requests. NetJudged ranks like Judged.
+	// Net is the latency without the lateness, of answered requests. NetJudged also ranks failed requests, above every
+	// latency.
 	Net, NetJudged Distribution
 	// Lateness and Backlog of all requests that were sent; a request that did not wait for a free client has a backlog
 	// of 0.

@@ -35,7 +35,8 @@ func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary
 		// mean still includes every delay of the client.
 		return bounds{met: o.Latency.Statistic == spec.StatisticMean}
 	case o.Throughput != nil, o.AchievedRate != nil:
-		return bounds{met: true}
+		// A target that does not keep up misses a rate by itself.
+		return bounds{met: true, missed: Saturation(b, s, clients) != nil}
 	case o.ErrorRatio != nil:
 		return bounds{met: delivered, missed: isMissedWithoutTimeouts(*o.ErrorRatio, s)}
 	case memberLimitOf(o) != nil:
@@ -56,10 +57,11 @@ func wasDelivered(s results.Summary) bool {
 // isMissedWithoutLateness reports whether an objective on the latency would be missed without the client's lateness.
 func isMissedWithoutLateness(o v1alpha1.LatencyObjective, s results.Summary, clients *v1alpha1.Validity) bool {
 	op := operationOf(s, o.Operation)
-	if op == nil || isStarved(clients) || float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started) {
+	// An event has no service time, and so no net latency.
+	if op == nil || op.Net.Count == 0 || isStarved(clients) || float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started) {
 		return false
 	}
-	return judgeRanked(o, *op, op.NetJudged).result == v1alpha1.ObjectiveMissed
+	return judgeTail(o, *op, op.NetJudged).result == v1alpha1.ObjectiveMissed
 }
 
 // codeTimeout is the code of requests that the client gave up.

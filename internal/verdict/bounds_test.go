@@ -69,6 +69,9 @@ func TestObjectivesAreJudgedByBounds(t *testing.T) {
 		"open loop, late, missed by that":         {runtest.MaxLatency(spec.StatisticP99, 1_100_000), true, changes{all, long}, unsure},
 		"open loop, late, missed, in bursts":      {runtest.MaxLatency(spec.StatisticP99, 900_000), true, changes{arrivals(results.Arrivals{Bunched: 11}), long}, unsure},
 		"open loop, late, missed, and throttled":  {runtest.MaxLatency(spec.StatisticP99, 900_000), true, changes{throttled, all, long}, unsure},
+		"open loop, late, thin":                   {runtest.MaxLatency(spec.StatisticP999, 1_000_001), true, changes{all, long}, unsure},
+		"open loop, late, skipped ones waited":    {runtest.MaxLatency(spec.StatisticP99, 1_100_000), true, changes{arrivals(results.Arrivals{Skipped: 4}), long, runtest.CutOff(20, time.Minute)}, unsure},
+		"achieved rate, late, target too slow":    {rate, true, changes{arrivals(results.Arrivals{Lacking: 500}), long, runtest.Failing(1, "Unavailable", time.Millisecond)}, missed},
 		"closed loop, mean met":                   {runtest.MaxLatency(spec.StatisticMean, 2_000_000), false, changes{throttled}, met},
 		"closed loop, mean missed":                {runtest.MaxLatency(spec.StatisticMean, 1), false, changes{throttled}, unsure},
 		"closed loop, percentile met":             {runtest.MaxLatency(spec.StatisticP99, 2_000_000), false, changes{throttled}, unsure},
@@ -193,6 +196,29 @@ func TestSaturation(t *testing.T) {
 				t.Errorf("got %+v, wanted six busy clients and the advice %q", got, tc.advice)
 			}
 		})
+	}
+}
+
+// The service time of a lock is its acquisition. The client is busy until it has released it.
+func TestSaturationOfLocks(t *testing.T) {
+	b := runtest.Puts(openLoop, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Clients = 5 })
+	held := func(held time.Duration) func(*results.Snapshot) {
+		return func(s *results.Snapshot) { s.Arrivals = results.Arrivals{Lacking: 6, Busy: 100 * held} }
+	}
+	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Throttled(0), arrivals(results.Arrivals{}), held(200*time.Millisecond))})
+	if got := Saturation(b, s, Clients(b, s)); got == nil || got.BusyClients != 20 || !strings.Contains(got.Change, "spec.load.clients to 30") {
+		t.Errorf("got %+v, wanted 100/s × 200 ms = 20 busy clients", got)
+	}
+}
+
+// A part of the histograms did not fit into the termination message.
+func TestAnUnknownServiceTimeJudgesNothing(t *testing.T) {
+	lost := withoutBuckets(t, "etcdbench_request_service_duration_seconds", runtest.Measured(0, 100, runtest.Throttled(0), lately(time.Millisecond), waiting(60, time.Millisecond)))
+	s := results.Summarize([]*results.Snapshot{lost})
+	b := runtest.Puts(openLoop)
+	v := Clients(b, s)
+	if v.Verdict != v1alpha1.ValidityUnknown || Saturation(b, s, v) != nil {
+		t.Errorf("got %+v and %+v, wanted neither to be known", v, Saturation(b, s, v))
 	}
 }
 

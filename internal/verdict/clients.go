@@ -193,13 +193,13 @@ func harmlessDelay(operations []results.OperationSummary) (time.Duration, bool) 
 const maxWakeups = 8
 
 // delayPerRequest is how long threads waited for a processor, for each request. The requests of the transport Client
-// also wait for goroutines.
+// also wait for goroutines; a wait of a goroutine for a thread that waits for a processor counts twice.
 func delayPerRequest(transport spec.Transport) reader {
 	return func(p results.PodProcess) (float64, bool) {
 		of := func(total, wakeups results.ProcessFigure) (perRequest float64, known bool) {
 			delay, known := p.Window.Value(total)
 			count, counted := p.Window.Value(wakeups)
-			return delay / max(float64(p.Started), count/maxWakeups, 1), known && counted
+			return delay / max(float64(p.Started)*p.Window.Sessions(), count/maxWakeups, 1), known && counted
 		}
 		threads, known := of(results.ProcessThreadDelaySeconds, results.ProcessThreadWakeups)
 		if transport != spec.TransportClient {
@@ -210,8 +210,8 @@ func delayPerRequest(transport spec.Transport) reader {
 	}
 }
 
-// delayed compares the delay per request with the service time. It is a lower bound: a delay while many requests are in
-// flight delays all of them.
+// delayed compares the delay per request with the service time. A delay while many requests are in flight delays all of
+// them, so the true delay can be longer.
 func delayed(s results.Summary, atMost time.Duration, known bool) *v1alpha1.ValidityReason {
 	pod, value := worstPod(s, delayPerRequest(s.Transport))
 	if pod == nil || !known || results.Seconds(value) <= atMost {
@@ -239,7 +239,11 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	excess := func(o *results.OperationSummary) float64 { return float64(lateness(o)) / float64(harmless(o)) }
 	var found *results.OperationSummary
 	for i := range operations {
-		if o := &operations[i]; excess(o) > 1 && (found == nil || excess(o) > excess(found)) {
+		o := &operations[i]
+		if _, known := o.Service.Values[spec.StatisticP50]; !known && o.Service.Count > 0 {
+			continue
+		}
+		if excess(o) > 1 && (found == nil || excess(o) > excess(found)) {
 			found = o
 		}
 	}
@@ -266,7 +270,9 @@ func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
 		message = "No percentile of the service time is known, so a delay of the client cannot be judged."
 	default:
 		for _, o := range s.Operations {
-			if _, known := o.Lateness.Values[spec.StatisticP99]; o.Lateness.Count > 0 && !known {
+			_, known := o.Lateness.Values[spec.StatisticP99]
+			_, compared := o.Service.Values[spec.StatisticP50]
+			if o.Lateness.Count > 0 && !known || o.Service.Count > 0 && !compared {
 				message = fmt.Sprintf("It is not known how late %s requests were sent.", o.Operation)
 			}
 		}

@@ -47,10 +47,14 @@ func Judge(b *v1alpha1.EtcdBenchmark, s *results.Summary, reason string) ([]v1al
 		return nil, nil
 	}
 	out := make([]v1alpha1.ObjectiveStatus, 0, len(b.Resolved().Objectives))
+	var clients *v1alpha1.Validity
+	if s != nil {
+		clients = Clients(b, *s)
+	}
 	for _, o := range b.Resolved().Objectives {
 		v := judge(o, b, s)
 		if s != nil {
-			v = bounded(v, o, b, *s, Clients(b, *s))
+			v = bounded(v, o, b, *s, clients)
 		}
 		out = append(out, v1alpha1.ObjectiveStatus{
 			Name:    o.Name,
@@ -127,7 +131,7 @@ func judgeLatency(o v1alpha1.LatencyObjective, s results.Summary) verdict {
 	if o.Statistic == spec.StatisticStddev {
 		return judgeStddev(o, *op)
 	}
-	v := judgeTail(o, *op)
+	v := judgeTail(o, *op, op.Judged)
 	if v.result == v1alpha1.ObjectiveMet && op.UncountedEvents > 0 && !metAtWorst(o, *op) {
 		return notJudged(v.got, leftOut(*op))
 	}

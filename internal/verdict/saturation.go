@@ -19,29 +19,44 @@ const (
 	spareClients = 1.5
 )
 
-// Saturation reports whether the target did not keep up with an open loop; nil means that it did, or that the client was
-// a limit. A starved client reads responses late and so makes requests wait for a free client itself. Lateness alone
-// does not do that. clients is the result of Clients.
+// Saturation reports whether the target did not keep up with an open loop; nil means that it did, that this is not
+// known, or that the client was a limit. A starved client reads responses late and so makes requests wait for a free
+// client itself. Lateness alone does not do that. clients is the result of Clients.
 func Saturation(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) *v1alpha1.Saturation {
 	load := b.Resolved().Load
 	if load.Rate == nil || isStarved(clients) {
 		return nil
 	}
 	due := s.Succeeded + s.Failed + s.Censored
-	wait, service := s.Backlog.Values[spec.StatisticP50].Duration, s.Service.Values[spec.StatisticP50].Duration
-	lacks := float64(s.Arrivals.Lacking) > max(float64(load.Clients), maxLackingShare*float64(due))
-	if !lacks && wait <= service {
+	wait, longer := waitsLong(s)
+	if lacks := float64(s.Arrivals.Lacking) > max(float64(load.Clients), maxLackingShare*float64(due)); !lacks && !longer {
 		return nil
 	}
-	rate, mean := offered(due, s), s.Service.Values[spec.StatisticMean].Duration
-	busy := int64(math.Ceil(rate * mean.Seconds()))
-	out := &v1alpha1.Saturation{
+	rate, each := offered(due, s), occupied(s)
+	busy := int64(math.Ceil(rate * each.Seconds()))
+	return &v1alpha1.Saturation{
 		LackingRequests: int64(s.Arrivals.Lacking), BacklogWaitP50Microseconds: wait.Microseconds(), BusyClients: busy,
 		Message: text.Shorten(fmt.Sprintf("The target did not keep up with the rate. Requests waited %s (p50) for a free client, and %s of %s still waited when the window ended.",
-			text.Exact(wait.Round(time.Microsecond)), text.Grouped(s.Arrivals.Lacking), text.Plural(due, "request")), v1alpha1.MaxMessageLength),
+			text.Duration(wait), text.Grouped(s.Arrivals.Lacking), text.Plural(due, "request")), v1alpha1.MaxMessageLength),
+		Change: text.Shorten(advice(b, s, rate, each, busy), v1alpha1.MaxMessageLength),
 	}
-	out.Change = text.Shorten(advice(b, s, rate, mean, busy), v1alpha1.MaxMessageLength)
-	return out
+}
+
+// waitsLong returns how long the median request waited for a free client, and whether that is longer than the median
+// request keeps a client busy. A client that holds a lock is busy for longer than the service time.
+func waitsLong(s results.Summary) (wait time.Duration, longer bool) {
+	waited, known := s.Backlog.Values[spec.StatisticP50]
+	service, served := s.Service.Values[spec.StatisticP50]
+	mean := s.Service.Values[spec.StatisticMean].Duration
+	return waited.Duration, known && served && waited.Duration > service.Duration+max(occupied(s)-mean, 0)
+}
+
+// occupied is how long a request keeps its client busy, on average.
+func occupied(s results.Summary) time.Duration {
+	if s.Started == 0 || s.Arrivals.Busy == 0 {
+		return s.Service.Values[spec.StatisticMean].Duration
+	}
+	return time.Duration(float64(s.Arrivals.Busy) / float64(s.Started))
 }
 
 // isStarved reports whether the client was a limit by something other than lateness.
@@ -59,17 +74,17 @@ func offered(due uint64, s results.Summary) float64 {
 	return float64(due) / s.Length.Seconds()
 }
 
-func advice(b *v1alpha1.EtcdBenchmark, s results.Summary, rate float64, mean time.Duration, busy int64) string {
+func advice(b *v1alpha1.EtcdBenchmark, s results.Summary, rate float64, each time.Duration, busy int64) string {
 	if s.Service.Count == 0 {
 		return "No request was answered: check the target."
 	}
 	try := int64(math.Ceil(spareClients * float64(busy)))
-	sum := fmt.Sprintf("%.4g requests/s × %s mean service time keep %s busy", rate, text.Duration(mean), text.Plural(busy, "client"))
+	sum := fmt.Sprintf("%s requests/s × %s for each request keep %s busy", text.RateOf(rate).Digits(), text.Duration(each), text.Plural(busy, "client"))
 	switch {
 	case b.Spec.Profile != "":
-		return sum + ", if the service time stays the same. The profile fixes the number of clients: choose a smaller spec.profile."
+		return sum + ", if that time stays the same. The profile fixes the number of clients: choose a smaller spec.profile."
 	case busy < int64(b.Resolved().Load.Clients):
 		return sum + ", fewer than the run has. The wait came from a part of the window: look at its course."
 	}
-	return sum + fmt.Sprintf(", if the service time stays the same. Set spec.load.clients to %d and run again. If requests still wait, the target's limit is near the throughput of this run.", try)
+	return sum + fmt.Sprintf(", if that time stays the same. Set spec.load.clients to %d and run again. If requests still wait, the target's limit is near the throughput of this run.", try)
 }

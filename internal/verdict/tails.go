@@ -13,27 +13,28 @@ import (
 
 // judgeTail judges a percentile with few requests above it by what is certain. It is missed if a lower percentile misses.
 // It is met if all requests are within the limit and there are so many that the true percentile is within it, too.
-func judgeTail(o v1alpha1.LatencyObjective, op results.OperationSummary) verdict {
-	v := judgeRanked(o, op, op.Judged)
-	if !op.Judged.IsThin(o.Statistic) || v.result == v1alpha1.ObjectiveUnknown {
+func judgeTail(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {
+	v := judgeRanked(o, op, ranked)
+	if !ranked.IsThin(o.Statistic) || v.result == v1alpha1.ObjectiveUnknown {
 		return v
 	}
 	at := func(s spec.Statistic) verdict {
-		o.Statistic = s
-		return judgeRanked(o, op, op.Judged)
+		other := o
+		other.Statistic = s
+		return judgeRanked(other, op, ranked)
 	}
-	wanted, quantile := o.Statistic, results.QuantileOf(o.Statistic)
+	quantile := results.QuantileOf(o.Statistic)
 	for _, lower := range results.Percentiles {
-		if results.QuantileOf(lower) < quantile && !op.Judged.IsThin(lower) && at(lower).result == v1alpha1.ObjectiveMissed {
+		if results.QuantileOf(lower) < quantile && !ranked.IsThin(lower) && at(lower).result == v1alpha1.ObjectiveMissed {
 			return v
 		}
 	}
 	enough := uint64(math.Ceil(math.Log(tailRisk) / math.Log(quantile)))
-	if op.Judged.Count >= enough && at(spec.StatisticMax).result == v1alpha1.ObjectiveMet {
+	if ranked.Count >= enough && at(spec.StatisticMax).result == v1alpha1.ObjectiveMet {
 		return v
 	}
 	out := notJudged("", fmt.Sprintf("A %s needs at least %d requests above it, and %s are too few. Measure for longer. Or set the limit for a lower percentile, or for the maximum.",
-		wanted, results.MinBeyond, text.Plural(op.Judged.Count, string(op.Operation)+" request")))
+		o.Statistic, results.MinBeyond, text.Plural(ranked.Count, string(op.Operation)+" request")))
 	out.reason = v1alpha1.ReasonTailTooThin
 	return out
 }

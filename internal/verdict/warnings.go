@@ -37,6 +37,8 @@ func (w *warnings) add(condition bool, format string, args ...any) {
 func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	var w warnings
 	w.ofTiming(s)
+	w.ofSilence(s.Merged.Timeline)
+	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
 	w.ofObservation(s.Merged)
 	w.ofPods(s.Merged)
@@ -63,6 +65,46 @@ func (w *warnings) ofTiming(s results.Summary) {
 	w.add(s.Length > 0 && float64(s.StartSkew) > maxSkewShare*float64(s.Length),
 		"the last pod started %v after the first, %.0f%% of the run: during that time not all pods sent requests",
 		rounded(s.StartSkew), 100*s.StartSkew.Seconds()/s.Length.Seconds())
+}
+
+// minSilence is the shortest time without a success that is worth a warning.
+const minSilence = 10 * time.Second
+
+// ofSilence warns of a time in which no request succeeded although one was in flight: it failed, or its response came
+// afterwards and was slow. In an open loop of a low rate, silence alone is normal.
+func (w *warnings) ofSilence(t results.Timeline) {
+	began := -1
+	for i, p := range t.Points {
+		if p.Succeeded == 0 {
+			if began < 0 {
+				began = i
+			}
+			continue
+		}
+		if began >= 0 {
+			silence, failed := time.Duration(i-began)*t.Interval, uint64(0)
+			for _, silent := range t.Points[began:i] {
+				failed += silent.Failed
+			}
+			w.add(silence >= minSilence && (failed > 0 || p.Longest >= minSilence), "no request succeeded for %s, from %s after the start of the measured window on; then requests succeeded again",
+				text.Duration(silence), text.Duration(time.Duration(began)*t.Interval))
+		}
+		began = -1
+	}
+}
+
+// ofDelay warns of waits for a processor that are harmless for one request, but may have delayed all requests that were
+// in flight. That is an estimate: the delay of one request × the mean number in flight.
+func (w *warnings) ofDelay(s results.Summary) {
+	atMost, known := harmlessDelay(s.Operations)
+	pod, each := worstPod(s, delayPerRequest(s.Transport))
+	if pod == nil || !known || s.Pods == 0 || results.Seconds(each) > atMost {
+		return
+	}
+	inFlight := s.Throughput * s.Service.Values[spec.StatisticMean].Duration.Seconds() / float64(s.Pods)
+	estimate := results.Seconds(each * inFlight)
+	w.add(inFlight > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, this may have added up to %s to each (an estimate)",
+		pod.Index, text.Duration(results.Seconds(each)), inFlight, text.Duration(estimate))
 }
 
 // ofTarget warns of different versions, missing quotas, and changes of the target.

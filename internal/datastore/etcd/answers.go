@@ -2,36 +2,35 @@ package etcd
 
 import (
 	"context"
-	"sync/atomic"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 )
 
-// Answers implements load.Prober. It asks all addresses at once, each over a connection of its own, and the first answer
-// ends the others.
+// Answers implements load.Prober. It uses connections of its own, because those of the load may be the ones that are
+// dead.
 func (d *Driver) Answers(ctx context.Context) bool {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var answered atomic.Bool
-	reach.All(d.plan.Target.Endpoints, func(i int) error {
-		if d.answers(ctx, d.plan.Target.Endpoints[i]) {
-			answered.Store(true)
-			cancel()
-		}
-		return nil
-	})
-	return answered.Load()
+	return reach.Answered(ctx, d.plan.Target.Endpoints, d.answers)
 }
 
+// answers reports whether a linearizable read of the marker was answered. A login reads linearizably, too.
 func (d *Driver) answers(ctx context.Context, endpoint string) bool {
-	client, err := d.dial(ctx, endpoint)
+	creds, err := d.secrets()
 	if err != nil {
-		return ctx.Err() == nil && !isUnreachable(err)
+		return false
 	}
-	defer client.Close()
-	_, err = client.Get(ctx, d.markerKey())
+	config := d.config(creds, endpoint)
+	config.Context = ctx
+	client, err := clientv3.New(config)
+	if err == nil {
+		defer client.Close()
+		_, err = client.Get(ctx, d.markerKey())
+	}
+	if ctx.Err() != nil {
+		return false
+	}
 	switch codeOf(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
 		return false

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -36,7 +37,18 @@ func (d *Driver) dial(ctx context.Context, endpoints ...string) (*clientv3.Clien
 
 // dialAs does not log in if there is no user.
 func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...string) (*clientv3.Client, error) {
-	client, err := clientv3.New(clientv3.Config{
+	client, err := clientv3.New(d.config(creds, endpoints...))
+	if err != nil {
+		return nil, explain(err, endpoints[0])
+	}
+	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
+		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
+	}
+	return client, nil
+}
+
+func (d *Driver) config(creds *credentials, endpoints ...string) clientv3.Config {
+	return clientv3.Config{
 		Endpoints:            urls(endpoints, creds.tls != nil),
 		TLS:                  creds.tls.Clone(),
 		Username:             creds.username,
@@ -47,18 +59,20 @@ func (d *Driver) dialAs(ctx context.Context, creds *credentials, endpoints ...st
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          d.dialOptions(),
-	})
-	if err != nil {
-		return nil, explain(err, endpoints[0])
 	}
-	if err := awaitReady(ctx, client.ActiveConnection()); err != nil {
-		return nil, errors.Join(d.whyNotReady(ctx, endpoints[0], err), closeClient(client))
-	}
-	return client, nil
+}
+
+// redial makes gRPC dial a lost member again at least every second. Its default pauses grow to two minutes, which would
+// hide a recovery.
+var redial = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: time.Second},
+	MinConnectTimeout: dialTimeout,
 }
 
 func (d *Driver) dialOptions() []grpc.DialOption {
-	options := []grpc.DialOption{grpc.WithChainUnaryInterceptor(d.count), grpc.WithChainStreamInterceptor(d.countStream)}
+	options := []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(d.count), grpc.WithChainStreamInterceptor(d.countStream), grpc.WithConnectParams(redial),
+	}
 	if t := d.plan.Target.TLS; t != nil && t.ServerName != "" {
 		// gRPC checks certificates against its own name for the server, not against the one in the TLS configuration.
 		options = append(options, grpc.WithAuthority(t.ServerName))

@@ -23,7 +23,7 @@ const Timeout = 10 * time.Second
 // attempt begins after limit, so that an error is known within half a minute.
 const (
 	attempts = 5
-	pause    = 500 * time.Millisecond
+	interval = 500 * time.Millisecond
 	limit    = 15 * time.Second
 )
 
@@ -41,7 +41,7 @@ func Repeat(ctx context.Context, passes func(error) bool, try func(context.Conte
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Duration(attempt) * pause):
+		case <-time.After(time.Duration(attempt) * interval):
 		}
 	}
 }

@@ -188,7 +188,7 @@ func (c *Conn) Do(ctx context.Context, req *load.Request, resp *load.Response) {
 const (
 	firstPause = 50 * time.Millisecond
 	// LongestPause is the longest of them.
-	LongestPause = 2 * time.Second
+	LongestPause = time.Second
 )
 
 // Longer returns the pause that follows a pause.

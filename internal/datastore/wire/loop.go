@@ -44,9 +44,10 @@ type loop struct {
 	alarmAt load.Instant
 	alarm   func()
 
-	// waited is how long the loop has waited for events, in nanoseconds, without the current wait. waitingSince is when
-	// that began, as Instant; 0 means that the loop is not waiting.
-	waited, waitingSince atomic.Int64
+	// waited is how long the loop has waited for events, without the current wait. waitingSince is when that began; 0
+	// means that the loop is not waiting. Both are protected by timing.
+	timing               sync.Mutex
+	waited, waitingSince load.Instant
 
 	// asleep is set while a post has to wake the loop up.
 	asleep  atomic.Bool
@@ -85,11 +86,26 @@ func (l *loop) Alarm(at load.Instant, f func()) { l.alarmAt, l.alarm = at, f }
 
 // Waited implements load.Loop.
 func (l *loop) Waited() time.Duration {
-	waited := time.Duration(l.waited.Load())
-	if since := l.waitingSince.Load(); since > 0 {
-		waited += load.Now().Sub(load.Instant(since))
+	l.timing.Lock()
+	defer l.timing.Unlock()
+	if l.waitingSince > 0 {
+		return time.Duration(l.waited + load.Now() - l.waitingSince)
 	}
-	return waited
+	return time.Duration(l.waited)
+}
+
+// beginWait and endWait measure a wait for events.
+func (l *loop) beginWait() {
+	l.timing.Lock()
+	defer l.timing.Unlock()
+	l.waitingSince = load.Now()
+}
+
+func (l *loop) endWait() {
+	l.timing.Lock()
+	defer l.timing.Unlock()
+	l.waited += load.Now() - l.waitingSince
+	l.waitingSince = 0
 }
 
 // Exact implements load.Loop.
@@ -143,12 +159,9 @@ func (l *loop) wait() []*Link {
 	if !ok {
 		coarse = never
 	}
-	since := load.Now()
-	l.waitingSince.Store(int64(since))
-	ready := l.poller.wait(l.ready[:0], coarse, l.alarmAt)
-	l.waitingSince.Store(0)
-	l.waited.Add(int64(load.Now() - since))
-	return ready
+	l.beginWait()
+	defer l.endWait()
+	return l.poller.wait(l.ready[:0], coarse, l.alarmAt)
 }
 
 // yieldEvery is half of the time slice that Go's scheduler gives a goroutine.

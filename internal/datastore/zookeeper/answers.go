@@ -2,25 +2,21 @@ package zookeeper
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/reach"
 )
 
-// Answers implements load.Prober: a server answers if it opens a session and its sync
-// passes the quorum. All servers are asked at once, and the first answer ends the others.
+// Answers implements load.Prober: a sync is answered, over the control session or a new one.
+// The sync passes the quorum. A server without a quorum, or with too many connections from
+// this host, closes a new connection without a response. So the control session is asked, too.
 func (d *Driver) Answers(ctx context.Context) bool {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var answered atomic.Bool
-	reach.All(d.plan.Target.Endpoints, func(i int) error {
-		if d.answers(ctx, d.plan.Target.Endpoints[i]) {
-			answered.Store(true)
-			cancel()
+	const control = ""
+	return reach.Answered(ctx, append([]string{control}, d.plan.Target.Endpoints...), func(ctx context.Context, endpoint string) bool {
+		if endpoint == control {
+			return d.catchUp(ctx) == nil
 		}
-		return nil
+		return d.answers(ctx, endpoint)
 	})
-	return answered.Load()
 }
 
 func (d *Driver) answers(ctx context.Context, endpoint string) bool {
@@ -31,7 +27,7 @@ func (d *Driver) answers(ctx context.Context, endpoint string) bool {
 	defer s.close()
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.Sync(d.tree.marker())
+		_, err := s.Sync(d.tree.root)
 		done <- err
 	}()
 	select {

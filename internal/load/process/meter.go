@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func read(root string) reading {
 // between returns the differences of two readings.
 func between(a, b reading) *results.ProcessWindow {
 	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
-	set := func(f results.ProcessFigure, v float64) { w.Figures[f] = precise(v) }
+	set := w.Set
 	var unknown []string
 	set(results.ProcessWindowSeconds, b.at.Sub(a.at).Seconds())
 	set(results.ProcessProcessors, float64(runtime.GOMAXPROCS(0)))
@@ -101,6 +100,3 @@ func firstOf(a, b error) error {
 	}
 	return b
 }
-
-// precise rounds to a millionth. Further digits are noise and would take room in the termination message.
-func precise(v float64) float64 { return math.Round(v*(1<<20)) / (1 << 20) }

@@ -31,7 +31,7 @@ func typicalSnapshot() *results.Snapshot {
 		Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: typicalResult(), spec.OperationRange: typicalResult()},
 		Watch:      results.Watch{Watchers: 100, Expected: 1000, Missed: 1, Duplicate: 1, Cancelled: 1, Resumed: 1, Replays: 1, CompactedAfter: time.Second},
 		Started:    1000,
-		Arrivals:   results.Arrivals{Lacking: 1, Skipped: 1, Bunched: 1},
+		Arrivals:   results.Arrivals{Lacking: 1, Skipped: 1, Bunched: 1, Busy: time.Second},
 		Pauses:     results.Pauses{Count: 1, Total: time.Second},
 		Timeline:   typicalTimeline(),
 		Disturbances: map[spec.DisturbanceType]*results.Disturbance{

@@ -11,7 +11,7 @@ import (
 )
 
 // unobservedFamilies describe which parts of the target the pod could not observe.
-func unobservedFamilies() []family { return []family{unlistedFamily(), unseenFamily()} }
+func unobservedFamilies() []family { return []family{unlistedFamily(), aspectFamily()} }
 
 func unlistedFamily() family {
 	return family{
@@ -32,12 +32,12 @@ func unlistedFamily() family {
 	}
 }
 
-func unseenFamily() family {
+func aspectFamily() family {
 	return family{
-		name: "etcdbench_target_unseen_info", help: "Why a change of this aspect of the target could not be observed.",
+		name: "etcdbench_target_unobserved_info", help: "Why a change of this aspect of the target could not be observed.",
 		kind: dto.MetricType_GAUGE, labels: []string{"aspect", "reason"},
 		write: func(s *results.Snapshot, emit func(metric)) {
-			for _, a := range unseenOf(s.Target) {
+			for _, a := range aspectsOf(s.Target) {
 				emit(metric{labels: []string{string(a), s.Target.Unobserved[a]}, value: 1})
 			}
 		},
@@ -55,8 +55,8 @@ func unseenFamily() family {
 	}
 }
 
-// unseenOf returns the aspects in the same order for both forms.
-func unseenOf(t *results.Target) []results.Aspect {
+// aspectsOf returns the aspects in the same order for both forms.
+func aspectsOf(t *results.Target) []results.Aspect {
 	if t == nil {
 		return nil
 	}

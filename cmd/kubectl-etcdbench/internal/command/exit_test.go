@@ -82,7 +82,7 @@ func TestStatusOfRunWithFailures(t *testing.T) {
 		"some failed":              {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 9}, 0},
 		"all failed":               {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 10}, 2},
 		"all failed or unanswered": {v1alpha1.Summary{MeasuredRequests: 10, FailedRequests: 6, CensoredRequests: 4}, 2},
-		"nothing measured":         {v1alpha1.Summary{}, 0},
+		"nothing measured":         {v1alpha1.Summary{}, 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

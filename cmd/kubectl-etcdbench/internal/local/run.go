@@ -88,7 +88,7 @@ func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (
 	}
 	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
 	for i := range p.Pods() {
-		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.gate})
+		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.gate, Sessions: p.Pods()})
 		if err != nil {
 			return nil, err
 		}
