@@ -36,13 +36,13 @@ func waited(services, waits []int64) *Snapshot {
 // A pod in which no request waited has no net latencies of its own: they are its service times.
 func TestNetLatenciesOfSeveralPodsAddUp(t *testing.T) {
 	quick, slow := waited([]int64{oneMS, 2 * oneMS}, []int64{0, 0}), waited([]int64{3 * oneMS, 4 * oneMS}, []int64{0, 90 * oneMS})
-	for name, pods := range map[string][]*Snapshot{"quick first": {quick, slow}, "slow first": {slow, quick}, "nobody waited": {quick, quick}} {
+	for name, pods := range map[string][]*Snapshot{"quick first": {quick, slow}, "slow first": {slow, quick}, "none waited": {quick, quick}} {
 		merged := Merge(pods).Operations[spec.OperationPut]
 		want := merged.Latency
 		if got := merged.NetLatency(); got.Count() != 4 || got.Sum() != want.Sum() || got.Max() != want.Max() {
 			t.Errorf("%s: got %d net latencies up to %v, wanted the four latencies up to %v", name, got.Count(), got.Max(), want.Max())
 		}
-		if name == "nobody waited" && merged.Net.Count() > 0 {
+		if name == "none waited" && merged.Net.Count() > 0 {
 			t.Errorf("%s: got %d net latencies besides the service times", name, merged.Net.Count())
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -381,21 +380,4 @@ func judgeStartSkew(o v1alpha1.StartSkewObjective, apart time.Duration, s result
 	default:
 		return met(got)
 	}
-}
-
-// clocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown
-// offset counts as right.
-func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
-	var offsets []int64
-	for _, p := range pods {
-		if p.ClockOffsetMicroseconds == nil {
-			offsets = append(offsets, 0)
-			continue
-		}
-		offsets = append(offsets, *p.ClockOffsetMicroseconds)
-	}
-	if len(offsets) == 0 {
-		return 0
-	}
-	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
 }

@@ -121,3 +121,20 @@ func clockTolerance(s *results.Summary) time.Duration { return min(tolerance(s),
 func tolerance(s *results.Summary) time.Duration {
 	return max(maxApart, time.Duration(maxApartShare*float64(s.Length)))
 }
+
+// clocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown
+// offset counts as right.
+func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
+	var offsets []int64
+	for _, p := range pods {
+		if p.ClockOffsetMicroseconds == nil {
+			offsets = append(offsets, 0)
+			continue
+		}
+		offsets = append(offsets, *p.ClockOffsetMicroseconds)
+	}
+	if len(offsets) == 0 {
+		return 0
+	}
+	return time.Duration(slices.Max(offsets)-slices.Min(offsets)) * time.Microsecond
+}
