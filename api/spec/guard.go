@@ -42,7 +42,8 @@ type Guard struct {
 	AllowStoreWide bool `json:"allowStoreWide"`
 
 	// stopOn has the rules that end the run while it goes on. Default: the run
-	// ends when a member raises an alarm.
+	// ends when a member raises an alarm, or when its database comes near its
+	// quota.
 	//
 	// +optional
 	StopOn *StopRules `json:"stopOn,omitempty"`
@@ -67,10 +68,12 @@ func (g Guard) QuotaPercent() int64 {
 
 // Rules are the rules that end the run while it goes on.
 func (g Guard) Rules() StopRules {
-	if g.StopOn == nil {
-		return StopRules{Alarm: true}
+	rules := StopRules{Alarm: true, Quota: true}
+	if g.StopOn != nil {
+		rules = *g.StopOn
 	}
-	return *g.StopOn
+	rules.Quota = rules.Quota && !g.AcceptWrites
+	return rules
 }
 
 // StopRules end a run that goes on, in the same way as spec.stop: the run
@@ -83,6 +86,16 @@ type StopRules struct {
 	// +optional
 	// +kubebuilder:default=true
 	Alarm bool `json:"alarm"`
+
+	// quota ends the run when the database of a member comes near its quota, before
+	// etcd refuses the writes of all its users. The limit is 80 % of the quota, or
+	// the size at the start plus half of what was free then, whichever is more.
+	// etcd reports its quota from version 3.6 on. The rule has no effect with
+	// acceptWrites. Default true.
+	//
+	// +optional
+	// +kubebuilder:default=true
+	Quota bool `json:"quota"`
 
 	// leaderChange ends the run when another member becomes leader, or an election
 	// was held. Default false.
@@ -113,7 +126,7 @@ type StopRules struct {
 
 // OfTarget reports whether a rule is about the target, and not about requests alone.
 func (r StopRules) OfTarget() bool {
-	return r.Alarm || r.LeaderChange || r.DatabaseSize != nil || r.WALFsync != nil
+	return r.Alarm || r.Quota || r.LeaderChange || r.DatabaseSize != nil || r.WALFsync != nil
 }
 
 // DatabaseSizeRule limits the database of each member.
@@ -181,13 +194,14 @@ func (r WALFsyncRule) MaxMean() time.Duration {
 
 // GuardRule names a rule of StopRules.
 //
-// +kubebuilder:validation:Enum=Alarm;LeaderChange;DatabaseSize;ErrorRatio;WALFsync
+// +kubebuilder:validation:Enum=Alarm;Quota;LeaderChange;DatabaseSize;ErrorRatio;WALFsync
 type GuardRule string
 
 // The rules.
 const (
 	GuardAlarm        GuardRule = "Alarm"
 	GuardLeaderChange GuardRule = "LeaderChange"
+	GuardQuota        GuardRule = "Quota"
 	GuardDatabaseSize GuardRule = "DatabaseSize"
 	GuardErrorRatio   GuardRule = "ErrorRatio"
 	GuardWALFsync     GuardRule = "WALFsync"
@@ -195,5 +209,5 @@ const (
 
 // GuardRules returns all rules.
 func GuardRules() []GuardRule {
-	return []GuardRule{GuardAlarm, GuardLeaderChange, GuardDatabaseSize, GuardErrorRatio, GuardWALFsync}
+	return []GuardRule{GuardAlarm, GuardQuota, GuardLeaderChange, GuardDatabaseSize, GuardErrorRatio, GuardWALFsync}
 }

@@ -140,7 +140,7 @@ type EtcdBenchmarkStatus struct {
 
 // GuardStatus is the rule of spec.guard.stopOn that ended the run.
 type GuardStatus struct {
-	// rule is Alarm, LeaderChange, DatabaseSize, ErrorRatio or WALFsync.
+	// rule is Alarm, Quota, LeaderChange, DatabaseSize, ErrorRatio or WALFsync.
 	//
 	// +required
 	Rule spec.GuardRule `json:"rule"`

@@ -19,13 +19,13 @@ func checkStarved(t *testing.T) {
 		Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
 	}}
 	b.Spec.Objectives = []v1alpha1.Objective{{
-		Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1},
+		Name: "rate", Type: v1alpha1.ObjectiveThroughput, Throughput: &v1alpha1.ThroughputObjective{MinPerSecond: 1_000_000},
 	}}
 	b = runToEnd(t, b)
 	requireCompleted(t, b)
 	v := b.Status.Summary.Validity
-	if v == nil || v.Verdict != v1alpha1.ValidityClientBound || !names(v, v1alpha1.CauseThrottled) {
-		t.Fatalf("wanted throttled clients to be the limit, found %+v", v)
+	if v == nil || v.Verdict != v1alpha1.ValidityClientBound || len(v.Reasons) != 1 || v.Reasons[0].Cause != v1alpha1.CauseThrottled {
+		t.Fatalf("wanted throttled clients to be the only limit, found %+v", v)
 	}
 	if v.ThrottledMicroseconds == nil || *v.ThrottledMicroseconds == 0 {
 		t.Errorf("wanted the time for which they were throttled, found %+v", v)

@@ -36,7 +36,7 @@ func Guard(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Guard
 		out.Subject = fmt.Sprintf("client pod %d", pod)
 		out.Wanted = "≤" + text.PerMillion(fired.Limit) + within(orZero(rules.ErrorRatio).For())
 		out.Got = text.PerMillion(fired.Got)
-	case spec.GuardDatabaseSize:
+	case spec.GuardDatabaseSize, spec.GuardQuota:
 		out.Wanted, out.Got = "≤"+text.Bytes(fired.Limit), text.Bytes(fired.Got)
 	case spec.GuardWALFsync:
 		out.Wanted = "≤" + text.Exact(inSeconds(fired.Limit)) + " on average" + within(orZero(rules.WALFsync).For())

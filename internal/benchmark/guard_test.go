@@ -32,7 +32,7 @@ func TestPlanGuardsEveryRun(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := Plan(runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Guard = tc.guard }), []string{"a:1"})
-			if err != nil || got.Guard != tc.want || got.Guard.QuotaPercent() != tc.quota || got.Guard.Rules() != (spec.StopRules{Alarm: true}) {
+			if err != nil || got.Guard != tc.want || got.Guard.QuotaPercent() != tc.quota || got.Guard.Rules() != (spec.StopRules{Alarm: true, Quota: tc.quota > 0}) {
 				t.Errorf("got the guard %+v with the rules %+v and %d %% of the quota (%v), wanted %+v, alarms and %d %%",
 					got.Guard, got.Guard.Rules(), got.Guard.QuotaPercent(), err, tc.want, tc.quota)
 			}
@@ -59,7 +59,7 @@ func TestStopRulesReachThePlan(t *testing.T) {
 		// watches: one of the rules is about the target.
 		watches bool
 	}{
-		"no stopOn": {nil, spec.StopRules{Alarm: true}, false},
+		"no stopOn": {nil, spec.StopRules{Alarm: true, Quota: true}, false},
 		"none":      {&spec.StopRules{}, spec.StopRules{}, false},
 		"all": {allRules, spec.StopRules{
 			Alarm: true, LeaderChange: true,

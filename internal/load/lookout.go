@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// lookEvery is the interval at which the requests and the members' status are checked. A status check costs a
-	// member microseconds.
+	// lookEvery is the longest interval at which the requests and the members' status are checked. A status check costs
+	// a member microseconds.
 	lookEvery = time.Second
 	// viewTimeout bounds one check of the members' status.
 	viewTimeout = time.Second
@@ -67,6 +67,7 @@ func (w *lookout) begin(life context.Context, target *results.Target, first memb
 	name := nameIn(target)
 	w.mutex.Lock()
 	w.guard, w.changes.Name, w.life, w.stop = guard.New(w.rules, name), name, life, stop
+	w.guard.LimitQuotas(target.Members)
 	w.mutex.Unlock()
 	w.ended = make(chan struct{})
 	if w.observer != nil {
@@ -75,9 +76,9 @@ func (w *lookout) begin(life context.Context, target *results.Target, first memb
 			return g.SeesView(first)
 		})
 	}
-	w.repeat(lookEvery, w.look)
+	w.repeat(w.untilNextLook, w.look)
 	if w.sampler != nil && w.rules.WALFsync != nil {
-		w.repeat(w.sampling, w.sample)
+		w.repeat(func() time.Duration { return w.sampling }, w.sample)
 	}
 }
 
@@ -94,21 +95,32 @@ func nameIn(target *results.Target) func(id string) string {
 }
 
 // repeat calls do now and at intervals, until the lookout or life ends.
-func (w *lookout) repeat(every time.Duration, do func()) {
+func (w *lookout) repeat(interval func() time.Duration, do func()) {
 	w.looking.Go(func() {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
+		timer := time.NewTimer(0)
+		defer timer.Stop()
 		for {
-			do()
 			select {
 			case <-w.ended:
 				return
 			case <-w.life.Done():
 				return
-			case <-ticker.C:
+			case <-timer.C:
+				do()
+				timer.Reset(interval())
 			}
 		}
 	})
+}
+
+// untilNextLook is short while a member's database comes near its quota.
+func (w *lookout) untilNextLook() time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.observer == nil {
+		return lookEvery
+	}
+	return w.guard.NextLook(lookEvery)
 }
 
 // end ends the lookout after a last check of the target. Calling it again has no effect.

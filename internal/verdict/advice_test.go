@@ -12,20 +12,24 @@ import (
 
 // A profile sets the load, so the fields of the load must not be advised.
 func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
-	limited := idle(with(results.ProcessThrottledSeconds, 5), with(results.ProcessCPUSeconds, 18), with(results.ProcessThreadDelaySeconds, 1), with(results.ProcessLoopBusyRatio, 1))
-	s := results.Summarize([]*results.Snapshot{served(limited, time.Millisecond, time.Millisecond)})
-	free := Clients(runtest.Puts(), s).Reasons
-	set := Clients(runtest.Puts(func(b *v1alpha1.EtcdBenchmark) { b.Spec.Profile = v1alpha1.ProfileSmall }), s).Reasons
-	causes := []v1alpha1.ValidityCause{v1alpha1.CauseThrottled, v1alpha1.CauseBusy, v1alpha1.CauseLoop, v1alpha1.CauseDelayed, v1alpha1.CauseLate}
-	if len(free) != len(causes) || len(set) != len(causes) {
-		t.Fatalf("wanted the causes %v, got %+v and, with a profile, %+v", causes, free, set)
-	}
-	for i, cause := range causes {
-		if got := free[i]; got.Cause != cause || !strings.Contains(got.Change, "load.") {
+	onProfile := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Profile = v1alpha1.ProfileSmall }
+	for cause, pod := range map[v1alpha1.ValidityCause]*results.Snapshot{
+		v1alpha1.CauseThrottled: served(idle(with(results.ProcessThrottledSeconds, 5)), time.Millisecond, 0),
+		v1alpha1.CauseBusy:      served(idle(with(results.ProcessCPUSeconds, 18)), time.Millisecond, 0),
+		v1alpha1.CauseLoop:      served(idle(with(results.ProcessLoopBusyRatio, 1)), time.Millisecond, 0),
+		v1alpha1.CauseDelayed:   served(idle(with(results.ProcessThreadDelaySeconds, 1)), time.Millisecond, 0),
+		v1alpha1.CauseLate:      served(idle(), time.Millisecond, time.Millisecond),
+	} {
+		s := results.Summarize([]*results.Snapshot{pod})
+		free, set := Clients(runtest.Puts(), s).Reasons, Clients(runtest.Puts(onProfile), s).Reasons
+		if len(free) != 1 || len(set) != 1 || free[0].Cause != cause || set[0].Cause != cause {
+			t.Errorf("wanted the cause %s, got %+v and, with a profile, %+v", cause, free, set)
+			continue
+		}
+		if got := free[0]; !strings.Contains(got.Change, "load.") {
 			t.Errorf("%s without a profile: got %+v", cause, got)
 		}
-		got := set[i].Change
-		if set[i].Cause != cause || strings.Contains(got, "load.") || !strings.Contains(got, "status.resolved") || len(got) > v1alpha1.MaxMessageLength {
+		if got := set[0].Change; strings.Contains(got, "load.") || !strings.Contains(got, "status.resolved") || len(got) > v1alpha1.MaxMessageLength {
 			t.Errorf("%s with a profile: got %d characters: %q", cause, len(got), got)
 		}
 	}

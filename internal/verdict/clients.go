@@ -34,10 +34,12 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 		BusiestLoopPercent:            percent(worst(s, figure(results.ProcessLoopBusyRatio))),
 	}
 	harmless, known := harmlessDelay(s.Operations)
+	// Only the first one is reported, because the later ones often follow from it.
 	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), loopBusy(s), delayed(s, harmless, known), late(s.Operations)} {
 		if r != nil {
 			v.Verdict = v1alpha1.ValidityClientBound
 			v.Reasons = append(v.Reasons, *r)
+			break
 		}
 	}
 	if r := unread(s, known); r != nil {
@@ -66,7 +68,7 @@ var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseLoop:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,
 	v1alpha1.CauseDelayed: "Give client pods processors of their own: a larger spec.pod.resources.requests.cpu, or nodes apart from etcd's (spec.pod.affinity, nodeSelector). " +
 		ownLoad,
-	v1alpha1.CauseLate: "If another cause is reported too, remove that cause first. Otherwise give client pods processors of their own. " + ownLoad,
+	v1alpha1.CauseLate: "Give client pods processors of their own. " + ownLoad,
 }
 
 // shared reports whether a client pod ran on the node of a member.
@@ -254,7 +256,7 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 		Cause: v1alpha1.CauseLate,
 		Message: fmt.Sprintf("The load generator sent %[2]s requests up to %[1]v (p99) after they were due and a client was free (harmless up to %[3]v).",
 			rounded(lateness(found)), found.Operation, rounded(harmless(found))),
-		Change: "If another cause is reported too, remove that cause first. Otherwise give client pods processors of their own, or use load.transport Fast where the workload allows it.",
+		Change: "Give client pods processors of their own, or use load.transport Fast where the workload allows it.",
 	}
 }
 

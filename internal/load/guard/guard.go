@@ -19,6 +19,9 @@ type Guard struct {
 	// leader and term are from the first view that has them.
 	leader string
 	term   uint64
+	// quotas are the largest sizes that the members' databases may reach, by ID. databases follows how fast they grow.
+	quotas    map[string]int64
+	databases map[string]growth
 	// requests are those of this pod; flushes are those of each member, by ID.
 	requests trail
 	flushes  map[string]*trail
@@ -28,7 +31,7 @@ type Guard struct {
 
 // New returns a guard. name returns the name of the member with an ID.
 func New(rules spec.StopRules, name func(id string) string) *Guard {
-	return &Guard{rules: rules, name: name, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}}
+	return &Guard{rules: rules, name: name, quotas: map[string]int64{}, databases: map[string]growth{}, flushes: map[string]*trail{}, unwatched: map[spec.GuardRule]string{}}
 }
 
 // Unwatched returns, for each rule that could not be checked all the time, the reason.
@@ -37,7 +40,7 @@ func (g *Guard) Unwatched() map[spec.GuardRule]string { return maps.Clone(g.unwa
 // SeesView checks alarms, the leader and the sizes of databases.
 func (g *Guard) SeesView(v members.View) *results.Fired {
 	g.notice(v)
-	for _, see := range []func(members.View) *results.Fired{g.seesAlarm, g.seesLeader, g.seesDatabases} {
+	for _, see := range []func(members.View) *results.Fired{g.seesAlarm, g.seesLeader, g.seesDatabases, g.seesQuotas} {
 		if fired := see(v); fired != nil {
 			fired.At = v.At
 			return fired
@@ -54,6 +57,7 @@ func (g *Guard) notice(v members.View) {
 		if problem := v.Members[id].Problem; problem != "" {
 			silent, reason = silent+1, g.name(id)+" did not report its status: "+problem
 			g.misses(g.rules.DatabaseSize != nil, spec.GuardDatabaseSize, reason)
+			g.misses(g.quotas[id] > 0, spec.GuardQuota, reason)
 		}
 	}
 	if silent == len(v.Members) {

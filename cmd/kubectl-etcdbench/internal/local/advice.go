@@ -7,7 +7,7 @@ var advice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Run the command without a CPU quota.",
 	v1alpha1.CauseBusy:      "Run the command on a machine that has more processors and runs no etcd member.",
 	v1alpha1.CauseLoop:      "Spread the load over more connections (spec.load.connections), or run the command on a machine that has faster processors.",
-	v1alpha1.CauseLate:      "If another cause is reported too, remove that cause first. Otherwise run the command on a machine that has little other load, or use load.transport Fast where the workload allows it.",
+	v1alpha1.CauseLate:      "Run the command on a machine that has little other load, or use load.transport Fast where the workload allows it.",
 	v1alpha1.CauseDelayed:   "Run the command on a machine that has little other load and runs no etcd member.",
 }
 
