@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -246,7 +247,7 @@ func TestAFailedPodReportsTheReasonAndExits(t *testing.T) {
 
 func TestABadPlanIsRefused(t *testing.T) {
 	newer := func(text string) string {
-		return strings.Replace(text, `"version": 2`, `"version": 3, "news": true`, 1)
+		return strings.Replace(text, fmt.Sprintf(`"version": %d`, plan.Version), fmt.Sprintf(`"version": %d, "news": true`, plan.Version+1), 1)
 	}
 	elsewhere := func(text string) string { return strings.Replace(text, "127.0.0.1:1", "127.0.0.1:2", 1) }
 	tests := map[string]struct {

@@ -40,7 +40,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Concerns:                  verdict.Concerns(b, s),
 		Warnings:                  verdict.Warnings(b, s),
 		Members:                   memberSummaries(s.Target),
-		Evidence:                  verdict.Evidence(s, clients),
+		Evidence:                  verdict.Evidence(b, s, clients),
 		Watch:                     watchSummary(s.Watch),
 		Validity:                  clients,
 		Saturated:                 verdict.Saturation(b, s, clients),

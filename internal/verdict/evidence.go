@@ -34,12 +34,15 @@ type inputs struct {
 	write time.Duration
 	// clientBound means that the client was itself a limit.
 	clientBound bool
+	// closed is the sentence about a closed loop; empty for an open loop.
+	closed string
 }
 
 // Evidence reports what the numbers show about where the time went. It does not invent shares: most of the latency of a
 // saturated client is in no histogram of the server. clients is the result of Clients.
-func Evidence(s results.Summary, clients *v1alpha1.Validity) []v1alpha1.Evidence {
+func Evidence(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) []v1alpha1.Evidence {
 	c := newInputs(s, clients)
+	c.closed = closedLoop(b, s)
 	var out []v1alpha1.Evidence
 	add := func(resource v1alpha1.Resource, messages ...string) {
 		if message := strings.TrimSpace(strings.Join(messages, " ")); message != "" {
@@ -52,6 +55,17 @@ func Evidence(s results.Summary, clients *v1alpha1.Validity) []v1alpha1.Evidence
 	add(v1alpha1.ResourceApply, c.worst(c.applies))
 	add(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
 	return out
+}
+
+// closedLoop explains the latency of a closed loop of many clients: each client waits for its response before it sends
+// again, so the clients together determine the latency.
+func closedLoop(b *v1alpha1.EtcdBenchmark, s results.Summary) string {
+	load := b.Resolved().Load
+	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 {
+		return ""
+	}
+	return fmt.Sprintf("In a closed loop, the mean latency is clients ÷ throughput (%s ÷ %s = %s): compare with fewer clients. ",
+		text.Grouped(load.Clients), text.RateOf(s.Throughput), text.Duration(time.Duration(float64(load.Clients)/s.Throughput*float64(time.Second))))
 }
 
 func newInputs(s results.Summary, clients *v1alpha1.Validity) inputs {
@@ -190,8 +204,8 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
 		return 0, ""
 	}
-	message = fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip, and applying or waiting for a commit. The members have no metric for the rest (about %s). "+
-		"A write spends it in the network, in gRPC, waiting for the log flush before its own, and waiting for a processor in the load generator or the member.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
+	message = c.closed + fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip, and applying or waiting for a commit. The members have no metric for the rest (about %s). "+
+		"A write spends it in the network, in gRPC, waiting for the log flush before its own, and waiting for a processor.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
 	if c.clientBound {
 		message += " The load generator was itself a limit: see status.summary.validity."
 	}

@@ -78,7 +78,7 @@ func TestEvidence(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(tc.windows...))})
-			if diff := cmp.Diff(tc.want, resourcesOf(t, Evidence(s, Clients(runtest.Puts(), s)))); diff != "" {
+			if diff := cmp.Diff(tc.want, resourcesOf(t, Evidence(runtest.Puts(), s, Clients(runtest.Puts(), s)))); diff != "" {
 				t.Errorf("evidence (-want +got):\n%s", diff)
 			}
 		})
@@ -102,7 +102,7 @@ func TestEvidenceOfOtherOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, asks(tc.operation), runtest.Told(window(tc.millis)))})
-			if diff := cmp.Diff(tc.want, resourcesOf(t, Evidence(s, Clients(runtest.Puts(), s)))); diff != "" {
+			if diff := cmp.Diff(tc.want, resourcesOf(t, Evidence(runtest.Puts(), s, Clients(runtest.Puts(), s)))); diff != "" {
 				t.Errorf("evidence (-want +got):\n%s", diff)
 			}
 		})
@@ -115,7 +115,7 @@ func TestEvidenceIsOfServiceTime(t *testing.T) {
 	late := s.Operations[0].Latency.Values[spec.StatisticMean]
 	late.Duration *= 100
 	s.Operations[0].Latency.Values[spec.StatisticMean] = late
-	got := resourcesOf(t, Evidence(s, Clients(runtest.Puts(), s)))
+	got := resourcesOf(t, Evidence(runtest.Puts(), s, Clients(runtest.Puts(), s)))
 	if diff := cmp.Diff([]v1alpha1.Resource{v1alpha1.ResourceDisk}, got); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
@@ -125,7 +125,7 @@ func TestEvidenceIsOfServiceTime(t *testing.T) {
 func TestUnexplainedNamesTheClient(t *testing.T) {
 	s := results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(runtest.Flushed(0, usedProcessors(1), took(results.TimerWALFsync, 200, 0.1))))})
 	for verdict, want := range map[v1alpha1.ValidityVerdict]bool{v1alpha1.ValidityClientBound: true, v1alpha1.ValidityValid: false} {
-		if e := Evidence(s, &v1alpha1.Validity{Verdict: verdict}); len(e) != 1 || strings.Contains(e[0].Message, "status.summary.validity") != want {
+		if e := Evidence(runtest.Puts(), s, &v1alpha1.Validity{Verdict: verdict}); len(e) != 1 || strings.Contains(e[0].Message, "status.summary.validity") != want {
 			t.Errorf("%s: got %+v", verdict, e)
 		}
 	}

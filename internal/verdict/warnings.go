@@ -40,6 +40,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	w.ofSilence(s.Merged.Timeline)
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
+	w.ofMemory(s.Target)
 	w.ofObservation(s.Merged)
 	w.ofPods(s.Merged)
 	w.ofWatchers(s.Watch)
@@ -131,6 +132,23 @@ func (w *warnings) ofTarget(t *results.Target) {
 	}
 	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window: one member counted %d changes, and no member counted more; the numbers mix the time before and after",
 		elections)
+}
+
+// maxMemoryFlush is the longest mean flush of a log that lies in memory. On tmpfs a flush takes about 1 µs; no disk is
+// that fast.
+const maxMemoryFlush = 5 * time.Microsecond
+
+// ofMemory warns of members whose logs are not on a disk.
+func (w *warnings) ofMemory(t *results.Target) {
+	if t == nil {
+		return
+	}
+	names := members(t, func(m results.Member) bool {
+		flush, known := m.Window.Timing(results.TimerWALFsync)
+		return known && flush.Count >= minObservations && flush.Mean < maxMemoryFlush
+	}, results.Member.Label)
+	w.add(len(names) > 0, "a flush of the log takes less than %s on %s: the data lies in memory, or nothing is flushed, so these numbers are not those of an etcd on a disk",
+		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
 // members returns a text for each selected member.

@@ -135,6 +135,25 @@ func TestMissingObservationsAreWarnings(t *testing.T) {
 	}
 }
 
+func TestALogInMemoryIsAWarning(t *testing.T) {
+	flushed := func(times, millis float64) *results.MemberWindow {
+		return runtest.Flushed(0, took(results.TimerWALFsync, times, millis))
+	}
+	for name, tc := range map[string]struct {
+		window *results.MemberWindow
+		want   bool
+	}{
+		"in memory":            {flushed(1000, 0.001), true},
+		"on a disk":            {flushed(1000, 0.005), false},
+		"too few observations": {flushed(29, 0.001), false},
+	} {
+		all := Warnings(runtest.Puts(), results.Summarize([]*results.Snapshot{runtest.Measured(0, 100, runtest.Told(tc.window))}))
+		if got := strings.Contains(strings.Join(all, " "), "the data lies in memory"); got != tc.want {
+			t.Errorf("%s: got the warnings %q", name, all)
+		}
+	}
+}
+
 func TestEachProblemOfAWatchIsAWarning(t *testing.T) {
 	tests := map[string]struct {
 		watch results.Watch
