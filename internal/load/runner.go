@@ -182,14 +182,14 @@ func (r *runner) tryPace(s phaseStint) bool {
 		r.engine.passPacing(r)
 		return false
 	}
-	r.pacing = r.pacing || s.pacing.TryLock()
+	r.pacing = r.pacing || s.pacing.tryLock()
 	return r.pacing
 }
 
 func (r *runner) release(s phaseStint) {
 	if r.pacing {
 		r.pacing = false
-		s.pacing.Unlock()
+		s.pacing.unlock()
 	}
 }
 
@@ -200,7 +200,7 @@ func (r *runner) waitFor(s phaseStint, due Instant, justSent bool) {
 		if r.engine.passPacing(r) {
 			return
 		}
-		if r.pacing = s.pacing.TryLock(); !r.pacing {
+		if r.pacing = s.pacing.tryLock(); !r.pacing {
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +34,7 @@ type stint struct {
 
 	// pacing is held by the one free client that waits for the next arrival of an open loop. The other free clients
 	// queue for it. So the backlog needs no storage: it is how far next lags behind the clock.
-	pacing sync.Mutex
+	pacing pacing
 	alarm  alarm
 	// free holds since when clients are free; nil in a closed loop.
 	free *freeTimes
@@ -50,9 +49,31 @@ type requestTime struct{ due, ready, next Instant }
 // dueAt returns the time of a request that its client can send when it is due.
 func dueAt(due Instant) requestTime { return requestTime{due: due, ready: due, next: never} }
 
+// pacing is a lock. Unlike sync.Mutex, it does not make the goroutine that unlocks it yield its processor to the next
+// one, so a client sends its due request before the next client begins to wait.
+type pacing chan struct{}
+
+func newPacing() pacing {
+	p := make(pacing, 1)
+	p.unlock()
+	return p
+}
+
+func (p pacing) lock()   { <-p }
+func (p pacing) unlock() { p <- struct{}{} }
+
+func (p pacing) tryLock() bool {
+	select {
+	case <-p:
+		return true
+	default:
+		return false
+	}
+}
+
 // newStint returns a stint, which the caller must close. walk and free are nil in a closed loop.
 func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *stint {
-	s := &stint{stream: stream, part: part, walk: walk, free: free, start: start, limit: limit, alarm: newAlarm()}
+	s := &stint{stream: stream, part: part, walk: walk, free: free, start: start, limit: limit, alarm: newAlarm(), pacing: newPacing()}
 	s.end.Store(int64(end))
 	if walk != nil {
 		s.due.Store(int64(start.Add(walk.Due())))
@@ -91,8 +112,8 @@ func (s *stint) draw() (ordinal int64, ok bool) {
 // await waits until the next arrival of an open loop is due and returns it. An arrival that was due before is returned
 // at once. The caller's client is free.
 func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
-	s.pacing.Lock()
-	defer s.pacing.Unlock()
+	s.pacing.lock()
+	defer s.pacing.unlock()
 	ordinal, due, ok := s.peek()
 	if !ok {
 		return 0, requestTime{}, false

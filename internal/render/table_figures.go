@@ -145,9 +145,9 @@ func (t *table) latencyLegend() string {
 			isThin = isThin || l != nil && len(l.Thin) > 0
 		}
 	}
-	legend := "latency: the time between the moment at which a request should be sent and its answer. service time: the time between sending it and its answer."
+	legend := "latency: the time from when a request should be sent to its answer. service time: the time from when it is sent to its answer."
 	if waited {
-		legend += " wait for a client: the time for which all clients were busy after that moment."
+		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}
 	if t.run.Load.Rate != nil {
 		legend += " lateness: the load generator's own delay before it sent a request."

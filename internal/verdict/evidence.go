@@ -61,10 +61,10 @@ func Evidence(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Va
 // again, so the clients together determine the latency.
 func closedLoop(b *v1alpha1.EtcdBenchmark, s results.Summary) string {
 	load := b.Resolved().Load
-	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 {
+	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 || s.Failed+s.Censored+s.Pauses.Count > 0 {
 		return ""
 	}
-	return fmt.Sprintf("In a closed loop, the mean latency is clients ÷ throughput (%s ÷ %s = %s): compare with fewer clients. ",
+	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s): compare with fewer clients. ",
 		text.Grouped(load.Clients), text.RateOf(s.Throughput), text.Duration(time.Duration(float64(load.Clients)/s.Throughput*float64(time.Second))))
 }
 

@@ -104,7 +104,7 @@ func (w *warnings) ofDelay(s results.Summary) {
 	}
 	inFlight := s.Throughput * s.Service.Values[spec.StatisticMean].Duration.Seconds() / float64(s.Pods)
 	estimate := results.Seconds(each * inFlight)
-	w.add(inFlight > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, this may have added up to %s to each (an estimate)",
+	w.add(inFlight > 1 && estimate > atMost, "work of client pod %d waited %s per request for a processor; with %.0f requests in flight, each of them may have been delayed by up to %s because of this (an estimate)",
 		pod.Index, text.Duration(results.Seconds(each)), inFlight, text.Duration(estimate))
 }
 
@@ -119,7 +119,7 @@ func (w *warnings) ofTarget(t *results.Target) {
 	w.add(len(versions) > 1, "the members run different versions: %s", strings.Join(versions, ", "))
 	if t.WriteEstimateBytes > 0 {
 		names := members(t, func(m results.Member) bool { return m.QuotaBytes == 0 && m.Endpoint != "" }, results.Member.Label)
-		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; members report a quota from etcd 3.6 on, if one is set",
+		w.add(len(names) > 0, "%s reported no quota, so nothing checked whether the estimated %s MB fit into it; members report a quota from etcd 3.6 on, unless it is turned off",
 			strings.Join(names, ", "), text.Grouped(t.WriteEstimateBytes/1_000_000))
 	}
 	for _, c := range t.Changes {
@@ -211,13 +211,13 @@ func failures(o results.OperationSummary) string {
 	total := o.Succeeded + o.Failed + o.Censored
 	message := fmt.Sprintf("%s of %s %s requests failed (%.3g%%)", text.Grouped(o.Failed), text.Grouped(total), o.Operation, 100*float64(o.Failed)/float64(total))
 	if len(codes) > 0 {
-		message += ", most of them with " + codes[0]
+		message += ", most often with " + codes[0]
+	}
+	if len(codes) > 0 && o.Operation.IsAgreed() && codes[0] == "ResourceExhausted" {
+		message += ": etcd refused writes because it had no space left or was overloaded; `etcdctl alarm list` shows whether NOSPACE is set, and only an administrator of the target can clear it"
 	}
 	if o.Censored > 0 {
 		message += fmt.Sprintf("; %s more were unanswered at the end", text.Grouped(o.Censored))
-	}
-	if len(codes) > 0 && codes[0] == "ResourceExhausted" {
-		message += ": etcd refused writes because it had no space left or was overloaded; `etcdctl alarm list` shows whether NOSPACE is set, and only an administrator of the target can clear it"
 	}
 	return message
 }
