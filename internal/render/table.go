@@ -195,6 +195,9 @@ func validText(s *v1alpha1.Summary) string {
 		v1alpha1.ValidityClientBound: "NOT FULLY, the load generator was itself a limit, see below.",
 		v1alpha1.ValidityUnknown:     "not known, because the load generator could not be judged, see below.",
 	}[s.Validity.Verdict]
+	if added := latestP99(s.Operations); isOnlyLate(s.Validity) && added > 0 {
+		out = fmt.Sprintf("yes, but the load generator added up to %s (p99) to the latency, see below.", text.Micros(added))
+	}
 	if s.Saturated != nil {
 		out += " The target DID NOT KEEP UP with the rate, see below."
 	}
@@ -202,6 +205,11 @@ func validText(s *v1alpha1.Summary) string {
 		out += " The load generator " + strings.Join(facts, ", ") + "."
 	}
 	return out
+}
+
+// isOnlyLate reports whether lateness is the only way in which the load generator was a limit.
+func isOnlyLate(v *v1alpha1.Validity) bool {
+	return v.Verdict == v1alpha1.ValidityClientBound && v.Reasons[0].Cause == v1alpha1.CauseLate
 }
 
 // generatorFacts are the figures of the load generator, as predicates.

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -29,5 +30,13 @@ func TestTheTableShowsTheClient(t *testing.T) {
 	wantLine(t, lines, "WHY THE LOAD GENERATOR WAS A LIMIT")
 	if !strings.Contains(text, "NOT FULLY, the load generator was itself a limit, see below") || !strings.Contains(text, "limits.cpu") {
 		t.Errorf("wanted the verdict and the advice in:\n%s", text)
+	}
+}
+
+// Lateness is a part of the latency, and no reason to distrust everything else.
+func TestTheTableSaysWhatALateGeneratorAdded(t *testing.T) {
+	text, _ := cells(t, finished([]*results.Snapshot{runtest.Measured(0, 2000, runtest.Late(2000, 600*time.Millisecond))}))
+	if !strings.Contains(text, "yes, but the load generator added up to 600ms (p99)") {
+		t.Errorf("wanted what the load generator added in:\n%s", text)
 	}
 }

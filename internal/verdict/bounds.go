@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -27,7 +28,7 @@ func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary
 	delivered := b.Resolved().Load.Rate != nil && wasDelivered(s)
 	switch {
 	case o.Latency != nil && o.Latency.Statistic == spec.StatisticStddev:
-		return bounds{}
+		return boundsOfStddev(*o.Latency, s, clients, delivered)
 	case o.Latency != nil && b.Resolved().Load.Rate != nil:
 		return bounds{met: delivered, missed: delivered && isMissedWithoutLateness(*o.Latency, s, clients)}
 	case o.Latency != nil:
@@ -48,6 +49,22 @@ func boundsOf(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s results.Summary
 	return bounds{met: true, missed: true}
 }
 
+// boundsOfStddev compares with the standard deviation that a punctual load generator would have measured: that of the
+// net latency. It is known only if lateness is all that the load generator added.
+func boundsOfStddev(o v1alpha1.LatencyObjective, s results.Summary, clients *v1alpha1.Validity, delivered bool) bounds {
+	op := operationOf(s, o.Operation)
+	if op == nil || op.Net.Count == 0 || !delivered || isStarved(clients) || leavesInBursts(s) {
+		return bounds{}
+	}
+	within := op.Net.Stddev <= time.Duration(o.MaxMicroseconds)*time.Microsecond
+	return bounds{met: within, missed: !within}
+}
+
+// leavesInBursts reports whether so many requests left together that the target may have been slower for that.
+func leavesInBursts(s results.Summary) bool {
+	return float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started)
+}
+
 // wasDelivered reports whether an open loop sent nearly all arrivals for which a client was free.
 func wasDelivered(s results.Summary) bool {
 	sendable := float64(s.Started + s.Arrivals.Skipped)
@@ -58,7 +75,7 @@ func wasDelivered(s results.Summary) bool {
 func isMissedWithoutLateness(o v1alpha1.LatencyObjective, s results.Summary, clients *v1alpha1.Validity) bool {
 	op := operationOf(s, o.Operation)
 	// An event has no service time, and so no net latency.
-	if op == nil || op.Net.Count == 0 || isStarved(clients) || float64(s.Arrivals.Bunched) > maxBunchedShare*float64(s.Started) {
+	if op == nil || op.Net.Count == 0 || isStarved(clients) || leavesInBursts(s) {
 		return false
 	}
 	return judgeTail(o, *op, op.NetJudged).result == v1alpha1.ObjectiveMissed
