@@ -195,8 +195,11 @@ func validText(s *v1alpha1.Summary) string {
 		v1alpha1.ValidityClientBound: "NOT FULLY, the load generator was itself a limit, see below.",
 		v1alpha1.ValidityUnknown:     "not known, because the load generator could not be judged, see below.",
 	}[s.Validity.Verdict]
-	if added := latestP99(s.Operations); isOnlyLate(s.Validity) && added > 0 {
-		out = fmt.Sprintf("yes, but the load generator added up to %s (p99) to the latency, see below.", text.Micros(added))
+	if isOnlyLate(s.Validity) {
+		out = "yes, but the load generator sent requests late, see below."
+		if added := latestP99(s.Operations); added > 0 {
+			out = fmt.Sprintf("yes, but the load generator added up to %s (p99) to the latency, see below.", text.Micros(added))
+		}
 	}
 	if s.Saturated != nil {
 		out += " The target DID NOT KEEP UP with the rate, see below."

@@ -232,21 +232,15 @@ func rounded(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
 // late reports the operation whose lateness is greatest in relation to its own service time.
 func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
-	lateness := func(o *results.OperationSummary) time.Duration {
-		return o.Lateness.Values[spec.StatisticP99].Duration
-	}
-	harmless := func(o *results.OperationSummary) time.Duration {
-		return results.HarmlessLateness(o.Service.Values[spec.StatisticP50].Duration)
-	}
-	excess := func(o *results.OperationSummary) float64 { return float64(lateness(o)) / float64(harmless(o)) }
 	var found *results.OperationSummary
+	var most float64
 	for i := range operations {
 		o := &operations[i]
 		if _, known := o.Service.Values[spec.StatisticP50]; !known && o.Service.Count > 0 {
 			continue
 		}
-		if excess(o) > 1 && (found == nil || excess(o) > excess(found)) {
-			found = o
+		if excess := float64(tailOf(o.Lateness)) / float64(harmlessFor(o)); excess > max(most, 1) {
+			found, most = o, excess
 		}
 	}
 	if found == nil {
@@ -254,11 +248,29 @@ func late(operations []results.OperationSummary) *v1alpha1.ValidityReason {
 	}
 	return &v1alpha1.ValidityReason{
 		Cause: v1alpha1.CauseLate,
-		Message: fmt.Sprintf("The load generator sent %[2]s requests up to %[1]v (p99) after they were due and a client was free (harmless up to %[3]v).",
-			rounded(lateness(found)), found.Operation, rounded(harmless(found))),
+		Message: fmt.Sprintf("The load generator sent %s requests up to %v (%s) after they were due and a client was free (harmless up to %v).",
+			found.Operation, rounded(tailOf(found.Lateness)), strings.ToLower(string(tail(found.Lateness))), rounded(harmlessFor(found))),
 		Change: "Give client pods processors of their own, or use load.transport Fast where the workload allows it.",
 	}
 }
+
+// harmlessFor is the lateness that does not distort the latency of an operation.
+func harmlessFor(o *results.OperationSummary) time.Duration {
+	return results.HarmlessLateness(o.Service.Values[spec.StatisticP50].Duration)
+}
+
+// tail is P99, or the highest percentile below it with enough requests above; empty if there is none.
+func tail(d results.Distribution) spec.Statistic {
+	for _, p := range slices.Backward(results.Percentiles) {
+		if p != spec.StatisticP999 && !d.IsThin(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// tailOf is the value of the tail, 0 without one.
+func tailOf(d results.Distribution) time.Duration { return d.Values[tail(d)].Duration }
 
 // unread reports which figures are missing for a verdict on the client.
 func unread(s results.Summary, percentiles bool) *v1alpha1.ValidityReason {
