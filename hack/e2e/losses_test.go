@@ -83,7 +83,7 @@ func checkLongAbsence(t *testing.T, ns string) {
 	b = awaitEnd(t, b)
 	requireSources(t, b, v1alpha1.SourceTerminationMessage)
 	requireWhole(t, victim{run: b, target: suite.side, before: before})
-	reliability.add(t, "operator away for longer than pods wait", v1alpha1.StageRunning, b, false)
+	reliability.add(t, "operator away for longer than pods wait for it to read their results", v1alpha1.StageRunning, b, false)
 }
 
 func newLong(ns, name string) *v1alpha1.EtcdBenchmark {

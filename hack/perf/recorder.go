@@ -10,20 +10,24 @@ import (
 // recorderSide is the name of the only side.
 const recorderSide = "recorder"
 
-// recorderComparison has no load: it measures the cost of recording a request.
-func recorderComparison() comparison {
+// recorderComparison has no load: it measures the cost of recording a request that waited for a free client, or did not.
+func recorderComparison(waited bool) comparison {
+	name, benchmark, nanos := "recorder", "free", 60.0
+	if waited {
+		name, benchmark, nanos = "recorder-backlog", "backlog", 90
+	}
 	run := func(ctx context.Context, _ *testbed) (sample, error) {
-		out, _, err := runProcess(ctx, "go", "test", "-run=^$", "-bench=^BenchmarkRecord$", "-benchmem", "./internal/load")
+		out, _, err := runProcess(ctx, "go", "test", "-run=^$", "-bench=^BenchmarkRecord$/^"+benchmark+"$", "-benchmem", "./internal/load")
 		if err != nil {
 			return nil, err
 		}
 		return parseGoBenchmark(string(out))
 	}
 	return comparison{
-		name: "recorder", what: "the recorder alone, in a Go benchmark (`BenchmarkRecord`)",
+		name: name, what: "the recorder alone, in a Go benchmark (`BenchmarkRecord/" + benchmark + "`)",
 		sides: []side{{recorderSide, run}},
 		figures: []figure{
-			{what: "a recorded request, ns", metric: recordNanos, of: recorderSide, bound: atMost(60)},
+			{what: "a recorded request, ns", metric: recordNanos, of: recorderSide, bound: atMost(nanos)},
 			{what: "allocations of a recorded request", metric: recordAllocations, of: recorderSide, bound: exactly(0)},
 		},
 	}

@@ -145,7 +145,7 @@ func (t *table) latencyLegend() string {
 			isThin = isThin || l != nil && len(l.Thin) > 0
 		}
 	}
-	legend := "latency: the time from when a request should be sent to its answer. service time: the time from when it is sent to its answer."
+	legend := "latency: the time between when a request should be sent and its answer. service time: the time between when it is sent and its answer."
 	if waited {
 		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}

@@ -144,7 +144,7 @@ func metAtWorst(o v1alpha1.LatencyObjective, op results.OperationSummary) bool {
 }
 
 func leftOut(op results.OperationSummary) string {
-	return fmt.Sprintf("Up to %s may be missing from the latency: failed or unanswered puts may have caused them. With these events, the limit might be missed.", text.Plural(op.UncountedEvents, "event"))
+	return fmt.Sprintf("Failed or unanswered puts may have caused up to %s that the latency does not include. With these events, the limit might be missed.", text.Plural(op.UncountedEvents, "event"))
 }
 
 func judgeRanked(o v1alpha1.LatencyObjective, op results.OperationSummary, ranked results.Distribution) verdict {

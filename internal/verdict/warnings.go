@@ -198,7 +198,7 @@ func (w *warnings) ofWatchers(seen results.Watch) {
 // ofRequests are about one kind of request.
 func (w *warnings) ofRequests(o results.OperationSummary) {
 	w.add(o.Failed > 0 && !o.Operation.IsEvent(), "%s", failures(o))
-	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent, "up to %s events are missing from the counts and the latencies: it is not known whether the failed or unanswered puts caused them", text.Grouped(o.UncountedEvents))
+	w.add(o.UncountedEvents > 0 && o.Operation == spec.OperationWatchEvent, "it is not known whether the failed or unanswered puts caused events: up to %s such events are missing from the counts and the latencies", text.Grouped(o.UncountedEvents))
 	w.add(o.Latency.Count > 0 && o.Latency.ErrorBoundPPM > results.BestErrorBound,
 		"%s percentiles come from termination messages at a lower resolution: their error is at most %.2f%%",
 		o.Operation, float64(o.Latency.ErrorBoundPPM)/1e4)

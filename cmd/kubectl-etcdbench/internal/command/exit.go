@@ -26,23 +26,20 @@ const (
 )
 
 // exitHelp is a part of the help of each command that has these statuses.
-const exitHelp = `Exit status:
-  0  The run completed; every objective was met, or there are none.
-  1  The run completed or partly completed, and missed an objective.
-  2  One of:
-     - the run could not start: a wrong flag, a bad manifest, an unreachable target, …
-     - "watch" did not find the run
-     - the run failed, for example as TimedOut, PodFailed or GuardStopped
-     - no request succeeded, and no objective was missed
-     - the result could not be written
-  3  One of:
-     - the verdict is Unknown, for example because the load generator was a limit
-     - --strict is set, the run has no objectives, and its numbers are in doubt
-     - the run ended as Stopped, whatever its objectives say
-     - the run ended as PartlyCompleted, and no objective was missed
-     - the command ended before the result was known: because of --timeout, because it
-       was interrupted, because the run was deleted, or because the command could no
-       longer read the run`
+const exitHelp = `Exit status, the first line that applies:
+  3  The command ended before the result was known: because of --timeout, because it
+     was interrupted, because the run was deleted, or because the command could no
+     longer read the run.
+  2  The run could not start: a wrong flag, a bad manifest, an unreachable target, …
+     Or "watch" did not find the run, or the result could not be written.
+  2  The run failed, for example as TimedOut, PodFailed or GuardStopped.
+  3  The run ended as Stopped.
+  1  The run missed an objective.
+  2  No request succeeded.
+  3  Client pods were lost (PartlyCompleted), or the verdict is Unknown, for example
+     because the load generator was a limit.
+  3  --strict is set, the run has no objectives, and its numbers are in doubt.
+  0  Otherwise: every objective was met, or there are none.`
 
 // exitError is an exit status, and optionally an error to print.
 type exitError struct {

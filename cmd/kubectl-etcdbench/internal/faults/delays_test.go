@@ -3,6 +3,8 @@ package faults
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -142,6 +144,24 @@ func (startNow) StartAt(ctx context.Context) (time.Time, error) { return time.No
 func (startNow) Turn(context.Context) error                     { return nil }
 func (startNow) Stopped() <-chan struct{}                       { return nil }
 
+// attempts is how often a test of exact times may try. Other processes on the machine can only add to a time, so one exact
+// attempt shows that the measurement is right, and a wrong one fails every time.
+const attempts = 5
+
+// once wants one attempt without an error.
+func once(t *testing.T, attempt func() error) {
+	t.Helper()
+	var errs []error
+	for range attempts {
+		err := attempt()
+		if err == nil {
+			return
+		}
+		errs = append(errs, err)
+	}
+	t.Error(errors.Join(errs...))
+}
+
 // 90 % of the reads take 5 ms and the others 200 ms. The percentiles on both sides of the step come back, on each
 // transport and in both kinds of load.
 func TestKnownDelaysComeBack(t *testing.T) {
@@ -149,22 +169,29 @@ func TestKnownDelaysComeBack(t *testing.T) {
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
 		for name, rate := range map[string]*spec.Rate{"closed loop": nil, "open loop": {PerSecond: 400, Arrival: spec.ArrivalConstant}} {
 			t.Run(string(transport)+", "+name, func(t *testing.T) {
-				prefix := "etcdbench/" + string(transport) + strings.Fields(name)[0] + "/"
-				target := startDelayed(t, cluster.endpoints[0], prefix)
-				got := readDelayed(t, target, prefix, transport, rate)
-				if n := uint64(len(target.took)); got.Count() != n || n != reads {
-					t.Fatalf("measured %d reads, the target answered %d, wanted %d", got.Count(), n, reads)
-				}
-				for _, percent := range []int{50, 89, 91, 99} {
-					want := target.percentile(percent)
-					p, _ := got.Quantile(float64(percent) / 100)
-					if p < want-want*3/1000 || p > want+time.Millisecond {
-						t.Errorf("p%d is %v, and %v by the target's log: wanted at most 0.3 %% less and 1 ms more", percent, p, want)
+				once(t, func() error {
+					prefix := "etcdbench/" + string(transport) + strings.Fields(name)[0] + "/"
+					target := startDelayed(t, cluster.endpoints[0], prefix)
+					got := readDelayed(t, target, prefix, transport, rate)
+					if n := uint64(len(target.took)); got.Count() != n || n != reads {
+						t.Fatalf("measured %d reads, the target answered %d, wanted %d", got.Count(), n, reads)
 					}
-				}
+					return compare(got, target)
+				})
 			})
 		}
 	}
+}
+
+func compare(got *results.Histogram, target *delayed) error {
+	for _, percent := range []int{50, 89, 91, 99} {
+		want := target.percentile(percent)
+		p, _ := got.Quantile(float64(percent) / 100)
+		if p < want-want*3/1000 || p > want+time.Millisecond {
+			return fmt.Errorf("p%d is %v, and %v by the target's log: wanted at most 0.3 %% less and 1 ms more", percent, p, want)
+		}
+	}
+	return nil
 }
 
 // reads is enough for a 99th percentile.
@@ -210,42 +237,48 @@ func newSession(t *testing.T, endpoint, prefix string, change func(*spec.Load)) 
 // the timeline has no response for about a second.
 func TestAStallOfAClosedLoop(t *testing.T) {
 	t.Parallel()
-	const clients = 10
 	cluster := start(t, fault{})
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
 		t.Run(string(transport), func(t *testing.T) {
-			session := newSession(t, cluster.endpoints[0], "etcdbench/stall/", func(l *spec.Load) {
-				l.Transport, l.Clients, l.DurationSeconds = transport, clients, new(int32(4))
-			})
-			ended := make(chan error, 1)
-			go func() { ended <- session.Run(t.Context()) }()
-			for session.Stage() != results.StageMeasuring {
-				select {
-				case err := <-ended:
-					t.Fatalf("the run ended early: %v", err)
-				case <-time.After(time.Millisecond):
-				}
-			}
-			<-time.After(time.Second)
-			cluster.signal(t, syscall.SIGSTOP, 0)
-			<-time.After(time.Second)
-			cluster.signal(t, syscall.SIGCONT, 0)
-			if err := <-ended; err != nil {
-				t.Fatal(err)
-			}
-			s := session.Snapshot()
-			if slow, _ := s.Operations[spec.OperationRange].Latency.Over(900 * time.Millisecond); slow != clients {
-				t.Errorf("%d requests took over 0.9 s, wanted %d, one of each client", slow, clients)
-			}
-			silent := 0
-			for _, p := range s.Timeline.Points {
-				if p.Succeeded == 0 {
-					silent++
-				}
-			}
-			if stall := time.Duration(silent) * s.Timeline.Interval; stall < 800*time.Millisecond || stall > 1200*time.Millisecond {
-				t.Errorf("for %v the timeline has no response, wanted about a second", stall)
-			}
+			once(t, func() error { return stall(t, cluster, transport) })
 		})
 	}
+}
+
+func stall(t *testing.T, c *cluster, transport spec.Transport) error {
+	t.Helper()
+	const clients = 10
+	session := newSession(t, c.endpoints[0], "etcdbench/stall/", func(l *spec.Load) {
+		l.Transport, l.Clients, l.DurationSeconds = transport, clients, new(int32(4))
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- session.Run(t.Context()) }()
+	for session.Stage() != results.StageMeasuring {
+		select {
+		case err := <-ended:
+			t.Fatalf("the run ended early: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	<-time.After(time.Second)
+	c.signal(t, syscall.SIGSTOP, 0)
+	<-time.After(time.Second)
+	c.signal(t, syscall.SIGCONT, 0)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	s := session.Snapshot()
+	if slow, _ := s.Operations[spec.OperationRange].Latency.Over(900 * time.Millisecond); slow != clients {
+		return fmt.Errorf("%d requests took over 0.9 s, wanted %d, one of each client", slow, clients)
+	}
+	silent := 0
+	for _, p := range s.Timeline.Points {
+		if p.Succeeded == 0 {
+			silent++
+		}
+	}
+	if stalled := time.Duration(silent) * s.Timeline.Interval; stalled < 800*time.Millisecond || stalled > 1200*time.Millisecond {
+		return fmt.Errorf("for %v the timeline has no response, wanted about a second", stalled)
+	}
+	return nil
 }

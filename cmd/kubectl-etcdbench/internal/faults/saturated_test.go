@@ -1,8 +1,10 @@
 package faults
 
 import (
+	"math"
 	"syscall"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,8 +36,9 @@ func TestATargetThatDoesNotKeepUpIsSaturated(t *testing.T) {
 	if s.Saturated == nil || s.Validity.Verdict == v1alpha1.ValidityClientBound {
 		t.Fatalf("saturated is %+v, and validity %+v: wanted a target that does not keep up", s.Saturated, s.Validity)
 	}
-	if n := s.Saturated.BusyClients; n < 15 || n > 18 {
-		t.Errorf("got %d busy clients, wanted 300/s × 50 ms, or little more: %+v", n, s.Saturated)
+	mean := time.Duration(s.Operations[0].ServiceTime.MeanMicroseconds) * time.Microsecond
+	if got, want := s.Saturated.BusyClients, int64(math.Ceil(300*mean.Seconds())); mean < 2*slowClients || got < want-1 || got > want+1 {
+		t.Errorf("got %d busy clients, wanted 300/s × %v = %d: %+v", got, mean, want, s.Saturated)
 	}
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); c == nil || c.Status != metav1.ConditionFalse {
 		t.Errorf("got %+v, wanted the objective missed", c)
