@@ -53,7 +53,8 @@ func TestGoroutinesTellTheWaitForAFreeClientFromLateness(t *testing.T) {
 	}
 }
 
-// A loop is blocked while it is to send, and the other loop has free clients.
+// A loop is blocked while it is to send, and the other loop has free clients. The time is that of the test's bubble, and the
+// sleep is the fault itself.
 func TestABlockedLoopIsLateness(t *testing.T) {
 	const blocked = 50 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {

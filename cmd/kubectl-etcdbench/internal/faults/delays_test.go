@@ -118,9 +118,9 @@ func (d *delayed) next() time.Duration {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.list.IntN(10) == 0 {
-		return 200 * time.Millisecond
+		return longDelay
 	}
-	return 5 * time.Millisecond
+	return shortDelay
 }
 
 func (d *delayed) log(took time.Duration) {
@@ -148,26 +148,16 @@ func (startNow) Stopped() <-chan struct{}                       { return nil }
 // attempt shows that the measurement is right, and a wrong one fails every time.
 const attempts = 5
 
-// errBusy: the machine was too busy to make the known delays.
-var errBusy = errors.New("the target's own timers were late")
-
-// once wants one attempt without an error. It skips the test if the machine was too busy for most of them.
+// once wants one attempt without an error.
 func once(t *testing.T, attempt func() error) {
 	t.Helper()
 	var errs []error
-	busy := 0
 	for range attempts {
 		err := attempt()
-		switch {
-		case err == nil:
+		if err == nil {
 			return
-		case errors.Is(err, errBusy):
-			busy++
 		}
 		errs = append(errs, err)
-	}
-	if 2*busy > attempts {
-		t.Skip(errors.Join(errs...))
 	}
 	t.Error(errors.Join(errs...))
 }
@@ -193,18 +183,24 @@ func TestKnownDelaysComeBack(t *testing.T) {
 	}
 }
 
-// lateTimers is a 89th percentile of the short delays that shows a busy machine. They are 5 ms.
-const lateTimers = 6500 * time.Microsecond
+// shortDelay and longDelay are the known delays. On an idle machine the timers of the target are late by up to
+// timerError.
+const (
+	shortDelay = 5 * time.Millisecond
+	longDelay  = 200 * time.Millisecond
+	timerError = 1500 * time.Microsecond
+)
 
+// compare wants percentiles of at most 1 ms more than the target's log has. If the machine is busy, the target's own
+// timers are late, and the timers and threads of the load generator in the same way: then it allows ten times as much
+// more. A percentile must never be less than the log's.
 func compare(got *results.Histogram, target *delayed) error {
-	if p89 := target.percentile(89); p89 > lateTimers {
-		return fmt.Errorf("%w: p89 of delays of 5 ms is %v", errBusy, p89)
-	}
+	allowed := time.Millisecond + 10*max(target.percentile(89)-shortDelay-timerError, 0)
 	for _, percent := range []int{50, 89, 91, 99} {
 		want := target.percentile(percent)
 		p, _ := got.Quantile(float64(percent) / 100)
-		if p < want-want*3/1000 || p > want+time.Millisecond {
-			return fmt.Errorf("p%d is %v, and %v by the target's log: wanted at most 0.3 %% less and 1 ms more", percent, p, want)
+		if p < want-want*3/1000 || p > want+allowed {
+			return fmt.Errorf("p%d is %v, and %v by the target's log: wanted at most 0.3 %% less and %v more", percent, p, want, allowed)
 		}
 	}
 	return nil
