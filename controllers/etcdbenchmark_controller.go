@@ -53,6 +53,8 @@ type EtcdBenchmarkReconciler struct {
 	queueLock sync.Mutex
 	// reports are the reports that could not be written yet.
 	reports reportRetries
+	// recent follows the counts of the runs that measure.
+	recent recents
 }
 
 // NewEtcdBenchmarkReconciler returns a reconciler that uses the manager's clients and starts client pods from this
@@ -83,6 +85,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		if apierrors.IsNotFound(err) {
 			r.Collector.Forget(request.NamespacedName)
 			r.reports.forget(request.NamespacedName)
+			r.recent.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

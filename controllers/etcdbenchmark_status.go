@@ -25,10 +25,12 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	keepDecision(run, d, job, now)
 	if isFinished(run) {
 		r.reports.forget(client.ObjectKeyFromObject(run))
+		r.recent.forget(client.ObjectKeyFromObject(run))
 		setCleaned(run, d.Cleaned, now)
 		return &run.Status, nil
 	}
 	keepResults(run, o, d.Finish, now)
+	r.recent.update(run, snapshotsOf(o.Pods))
 	if d.Finish == nil {
 		setStage(run, d, now)
 	} else {

@@ -11,8 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 func TestRunCompletes(t *testing.T) {
@@ -97,6 +99,10 @@ func (s *harness) checkReport(name string) {
 	s.must(s.api.Get(s.t.Context(), client.ObjectKey{Namespace: s.run.Namespace, Name: name}, report))
 	if !metav1.IsControlledBy(report, s.run) || len(report.Data) != 1 {
 		s.t.Errorf("wanted a report of the run, found %+v", report)
+	}
+	course, err := benchmark.ReportCourse([]byte(report.Data[benchmark.ReportFile]))
+	if err != nil || course == nil || results.Sum(course.Timeline.Points).Succeeded != 2*50 {
+		s.t.Errorf("wanted the course of both pods, found %+v, %v", course, err)
 	}
 }
 

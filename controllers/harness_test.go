@@ -228,7 +228,18 @@ type fakePod struct {
 func (a *fakePod) serve() {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(wire.NewCollector(a.reported))
-	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux := http.NewServeMux()
+	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc(plan.CoursePath, func(w http.ResponseWriter, _ *http.Request) {
+		course, err := wire.MarshalCourse(a.reported())
+		if err == nil {
+			_, err = w.Write(course)
+		}
+		if err != nil {
+			a.t.Error(err)
+		}
+	})
+	server := httptest.NewServer(mux)
 	a.t.Cleanup(server.Close)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -326,6 +337,11 @@ func measured(s *results.Snapshot) {
 	for i := range int64(50) {
 		op.Latency.Record(1_000_000 * (i + 1))
 		op.Service.Record(900_000 * (i + 1))
+	}
+	if s.HasMeasured() {
+		for i := range 50 {
+			s.Timeline.Record(time.Duration(i)*10*time.Millisecond, time.Millisecond, true)
+		}
 	}
 	s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
 	s.Requests = map[spec.RPC]map[results.Phase]uint64{spec.RPCPut: {results.PhaseMeasured: 50}, spec.RPCTxn: {results.PhaseControl: 2}}

@@ -234,7 +234,23 @@ func TestTimedOut(t *testing.T) {
 	s.playPreparing()
 	s.playReady()
 	s.playRunning()
-	s.await("progress", func() bool { return s.status().Progress != nil && s.status().Progress.Requests == 100 })
+	now := func(s *results.Snapshot) { s.Clock = time.Now() }
+	for _, a := range s.pods {
+		a.reports(results.StageMeasuring, measured, now)
+	}
+	s.await("progress, and the pods' clocks", func() bool {
+		status := s.status()
+		return status.Progress != nil && status.Progress.Requests == 100 && status.Pods[0].ClockOffsetMicroseconds != nil && status.Pods[1].ClockOffsetMicroseconds != nil
+	})
+	for _, a := range s.pods {
+		a.reports(results.StageMeasuring, measured, now, func(s *results.Snapshot) {
+			s.Operations[spec.OperationPut].Latency.Record(int64(80 * time.Millisecond))
+		})
+	}
+	s.await("the progress since the update before", func() bool {
+		recent := s.status().Progress.Recent
+		return recent != nil && recent.SucceededRequests == 2 && recent.P50Microseconds > 79_000 && recent.P50Microseconds < 81_000
+	})
 	s.later(601 * time.Second)
 	s.await("the pods to be asked to stop", func() bool { return s.allHave(plan.AnnotationStop) })
 	s.later(91 * time.Second)

@@ -8,8 +8,10 @@ const (
 	MaxWarnings      = 16
 
 	MaxWarningLength = 512
-	// MaxMessageLength applies to the messages of a member, of an objective and of a piece of evidence.
-	MaxMessageLength    = 512
+	// MaxMessageLength applies to the messages of a member and of an objective.
+	MaxMessageLength = 512
+	// MaxEvidenceLength applies to the message of a piece of evidence.
+	MaxEvidenceLength   = 1024
 	MaxGuardTextLength  = 256
 	MaxMarkMemberLength = 64
 	MaxPodMessageLength = 1024

@@ -33,8 +33,8 @@ type Progress struct {
 	// +optional
 	ThroughputPerSecond spec.Decimal `json:"throughputPerSecond"`
 
-	// operation is the kind of request whose latency follows: the one with the
-	// highest 99th percentile. Events are not requests.
+	// operation is the kind of request whose latency the next fields show: the one
+	// with the highest 99th percentile. Events are not requests.
 	//
 	// +optional
 	Operation spec.Operation `json:"operation,omitempty"`
@@ -64,16 +64,76 @@ type Progress struct {
 	// +optional
 	MaxMicroseconds int64 `json:"maxMicroseconds,omitempty"`
 
-	// atLeast names the statistics above that include unanswered requests: their
-	// true value is at least the number given.
+	// atLeast names the statistics above that are lower bounds, because of
+	// unanswered requests.
 	//
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
 	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
+	// work is the keys or leases that client pods write before the load, or the
+	// keys that they check and delete after it. Absent while the load runs.
+	//
+	// +optional
+	Work *WorkProgress `json:"work,omitempty"`
+
+	// secondsLeft is an estimate of how long the current stage still takes: the
+	// work, or the measured window. Absent if there is no estimate.
+	//
+	// +optional
+	SecondsLeft *int64 `json:"secondsLeft,omitempty"`
+
+	// recent has the requests of operation that succeeded since the previous
+	// update. Absent in the first update, also after the operator restarts.
+	//
+	// +optional
+	Recent *RecentProgress `json:"recent,omitempty"`
+
 	// readyPods is how many client pods are ready to start or have started.
 	//
 	// +optional
 	ReadyPods int32 `json:"readyPods"`
+}
+
+// RecentProgress is about the newest requests of a run that measures.
+type RecentProgress struct {
+	// durationMicroseconds is the time since the update before.
+	//
+	// +optional
+	DurationMicroseconds int64 `json:"durationMicroseconds"`
+
+	// succeededRequests is how many requests succeeded in that time.
+	//
+	// +optional
+	SucceededRequests int64 `json:"succeededRequests"`
+
+	// p50Microseconds is the median of their latency.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds,omitempty"`
+
+	// p99Microseconds is the 99th percentile of their latency. Absent if fewer
+	// than ten requests took longer.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds,omitempty"`
+}
+
+// WorkProgress is the progress of work with a known total.
+type WorkProgress struct {
+	// done is how many were written or checked. Checked keys need not exist.
+	//
+	// +optional
+	Done int64 `json:"done"`
+
+	// total is how many must be written or checked.
+	//
+	// +optional
+	Total int64 `json:"total"`
+
+	// perSecond is the mean rate so far, a decimal like throughputPerSecond.
+	//
+	// +optional
+	PerSecond spec.Decimal `json:"perSecond,omitempty"`
 }

@@ -134,8 +134,8 @@ type MemberSummary struct {
 	// +kubebuilder:validation:MaxLength=512
 	Unknown string `json:"unknown,omitempty"`
 
-	// sampledMicroseconds is the time between the two samples of the member's
-	// metrics.
+	// sampledMicroseconds is the time between the first and the last sample of the
+	// member's metrics.
 	//
 	// +optional
 	SampledMicroseconds int64 `json:"sampledMicroseconds,omitempty"`
@@ -146,8 +146,8 @@ type MemberSummary struct {
 	// +optional
 	WALFsync *MemberDuration `json:"walFsync,omitempty"`
 
-	// backendCommit is how long commits of the database to disk took. Writes do
-	// not wait for them.
+	// backendCommit is how long commits of the database to disk took. A write does
+	// not wait for its own commit, but nothing is applied during a commit.
 	//
 	// +optional
 	BackendCommit *MemberDuration `json:"backendCommit,omitempty"`
@@ -164,6 +164,12 @@ type MemberSummary struct {
 	// +optional
 	Apply *MemberDuration `json:"apply,omitempty"`
 
+	// ping is how long the member took to answer pings of client pod 0. A ping is
+	// no request to etcd.
+	//
+	// +optional
+	Ping *MemberPing `json:"ping,omitempty"`
+
 	// leaderChanges is how many changes of the leader the member saw.
 	//
 	// +optional
@@ -175,7 +181,8 @@ type MemberSummary struct {
 	// +optional
 	SlowApplies *int64 `json:"slowApplies,omitempty"`
 
-	// slowReadIndexes is how many linearizable reads waited long for a quorum.
+	// slowReadIndexes is how many linearizable reads waited for a quorum longer
+	// than the member's own limit.
 	//
 	// +optional
 	SlowReadIndexes *int64 `json:"slowReadIndexes,omitempty"`
@@ -206,6 +213,16 @@ type MemberSummary struct {
 	//
 	// +optional
 	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
+
+	// memoryStartBytes is the resident memory at the start of the window.
+	//
+	// +optional
+	MemoryStartBytes *int64 `json:"memoryStartBytes,omitempty"`
+
+	// databaseBytes is the size of the database at the end of the window.
+	//
+	// +optional
+	DatabaseBytes *int64 `json:"databaseBytes,omitempty"`
 
 	// databaseGrowthBytes is how much the database grew. Below 0 it shrank.
 	//
@@ -260,6 +277,24 @@ type MemberDuration struct {
 	P99AtMostMicroseconds *int64 `json:"p99AtMostMicroseconds,omitempty"`
 }
 
+// MemberPing has the times of network pings from client pod 0 to a member.
+type MemberPing struct {
+	// count is how many pings were answered within a second. Others do not count.
+	//
+	// +optional
+	Count int64 `json:"count"`
+
+	// p50Microseconds is the median.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds"`
+
+	// maxMicroseconds is the longest one.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+}
+
 // Resource is something that a request can wait for.
 //
 // +kubebuilder:validation:Enum=Disk;Network;CPU;Apply;Unexplained
@@ -285,6 +320,6 @@ type Evidence struct {
 	// message says what was measured.
 	//
 	// +required
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message"`
 }

@@ -282,6 +282,12 @@ type MemberStatus struct {
 	// +optional
 	DatabaseBytes int64 `json:"databaseBytes,omitempty"`
 
+	// quotaBytes is the maximum size of the member's database. Absent: the member
+	// did not report it, as before etcd 3.6.
+	//
+	// +optional
+	QuotaBytes *int64 `json:"quotaBytes,omitempty"`
+
 	// residentMemoryBytes is the mean of the member's resident memory over the
 	// samples of the measured window, including mapped pages of the database.
 	// Absent: the member's metrics could not be read.

@@ -63,12 +63,12 @@ func readPerfdash(t *testing.T, path string) (out seenPerfdash) {
 
 func TestResultsInSeveralForms(t *testing.T) {
 	dir := t.TempDir()
-	perfdash, lines := filepath.Join(dir, "perfdash.json"), filepath.Join(dir, "lines")
+	perfdash, lines, object := filepath.Join(dir, "perfdash.json"), filepath.Join(dir, "lines"), filepath.Join(dir, "object.json")
 	// The old content is longer than the result.
 	if err := os.WriteFile(perfdash, []byte(strings.Repeat("x", 1<<16)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd, _ := process(t, puts, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "perfdash="+perfdash, "-o", "jsonl="+lines)
+	cmd, _ := process(t, puts, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "perfdash="+perfdash, "-o", "jsonl="+lines, "-o", "json="+object)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +83,7 @@ func TestResultsInSeveralForms(t *testing.T) {
 	if labels := got.DataItems[0].Labels; labels["Operation"] != "PUT" || labels["Partial"] != "" {
 		t.Errorf("wanted a whole result, found the labels %v", labels)
 	}
+	requireReport(t, object, 2000)
 	written, err := os.ReadFile(lines)
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,43 @@ func TestResultsInSeveralForms(t *testing.T) {
 	all := parseLines(t, string(written))
 	if last := all[len(all)-1]; !last.Final || last.Partial || last.Summary == nil || last.Started != 2000 || last.Completed != 2000 {
 		t.Errorf("wanted the whole result of 2,000 requests at the end, found %+v", last)
+	}
+}
+
+// requireReport wants the object with its report: every request in the histograms, the timeline and the heatmap.
+func requireReport(t *testing.T, path string, requests uint64) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Kind   string
+		Status struct {
+			Summary struct{ MeasuredRequests uint64 }
+		}
+		Report struct {
+			Version    int
+			Operations []struct {
+				Histograms map[string]struct{ Count uint64 }
+			}
+			Timeline struct{ Points []struct{ Succeeded uint64 } }
+			Heatmap  struct{ Columns []struct{ Count uint64 } }
+		}
+	}
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	var overTime, inHeatmap uint64
+	for _, p := range got.Report.Timeline.Points {
+		overTime += p.Succeeded
+	}
+	for _, c := range got.Report.Heatmap.Columns {
+		inHeatmap += c.Count
+	}
+	if got.Kind != "EtcdBenchmark" || got.Status.Summary.MeasuredRequests != requests || got.Report.Version != 2 ||
+		got.Report.Operations[0].Histograms["latency"].Count != requests || overTime != requests || inHeatmap != requests {
+		t.Errorf("wanted %d requests in every part, found %d over time, %d in the heatmap, in %+v", requests, overTime, inHeatmap, got.Status)
 	}
 }
 

@@ -249,3 +249,15 @@ func (p *pod) reaches(stage results.Stage) *results.Snapshot {
 	p.t.Helper()
 	return p.awaits(string(stage), func(s *results.Snapshot) bool { return s.Stage == stage })
 }
+
+// course reads what happened over the window.
+func (p *pod) course() *results.Snapshot {
+	p.t.Helper()
+	response := p.get(plan.CoursePath)
+	defer response.Body.Close()
+	s, err := wire.ReadCourse(response.Body)
+	if err != nil || s.RunUID == "" {
+		p.t.Fatalf("course: %v, %+v", err, s)
+	}
+	return s
+}

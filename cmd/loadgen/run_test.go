@@ -82,6 +82,9 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 		if status := p.get(plan.ReadyPath).StatusCode; status != http.StatusOK {
 			t.Errorf("a pod that waits for the start answers %d", status)
 		}
+		if status := p.get(plan.CoursePath).StatusCode; status != http.StatusNotFound {
+			t.Errorf("the course of a pod that has not measured: %d", status)
+		}
 	}
 	at := startNow()
 	for _, p := range pods {
@@ -91,12 +94,16 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 	for i, p := range pods {
 		s := p.reaches(results.StageDone)
 		scraped = append(scraped, s)
+		s.Course = p.course().Course
 		if s.Index != i || s.Cleaning != results.CleaningKeysDeleted || s.Stopped || s.Failure != nil || s.Window.Skew > 5*time.Second {
 			t.Errorf("pod %d ends as %+v", i, s)
 		}
 	}
 	merged := results.Merge(scraped)
 	puts := merged.Operations[spec.OperationPut]
+	if n := measuredOver(merged.Course); n != 3_000 {
+		t.Errorf("the course has %d puts", n)
+	}
 	if puts.Latency.Count() != 3_000 || merged.Requests[spec.RPCPut][results.PhaseMeasured] != 3_000 {
 		t.Errorf("%d puts measured, %v sent; wanted 3000", puts.Latency.Count(), merged.Requests)
 	}
@@ -114,13 +121,25 @@ func TestThreePodsRunOnePlan(t *testing.T) {
 		message := p.terminationMessage()
 		if n := len(message.Timeline.Points); n > 0 {
 			// A message has room for fewer points.
-			scraped[i].Timeline = scraped[i].Timeline.Folded(n)
+			scraped[i].Timeline = scraped[i].Timeline.Folded(n, 0)
 		}
-		same := cmp.Options{cmpopts.IgnoreFields(results.Snapshot{}, "Operations", "Omitted", "Clock"), cmpopts.EquateApproxTime(time.Microsecond)}
+		scraped[i].Heatmap, scraped[i].Samples = results.Heatmap{}, nil
+		same := cmp.Options{cmpopts.IgnoreFields(results.Snapshot{}, "Operations", "Omitted", "Clock"), cmpopts.IgnoreFields(results.Point{}, "Opened", "Closed"), cmpopts.EquateApproxTime(time.Microsecond)}
 		if diff := cmp.Diff(scraped[i], message, same); diff != "" {
 			t.Errorf("pod %d: the termination message differs (-scraped +message):\n%s", i, diff)
 		}
 	}
+}
+
+// measuredOver is the number of successes in a heatmap, if the timeline has as many.
+func measuredOver(c results.Course) (n uint64) {
+	for i := range c.Heatmap.Columns {
+		n += c.Heatmap.Columns[i].Count()
+	}
+	if results.Sum(c.Timeline.Points).Succeeded != n {
+		return 0
+	}
+	return n
 }
 
 // measuredPuts is the number of puts with a latency in a snapshot.

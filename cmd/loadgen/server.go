@@ -40,6 +40,7 @@ func handler(session *load.Session) http.Handler {
 	registry.MustRegister(wire.NewCollector(session.Snapshot))
 	mux := http.NewServeMux()
 	mux.Handle(plan.MetricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle(plan.CoursePath, courseHandler(session))
 	mux.HandleFunc(plan.ReadyPath, func(w http.ResponseWriter, _ *http.Request) {
 		if !session.Ready() {
 			http.Error(w, "not ready: "+string(session.Stage()), http.StatusServiceUnavailable)
@@ -48,6 +49,25 @@ func handler(session *load.Session) http.Handler {
 		w.WriteHeader(http.StatusOK)
 	})
 	return mux
+}
+
+// courseHandler serves the course once the pod has measured.
+func courseHandler(session *load.Session) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := session.Snapshot()
+		if !s.HasMeasured() {
+			http.Error(w, "not measured yet: "+string(s.Stage), http.StatusNotFound)
+			return
+		}
+		data, err := wire.MarshalCourse(s)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		// The reader may have gone.
+		_, _ = w.Write(data)
+	})
 }
 
 func (s server) close() {

@@ -47,23 +47,29 @@ func FuzzStatus(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		timeline, err := benchmark.ReportTimeline(data)
+		course, err := benchmark.ReportCourse(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		requirePrintable(t, b, timeline)
+		requirePrintable(t, b, course)
 	})
 }
 
-// FuzzReportTimeline: users can write the ConfigMap of a report. Printing it must end.
-func FuzzReportTimeline(f *testing.F) {
+// FuzzReportCourse: users can write the ConfigMap of a report. Printing it must end.
+func FuzzReportCourse(f *testing.F) {
 	b := judged([]*results.Snapshot{fullReport(0), fullReport(1)})
-	f.Add([]byte(`{"timeline":{"intervalSeconds":0.1,"points":[{"succeeded":1},{"succeeded":2,"maxLatencyMicroseconds":5}]}}`))
+	f.Add([]byte(`{"timeline":{"intervalSeconds":0.1,"points":[{"succeeded":1},{"succeeded":2,"maxLatencyNanoseconds":5000}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e300,"points":[{},{},{}]}}`))
+	snaps := []*results.Snapshot{fullReport(0), fullReport(1)}
+	whole, err := benchmark.Report(b, results.Merge(snaps), results.Summarize(snaps))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if timeline, err := benchmark.ReportTimeline(data); err == nil {
-			requirePrintable(t, b, timeline)
+		if course, err := benchmark.ReportCourse(data); err == nil {
+			requirePrintable(t, b, course)
 		}
 	})
 }
@@ -84,6 +90,7 @@ func fullReport(index int) *results.Snapshot {
 	s.Disturbances = map[spec.DisturbanceType]*results.Disturbance{spec.DisturbanceDefragment: d}
 	for i := range 9 {
 		s.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Millisecond, i%3 > 0)
+		s.Heatmap.Record(time.Duration(i)*100*time.Millisecond, time.Millisecond<<i)
 	}
 	return s
 }
@@ -212,10 +219,10 @@ func requirePlain(t *testing.T, path string, v any) {
 }
 
 // requirePrintable writes the table. It must not control a terminal, and its size is bounded.
-func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) {
+func requirePrintable(t *testing.T, b *v1alpha1.EtcdBenchmark, course *results.Course) {
 	t.Helper()
 	var out strings.Builder
-	if err := render.WriteTable(&out, b, timeline); err != nil {
+	if err := render.WriteTable(&out, b, course, 100); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || out.Len() > 1<<20 {

@@ -34,6 +34,7 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 		BackendCommit:       memberDuration(w.Timing(results.TimerBackendCommit)),
 		PeerRoundTrip:       memberDuration(w.Timing(results.TimerPeerRoundTrip)),
 		Apply:               memberDuration(w.Timing(results.TimerApply)),
+		Ping:                memberPing(w),
 		LeaderChanges:       figure(results.FigureLeaderChanges),
 		SlowApplies:         figure(results.FigureSlowApplies),
 		SlowReadIndexes:     figure(results.FigureSlowReadIndexes),
@@ -42,6 +43,8 @@ func memberSummary(m results.Member) v1alpha1.MemberSummary {
 		CPUMillicores:       wholeFigure(w.Millicores()),
 		Processors:          figure(results.FigureProcessors),
 		MemoryBytes:         figure(results.FigureMemoryBytes),
+		MemoryStartBytes:    figure(results.FigureMemoryStartBytes),
+		DatabaseBytes:       figure(results.FigureDatabaseEndBytes),
 		DatabaseGrowthBytes: wholeFigure(w.DatabaseGrowth()),
 		ClientReceivedBytes: figure(results.FigureClientReceivedBytes),
 		ClientSentBytes:     figure(results.FigureClientSentBytes),
@@ -72,6 +75,16 @@ func memberDuration(t results.Timing, known bool) *v1alpha1.MemberDuration {
 		out.P99AtMostMicroseconds = micros(t.P99AtMost)
 	}
 	return out
+}
+
+func memberPing(w *results.MemberWindow) *v1alpha1.MemberPing {
+	count := wholeFigure(w.Value(results.FigurePings))
+	if count == nil || *count < 1 {
+		return nil
+	}
+	median, _ := w.Value(results.FigurePingMedianSeconds)
+	longest, _ := w.Value(results.FigurePingLongestSeconds)
+	return &v1alpha1.MemberPing{Count: *count, P50Microseconds: toMicros(results.Seconds(median)), MaxMicroseconds: toMicros(results.Seconds(longest))}
 }
 
 func micros(d time.Duration) *int64 {

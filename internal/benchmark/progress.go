@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -37,7 +38,63 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 		}
 	}
 	out.Percent = percent(b, out.Requests, snaps)
+	if stage := s.Merged.Stage; s.Merged.Work.Total > 0 && (stage == results.StagePreloading || stage == results.StageCleaning) {
+		out.Work, out.SecondsLeft = workProgress(s.Merged.Work, snaps)
+	} else if !haveAll(snaps, results.StageDraining) {
+		out.SecondsLeft = windowLeft(b, out, s, snaps)
+	}
 	return out
+}
+
+func haveAll(snaps []*results.Snapshot, stage results.Stage) bool {
+	return !slices.ContainsFunc(snaps, func(s *results.Snapshot) bool { return !reached(s, stage) })
+}
+
+// workProgress returns the progress of work, and how many seconds it still takes at this rate.
+func workProgress(w results.Work, snaps []*results.Snapshot) (*v1alpha1.WorkProgress, *int64) {
+	out := &v1alpha1.WorkProgress{Done: int64(min(w.Done, w.Total)), Total: int64(w.Total)}
+	perSecond := 0.0
+	for _, snap := range snaps {
+		if snap == nil {
+			continue
+		}
+		// Each pod by its own clock.
+		if elapsed := snap.Clock.Sub(snap.Work.Since).Seconds(); snap.Work.Total > 0 && elapsed > 0 {
+			perSecond += float64(snap.Work.Done) / elapsed
+		}
+	}
+	if perSecond == 0 {
+		return out, nil
+	}
+	out.PerSecond = text.RateOf(perSecond).Decimal()
+	return out, secondsFor(float64(out.Total-out.Done), perSecond)
+}
+
+// windowLeft is the time until the end of the window; nil if it has not begun or nothing is known.
+func windowLeft(b *v1alpha1.EtcdBenchmark, p *v1alpha1.Progress, s results.Summary, snaps []*results.Snapshot) *int64 {
+	if wanted := b.Resolved().Load.Requests; wanted != nil {
+		return secondsFor(float64(max(*wanted-p.Requests, 0)), float64(p.Requests)/max(s.Length.Seconds(), 1e-9))
+	}
+	var left *int64
+	for _, snap := range snaps {
+		if snap == nil || snap.Window.Start.IsZero() || snap.Clock.IsZero() {
+			continue
+		}
+		if rest := int64(max(snap.Window.Planned-snap.Clock.Sub(snap.Window.Start), 0).Seconds()); left == nil || rest > *left {
+			left = &rest
+		}
+	}
+	return left
+}
+
+// maxSecondsLeft bounds an estimate to a year: a longer one says nothing.
+const maxSecondsLeft = 366 * 24 * 3600
+
+func secondsFor(amount, perSecond float64) *int64 {
+	if perSecond <= 0 {
+		return nil
+	}
+	return new(int64(min(math.Ceil(amount/perSecond), maxSecondsLeft)))
 }
 
 // percent is the share of the requests if they bound the run, else of the time.

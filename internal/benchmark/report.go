@@ -10,6 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 const (
@@ -18,10 +20,14 @@ const (
 	// MaxReportBytes bounds a report, so that it fits into a ConfigMap.
 	MaxReportBytes = 900 << 10
 	// ReportVersion is the version of the report's format.
-	ReportVersion = 1
+	ReportVersion = 2
+	// maxIntervals bounds the intervals of the course in a report.
+	maxIntervals = 150
+	// maxSkew bounds what pods' clocks contribute to the length of an interval.
+	maxSkew = time.Hour
 )
 
-// report is the JSON form of a run's merged histograms.
+// report is the JSON form of a run's merged histograms and of its course.
 type report struct {
 	Version    int               `json:"version"`
 	Namespace  string            `json:"namespace"`
@@ -29,55 +35,60 @@ type report struct {
 	UID        string            `json:"uid"`
 	Summary    *v1alpha1.Summary `json:"summary"`
 	Operations []reportOperation `json:"operations"`
-	Timeline   *Timeline         `json:"timeline,omitempty"`
+	*wire.Course
 }
 
 // reportOperation has the distributions of one kind of request, without empty ones.
 type reportOperation struct {
-	Operation   spec.Operation             `json:"operation"`
-	Histograms  map[string]reportHistogram `json:"histograms"`
-	ErrorCounts map[string]uint64          `json:"errorCounts,omitempty"`
+	Operation   spec.Operation            `json:"operation"`
+	Histograms  map[string]wire.Histogram `json:"histograms"`
+	ErrorCounts map[string]uint64         `json:"errorCounts,omitempty"`
 }
 
-// reportHistogram has the buckets of a Prometheus native histogram: bucket i counts durations above 2^((i-1)/2^schema)
-// and up to 2^(i/2^schema) seconds.
-type reportHistogram struct {
-	Schema           int     `json:"schema"`
-	Count            uint64  `json:"count"`
-	SumSeconds       float64 `json:"sumSeconds"`
-	SumSquareSeconds float64 `json:"sumSquareSeconds"`
-	MinNanoseconds   int64   `json:"minNanoseconds"`
-	MaxNanoseconds   int64   `json:"maxNanoseconds"`
-	// ZeroCount counts durations under a microsecond, below all buckets.
-	ZeroCount uint64 `json:"zeroCount,omitempty"`
-	// Buckets are pairs of index and count, without empty buckets.
-	Buckets [][2]int64 `json:"buckets"`
-}
-
-// Report returns the merged histograms, the summary and the timeline of a run as JSON of at most MaxReportBytes. merged
+// Report returns the merged histograms, the summary and the course of a run as JSON of at most MaxReportBytes. merged
 // is the merge of all pods' final snapshots. To fit, the resolution of the histograms is halved as often as necessary;
 // their schema has the resolution.
 func Report(b *v1alpha1.EtcdBenchmark, merged *results.Snapshot, s results.Summary) ([]byte, error) {
+	course := merged.Course.Folded(maxIntervals, 2*min(s.StartSkew, maxSkew)+min(verdict.ClocksApart(b.Status.Pods), maxSkew))
+	summary := b.Status.Summary
+	if summary == nil {
+		summary = Summary(b, s)
+	}
 	r := report{
 		Version:   ReportVersion,
 		Namespace: b.Namespace,
 		Name:      b.Name,
 		UID:       string(b.UID),
-		Summary:   Summary(b, s),
-		Timeline:  NewTimeline(merged.Timeline),
+		Summary:   summary,
+		Course:    wire.NewCourse(&course),
 	}
-	for schema := results.MaxSchema; schema >= results.MinSchema; schema-- {
-		r.Operations = reportOperations(merged, schema)
-		data, err := json.Marshal(r)
+	for {
+		data, err := r.marshal(merged)
 		if err != nil {
 			return nil, fmt.Errorf("writing the report of %s/%s: %w", b.Namespace, b.Name, err)
 		}
-		if len(data) <= MaxReportBytes {
+		if data != nil {
 			return data, nil
 		}
+		if !course.Shrink() {
+			break
+		}
+		r.Course = wire.NewCourse(&course)
 	}
 	return nil, fmt.Errorf("writing the report of %s/%s: wanted at most %d bytes, found more at the lowest resolution",
 		b.Namespace, b.Name, MaxReportBytes)
+}
+
+// marshal returns the report with the finest histograms with which it fits; nil if it never does.
+func (r *report) marshal(merged *results.Snapshot) ([]byte, error) {
+	for schema := results.MaxSchema; schema >= results.MinSchema; schema-- {
+		r.Operations = reportOperations(merged, schema)
+		data, err := json.Marshal(r)
+		if err != nil || len(data) <= MaxReportBytes {
+			return data, err
+		}
+	}
+	return nil, nil
 }
 
 func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
@@ -90,7 +101,9 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 			Histograms: reportHistograms(schema, map[string]*results.Histogram{
 				"latency":  &op.Latency,
 				"service":  &op.Service,
+				"net":      &op.Net,
 				"lateness": &op.Lateness,
+				"backlog":  &op.Backlog,
 				"failed":   &op.Failed,
 				"censored": &op.Censored,
 			}),
@@ -108,31 +121,33 @@ func reportErrors(errors map[string]uint64) map[string]uint64 {
 	return out
 }
 
-func reportHistograms(schema int, histograms map[string]*results.Histogram) map[string]reportHistogram {
-	out := map[string]reportHistogram{}
+func reportHistograms(schema int, histograms map[string]*results.Histogram) map[string]wire.Histogram {
+	out := map[string]wire.Histogram{}
 	for name, h := range histograms {
 		if h.Count() > 0 {
-			out[name] = newReportHistogram(h, schema)
+			reduced := h.Clone()
+			reduced.Reduce(schema)
+			out[name] = wire.NewHistogram(&reduced)
 		}
 	}
 	return out
 }
 
-func newReportHistogram(h *results.Histogram, schema int) reportHistogram {
-	reduced := h.Clone()
-	reduced.Reduce(schema)
-	out := reportHistogram{
-		Schema:           reduced.Schema(),
-		Count:            reduced.Count(),
-		SumSeconds:       reduced.Sum() / float64(time.Second),
-		SumSquareSeconds: reduced.SumSquares(),
-		MinNanoseconds:   reduced.Min().Nanoseconds(),
-		MaxNanoseconds:   reduced.Max().Nanoseconds(),
-		ZeroCount:        reduced.ZeroCount(),
-		Buckets:          [][2]int64{},
+// ReportCourse returns the course in a report, which is not trusted; nil if there is none.
+func ReportCourse(data []byte) (*results.Course, error) {
+	var r report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
 	}
-	for index, n := range reduced.NativeBuckets() {
-		out.Buckets = append(out.Buckets, [2]int64{int64(index), int64(n)})
+	if r.Version != ReportVersion {
+		return nil, fmt.Errorf("reading the report: wanted version %d, found %d: use the kubectl-etcdbench of the operator's version", ReportVersion, r.Version)
 	}
-	return out
+	if r.Course == nil {
+		return nil, nil
+	}
+	course, err := r.Course.Read()
+	if err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
+	}
+	return &course, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
@@ -38,7 +39,7 @@ func TestReportHoldsEveryRequest(t *testing.T) {
 	}
 }
 
-func inBuckets(h reportHistogram) int64 {
+func inBuckets(h wire.Histogram) int64 {
 	n := int64(h.ZeroCount)
 	for _, b := range h.Buckets {
 		n += b[1]

@@ -30,6 +30,9 @@ func memberStatus(m results.Member) v1alpha1.MemberStatus {
 		Leader:        m.Leader,
 		DatabaseBytes: m.DatabaseBytes,
 	}
+	if m.QuotaBytes > 0 {
+		out.QuotaBytes = &m.QuotaBytes
+	}
 	if m.ResidentMemoryBytes > 0 {
 		out.ResidentMemoryBytes = &m.ResidentMemoryBytes
 	}

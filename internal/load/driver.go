@@ -58,6 +58,19 @@ type Sampler interface {
 	Sample(ctx context.Context) map[string]members.Sample
 }
 
+// Pinger is a Driver that can measure the network to each member, without a request to the datastore.
+type Pinger interface {
+	// Ping pings all members at once and returns how long each took to answer, by the ID in results.Member. A member
+	// that does not answer before ctx ends is missing.
+	Ping(ctx context.Context) map[string]time.Duration
+}
+
+// Deleter is a Driver that can tell how far Release has come with the run's keys.
+type Deleter interface {
+	// Deleted returns zero before this pod deletes keys.
+	Deleted() results.Work
+}
+
 // Disturber is a Driver that can make disturbances.
 type Disturber interface {
 	// Disturb makes a disturbance of the plan once. It calls report after each step has ended or failed.

@@ -305,7 +305,7 @@ func (e *engine) censorUnsent() {
 	}
 	e.measured.takeUnsent(func(ordinal int64, due Instant, n int64) {
 		op := e.workload.At(e.measured.stream, e.measured.part.Number(ordinal))
-		e.recorder.censor(uint64(n), op.Kind, end-due)
+		e.recorder.censor(uint64(n), op.Kind, e.measured.start, due, end)
 		e.unsent.Add(n)
 	})
 	e.skipped.Store(min(e.unsent.Load(), e.free.before(Instant(e.measured.end.Load()))))

@@ -20,11 +20,12 @@ const (
 
 // preload sends this pod's share of the preload with all its clients: the operations whose number is the pod's index
 // modulo pods.
-func preload(ctx context.Context, clients []*client, part plan.Part, operations int64) error {
+func preload(ctx context.Context, clients []*client, part plan.Part, operations int64, done *work) error {
 	ctx, cancel := context.WithCancelCause(WithPhase(ctx, results.PhasePreload))
 	defer cancel(nil)
 	var next atomic.Int64
 	count := workload.CountModulo(operations, part.Pods, part.Index)
+	done.begin(count)
 	var writing sync.WaitGroup
 	for _, c := range clients {
 		writing.Go(func() {
@@ -32,11 +33,30 @@ func preload(ctx context.Context, clients []*client, part plan.Part, operations 
 				if err := c.preload(ctx, part.Number(k)); err != nil {
 					cancel(err)
 				}
+				done.done.Add(1)
 			}
 		})
 	}
 	writing.Wait()
 	return context.Cause(ctx)
+}
+
+// work counts work with a known total. The zero value is none.
+type work struct {
+	done, total, since atomic.Int64
+}
+
+func (w *work) begin(total int64) {
+	w.since.Store(int64(Now()))
+	w.total.Store(total)
+}
+
+func (w *work) counts() results.Work {
+	total := w.total.Load()
+	if total == 0 {
+		return results.Work{}
+	}
+	return results.Work{Done: uint64(w.done.Load()), Total: uint64(total), Since: Instant(w.since.Load()).Wall()}
 }
 
 func (c *client) preload(ctx context.Context, number int64) error {

@@ -37,8 +37,9 @@ type shard struct {
 	// pauses and paused count the pauses of clients and their total, in nanoseconds.
 	pauses atomic.Uint64
 	paused atomic.Int64
-	// timeline is protected by writing.
+	// timeline and heatmap are protected by writing.
 	timeline results.Timeline
+	heatmap  results.Heatmap
 	// Padding: the next shard lies on other cache lines.
 	_ [64]byte
 }
@@ -76,7 +77,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 		s.success.Store(received)
 	}
 	if !operation.IsPart() || !o.response.Succeeded() {
-		s.timeline.Record(o.response.Received.Sub(o.start), o.response.Received.Sub(o.due), o.response.Succeeded())
+		s.course(o)
 	}
 	c := &s.counts[operation.Index()]
 	// Waiting is recorded for failures too: a request that is late in a bad moment is likely to fail.
@@ -90,12 +91,14 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	if o.response.Lost {
 		c.lost.Add(1)
 	}
-	c.attempts.Add(o.response.Attempts)
+	if o.response.Attempts > 0 {
+		c.attempts.Add(o.response.Attempts)
+	}
 	if o.inWindow {
 		c.completed.Add(1)
 	}
-	if handOff := operation.HandOff(); handOff != "" && o.response.Freed > 0 {
-		s.counts[handOff.Index()].handedOff(o)
+	if o.response.Freed > 0 {
+		s.handedOff(operation, o)
 	}
 }
 
@@ -135,7 +138,12 @@ func (r *recorder) carry(n int, operation spec.Operation) {
 }
 
 // handedOff counts how long the lock or leadership that the request acquired was free before.
-func (c *operationCounts) handedOff(o requestOutcome) {
+func (s *shard) handedOff(operation spec.Operation, o requestOutcome) {
+	handOff := operation.HandOff()
+	if handOff == "" {
+		return
+	}
+	c := &s.counts[handOff.Index()]
 	c.latency.record(o.response.Received - o.response.Freed)
 	if o.inWindow {
 		c.completed.Add(1)
@@ -235,13 +243,15 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	c := &s.counts[operation.Index()]
 	s.waited(c, o)
 	c.censored.record(at - o.due)
+	s.timeline.Await(o.due.Sub(o.start), at.Sub(o.start), 1)
 }
 
-// censor counts requests that were not sent before the run ended, waited after they were due.
-func (r *recorder) censor(requests uint64, operation spec.Operation, waited Instant) {
+// censor counts requests that were not sent before the run ended at an instant. The window began at start.
+func (r *recorder) censor(requests uint64, operation spec.Operation, start, due, at Instant) {
 	s := r.lockShard(0)
 	defer s.writing.Unlock()
-	s.counts[operation.Index()].censored.recordAlike(waited, requests)
+	s.counts[operation.Index()].censored.recordAlike(at-due, requests)
+	s.timeline.Await(due.Sub(start), at.Sub(start), requests)
 }
 
 func (r *recorder) lockShard(n int) *shard {
@@ -312,16 +322,6 @@ func (r *recorder) hasCensored() bool {
 		}
 	}
 	return false
-}
-
-// timeline returns the merged timeline. It waits for the shards' writers.
-func (r *recorder) timeline() (sum results.Timeline) {
-	for i := range r.shards {
-		r.shards[i].writing.Lock()
-		sum.Merge(&r.shards[i].timeline)
-		r.shards[i].writing.Unlock()
-	}
-	return sum
 }
 
 // results returns the counts so far of an operation, over all shards.

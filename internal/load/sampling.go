@@ -9,13 +9,19 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// sampleTimeout bounds one sample of all members.
-const sampleTimeout = 3 * time.Second
+const (
+	// sampleTimeout bounds one sample of all members.
+	sampleTimeout = 3 * time.Second
+	// pingEvery is the interval of pings, and bounds one of them.
+	pingEvery = time.Second
+)
 
 // sampler reads the members' metrics during a window.
 type sampler struct {
 	// source is nil if the driver is no Sampler.
-	source   Sampler
+	source Sampler
+	// pinger is nil if the driver is no Pinger.
+	pinger   Pinger
 	interval time.Duration
 	// closing and closed exist between begin and end. closing receives the end of the window.
 	closing chan time.Time
@@ -53,6 +59,13 @@ func (s *sampler) end() {
 
 func (s *sampler) run(ctx context.Context) {
 	defer close(s.closed)
+	pinging, end := context.WithCancel(ctx)
+	var pings sync.WaitGroup
+	defer pings.Wait()
+	defer end()
+	if s.pinger != nil {
+		pings.Go(func() { s.ping(pinging) })
+	}
 	ticker := time.NewTicker(s.interval)
 	defer ticker.Stop()
 	for {
@@ -60,8 +73,30 @@ func (s *sampler) run(ctx context.Context) {
 		select {
 		case <-ticker.C:
 		case ended := <-s.closing:
+			end()
 			s.take(ctx)
 			s.close(ended)
+			return
+		}
+	}
+}
+
+// ping pings the members at intervals until ctx ends.
+func (s *sampler) ping(ctx context.Context) {
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
+	for {
+		bounded, cancel := context.WithTimeout(ctx, pingEvery)
+		answers := s.pinger.Ping(bounded)
+		cancel()
+		s.mutex.Lock()
+		for id, took := range answers {
+			s.track(id).Ping(took)
+		}
+		s.mutex.Unlock()
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -76,15 +111,20 @@ func (s *sampler) take(ctx context.Context) {
 func (s *sampler) add(sample map[string]members.Sample) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	for id, said := range sample {
+		s.track(id).Add(said)
+	}
+}
+
+// track returns the track of a member. The mutex must be held.
+func (s *sampler) track(id string) *members.Track {
 	if s.tracks == nil {
 		s.tracks = map[string]*members.Track{}
 	}
-	for id, said := range sample {
-		if s.tracks[id] == nil {
-			s.tracks[id] = &members.Track{}
-		}
-		s.tracks[id].Add(said)
+	if s.tracks[id] == nil {
+		s.tracks[id] = &members.Track{}
 	}
+	return s.tracks[id]
 }
 
 func (s *sampler) close(ended time.Time) {
@@ -108,5 +148,22 @@ func (s *sampler) fill(member *results.Member) {
 		member.Window = &results.MemberWindow{Unknown: "no address of the run leads to this member"}
 	default:
 		member.Window = track.Window(s.started, s.ended)
+	}
+}
+
+// course writes the single samples of all members into a snapshot, once the window has ended.
+func (s *sampler) course(snapshot *results.Snapshot) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.ended.IsZero() {
+		return
+	}
+	for id, track := range s.tracks {
+		if samples := track.Samples(s.started); samples != nil {
+			if snapshot.Samples == nil {
+				snapshot.Samples = map[string]*results.Samples{}
+			}
+			snapshot.Samples[id] = samples
+		}
 	}
 }

@@ -53,6 +53,8 @@ type Session struct {
 
 	workload *workload.Workload
 	recorder *recorder
+	// preloaded is how far the preload has come.
+	preloaded work
 	// conns are the pod's open connections. carriers are the connections of its watchers: the same ones, or separate
 	// ones if the plan has them.
 	conns     []Conn
@@ -102,6 +104,7 @@ func NewSession(c Config) (*Session, error) {
 		silence:   maxSilence, probing: minProbing, sessions: c.Sessions,
 	}
 	s.sampler.source, _ = c.Driver.(Sampler)
+	s.sampler.pinger, _ = c.Driver.(Pinger)
 	if s.disturber.source, _ = c.Driver.(Disturber); s.disturber.source == nil && len(c.Plan.Disturbances) > 0 {
 		return nil, Errorf(results.FailureInvalidPlan, "%s does not support disturbances: remove disturbances from the plan", c.Plan.Target.Datastore)
 	}
@@ -213,7 +216,7 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	}
 	if count := s.workload.PreloadCount(); count > 0 {
 		s.state.enter(results.StagePreloading)
-		if err := preload(ctx, clients, s.part, count); err != nil {
+		if err := preload(ctx, clients, s.part, count, &s.preloaded); err != nil {
 			return nil, err
 		}
 	}

@@ -34,11 +34,13 @@ func (s *Session) Snapshot() *results.Snapshot {
 	snapshot.Pauses = s.recorder.pauses()
 	snapshot.Disturbances = s.disturber.results()
 	if snapshot.HasMeasured() {
-		snapshot.Timeline = s.recorder.timeline()
+		s.recorder.course(snapshot)
+		s.sampler.course(snapshot)
 	}
 	if last := s.recorder.last(); last > 0 {
 		snapshot.Window.LastResponse = last.Wall()
 	}
+	snapshot.Work = s.keyWork(snapshot.Stage)
 	s.lookout.fill(snapshot)
 	if snapshot.Target != nil {
 		for i := range snapshot.Target.Members {
@@ -46,6 +48,19 @@ func (s *Session) Snapshot() *results.Snapshot {
 		}
 	}
 	return snapshot
+}
+
+// keyWork returns the work of a stage.
+func (s *Session) keyWork(stage results.Stage) results.Work {
+	switch stage {
+	case results.StagePreloading:
+		return s.preloaded.counts()
+	case results.StageCleaning:
+		if deleter, ok := s.driver.(Deleter); ok {
+			return deleter.Deleted()
+		}
+	}
+	return results.Work{}
 }
 
 // Stage returns the session's current stage.

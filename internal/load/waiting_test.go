@@ -96,7 +96,9 @@ func TestPausesAreCounted(t *testing.T) {
 		refuse := func(*Request) (string, time.Duration) { return CodeUnavailable, 0 }
 		e := newTrial(t, spec.Load{Clients: 2, DurationSeconds: new(int32(10)), WarmupSeconds: 1}, 1, refuse, nil)
 		<-e.start(t.Context())
-		pauses, timeline := e.recorder.pauses(), e.recorder.timeline()
+		pauses, got := e.recorder.pauses(), &results.Snapshot{}
+		e.recorder.course(got)
+		timeline := got.Timeline
 		// Both clients do nothing but pause.
 		if pauses.Total != 20*time.Second || pauses.Count < 10 {
 			t.Errorf("got %+v, wanted 20 s", pauses)

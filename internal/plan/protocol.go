@@ -34,9 +34,11 @@ const (
 	// IndexEnv is the environment variable with the pod's index. Kubernetes sets it on the pods of an Indexed Job.
 	IndexEnv = "JOB_COMPLETION_INDEX"
 
-	// MetricsPort serves MetricsPath and ReadyPath over plain HTTP.
+	// MetricsPort serves MetricsPath, CoursePath and ReadyPath over plain HTTP.
 	MetricsPort = 9090
 	MetricsPath = "/metrics"
+	// CoursePath is what happened over the window, as JSON. It answers 404 until the pod has measured.
+	CoursePath = "/course"
 	// ReadyPath answers 200 from when the pod waits for the start.
 	ReadyPath = "/readyz"
 

@@ -1,59 +1,134 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// The course shows a stall at its time, and no false stall at the end.
-func TestTheTableShowsTheCourse(t *testing.T) {
-	timeline := &benchmark.Timeline{IntervalSeconds: 0.1}
-	for i := range 101 {
-		p := benchmark.TimelinePoint{Succeeded: 100, MaxLatencyMicroseconds: 2000}
-		if i == 40 || i == 41 {
-			p = benchmark.TimelinePoint{Succeeded: 1, MaxLatencyMicroseconds: 200_000}
-		}
-		if i == 100 {
-			p.Succeeded = 3
-		}
-		timeline.Points = append(timeline.Points, p)
-	}
+// answered is an interval in which requests succeeded.
+func answered(n uint64, longest time.Duration) results.Point {
+	return results.Point{Succeeded: n, Longest: longest, Latency: longest}
+}
+
+// courseTable draws a run with this course, of this length.
+func courseTable(t *testing.T, course *results.Course, length time.Duration, width int, change ...func(*v1alpha1.EtcdBenchmark)) string {
+	t.Helper()
 	run := finished([]*results.Snapshot{runtest.Measured(0, 10)})
-	run.Status.Summary.DurationMicroseconds = 10_050_000
+	run.Status.Summary.DurationMicroseconds = length.Microseconds()
+	for _, c := range change {
+		c(run)
+	}
 	var out strings.Builder
-	if err := WriteTable(&out, run, timeline); err != nil {
+	if err := WriteTable(&out, run, course, width); err != nil {
 		t.Fatal(err)
 	}
-	stall := strings.Repeat("█", 20) + "▁" + strings.Repeat("█", 29)
-	peak := strings.Repeat("▁", 20) + "█" + strings.Repeat("▁", 29)
-	for _, want := range []string{"each bar 0.2s", stall + "    10/s  1,000/s", peak + "     2ms    200ms"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table lacks %q:\n%s", want, out.String())
+	return out.String()
+}
+
+func wantText(t *testing.T, table string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
 		}
 	}
 }
 
-// An interval without a success has no latency, and shows its failures.
-func TestTheCourseShowsWhereNothingSucceeded(t *testing.T) {
-	timeline := &benchmark.Timeline{IntervalSeconds: 1, Points: []benchmark.TimelinePoint{
-		{Succeeded: 100, MaxLatencyMicroseconds: 2000}, {}, {Failed: 50}, {Succeeded: 100, MaxLatencyMicroseconds: 4000},
-	}}
-	run := finished([]*results.Snapshot{runtest.Measured(0, 10)})
-	run.Status.Summary.DurationMicroseconds = 4_000_000
-	var out strings.Builder
-	if err := WriteTable(&out, run, timeline); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"throughput █▁▁█ 0/s 100/s", "failures ▁▁█▁ 0/s 50/s", "longest latency ▅··█ 2ms 4ms"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the table lacks %q:\n%s", want, out.String())
+// The course shows a slow moment at its time, and no false one at the end.
+func TestTheTableShowsTheCourse(t *testing.T) {
+	course := &results.Course{Timeline: results.Timeline{Interval: 100 * time.Millisecond}}
+	for i := range 101 {
+		p := answered(100, 2*time.Millisecond)
+		if i == 40 || i == 41 {
+			p = answered(1, 200*time.Millisecond)
 		}
+		if i == 100 {
+			p.Succeeded = 3
+		}
+		course.Timeline.Points = append(course.Timeline.Points, p)
+	}
+	stall := strings.Repeat("█", 20) + "▁" + strings.Repeat("█", 29)
+	peak := strings.Repeat("▁", 20) + "█" + strings.Repeat("▁", 29)
+	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 100), "one bar = 0.2s, from 0", stall+"    10/s  1,000/s", peak+"     2ms    200ms")
+	// A narrow terminal has fewer and longer bars, a wide one at most as many as there are intervals.
+	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 70), "one bar = 0.5s", strings.Repeat("█", 8)+"▅"+strings.Repeat("█", 11)+"  ")
+	wantText(t, courseTable(t, course, 10_050*time.Millisecond, 300), "one bar = 0.1s")
+}
+
+// An interval without a success has no latency, and shows its failures. One in which requests waited in vain is a stall.
+func TestTheCourseShowsWhereNothingSucceeded(t *testing.T) {
+	course := &results.Course{Timeline: results.Timeline{Interval: 800 * time.Millisecond, Points: []results.Point{
+		answered(80, 2*time.Millisecond), {}, {Failed: 40}, {Opened: 7}, answered(80, 4*time.Millisecond),
+	}}}
+	text := strings.Join(strings.Fields(courseTable(t, course, 4*time.Second, 100)), " ")
+	wantText(t, text, "throughput █▁▁×█ 0/s 100/s", "failures ▁▁█×▁ 0/s 50/s", "longest latency ▅··×█ 2ms 4ms",
+		"×: requests were waiting, but none ended in this interval. ·: too few requests in this interval to show this value.")
+}
+
+// Percentiles over time come from the heatmap; a thin one is not drawn.
+func TestTheCourseShowsPercentilesAndTheirDistribution(t *testing.T) {
+	var c results.Course
+	for i := range 40 {
+		for n := range 2000 {
+			at, latency := time.Duration(i)*100*time.Millisecond+time.Millisecond, 1500*time.Microsecond
+			if i >= 20 && n%20 == 0 {
+				latency = 100 * time.Millisecond
+			}
+			if i == 30 && n > 50 {
+				break
+			}
+			c.Timeline.Record(at, latency, true)
+			c.Heatmap.Record(at, latency)
+		}
+	}
+	table := courseTable(t, &c, 4*time.Second, 100)
+	text := strings.Join(strings.Fields(table), " ")
+	wantText(t, text,
+		"p50 latency "+strings.Repeat("█", 40),
+		"p99 latency "+strings.Repeat("▁", 20)+strings.Repeat("█", 10)+"·"+strings.Repeat("█", 9),
+		"62.5ms–125ms "+strings.Repeat("▒", 20)+" 1,903",
+		"977µs–1.95ms "+strings.Repeat("█", 40),
+		"░ up to 1 % of its requests")
+}
+
+// Latencies over many decades share at most ten lines, and no request is missing.
+func TestBandsAreFew(t *testing.T) {
+	var c results.Course
+	for i := range 30 {
+		c.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Nanosecond<<(i+5), true)
+		c.Heatmap.Record(time.Duration(i)*100*time.Millisecond, time.Nanosecond<<(i+5))
+	}
+	table := courseTable(t, &c, 3*time.Second, 100)
+	_, bands, _ := strings.Cut(table, "REQUESTS\n")
+	lines := strings.Split(bands, "\n")
+	lines = lines[:slices.IndexFunc(lines, func(l string) bool { return !strings.Contains(l, "–") })]
+	if cells := strings.Count(strings.Join(lines, ""), "█"); len(lines) > maxBands || cells != 30 {
+		t.Errorf("%d lines with %d requests:\n%s", len(lines), cells, table)
+	}
+}
+
+// A run that only adds keys shows how latency grew with their number.
+func TestTheTableShowsLatencyByKeys(t *testing.T) {
+	var c results.Course
+	for i := range 80 {
+		for range 100 {
+			c.Heatmap.Record(time.Duration(i)*100*time.Millisecond, time.Duration(1+i/10)*time.Millisecond)
+			c.Timeline.Record(time.Duration(i)*100*time.Millisecond, time.Duration(1+i/10)*time.Millisecond, true)
+		}
+	}
+	over := func(keys int64) func(*v1alpha1.EtcdBenchmark) {
+		return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Workload.Put.Keys.Count = keys }
+	}
+	text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, 100, over(8000))), " ")
+	wantText(t, text, "KEYS WRITTEN P50 P99 LONGEST 1–1,000 1ms 1ms 1ms 1,001–2,000 2ms 2ms 2ms", "7,001–8,000 8ms 8ms 8ms")
+	if text := strings.Join(strings.Fields(courseTable(t, &c, 8*time.Second, 100, over(5))), " "); strings.Contains(text, "KEYS WRITTEN P50") {
+		t.Errorf("a run that writes keys again shows a latency by keys")
 	}
 }
 
@@ -62,9 +137,9 @@ func TestNothingToDraw(t *testing.T) {
 		points int
 		window time.Duration
 	}{"nothing": {0, time.Second}, "one": {1, time.Second}, "a short window": {3, 150 * time.Millisecond}} {
-		timeline := &benchmark.Timeline{IntervalSeconds: 0.1, Points: make([]benchmark.TimelinePoint, tc.points)}
-		if c := courseOf(timeline, tc.window); len(c.rates) != 0 {
-			t.Errorf("%s: drawn as %+v", name, c)
+		c := &results.Course{Timeline: results.Timeline{Interval: 100 * time.Millisecond, Points: make([]results.Point, tc.points)}}
+		if d := drawnOf(c, tc.window, 50); len(d.points) != 0 {
+			t.Errorf("%s: drawn as %+v", name, d)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,21 +12,18 @@ import (
 )
 
 func TestTheTableShowsDisturbances(t *testing.T) {
-	timeline := &benchmark.Timeline{IntervalSeconds: 1}
-	for range 10 {
-		timeline.Points = append(timeline.Points, benchmark.TimelinePoint{Succeeded: 100, MaxLatencyMicroseconds: 2000})
-	}
+	course := &results.Course{Timeline: results.Timeline{Interval: 800 * time.Millisecond, Points: slices.Repeat([]results.Point{answered(100, 2*time.Millisecond)}, 13)}}
 	run := finished([]*results.Snapshot{runtest.Measured(0, 10)}, runtest.Disturbed)
-	run.Status.Summary.DurationMicroseconds = 10_000_000
+	run.Status.Summary.DurationMicroseconds = 10_400_000
 	run.Status.Summary.Disturbances = benchmark.Summary(run, results.Summary{
 		Merged: &results.Snapshot{}, Disturbances: runtest.Compacted(3100*time.Millisecond, 9900*time.Millisecond),
 	}).Disturbances
 	var out strings.Builder
-	if err := WriteTable(&out, run, timeline); err != nil {
+	if err := WriteTable(&out, run, course, 100); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"compact          ···C──···C\n",
+		"compact             C───     C\n",
 		"DISTURBANCE  COUNT  FAILED  LEFT OUT  MEAN  LONGEST\n",
 		"Compact          2       1         3    2s       2s\n",
 		"Defragment       0       0         0  none     none\n",

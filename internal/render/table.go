@@ -13,24 +13,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// tableWidth is the maximum width of a table's sentences, in columns.
-const tableWidth = 100
+// TableWidth is the width of a table that goes to a file, and the maximum width of its sentences, in columns.
+const TableWidth = 100
 
 // WriteTable prints the result of b for people: how the run ended, one row per kind of request with the columns of
 // etcd's performance page, the percentiles, the course of the window, the requests by phase, and all problems. A figure
-// that was not measured is shown as "unknown" or omitted, never as zero. timeline may be nil.
-func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error {
+// that was not measured is shown as "unknown" or omitted, never as zero. The course, which may be nil, is drawn in width
+// columns of text.
+func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course, width int) error {
 	t := table{b: b, run: benchmark.Run(b)}
 	t.header()
 	if b.Status.Summary != nil {
 		t.performance()
 		t.latencies()
 		t.watch()
-		t.course(timeline)
+		t.course(course, width)
 		t.disturbances()
 		t.requests()
 		t.errors()
@@ -66,7 +68,7 @@ func (t *table) section(g grid) {
 // sentence prints text of any length, wrapped and indented after a label.
 func (t *table) sentence(label, sentence string) {
 	indent := strings.Repeat(" ", len(label))
-	for i, line := range text.Wrap(sentence, tableWidth-len(label)) {
+	for i, line := range text.Wrap(sentence, TableWidth-len(label)) {
 		if i > 0 {
 			label = indent
 		}

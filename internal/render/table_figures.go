@@ -2,15 +2,11 @@ package render
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -145,7 +141,7 @@ func (t *table) latencyLegend() string {
 			isThin = isThin || l != nil && len(l.Thin) > 0
 		}
 	}
-	legend := "latency: the time between when a request should be sent and its answer. service time: the time between when it is sent and its answer."
+	legend := "latency: from when a request was due until its response. service time: from when it was sent until its response."
 	if waited {
 		legend += " wait for a client: the time for which all clients were busy, after the request should have been sent."
 	}
@@ -172,42 +168,6 @@ func (g *grid) addLatency(name string, l *v1alpha1.LatencySummary) {
 	g.add(append(row, text.Micros(l.StddevMicroseconds))...)
 }
 
-// course draws the rate and the longest latency over the window.
-func (t *table) course(timeline *benchmark.Timeline) {
-	if timeline == nil {
-		return
-	}
-	c := courseOf(timeline, time.Duration(t.b.Status.Summary.DurationMicroseconds)*time.Microsecond)
-	if len(c.rates) == 0 {
-		return
-	}
-	g := grid{left: 2}
-	each := "each bar " + strconv.FormatFloat(c.intervalSeconds, 'g', 3, 64) + "s"
-	g.add("OVER TIME", each, "LOWEST", "HIGHEST")
-	g.addCourse("throughput", c.rates, rateText)
-	if slices.Max(c.failures) > 0 {
-		g.addCourse("failures", c.failures, rateText)
-	}
-	g.addCourse("longest latency", c.longest, microsText)
-	interval := time.Duration(c.intervalSeconds * float64(time.Second))
-	for _, d := range t.b.Status.Summary.Disturbances {
-		if row := markRow(d, interval, len(c.rates)); row != "" {
-			g.add(strings.ToLower(string(d.Type)), row)
-		}
-	}
-	t.section(g)
-}
-
-// addCourse draws values. It adds no row if all are unknown.
-func (g *grid) addCourse(name string, values []float64, write func(float64) string) {
-	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(known) == 0 {
-		return
-	}
-	lowest, highest := slices.Min(known), slices.Max(known)
-	g.add(name, bars(values, highest), write(lowest), write(highest))
-}
-
 // carriers is the number of connections that carry only watchers, if there are any.
 func (t *table) carriers() string {
 	if n := t.run.Carriers(); n > 0 {
@@ -215,10 +175,6 @@ func (t *table) carriers() string {
 	}
 	return ""
 }
-
-func rateText(perSecond float64) string { return text.RateOf(perSecond).String() }
-
-func microsText(us float64) string { return text.Micros(int64(us)) }
 
 // requests prints the number of all requests, to compare with the server's own counters.
 func (t *table) requests() {
@@ -273,90 +229,6 @@ func (t *table) disturbances() {
 			t.sentence("  "+string(d.Type)+": ", d.Problem)
 		}
 	}
-}
-
-const (
-	noMark    = '·'
-	lastsMark = '─'
-)
-
-// markRow draws the disturbances of one type over time, in intervals of this length: the first letter of the type where
-// one began, and a line while it continued. It is empty without disturbances.
-func markRow(d v1alpha1.DisturbanceSummary, interval time.Duration, intervals int) string {
-	row := slices.Repeat([]rune{noMark}, intervals)
-	drawn := false
-	draw := func(at int, r rune) {
-		if at < intervals {
-			row[at], drawn = r, true
-		}
-	}
-	for _, m := range d.Marks {
-		began := time.Duration(m.AfterMicroseconds) * time.Microsecond
-		ended := began + time.Duration(m.TookMicroseconds)*time.Microsecond
-		for at := int(began/interval) + 1; at <= min(int(ended/interval), intervals-1); at++ {
-			draw(at, lastsMark)
-		}
-		draw(int(began/interval), []rune(d.Type)[0])
-	}
-	if !drawn {
-		return ""
-	}
-	return string(row)
-}
-
-// maxBars is the most intervals that are drawn.
-const maxBars = 50
-
-// course is a timeline in few intervals, all within the window.
-type course struct {
-	intervalSeconds float64
-	rates, failures []float64
-	// longest is NaN for an interval without a success.
-	longest []float64
-}
-
-// courseOf omits the last interval, which is not whole. It returns an empty course if fewer than two intervals are
-// left.
-func courseOf(t *benchmark.Timeline, window time.Duration) course {
-	whole := min(len(t.Points), int(window.Seconds()/t.IntervalSeconds))
-	width := (whole + maxBars - 1) / maxBars
-	if width == 0 || whole/width < 2 {
-		return course{}
-	}
-	c := course{intervalSeconds: t.IntervalSeconds * float64(width)}
-	for from := 0; from+width <= whole; from += width {
-		var succeeded, failed, longest float64
-		for _, p := range t.Points[from : from+width] {
-			succeeded, failed = succeeded+float64(p.Succeeded), failed+float64(p.Failed)
-			longest = max(longest, float64(p.MaxLatencyMicroseconds))
-		}
-		if succeeded == 0 {
-			longest = math.NaN()
-		}
-		c.rates = append(c.rates, succeeded/c.intervalSeconds)
-		c.failures = append(c.failures, failed/c.intervalSeconds)
-		c.longest = append(c.longest, longest)
-	}
-	return c
-}
-
-// bars draws numbers on a scale from 0 to the greatest, and a dot for NaN.
-func bars(values []float64, greatest float64) string {
-	const levels = "▁▂▃▄▅▆▇█"
-	drawn := []rune(levels)
-	var out strings.Builder
-	for _, v := range values {
-		level := 0
-		if math.IsNaN(v) {
-			out.WriteRune('·')
-			continue
-		}
-		if greatest > 0 {
-			level = min(int(v/greatest*float64(len(drawn))), len(drawn)-1)
-		}
-		out.WriteRune(drawn[level])
-	}
-	return out.String()
 }
 
 // statistic writes one number of l, with "≥" before it if unanswered requests make it a lower bound. Without an error

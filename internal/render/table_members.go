@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,19 +15,22 @@ func (t *table) members() {
 	if len(all) == 0 {
 		return
 	}
-	durations, work := grid{left: 1}, grid{left: 1}
-	durations.add("MEMBER", "WAL FSYNC", "P99", "BACKEND COMMIT", "P99", "PEER RTT", "APPLY", "CPU", "MAX RSS", "DB GROWTH")
+	durations, sizes, work := grid{left: 1}, grid{left: 1}, grid{left: 1}
+	durations.add("MEMBER", "WAL FSYNC", "P99", "BACKEND COMMIT", "P99", "PEER RTT", "APPLY", "CPU", "PING", "MAX PING")
+	sizes.add("MEMBER", "RSS AT START", "MEAN RSS", "MAX RSS", "DB AT END", "DB QUOTA", "DB GROWTH")
 	work.add("MEMBER", "LEADER CHANGES", "SLOW APPLIES", "FAILED PROPOSALS", "MOST PENDING", "CLIENT IN", "CLIENT OUT", "PEER IN", "PEER OUT")
 	known := false
 	for _, m := range all {
 		if m.Unknown == "" {
 			known = true
 			durations.add(durationCells(m)...)
+			sizes.add(sizeCells(m, t.b.Status.Target)...)
 			work.add(workCells(m)...)
 		}
 	}
 	if known {
 		t.section(durations)
+		t.section(sizes)
 		t.section(work)
 	}
 	t.unknownMembers(all)
@@ -56,7 +60,29 @@ func (t *table) evidence() {
 func durationCells(m v1alpha1.MemberSummary) []string {
 	return []string{
 		shownName(m), meanText(m.WALFsync), p99Text(m.WALFsync), meanText(m.BackendCommit), p99Text(m.BackendCommit),
-		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m), sized(m.MemoryBytes), sized(m.DatabaseGrowthBytes),
+		meanText(m.PeerRoundTrip), meanText(m.Apply), cpuText(m), pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.P50Microseconds }),
+		pingText(m.Ping, func(p v1alpha1.MemberPing) int64 { return p.MaxMicroseconds }),
+	}
+}
+
+func pingText(p *v1alpha1.MemberPing, of func(v1alpha1.MemberPing) int64) string {
+	if p == nil {
+		return unknown
+	}
+	return text.Micros(of(*p))
+}
+
+// sizeCells has the mean memory and the quota from the target, which knows them before the window ends.
+func sizeCells(m v1alpha1.MemberSummary, target *v1alpha1.TargetStatus) []string {
+	var own v1alpha1.MemberStatus
+	if target != nil {
+		if i := slices.IndexFunc(target.Members, func(t v1alpha1.MemberStatus) bool { return t.ID == m.ID }); i >= 0 {
+			own = target.Members[i]
+		}
+	}
+	return []string{
+		shownName(m), sized(m.MemoryStartBytes), sized(own.ResidentMemoryBytes), sized(m.MemoryBytes),
+		sized(m.DatabaseBytes), sized(own.QuotaBytes), sized(m.DatabaseGrowthBytes),
 	}
 }
 

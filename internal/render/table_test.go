@@ -36,7 +36,7 @@ func finished(snaps []*results.Snapshot, change ...func(*v1alpha1.EtcdBenchmark)
 func cells(t *testing.T, b *v1alpha1.EtcdBenchmark) (text string, lines []string) {
 	t.Helper()
 	var out strings.Builder
-	if err := WriteTable(&out, b, nil); err != nil {
+	if err := WriteTable(&out, b, nil, 100); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
@@ -124,7 +124,7 @@ func TestTableShowsWhatWentWrong(t *testing.T) {
 	wantLine(t, lines, "Put failed with Unavailable: 1,200")
 	wantLine(t, lines, "Put: 2 requests had no answer when the run ended, or were due and not sent")
 	wantLine(t, lines, "Put: 3 of 1,300 measured requests were sent late (by more than 250 µs, and by more than a tenth of")
-	for _, want := range []string{"MISSED", "≥60s", "≥: at least, because", "–: fewer than ten", "warning: ", "etcdctl del --prefix x/"} {
+	for _, want := range []string{"MISSED", "≥60s", "≥: at least,", "–: fewer than ten", "warning: ", "etcdctl del --prefix x/"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("wanted %q in:\n%s", want, text)
 		}

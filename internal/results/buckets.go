@@ -17,6 +17,9 @@ const (
 	// ZeroThreshold is the upper bound of the zero bucket, in seconds.
 	ZeroThreshold = 1.0 / (1 << octaves)
 
+	// ZeroBucket is Prometheus's index, at MinSchema, of the bucket that ends at ZeroThreshold.
+	ZeroBucket = -octaves
+
 	// octaves is how many doublings lie on each side of one second.
 	octaves = 20
 

@@ -19,7 +19,7 @@ const (
 // Check returns an error if a decoded snapshot contradicts itself. It also removes empty intervals at the end of the
 // timeline.
 func (s *Snapshot) Check() error {
-	if err := errors.Join(s.Timeline.check(), s.Watch.check(), s.checkFired()); err != nil {
+	if err := errors.Join(s.Timeline.check(), s.Heatmap.check(), s.checkSamples(), s.Watch.check(), s.checkFired()); err != nil {
 		return err
 	}
 	for kind, d := range s.Disturbances {
@@ -30,6 +30,15 @@ func (s *Snapshot) Check() error {
 	for operation, result := range s.Operations {
 		if err := result.check(s.Stage == StageDone); err != nil {
 			return fmt.Errorf("operation %s: %w", operation, err)
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) checkSamples() error {
+	for id, samples := range s.Samples {
+		if err := samples.check(); err != nil {
+			return fmt.Errorf("samples of member %.64q: %w", id, err)
 		}
 	}
 	return nil

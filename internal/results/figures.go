@@ -24,12 +24,20 @@ const (
 	FigureFailedProposals Figure = "failed_proposals"
 	// FigurePendingProposals is the highest number in any sample.
 	FigurePendingProposals Figure = "pending_proposals_highest"
+	// FigurePendingMean is the mean over all samples, FigurePendingSamples their number, and FigurePendingBusySamples
+	// how many of them were above 0.
+	FigurePendingMean        Figure = "pending_proposals_mean"
+	FigurePendingSamples     Figure = "pending_proposals_samples"
+	FigurePendingBusySamples Figure = "pending_proposals_samples_above_zero"
+	FigureAppliedProposals   Figure = "applied_proposals"
 
 	FigureCPUSeconds Figure = "cpu_seconds"
 	// FigureProcessors is how many processors the member's process may use at a time.
 	FigureProcessors Figure = "processors"
 	// FigureMemoryBytes is the greatest resident memory in any sample, including mapped pages of the database.
 	FigureMemoryBytes Figure = "resident_memory_highest_bytes"
+	// FigureMemoryStartBytes is the resident memory at the first sample.
+	FigureMemoryStartBytes Figure = "resident_memory_start_bytes"
 	// FigureDatabaseStartBytes and FigureDatabaseEndBytes are the size of the database at the first and at the last
 	// sample.
 	FigureDatabaseStartBytes Figure = "database_start_bytes"
@@ -39,6 +47,13 @@ const (
 	FigureClientSentBytes     Figure = "client_sent_bytes"
 	FigurePeerReceivedBytes   Figure = "peer_received_bytes"
 	FigurePeerSentBytes       Figure = "peer_sent_bytes"
+
+	// FigurePings is how many pings of client pod 0 the member answered. A ping is no request to etcd.
+	// The others are how long the answer took.
+	FigurePings               Figure = "pings"
+	FigurePingShortestSeconds Figure = "ping_shortest_seconds"
+	FigurePingMedianSeconds   Figure = "ping_p50_seconds"
+	FigurePingLongestSeconds  Figure = "ping_longest_seconds"
 )
 
 // Timer is a kind of work whose duration a member measures.
@@ -50,10 +65,13 @@ const (
 	TimerWALFsync Timer = "wal_fsync"
 	// TimerBackendCommit is a commit of the database to disk, off the path of a write.
 	TimerBackendCommit Timer = "backend_commit"
-	// TimerPeerRoundTrip is a moving average that a member observes once in 30 s per peer.
+	// TimerPeerRoundTrip is a moving average that a member observes every 30 s.
 	TimerPeerRoundTrip Timer = "peer_round_trip"
 	// TimerApply is applying an agreed request to the store.
 	TimerApply Timer = "apply"
+	// TimerHandling is handling a request that writes keys, from when gRPC has read it until the response is written.
+	// Members serve it with --metrics=extensive only.
+	TimerHandling Timer = "write_handling"
 )
 
 // Count is the figure with the number of observations.
@@ -69,14 +87,16 @@ func (t Timer) P99Above() Figure { return Figure(t + "_p99_above_seconds") }
 func (t Timer) P99AtMost() Figure { return Figure(t + "_p99_at_most_seconds") }
 
 // timers are in encoding order.
-var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply}
+var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply, TimerHandling}
 
 // figures are all figures except those of the timers, in encoding order.
 var figures = []Figure{
 	FigureSampledSeconds, FigureSampleLagSeconds,
 	FigureLeaderChanges, FigureSlowApplies, FigureSlowReadIndexes, FigureFailedProposals, FigurePendingProposals,
-	FigureCPUSeconds, FigureProcessors, FigureMemoryBytes, FigureDatabaseStartBytes, FigureDatabaseEndBytes,
+	FigurePendingMean, FigurePendingSamples, FigurePendingBusySamples, FigureAppliedProposals,
+	FigureCPUSeconds, FigureProcessors, FigureMemoryBytes, FigureMemoryStartBytes, FigureDatabaseStartBytes, FigureDatabaseEndBytes,
 	FigureClientReceivedBytes, FigureClientSentBytes, FigurePeerReceivedBytes, FigurePeerSentBytes,
+	FigurePings, FigurePingShortestSeconds, FigurePingMedianSeconds, FigurePingLongestSeconds,
 }
 
 // AllFigures returns all figures, including those of the timers.

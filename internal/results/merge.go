@@ -75,12 +75,13 @@ func (s *Snapshot) mergeCounts(other *Snapshot) {
 		addCounts(s.Requests[rpc], phases)
 	}
 	s.Started += other.Started
+	s.Work.add(other.Work)
 	s.Arrivals.add(other.Arrivals)
 	s.Pauses.add(other.Pauses)
 	for kind, d := range other.Disturbances {
 		s.Disturbance(kind).merge(d)
 	}
-	s.Timeline.Merge(&other.Timeline)
+	s.Course.merge(&other.Course)
 	s.Watch.add(other.Watch)
 	for operation, result := range other.Operations {
 		if s.Operations[operation] == nil {

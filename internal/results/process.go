@@ -38,6 +38,13 @@ const (
 	ProcessSessions ProcessFigure = "sessions"
 	// ProcessCollectionRatio is the share of garbage collection in the used processor time, from 0 to 1.
 	ProcessCollectionRatio ProcessFigure = "garbage_collection_ratio"
+	// ProcessNodeBusyRatio is the share of the processor time of the node that was used, or taken by other virtual
+	// machines, from 0 to 1.
+	ProcessNodeBusyRatio ProcessFigure = "node_busy_ratio"
+	// ProcessNodeCPUPressureRatio and ProcessNodeIOPressureRatio are the shares of the window in which some task of the
+	// node waited for a processor or for a disk (/proc/pressure). Many kernels do not have them.
+	ProcessNodeCPUPressureRatio ProcessFigure = "node_cpu_pressure_ratio"
+	ProcessNodeIOPressureRatio  ProcessFigure = "node_io_pressure_ratio"
 )
 
 // ProcessFigures are in encoding order.
@@ -46,6 +53,7 @@ var ProcessFigures = []ProcessFigure{
 	ProcessGoroutineDelaySeconds, ProcessGoroutineDelayTotalSeconds, ProcessGoroutineWakeups, ProcessThreadDelaySeconds,
 	ProcessThreadWakeups, ProcessLoopBusyRatio, ProcessSessions,
 	ProcessCollectionRatio,
+	ProcessNodeBusyRatio, ProcessNodeCPUPressureRatio, ProcessNodeIOPressureRatio,
 }
 
 // ProcessWindow holds the figures of a client pod's process over the measured window. Copies share the map, so it must
@@ -112,7 +120,8 @@ func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 func (w *ProcessWindow) IsWhole() bool {
 	for _, f := range ProcessFigures {
 		switch f {
-		case ProcessQuotaProcessors, ProcessCollectionRatio, ProcessLoopBusyRatio, ProcessSessions:
+		case ProcessQuotaProcessors, ProcessCollectionRatio, ProcessLoopBusyRatio, ProcessSessions,
+			ProcessNodeBusyRatio, ProcessNodeCPUPressureRatio, ProcessNodeIOPressureRatio:
 			continue
 		}
 		if _, known := w.Value(f); !known {

@@ -109,6 +109,9 @@ type Snapshot struct {
 	Fired     *Fired
 	Unwatched map[spec.GuardRule]string
 
+	// Work is the preload in StagePreloading, and the deletion of the run's keys in StageCleaning.
+	Work Work
+
 	Window     Window
 	Operations map[spec.Operation]*OperationResult
 	// Watch counts the events of the pod's watchers, if it has any.
@@ -120,9 +123,8 @@ type Snapshot struct {
 	Pauses   Pauses
 	// Disturbances are the disturbances beside the load; only pod 0 disturbs.
 	Disturbances map[spec.DisturbanceType]*Disturbance
-	// Timeline has the results over time. It is empty until the pod has measured, because reading it under load would
-	// disturb the measurement.
-	Timeline Timeline
+	// Course is empty until the pod has measured, because reading it under load would disturb the measurement.
+	Course
 	// Requests counts the sent requests by RPC and phase.
 	Requests map[spec.RPC]map[Phase]uint64
 	// KeyBytes is the length of a key on the wire, including the run's prefix.
@@ -146,6 +148,19 @@ const (
 
 // HasMeasured reports whether the measured numbers are final. The pod then only deletes its keys.
 func (s *Snapshot) HasMeasured() bool { return s.Stage == StageCleaning || s.Stage == StageDone }
+
+// Work is work with a known total. The zero value is none.
+type Work struct {
+	// Done of Total keys or leases were written, or keys checked and deleted, since Since.
+	Done, Total uint64
+	Since       time.Time
+}
+
+func (w *Work) add(other Work) {
+	w.Done += other.Done
+	w.Total += other.Total
+	w.Since = earlier(w.Since, other.Since)
+}
 
 // Window is a pod's measured window. Unknown times are zero.
 type Window struct {

@@ -68,8 +68,13 @@ type Summary struct {
 	KeyBytes int
 	// Target is pod 0's view of the target; nil if unknown.
 	Target *Target
+	// SharesNode means that members run on the machine of all pods. Only a run without a cluster knows this without the
+	// names of nodes.
+	SharesNode bool
 	// Processes holds the process figures, one entry per snapshot.
 	Processes []PodProcess
+	// LacksCourse means that the course of some pods is missing, and that of others is not.
+	LacksCourse bool
 	// Merged holds the counts of all pods. Copies of the Summary share it, so it must not be changed.
 	Merged *Snapshot
 }
@@ -141,9 +146,14 @@ func QuantileOf(s spec.Statistic) float64 {
 }
 
 // IsThin reports whether too few durations lie above a percentile. Other statistics are never thin.
-func (d Distribution) IsThin(s spec.Statistic) bool {
+func (d Distribution) IsThin(s spec.Statistic) bool { return isThin(s, d.Count) }
+
+// IsThin is like Distribution.IsThin.
+func (h *Histogram) IsThin(s spec.Statistic) bool { return isThin(s, h.count) }
+
+func isThin(s spec.Statistic, n uint64) bool {
 	q := QuantileOf(s)
-	return q > 0 && d.Count-min(rank(q, d.Count), d.Count) < MinBeyond
+	return q > 0 && n-min(rank(q, n), n) < MinBeyond
 }
 
 // Summarize computes the result of a run from one snapshot per pod; nil means an unknown pod. Before the end it
@@ -175,6 +185,8 @@ func Summarize(snapshots []*Snapshot) Summary {
 			s.Throughput += o.Throughput
 		}
 	}
+	inCourse := Sum(merged.Timeline.Points).Succeeded
+	s.LacksCourse = 0 < inCourse && inCourse < s.Succeeded
 	s.Late = allLate(s.Operations)
 	s.Backlog, s.Service = waiting(merged.Operations)
 	return s

@@ -74,11 +74,15 @@ var profileAdvice = map[v1alpha1.ValidityCause]string{
 // shared reports whether a client pod ran on the node of a member.
 func shared(b *v1alpha1.EtcdBenchmark) v1alpha1.SharedWithMembers {
 	for _, p := range b.Status.Pods {
-		if t := b.Status.Target; p.Node != "" && t != nil && slices.Contains(t.Nodes, p.Node) {
+		if isMembersNode(b, p.Node) {
 			return v1alpha1.SharedNode
 		}
 	}
 	return ""
+}
+
+func isMembersNode(b *v1alpha1.EtcdBenchmark, node string) bool {
+	return node != "" && b.Status.Target != nil && slices.Contains(b.Status.Target.Nodes, node)
 }
 
 func percent(share *float64) *int32 {

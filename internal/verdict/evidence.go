@@ -22,6 +22,16 @@ const (
 	// busyShare is the minimum part of a member's processors in use, and of the window for work that a member does one
 	// at a time.
 	busyShare = 0.70
+	// nodeBusyShare is the minimum part of a node's processors in use.
+	nodeBusyShare = 0.90
+	// The shortest ping is reported if it takes this part of a mean service time, and this long: shorter ones are mostly waits for
+	// a processor. Fewer pings than minPings prove nothing.
+	minPingShare = 0.25
+	minPing      = time.Millisecond
+	minPings     = 3
+	// Of the samples of pending proposals, this many are needed, and this many of them above 0.
+	minPendingSamples     = 30
+	minPendingBusySamples = 10
 	// unexplainedShare is the minimum part of a write's mean service time that no metric of a member explains.
 	unexplainedShare = 0.50
 )
@@ -29,11 +39,17 @@ const (
 // inputs are the inputs of the evidence.
 type inputs struct {
 	members []results.Member
+	// all is the number of members, with and without figures.
+	all int
 	// write is the mean service time of a write, 0 if none was answered. Latency is not used: it includes the time in
 	// which an open loop waited for a free client.
 	write time.Duration
+	// request is the mean service time of all requests, 0 if none was answered; fastest is the shortest one.
+	request, fastest time.Duration
 	// clientBound means that the client was itself a limit.
 	clientBound bool
+	// node is the busiest client pod's node that is also a member's node.
+	node sharedNode
 	// closed is the sentence about a closed loop; empty for an open loop.
 	closed string
 }
@@ -43,15 +59,16 @@ type inputs struct {
 func Evidence(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Validity) []v1alpha1.Evidence {
 	c := newInputs(s, clients)
 	c.closed = closedLoop(b, s)
+	c.node = sharedNodeOf(b, s)
 	var out []v1alpha1.Evidence
 	add := func(resource v1alpha1.Resource, messages ...string) {
 		if message := strings.TrimSpace(strings.Join(messages, " ")); message != "" {
-			out = append(out, v1alpha1.Evidence{Resource: resource, Message: text.Shorten(message, v1alpha1.MaxMessageLength)})
+			out = append(out, v1alpha1.Evidence{Resource: resource, Message: text.Shorten(message, v1alpha1.MaxEvidenceLength)})
 		}
 	}
 	add(v1alpha1.ResourceDisk, c.worst(c.flushes), c.worst(c.commits))
-	add(v1alpha1.ResourceNetwork, c.worst(c.roundTrips))
-	add(v1alpha1.ResourceCPU, c.worst(c.processors))
+	add(v1alpha1.ResourceNetwork, c.worst(c.roundTrips), c.worst(c.pings))
+	add(v1alpha1.ResourceCPU, c.worst(c.processors), c.node.busy())
 	add(v1alpha1.ResourceApply, c.worst(c.applies))
 	add(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
 	return out
@@ -64,15 +81,16 @@ func closedLoop(b *v1alpha1.EtcdBenchmark, s results.Summary) string {
 	if load.Rate != nil || load.Clients < 2 || s.Throughput == 0 || s.Failed+s.Censored+s.Pauses.Count > 0 {
 		return ""
 	}
-	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s): compare with fewer clients. ",
+	return fmt.Sprintf("In a closed loop, the mean latency is about clients ÷ throughput (%s ÷ %s = %s). To see etcd's own time, run with fewer clients. ",
 		text.Grouped(load.Clients), text.RateOf(s.Throughput), text.Duration(time.Duration(float64(load.Clients)/s.Throughput*float64(time.Second))))
 }
 
 func newInputs(s results.Summary, clients *v1alpha1.Validity) inputs {
-	c := inputs{write: meanWrite(s), clientBound: clients.Verdict == v1alpha1.ValidityClientBound}
+	c := inputs{write: meanWrite(s), request: s.Service.Values[spec.StatisticMean].Duration, fastest: s.Service.Min, clientBound: clients.Verdict == v1alpha1.ValidityClientBound}
 	if s.Target == nil {
 		return c
 	}
+	c.all = len(s.Target.Members)
 	for _, m := range s.Target.Members {
 		if unusable(m.Window) == "" {
 			c.members = append(c.members, m)
@@ -129,7 +147,7 @@ func observed(m results.Member, timer results.Timer) (t results.Timing, share fl
 
 // describe describes how often a member did something and how long it took.
 func (c inputs) describe(m results.Member, what string, t results.Timing, share float64) string {
-	message := fmt.Sprintf("%s %s %s. One time took %s on average, all together took %.0f %% of the window.", m.Label(), what, text.Plural(t.Count, "time"), text.Duration(t.Mean), 100*share)
+	message := fmt.Sprintf("%s %s %s. Each took %s on average; in total they took %.0f %% of the window.", m.Label(), what, text.Plural(t.Count, "time"), text.Duration(t.Mean), 100*share)
 	if c.write > 0 {
 		message += fmt.Sprintf(" For comparison: the mean service time of a write is %s.", text.Duration(c.write))
 	}
@@ -191,23 +209,4 @@ func (c inputs) applies(m results.Member) (weight float64, message string) {
 		return 0, ""
 	}
 	return own, c.describe(m, "applied requests to its store", t, share)
-}
-
-// unexplained compares a write with the sum of the leader's metrics: log flush, round trip, applying, and the wait for
-// a commit.
-func (c inputs) unexplained(m results.Member) (weight float64, message string) {
-	flush, _, ok := observed(m, results.TimerWALFsync)
-	commit, share, _ := observed(m, results.TimerBackendCommit)
-	apply, _, _ := observed(m, results.TimerApply)
-	explained := flush.Mean + roundTrip(m).Mean + max(apply.Mean, commitWait(commit, share))
-	rest := c.write - explained
-	if !m.Leader || !ok || rest <= 0 || float64(rest) < unexplainedShare*float64(c.write) {
-		return 0, ""
-	}
-	message = c.closed + fmt.Sprintf("The mean service time of a write is %s. The leader's metrics explain %s of it: flush, round trip, and applying or waiting for a commit. The members have no metric for the rest (about %s). "+
-		"A write spends it in the network, in gRPC, waiting for the log flush before its own, and waiting for a processor.", text.Duration(c.write), text.Duration(explained), text.Duration(rest))
-	if c.clientBound {
-		message += " The load generator was itself a limit: see status.summary.validity."
-	}
-	return rest.Seconds(), message
 }

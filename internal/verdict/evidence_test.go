@@ -34,7 +34,7 @@ func resourcesOf(t *testing.T, all []v1alpha1.Evidence) (out []v1alpha1.Resource
 	t.Helper()
 	for _, e := range all {
 		out = append(out, e.Resource)
-		if len(e.Message) == 0 || len(e.Message) > v1alpha1.MaxMessageLength {
+		if len(e.Message) == 0 || len(e.Message) > v1alpha1.MaxEvidenceLength {
 			t.Errorf("%s says %q", e.Resource, e.Message)
 		}
 	}

@@ -104,7 +104,7 @@ func judge(o v1alpha1.Objective, b *v1alpha1.EtcdBenchmark, s *results.Summary) 
 	case o.AchievedRate != nil:
 		return judgeAchievedRate(*o.AchievedRate, b.Resolved().Load, throughputOf(b, *s), *s)
 	case o.StartSkew != nil:
-		return completed(judgeStartSkew(*o.StartSkew, clocksApart(b.Status.Pods), *s), *s)
+		return completed(judgeStartSkew(*o.StartSkew, ClocksApart(b.Status.Pods), *s), *s)
 	}
 	if limit := memberLimitOf(o); limit != nil {
 		return completed(judgeMembers(limit, *s), *s)
@@ -342,7 +342,7 @@ type knownRate struct {
 }
 
 func throughputOf(b *v1alpha1.EtcdBenchmark, s results.Summary) knownRate {
-	apart := clocksApart(b.Status.Pods)
+	apart := ClocksApart(b.Status.Pods)
 	if b.Resolved().Load.Requests == nil || apart == 0 || s.LongestWindow == 0 {
 		return knownRate{lowest: s.Throughput, highest: s.Throughput}
 	}

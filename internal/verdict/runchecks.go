@@ -122,9 +122,9 @@ func tolerance(s *results.Summary) time.Duration {
 	return max(maxApart, time.Duration(maxApartShare*float64(s.Length)))
 }
 
-// clocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown
+// ClocksApart is a lower bound of the greatest difference between the clocks of two pods. A clock with an unknown
 // offset counts as right.
-func clocksApart(pods []v1alpha1.PodStatus) time.Duration {
+func ClocksApart(pods []v1alpha1.PodStatus) time.Duration {
 	var offsets []int64
 	for _, p := range pods {
 		if p.ClockOffsetMicroseconds == nil {

@@ -38,6 +38,7 @@ func Warnings(b *v1alpha1.EtcdBenchmark, s results.Summary) []string {
 	var w warnings
 	w.ofTiming(s)
 	w.ofSilence(s.Merged.Timeline)
+	w.add(!s.Partial && s.LacksCourse, "what happened over the window is not known of all client pods, so the numbers of OVER TIME and of the report's timeline are too low: a client pod did not answer in time, or its termination message had no room for it")
 	w.ofDelay(s)
 	w.ofTarget(s.Merged.Target)
 	w.ofMemory(s.Target)

@@ -11,6 +11,8 @@ type answer struct {
 	snapshot *results.Snapshot
 	// clock is nil if the pod did not report its time.
 	clock *Clock
+	// course is nil until it was read.
+	course *results.Snapshot
 }
 
 // Clock compares a pod's clock with the clock of this process. The pod's clock is ahead by Ahead, plus or minus

@@ -174,7 +174,7 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 	}
 }
 
-func (c *Collector) podsOf(r *run) []Pod {
+func (c *Collector) podsOf(r *run) []target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return r.toScrape()

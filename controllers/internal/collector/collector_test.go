@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
 )
@@ -99,7 +100,7 @@ func TestForeignAnswersAreRefused(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, tc.handler)
-			got := c.scraper.scrapeAll(t.Context(), uid, []Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, time.Now)
+			got := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
 			if (got["p"].snapshot != nil) != tc.want {
 				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
 			}
@@ -107,6 +108,44 @@ func TestForeignAnswersAreRefused(t *testing.T) {
 	}
 	if elsewhere.Load() > 0 {
 		t.Error("wanted no redirect to be followed")
+	}
+}
+
+// TestTheCourseIsReadOnce: a pod that has measured is asked for its course until it answers, and not again.
+func TestTheCourseIsReadOnce(t *testing.T) {
+	const length = 3
+	course := func(run string) []byte {
+		s := &results.Snapshot{RunUID: run, Index: 3}
+		s.Timeline.Record(length*results.TimelineInterval-1, time.Millisecond, true)
+		data, err := wire.MarshalCourse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	var asked int
+	bodies := [][]byte{[]byte("broken"), course("another run"), course(string(uid))}
+	pod := http.NewServeMux()
+	pod.Handle(plan.MetricsPath, metrics(snapshot(3, results.StageCleaning)))
+	pod.HandleFunc(plan.CoursePath, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(bodies[asked])
+		asked++
+	})
+	c := serve(t, pod)
+	r := newRun(uid, key)
+	r.watch([]Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, time.Now())
+	for scrape := range 5 {
+		r.take(c.scraper.scrapeAll(t.Context(), uid, r.toScrape(), time.Now), time.Now())
+		live := r.pods["p"].live
+		if live == nil {
+			t.Fatalf("scrape %d: found no snapshot", scrape)
+		}
+		if got, want := len(live.Timeline.Points), map[bool]int{true: length}[scrape >= len(bodies)-1]; got != want {
+			t.Errorf("scrape %d: found %d intervals, wanted %d", scrape, got, want)
+		}
+	}
+	if asked != len(bodies) {
+		t.Errorf("the course was read %d times, wanted %d", asked, len(bodies))
 	}
 }
 
@@ -154,7 +193,7 @@ func TestDue(t *testing.T) {
 			r.watch([]Pod{{Name: "p"}}, begin)
 			r.pods["p"].live = tc.before
 			r.publish(begin)
-			r.take(map[string]answer{"p": {snapshot: tc.after}}, begin)
+			r.take(map[string]answer{"p": {snapshot: tc.after, course: &results.Snapshot{}}}, begin)
 			if got := r.due(begin.Add(tc.since)); got != tc.want {
 				t.Errorf("wanted due: %v, found %v", tc.want, got)
 			}
@@ -181,6 +220,13 @@ func TestUnreachable(t *testing.T) {
 func TestDoneIsNotScrapedAgain(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "p"}}, time.Time{})
+	// Without the course, the pod is asked some more times.
+	for range courseAttempts {
+		r.take(map[string]answer{"p": {snapshot: snapshot(0, results.StageDone)}}, time.Time{})
+		if pods := r.toScrape(); len(pods) != 1 {
+			t.Fatalf("wanted the pod to be scraped again for its course, found %v", pods)
+		}
+	}
 	r.take(map[string]answer{"p": {snapshot: snapshot(0, results.StageDone)}}, time.Time{})
 	if pods := r.toScrape(); len(pods) != 0 {
 		t.Errorf("wanted nothing to scrape, found %v", pods)

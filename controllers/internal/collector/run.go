@@ -33,12 +33,22 @@ type terminationResult struct {
 type scrapedPod struct {
 	Pod
 	live *results.Snapshot
+	// course is what happened over the window; nil until the pod has measured.
+	course *results.Snapshot
+	// asked is how often a pod that was done was asked for its course in vain.
+	asked int
 	// clock is the most exact reading of the pod's clock; nil before the first.
 	clock *Clock
 	// answered is the time of the last answer; initially since, the time of the first scrape.
 	answered    time.Time
 	since       time.Time
 	unreachable bool
+}
+
+// target is a pod to scrape, and its course if that is known.
+type target struct {
+	Pod
+	course *results.Snapshot
 }
 
 func newRun(uid types.UID, key types.NamespacedName) *run {
@@ -84,11 +94,11 @@ func (w *scrapedPod) result() Result {
 }
 
 // toScrape leaves out pods whose final result has arrived.
-func (r *run) toScrape() []Pod {
-	var out []Pod
+func (r *run) toScrape() []target {
+	var out []target
 	for _, w := range r.pods {
 		if w.live == nil || w.live.Stage != results.StageDone {
-			out = append(out, w.Pod)
+			out = append(out, target{w.Pod, w.course})
 		}
 	}
 	return out
@@ -97,12 +107,24 @@ func (r *run) toScrape() []Pod {
 // take stores the answers; a pod that did not answer is missing in them.
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
-		if a, ok := answers[name]; ok {
-			w.live, w.answered, w.clock = a.snapshot, now, moreExact(w.clock, a.clock)
+		if a, ok := answers[name]; ok && w.awaitsCourse(a) {
+			w.answered = now
+			w.asked++
+		} else if ok {
+			w.live, w.course, w.answered, w.clock = a.snapshot, a.course, now, moreExact(w.clock, a.clock)
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
 		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
 	}
+}
+
+// courseAttempts is how often a pod that is done is asked for its course.
+const courseAttempts = 3
+
+// awaitsCourse reports whether to leave out an answer: a final result is taken with its course if there is one, because
+// the run can end as soon as all final results are there.
+func (w *scrapedPod) awaitsCourse(a answer) bool {
+	return a.snapshot != nil && a.snapshot.Stage == results.StageDone && a.course == nil && w.asked < courseAttempts
 }
 
 // due reports whether there is news and enough time has passed since the last event.

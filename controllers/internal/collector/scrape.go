@@ -3,6 +3,7 @@ package collector
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 )
 
 const (
-	// scrapeTimeout bounds one scrape; a pod under full load answers late.
+	// scrapeTimeout bounds one request of a scrape; a pod under full load answers late.
 	scrapeTimeout = 3 * time.Second
 	// parallelReads bounds how many answers of a run's pods are read at a time, and so the memory. All pods are
 	// requested at once, so pods that do not answer do not delay the others beyond scrapeTimeout. Pods that stop in the
@@ -53,7 +54,7 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 
 // scrapeAll returns the valid answers, by pod name. Errors are dropped: the next scrape follows in a second, and a
 // missing answer is reported.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []Pod, now func() time.Time) map[string]answer {
+func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, now func() time.Time) map[string]answer {
 	var (
 		mu      sync.Mutex
 		busy    sync.WaitGroup
@@ -81,35 +82,63 @@ type round struct {
 }
 
 // scrape reads a pod's answer when there is room. The wait does not affect the clock reading, because the pod has read
-// its clock before it starts to answer.
-func (s scraper) scrape(ctx context.Context, r round, p Pod) (answer, error) {
-	url := "http://" + net.JoinHostPort(p.IP, strconv.Itoa(s.port)) + plan.MetricsPath
+// its clock before it starts to answer. The course is read once, when the pod has measured: it is final then.
+func (s scraper) scrape(ctx context.Context, r round, p target) (answer, error) {
+	var out answer
+	err := s.get(ctx, r, p.Pod, plan.MetricsPath, func(body io.Reader, contentType string, asked, answered time.Time) (err error) {
+		if out.snapshot, err = wire.Read(body, contentType); err == nil {
+			out.clock = readClock(out.snapshot.Clock, asked, answered)
+			err = checkSource(out.snapshot, r.run, p.Pod)
+		}
+		return err
+	})
+	if err != nil || !out.snapshot.HasMeasured() {
+		return out, err
+	}
+	if out.course = p.course; out.course == nil {
+		// Without the course, everything else is still known.
+		_ = s.get(ctx, r, p.Pod, plan.CoursePath, func(body io.Reader, _ string, _, _ time.Time) error {
+			course, err := wire.ReadCourse(body)
+			if err == nil && checkSource(course, r.run, p.Pod) == nil {
+				out.course = course
+			}
+			return err
+		})
+	}
+	if c := out.course; c != nil {
+		out.snapshot.Course = c.Course
+	}
+	return out, nil
+}
+
+// get reads one path of a pod.
+func (s scraper) get(ctx context.Context, r round, p Pod, path string, read func(body io.Reader, contentType string, asked, answered time.Time) error) error {
+	url := "http://" + net.JoinHostPort(p.IP, strconv.Itoa(s.port)) + path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return answer{}, err
+		return err
 	}
 	request.Header.Set("Accept", wire.ScrapeAccept)
 	asked := r.now()
 	response, err := s.client.Do(request)
 	if err != nil {
-		return answer{}, err
+		return err
 	}
 	answered := r.now()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return answer{}, fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
+		return fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
 	}
 	select {
 	case r.room <- struct{}{}:
 		defer func() { <-r.room }()
 	case <-ctx.Done():
-		return answer{}, ctx.Err()
+		return ctx.Err()
 	}
-	snapshot, err := wire.Read(response.Body, response.Header.Get("Content-Type"))
-	if err != nil {
-		return answer{}, fmt.Errorf("scraping %s: %w", url, err)
+	if err := read(response.Body, response.Header.Get("Content-Type"), asked, answered); err != nil {
+		return fmt.Errorf("scraping %s: %w", url, err)
 	}
-	return answer{snapshot, readClock(snapshot.Clock, asked, answered)}, checkSource(snapshot, r.run, p)
+	return nil
 }
 
 // checkSource: the address may by now belong to another pod of another run.

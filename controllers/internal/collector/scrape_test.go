@@ -76,9 +76,9 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	pods.all.Add(most)
 	c := New(pods)
 	c.scraper.client.Timeout = 20 * time.Second
-	var all []Pod
+	var all []target
 	for i := range most {
-		all = append(all, Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)})
+		all = append(all, target{Pod: Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)}})
 	}
 	if got := c.scraper.scrapeAll(t.Context(), uid, all, time.Now); len(got) != most {
 		t.Errorf("%d of %d pods answered", len(got), most)

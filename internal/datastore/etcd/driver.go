@@ -24,6 +24,8 @@ type Driver struct {
 	requests load.RequestCounter
 	// compacted is the newest revision that this driver has compacted.
 	compacted atomic.Int64
+	// deleted is how far the deletion of the run's keys has come.
+	deleted sweptKeys
 	// storms is the number of lease storms so far.
 	storms atomic.Int64
 
@@ -56,6 +58,8 @@ var (
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)
+	_ load.Pinger    = (*Driver)(nil)
+	_ load.Deleter   = (*Driver)(nil)
 	_ load.Disturber = (*Driver)(nil)
 )
 

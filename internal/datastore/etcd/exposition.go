@@ -25,6 +25,7 @@ var counters = map[string]results.Figure{
 	"etcd_server_slow_apply_total":                  results.FigureSlowApplies,
 	"etcd_server_slow_read_indexes_total":           results.FigureSlowReadIndexes,
 	"etcd_server_proposals_failed_total":            results.FigureFailedProposals,
+	"etcd_server_proposals_applied_total":           results.FigureAppliedProposals,
 	"process_cpu_seconds_total":                     results.FigureCPUSeconds,
 	"etcd_network_client_grpc_received_bytes_total": results.FigureClientReceivedBytes,
 	"etcd_network_client_grpc_sent_bytes_total":     results.FigureClientSentBytes,
@@ -45,6 +46,20 @@ var histograms = map[string]results.Timer{
 	"etcd_disk_backend_commit_duration_seconds": results.TimerBackendCommit,
 	"etcd_network_peer_round_trip_time_seconds": results.TimerPeerRoundTrip,
 	"etcd_server_apply_duration_seconds":        results.TimerApply,
+	"grpc_server_handling_seconds":              results.TimerHandling,
+}
+
+// writeMethods are the RPCs that TimerHandling includes.
+var writeMethods = map[string]bool{"Put": true, "DeleteRange": true, "Txn": true, "LeaseGrant": true, "LeaseRevoke": true}
+
+// isCounted reports whether a metric of a family belongs to its figure. Only gRPC's metrics have methods.
+func isCounted(m *dto.Metric) bool {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == "grpc_method" {
+			return writeMethods[l.GetValue()]
+		}
+	}
+	return true
 }
 
 // wantedMetrics are the metrics that are read of each member.
@@ -130,6 +145,9 @@ func (e exposition) histogram(name string) (members.Histogram, bool) {
 	out := members.Histogram{}
 	buckets := map[float64]float64{}
 	for _, m := range e[name].GetMetric() {
+		if !isCounted(m) {
+			continue
+		}
 		h := m.GetHistogram()
 		out.Count += float64(h.GetSampleCount())
 		out.Seconds += h.GetSampleSum()

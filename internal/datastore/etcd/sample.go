@@ -18,21 +18,35 @@ const maxScrapeBytes = 4 << 20
 
 // Sample implements load.Driver.
 func (d *Driver) Sample(ctx context.Context) map[string]members.Sample {
+	all := d.members()
+	return ofEach(all, func(m member) (members.Sample, bool) { return d.sample(ctx, m, all), true })
+}
+
+// members are the members behind the plan's addresses; one with several addresses is in it several times.
+func (d *Driver) members() []member {
 	d.mutex.Lock()
-	all := d.topology.members
-	d.mutex.Unlock()
-	out := map[string]members.Sample{}
+	defer d.mutex.Unlock()
+	return d.topology.members
+}
+
+// ofEach asks each member once, all at the same time. It returns the answers by ID; members without an answer are
+// missing.
+func ofEach[T any](all []member, ask func(member) (T, bool)) map[string]T {
+	out := map[string]T{}
 	var mutex sync.Mutex
-	var sampling sync.WaitGroup
+	var asking sync.WaitGroup
 	for _, m := range distinct(all) {
-		sampling.Go(func() {
-			s := d.sample(ctx, m, all)
+		asking.Go(func() {
+			answer, ok := ask(m)
+			if !ok {
+				return
+			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			out[hexID(m.id)] = s
+			out[hexID(m.id)] = answer
 		})
 	}
-	sampling.Wait()
+	asking.Wait()
 	return out
 }
 

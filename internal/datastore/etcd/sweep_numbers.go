@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
@@ -39,12 +40,39 @@ func (n numbers) parts() []numbers {
 	return out
 }
 
+// sweptKeys is read while a sweeper writes it.
+type sweptKeys struct {
+	mutex sync.Mutex
+	work  results.Work
+}
+
+func (k *sweptKeys) begin(total int64) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.work = results.Work{Total: uint64(total), Since: time.Now()}
+}
+
+func (k *sweptKeys) reach(done int64) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.work.Done = uint64(done)
+}
+
+// Deleted implements load.Deleter.
+func (d *Driver) Deleted() results.Work {
+	d.deleted.mutex.Lock()
+	defer d.deleted.mutex.Unlock()
+	return d.deleted.work
+}
+
 func (s *sweeper) walk(ctx context.Context) error {
+	s.driver.deleted.begin(s.count)
 	for s.next < s.count {
 		began := time.Now()
 		if err := s.block(ctx); err != nil {
 			return err
 		}
+		s.driver.deleted.reach(min(s.next, s.count))
 		// Half of the time is left to other users of the target.
 		if err := pause(ctx, time.Since(began)); err != nil {
 			return err

@@ -13,6 +13,8 @@ type Track struct {
 	samples     int
 	memory      spread
 	pending     spread
+	kept        kept
+	pings       results.Histogram
 }
 
 // mostBytes is the largest whole number that a metric can hold exactly.
@@ -21,11 +23,15 @@ const mostBytes = 1 << 53
 // spread holds the sum and the maximum of a gauge's samples.
 type spread struct {
 	sum, highest float64
-	samples      int
+	// busy counts the samples above 0.
+	samples, busy int
 }
 
 func (s *spread) add(v float64) {
 	s.sum, s.highest, s.samples = s.sum+v, max(s.highest, v), s.samples+1
+	if v > 0 {
+		s.busy++
+	}
 }
 
 // Add takes the next sample. The first one belongs to the start of the window, the last one to its end.
@@ -35,6 +41,7 @@ func (t *Track) Add(s Sample) {
 	}
 	t.samples++
 	t.last = s
+	t.kept.add(s)
 	if v := s.Gauges[GaugeMemoryBytes]; v > 0 && v < mostBytes {
 		t.memory.add(v)
 	}
@@ -42,6 +49,9 @@ func (t *Track) Add(s Sample) {
 		t.pending.add(v)
 	}
 }
+
+// Ping takes how long the member took to answer a ping.
+func (t *Track) Ping(took time.Duration) { t.pings.Record(int64(took)) }
 
 // MeanMemory returns the mean resident memory in bytes; 0 if no sample had it.
 func (t *Track) MeanMemory() int64 {
@@ -77,11 +87,22 @@ func (t *Track) setGauges(f figureSet) {
 	f.copy(results.FigureDatabaseStartBytes, t.first.Gauges, GaugeDatabaseBytes)
 	f.copy(results.FigureDatabaseEndBytes, t.last.Gauges, GaugeDatabaseBytes)
 	f.copy(results.FigureProcessors, t.last.Gauges, GaugeProcessors)
+	f.copy(results.FigureMemoryStartBytes, t.first.Gauges, GaugeMemoryBytes)
 	if t.memory.samples > 0 {
 		f.set(results.FigureMemoryBytes, t.memory.highest)
 	}
-	if t.pending.samples > 0 {
-		f.set(results.FigurePendingProposals, t.pending.highest)
+	if p := t.pending; p.samples > 0 {
+		f.set(results.FigurePendingProposals, p.highest)
+		f.set(results.FigurePendingMean, p.sum/float64(p.samples))
+		f.set(results.FigurePendingSamples, float64(p.samples))
+		f.set(results.FigurePendingBusySamples, float64(p.busy))
+	}
+	if t.pings.Count() > 0 {
+		median, _ := t.pings.Quantile(0.5)
+		f.set(results.FigurePings, float64(t.pings.Count()))
+		f.set(results.FigurePingShortestSeconds, t.pings.Min().Seconds())
+		f.set(results.FigurePingMedianSeconds, median.Seconds())
+		f.set(results.FigurePingLongestSeconds, t.pings.Max().Seconds())
 	}
 }
 

@@ -39,6 +39,8 @@ func TestWindow(t *testing.T) {
 		results.FigureLeaderChanges: 0, results.FigureCPUSeconds: 5,
 		results.FigureMemoryBytes: 2100, results.FigureDatabaseStartBytes: 5010, results.FigureDatabaseEndBytes: 5110,
 		results.FigureProcessors: 2, results.FigurePendingProposals: 11,
+		results.FigurePendingMean: 6, results.FigurePendingSamples: 3, results.FigurePendingBusySamples: 3, results.FigureMemoryStartBytes: 1100,
+		results.FigurePings: 3, results.FigurePingShortestSeconds: 1.0 / 256, results.FigurePingMedianSeconds: 0.004, results.FigurePingLongestSeconds: 0.25,
 		results.TimerWALFsync.Count(): 10, results.TimerWALFsync.Seconds(): 2.5,
 		results.TimerWALFsync.P99Above(): 0.25, results.TimerWALFsync.P99AtMost(): 0.5,
 	}
@@ -46,7 +48,14 @@ func TestWindow(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 6 * time.Second, 11 * time.Second} {
 		track.Add(after(d))
 	}
+	for _, took := range []time.Duration{time.Second / 256, 4 * time.Millisecond, 250 * time.Millisecond} {
+		track.Ping(took)
+	}
 	got := track.Window(begin, begin.Add(9*time.Second))
+	// The median is the middle of a bucket.
+	if median := got.Figures[results.FigurePingMedianSeconds]; median > 0.00398 && median < 0.00402 {
+		got.Figures[results.FigurePingMedianSeconds] = 0.004
+	}
 	if diff := cmp.Diff(&results.MemberWindow{Figures: want}, got); diff != "" {
 		t.Errorf("window (-want +got):\n%s", diff)
 	}

@@ -35,12 +35,13 @@ type reading struct {
 	threads threads
 	group   group
 	runtime runtimeReading
+	node    node
 	// threadsErr and groupErr are the reasons if these could not be read.
 	threadsErr, groupErr error
 }
 
 func read(root string) reading {
-	r := reading{at: time.Now(), runtime: readRuntime()}
+	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root)}
 	r.threads, r.threadsErr = readThreads(root)
 	r.group, r.groupErr = readGroup(root)
 	return r
@@ -75,6 +76,7 @@ func between(a, b reading) *results.ProcessWindow {
 	if share, known := b.runtime.collectionShare(a.runtime); known {
 		set(results.ProcessCollectionRatio, share)
 	}
+	b.node.since(a.node, b.at.Sub(a.at), set)
 	w.Unknown = strings.Join(unknown, "; ")
 	return w
 }

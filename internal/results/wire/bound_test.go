@@ -43,7 +43,7 @@ func TestWhatIsReadIsBoundedInMemory(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Decode(Families(tc.sent))
+			got, err := Decode(withTimeline(tc.sent))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -148,7 +148,7 @@ func selected(s *results.Snapshot, c selection) *results.Snapshot {
 	}
 	part.Operations, part.Timeline = nil, results.Timeline{}
 	if c.points > 0 {
-		part.Timeline = s.Timeline.Folded(c.points)
+		part.Timeline = s.Timeline.Folded(c.points, 0)
 	}
 	if !c.operations {
 		if len(s.Operations) > 0 {

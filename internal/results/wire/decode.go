@@ -43,7 +43,7 @@ func Read(r io.Reader, contentType string) (*results.Snapshot, error) {
 	return Decode(all)
 }
 
-// Decode is the inverse of Families. It ignores families of other packages. Members of the target are sorted by name.
+// Decode is the inverse of Families; families of the timeline, which termination messages have, are read as well. It ignores families of other packages. Members of the target are sorted by name.
 func Decode(all []*dto.MetricFamily) (*results.Snapshot, error) {
 	s := &results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{}, Requests: map[spec.RPC]map[results.Phase]uint64{}}
 	seen := map[string]bool{}

@@ -110,7 +110,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			all := Families(failingSnapshot())
+			all := withTimeline(failingSnapshot())
 			tc.change(familyOf(t, all, tc.family))
 			if s, err := Decode(all); err == nil {
 				t.Errorf("decoded %+v", s)
@@ -163,7 +163,7 @@ func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := failingSnapshot()
 			change(s)
-			if _, err := Decode(Families(s)); err == nil {
+			if _, err := Decode(withTimeline(s)); err == nil {
 				t.Error("decoded")
 			}
 		})
@@ -171,7 +171,7 @@ func TestDecodeRefusesMoreThanAStatusHolds(t *testing.T) {
 }
 
 func TestDecodeRefusesAFamilyTwice(t *testing.T) {
-	all := Families(failingSnapshot())
+	all := withTimeline(failingSnapshot())
 	if _, err := Decode(append(all, familyOf(t, all, "etcdbench_requests_total"))); err == nil {
 		t.Error("decoded")
 	}
@@ -182,7 +182,7 @@ func TestDecodeRefusesAMinimumAboveTheMaximumWithoutBuckets(t *testing.T) {
 	s := failingSnapshot()
 	s.Operations[spec.OperationPut].Latency = histogramOf(t, results.Parts{Schema: results.MaxSchema, Count: 1, Sum: 5, Minimum: 7, Maximum: 5})
 	s.Operations[spec.OperationPut].CompletedInWindow = 1
-	if _, err := Decode(Families(s)); err == nil {
+	if _, err := Decode(withTimeline(s)); err == nil {
 		t.Error("decoded")
 	}
 }
@@ -212,7 +212,7 @@ func TestDecodeRefusesCountsThatOverflow(t *testing.T) {
 func TestDecodeIgnoresWhatIsNotOurs(t *testing.T) {
 	want := failingSnapshot()
 	foreign := &dto.MetricFamily{Name: proto.String("go_goroutines"), Metric: []*dto.Metric{{}}}
-	got, err := Decode(append(Families(want), foreign))
+	got, err := Decode(append(withTimeline(want), foreign))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestDecodeTakesCountersThatDoNotAgreeYet(t *testing.T) {
 	s.Stage = results.StageMeasuring
 	s.Operations[spec.OperationPut].Errors["Unavailable"]++
 	s.Operations[spec.OperationPut].CompletedInWindow = 1001
-	if _, err := Decode(Families(s)); err != nil {
+	if _, err := Decode(withTimeline(s)); err != nil {
 		t.Error(err)
 	}
 }

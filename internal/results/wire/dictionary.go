@@ -33,7 +33,7 @@ func typicalSnapshot() *results.Snapshot {
 		Started:    1000,
 		Arrivals:   results.Arrivals{Lacking: 1, Skipped: 1, Bunched: 1, Busy: time.Second},
 		Pauses:     results.Pauses{Count: 1, Total: time.Second},
-		Timeline:   typicalTimeline(),
+		Course:     results.Course{Timeline: typicalTimeline()},
 		Disturbances: map[spec.DisturbanceType]*results.Disturbance{
 			spec.DisturbanceCompact:    typicalDisturbance(),
 			spec.DisturbanceDefragment: typicalDisturbance(),
@@ -61,7 +61,7 @@ func typicalProcess() *results.ProcessWindow {
 func typicalTimeline() results.Timeline {
 	t := results.Timeline{Interval: results.TimelineInterval}
 	for range maxMessagePoints {
-		t.Points = append(t.Points, results.Point{Succeeded: 1000, Failed: 1, Latency: time.Second, Longest: 100 * time.Millisecond, Paused: time.Second})
+		t.Points = append(t.Points, results.Point{Succeeded: 1000, Failed: 1, Latency: time.Second, Longest: 100 * time.Millisecond, Paused: time.Second, Opened: 1, Closed: 1})
 	}
 	return t
 }

@@ -39,9 +39,11 @@ var familiesByName = func() map[string]*family {
 
 // Families encodes the snapshot as Prometheus metric families, with classic buckets beside the native histograms. Times
 // are truncated to microseconds. Texts are truncated and cleaned of unprintable characters. Sums above 2^51 ns (26
-// days) are rounded to 53 bits. All other values are exact.
+// days) are rounded to 53 bits. All other values are exact. The course is missing; see MarshalCourse.
 func Families(s *results.Snapshot) []*dto.MetricFamily {
-	return encode(s, classicHistogram)
+	served := *s
+	served.Timeline = results.Timeline{}
+	return encode(&served, classicHistogram)
 }
 
 // encode builds the families that have at least one metric.

@@ -49,7 +49,7 @@ func TestDecodeRefusesDisturbances(t *testing.T) {
 	} {
 		s := finalSnapshot(0, 10, spec.OperationPut)
 		spoil(s)
-		if got, err := Decode(Families(s)); err == nil {
+		if got, err := Decode(withTimeline(s)); err == nil {
 			t.Errorf("%s: read %+v", name, got.Disturbances)
 		}
 	}

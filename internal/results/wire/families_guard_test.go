@@ -66,7 +66,7 @@ func TestDecodeRefusesGuardsThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &results.Snapshot{RunUID: "u"}
 			change(s)
-			if got, err := Decode(Families(s)); err == nil {
+			if got, err := Decode(withTimeline(s)); err == nil {
 				t.Errorf("decoded %+v, wanted an error", got)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
@@ -40,6 +41,12 @@ func podFamilies() []family {
 			rareFlags, func(s *results.Snapshot) *bool { return &s.CoarsePacing }),
 		stateSet("etcdbench_keys_state", "state", "The state of the client pod's keys in the target is 1, the others are 0.",
 			cleanings, func(s *results.Snapshot) *results.Cleaning { return &s.Cleaning }),
+		scalar("etcdbench_work_done_keys", "Keys or leases of the preload that were written, or keys of the run that were checked and deleted, in the current stage.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Work.Done }),
+		scalar("etcdbench_work_total_keys", "Keys or leases that the client pod has to write, or to check and delete, in the current stage.",
+			counts[uint64](), func(s *results.Snapshot) *uint64 { return &s.Work.Total }),
+		scalar("etcdbench_work_start_timestamp_seconds", "When that work began.",
+			timestamps, func(s *results.Snapshot) *time.Time { return &s.Work.Since }),
 		scalar("etcdbench_key_size_bytes", "Length of a key on the wire, with the prefix of the run.",
 			wholes[int](maxKeyBytes), func(s *results.Snapshot) *int { return &s.KeyBytes }),
 		requestsFamily(),

@@ -10,7 +10,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-// timelineFamilies hold the results over time. Empty intervals have no metric.
+// timelineFamilies hold the results over time, for termination messages. Empty intervals have no metric.
 func timelineFamilies() []family {
 	return []family{
 		scalar("etcdbench_interval_seconds", "Length of the intervals of the measured window, which are numbered from 0.",
@@ -25,6 +25,10 @@ func timelineFamilies() []family {
 			durations, func(p *results.Point) *time.Duration { return &p.Longest }),
 		intervalFamily("etcdbench_interval_client_pauses_seconds", "Time that clients paused in the interval after requests that failed at once, over all clients.",
 			durations, func(p *results.Point) *time.Duration { return &p.Paused }),
+		intervalFamily("etcdbench_interval_requests_opened", "Measured requests that were due in the interval and outstanding at its end.",
+			counts[uint64](), func(p *results.Point) *uint64 { return &p.Opened }),
+		intervalFamily("etcdbench_interval_requests_closed", "Measured requests that were due before the interval and not outstanding any more at its end.",
+			counts[uint64](), func(p *results.Point) *uint64 { return &p.Closed }),
 	}
 }
 

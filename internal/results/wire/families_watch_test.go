@@ -31,7 +31,7 @@ func TestWatchTravelsInATerminationMessage(t *testing.T) {
 func TestDecodeRefusesMoreMissedThanExpected(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Watch = results.Watch{Watchers: 2, Expected: 20, Missed: 21}
-	if got, err := Decode(Families(s)); err == nil {
+	if got, err := Decode(withTimeline(s)); err == nil {
 		t.Errorf("decoded %+v", got.Watch)
 	}
 }

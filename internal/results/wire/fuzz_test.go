@@ -26,7 +26,7 @@ const maxDecodingBytes = 64 << 20
 // Any bytes that decode must give a snapshot that survives another encoding, and from which everything can be computed.
 func FuzzRead(f *testing.F) {
 	for _, s := range []*results.Snapshot{failingSnapshot(), typicalSnapshot(), guarded(failingSnapshot()), randomSnapshot(1)} {
-		f.Add(bodyOf(f, Families(s)))
+		f.Add(bodyOf(f, withTimeline(s)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := allocated()
@@ -64,7 +64,7 @@ func FuzzDecodeTerminationMessage(f *testing.F) {
 func FuzzTerminationMessage(f *testing.F) {
 	f.Add(uint64(1), []byte{})
 	f.Fuzz(func(t *testing.T, seed uint64, program []byte) {
-		if s, err := Decode(hostile.Change(Families(randomSnapshot(seed)), program)); err == nil {
+		if s, err := Decode(hostile.Change(withTimeline(randomSnapshot(seed)), program)); err == nil {
 			requireMessage(t, s)
 		}
 	})
@@ -88,7 +88,7 @@ func FuzzDecode(f *testing.F) {
 		if of.Target != nil {
 			guarded(of)
 		}
-		if s, err := Decode(hostile.Change(Families(of), program)); err == nil {
+		if s, err := Decode(hostile.Change(withTimeline(of), program)); err == nil {
 			requireSound(t, s)
 		}
 	})
@@ -132,7 +132,7 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(a, b) }
 func requireSound(t *testing.T, s *results.Snapshot) {
 	t.Helper()
 	requirePlain(t, "snapshot", reflect.ValueOf(s))
-	again, err := Decode(Families(s))
+	again, err := Decode(withTimeline(s))
 	if err != nil {
 		t.Fatalf("the decoded value cannot be decoded again: %v", err)
 	}

@@ -143,6 +143,9 @@ func randomSnapshot(seed uint64) *results.Snapshot {
 	if r.IntN(2) == 0 {
 		s.Process = randomProcess(r)
 	}
+	if r.IntN(2) == 0 {
+		s.Work = results.Work{Done: r.Uint64N(1 << 40), Total: r.Uint64N(1 << 40), Since: time.UnixMicro(r.Int64N(1e15)).UTC()}
+	}
 	s.Timeline = randomTimeline(r, time.Duration(1+r.Int64N(1e12)), r.IntN(3)*r.IntN(300))
 	if r.IntN(2) == 0 {
 		s.Watch = randomWatch(r)

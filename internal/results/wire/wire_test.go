@@ -51,7 +51,7 @@ func TestTooLargeTargetValuesAreLimited(t *testing.T) {
 	s := finalSnapshot(0, 10, spec.OperationPut)
 	s.Target.WriteEstimateBytes = 1<<62 + 1
 	s.Target.Members[0].QuotaBytes = 1<<63 - 1
-	got, err := Decode(Families(s))
+	got, err := Decode(withTimeline(s))
 	if err != nil {
 		t.Fatal(err)
 	}

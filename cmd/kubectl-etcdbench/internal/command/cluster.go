@@ -138,7 +138,7 @@ func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err err
 	case err == nil:
 		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
 		defer cancel()
-		return t.conclude(run, f.Cluster.Timeline(ctx, run), flags)
+		return t.conclude(run, f.Cluster.Report(ctx, run), flags)
 	// Compared without errors.Is: time-outs of the network are a DeadlineExceeded, too.
 	case err == context.DeadlineExceeded:
 		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s and continues. To follow it: %s", key, flags.timeout, watchCommandFor(key))}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/lines"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // destination is where one form of the result goes.
@@ -146,18 +145,18 @@ func (all destinations) show(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// write writes the result of a finished run in all forms, also after an error, and closes the files. timeline may be
+// write writes the result of a finished run in all forms, also after an error, and closes the files. report may be
 // nil.
-func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error {
+func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
 	var errs []error
 	for _, d := range all {
 		switch {
 		case d.lines != nil:
 			errs = append(errs, d.lines.Err())
 		case d.file == nil:
-			errs = append(errs, d.form.write(stdout, run, timeline))
+			errs = append(errs, d.form.write(stdout, run, report))
 		default:
-			errs = append(errs, d.empty(), d.form.write(d.file, run, timeline))
+			errs = append(errs, d.empty(), d.form.write(d.file, run, report))
 		}
 		errs = append(errs, d.close())
 	}

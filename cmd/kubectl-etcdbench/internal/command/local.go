@@ -62,7 +62,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	}
 	s := t.screen()
 	f.options.Show, f.options.Notice, f.options.Stop = seenBy(s, f.destinations), s.Notice, t.interrupts.end
-	timeline, err := local.Run(t.interrupts.leave, run, f.options)
+	report, err := local.Run(t.interrupts.leave, run, f.options)
 	s.Close()
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}
@@ -70,7 +70,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	return t.conclude(run, timeline, f.following)
+	return t.conclude(run, report, f.following)
 }
 
 // admit returns the object that a cluster would have created.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,15 +19,16 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // form is an output format of a result.
 type form struct {
 	name string
-	// write writes the result of a finished run; timeline may be nil. write is nil for the form that is written during
-	// the run.
-	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline) error
+	// write writes the result of a finished run. report is its report, or nil. write is nil for the form that is written
+	// during the run.
+	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error
 }
 
 // outputTable is the default. outputLines is JSON, one line per interval during the run.
@@ -37,16 +39,16 @@ const (
 
 // forms are all output formats, in the order of the help.
 var forms = []form{
-	{outputTable, render.WriteTable},
-	{"json", whole(marshal)},
+	{outputTable, writeTable},
+	{"json", writeJSON},
 	{"yaml", whole(marshalYAML)},
 	{"perfdash", whole(render.Perfdash)},
 	{name: outputLines},
 }
 
 // whole returns the writer of a form that is encoded in one piece.
-func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, *benchmark.Timeline) error {
-	return func(out io.Writer, run *v1alpha1.EtcdBenchmark, _ *benchmark.Timeline) error {
+func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, []byte) error {
+	return func(out io.Writer, run *v1alpha1.EtcdBenchmark, _ []byte) error {
 		data, err := encode(run)
 		if err != nil {
 			return err
@@ -101,11 +103,10 @@ func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark
 	}
 }
 
-// conclude writes the result of a finished run and returns its exit status.
-// timeline may be nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, timeline *benchmark.Timeline, f following) error {
+// conclude writes the result of a finished run and returns its exit status. report may be nil.
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
 	outputs := f.destinations
-	if err := outputs.write(t.Out, run, timeline); err != nil {
+	if err := outputs.write(t.Out, run, report); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)
@@ -136,19 +137,48 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
 }
 
-// marshal returns the run in the form that a cluster shows.
-func marshal(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
+// writeTable draws the course as wide as the terminal is. A report that cannot be read, for example that of a newer
+// operator, is left out.
+func writeTable(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
+	var course *results.Course
+	if len(report) > 0 {
+		course, _ = benchmark.ReportCourse(report)
+	}
+	return render.WriteTable(out, run, course, widthOf(out))
+}
+
+// widthOf is the width of a terminal, or render.TableWidth.
+func widthOf(out io.Writer) int {
+	if file, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return render.TableWidth
+}
+
+// writeJSON writes the run and, as one more field of the same object, its report: in one line, because it is long.
+func writeJSON(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
+	data, err := json.MarshalIndent(shownRun(run), "", "  ")
+	if err != nil {
+		return err
+	}
+	if json.Valid(report) {
+		data = append(bytes.TrimSuffix(data, []byte("\n}")), ",\n  \"report\": "...)
+		data = append(append(data, report...), "\n}"...)
+	}
+	_, err = out.Write(append(data, '\n'))
+	return err
+}
+
+// shownRun returns the run in the form that a cluster shows.
+func shownRun(run *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	run = run.DeepCopy()
 	run.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.Kind))
 	run.ManagedFields = nil
-	data, err := json.MarshalIndent(run, "", "  ")
-	return append(data, '\n'), err
+	return run
 }
 
 func marshalYAML(run *v1alpha1.EtcdBenchmark) ([]byte, error) {
-	data, err := marshal(run)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.JSONToYAML(data)
+	return yaml.Marshal(shownRun(run))
 }

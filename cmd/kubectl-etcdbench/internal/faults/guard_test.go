@@ -105,6 +105,7 @@ func requireNothingLeft(t *testing.T, c *cluster, run *v1alpha1.EtcdBenchmark) {
 // With a bound of requests, a part with a short round trip is done long before a part with a long one. The rules apply
 // until both are done.
 func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
+	t.Parallel()
 	cluster := start(t, fault{members: 3})
 	far := startProxy(t, cluster.members[1].client, 2*slowClients)
 	run := puts(cluster, guarded(spec.StopRules{LeaderChange: true}), func(run *v1alpha1.EtcdBenchmark) {
@@ -126,6 +127,7 @@ func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
 
 // Without a fault, no rule fires.
 func TestRulesDoNotFireWithoutAFault(t *testing.T) {
+	t.Parallel()
 	run := puts(start(t, fault{}), guarded(spec.StopRules{
 		Alarm: true, LeaderChange: true,
 		WALFsync:     &spec.WALFsyncRule{MaxMeanMicroseconds: (slowFlush / 2).Microseconds(), ForSeconds: 2},

@@ -80,9 +80,9 @@ func (c *Cluster) Stop(ctx context.Context, key client.ObjectKey) error {
 	return nil
 }
 
-// Timeline returns the timeline of a finished run from its report. It returns nil without an error if the report cannot
+// Report returns the report of a finished run, nil if it has none. It returns nil without an error if the report cannot
 // be read: a user may be allowed to read runs and not ConfigMaps.
-func (c *Cluster) Timeline(ctx context.Context, run *v1alpha1.EtcdBenchmark) *benchmark.Timeline {
+func (c *Cluster) Report(ctx context.Context, run *v1alpha1.EtcdBenchmark) []byte {
 	if run.Status.ReportName == "" {
 		return nil
 	}
@@ -90,11 +90,7 @@ func (c *Cluster) Timeline(ctx context.Context, run *v1alpha1.EtcdBenchmark) *be
 	if err := c.client.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: run.Status.ReportName}, report); err != nil {
 		return nil
 	}
-	timeline, err := benchmark.ReportTimeline([]byte(report.Data[benchmark.ReportFile]))
-	if err != nil {
-		return nil
-	}
-	return timeline
+	return []byte(report.Data[benchmark.ReportFile])
 }
 
 // State is the reason of the condition Finished: the stage, or how the run ended.

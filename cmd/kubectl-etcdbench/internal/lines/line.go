@@ -50,6 +50,13 @@ type line struct {
 
 	AtLeast []spec.Statistic `json:"atLeast,omitempty"`
 
+	// Work is the preload or the deletion. SecondsLeft is an estimate for the stage.
+	Work        *v1alpha1.WorkProgress `json:"work,omitempty"`
+	SecondsLeft *int64                 `json:"secondsLeft,omitempty"`
+
+	// Recent has the successes of Operation between the two newest updates of the numbers.
+	Recent *v1alpha1.RecentProgress `json:"recent,omitempty"`
+
 	// Final: the run has finished. Partial: its measurement is incomplete or missing.
 	Final   bool              `json:"final,omitempty"`
 	Partial bool              `json:"partial,omitempty"`
@@ -74,6 +81,9 @@ func lineOf(run *v1alpha1.EtcdBenchmark, now time.Time) line {
 		l.setSummary(run.Status.Summary)
 	case run.Status.Progress != nil:
 		l.setProgress(run.Status.Progress)
+	}
+	if p := run.Status.Progress; p != nil {
+		l.Recent, l.Work, l.SecondsLeft = p.Recent, p.Work, p.SecondsLeft
 	}
 	return l
 }

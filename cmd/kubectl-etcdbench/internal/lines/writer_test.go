@@ -61,7 +61,7 @@ func state(reason string, phase results.Stage, change func(*v1alpha1.EtcdBenchma
 
 func measuring(requests, failed int64) *v1alpha1.EtcdBenchmark {
 	return state(v1alpha1.StageRunning, results.StageMeasuring, func(s *v1alpha1.EtcdBenchmarkStatus) {
-		s.Progress = &v1alpha1.Progress{Requests: requests, StartedRequests: requests + 5, FailedRequests: failed, P99Microseconds: 99}
+		s.Progress = &v1alpha1.Progress{Requests: requests, StartedRequests: requests + 5, FailedRequests: failed, P99Microseconds: 99, Recent: &v1alpha1.RecentProgress{DurationMicroseconds: 500_000, P99Microseconds: 77}}
 	})
 }
 
@@ -84,6 +84,9 @@ func TestLinesComeInIntervalsAndWithChanges(t *testing.T) {
 	last := w.lines(t)[3]
 	if last.Run != "etcd/puts" || *last.Started != 1105 || *last.Completed != 1100 || *last.Failed != 10 || last.P99Microseconds != 99 {
 		t.Errorf("wanted the numbers so far, got %+v", last)
+	}
+	if last.Recent == nil || last.Recent.P99Microseconds != 77 {
+		t.Errorf("wanted the newest requests beside those so far, got %+v", last.Recent)
 	}
 	if rate := last.IntervalThroughputPerSecond; rate == nil || *rate != 990 {
 		t.Errorf("wanted 990 successes in the second since the line before, got %+v", last)

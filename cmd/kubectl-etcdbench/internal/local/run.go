@@ -19,6 +19,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // ErrLeft is returned if the caller cancelled the run before it could delete its keys.
@@ -35,10 +36,10 @@ const (
 	startDelay = 50 * time.Millisecond
 )
 
-// Run runs an admitted EtcdBenchmark to its end, sets its status, and returns its timeline, or nil if nothing was
+// Run runs an admitted EtcdBenchmark to its end, sets its status, and returns its report, or nil if nothing was
 // measured. If the run cannot be started, it returns an error and does not change the status. When ctx ends, it returns
 // ErrLeft at once.
-func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline *benchmark.Timeline, err error) {
+func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (report []byte, err error) {
 	if err := o.Validate(run); err != nil {
 		return nil, err
 	}
@@ -59,7 +60,21 @@ func Run(ctx context.Context, run *v1alpha1.EtcdBenchmark, o Options) (timeline 
 	if err := c.follow(ctx); err != nil {
 		return nil, err
 	}
-	return benchmark.NewTimeline(results.Merge(c.snapshots()).Timeline), nil
+	return c.report(), nil
+}
+
+// report returns the report of a run that has measured something. An error becomes a warning, as in a cluster.
+func (c *controller) report() []byte {
+	summary := c.run.Status.Summary
+	if summary == nil {
+		return nil
+	}
+	snapshots := c.snapshots()
+	report, err := benchmark.Report(c.run, results.Merge(snapshots), results.Summarize(snapshots))
+	if err != nil {
+		summary.Warnings = verdict.AppendWarning(summary.Warnings, "The report could not be written: "+err.Error())
+	}
+	return report
 }
 
 // controller controls sessions in this process as the operator controls pods.
@@ -76,6 +91,7 @@ type controller struct {
 	ending  *v1alpha1.Ending
 	// observed is the time of the last update of status.
 	observed time.Time
+	recent   benchmark.Recent
 }
 
 func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (*controller, error) {
@@ -252,6 +268,12 @@ func (c *controller) snapshots() []*results.Snapshot {
 	out := make([]*results.Snapshot, len(c.sessions))
 	for i, s := range c.sessions {
 		out[i] = s.Snapshot()
+		if c.options.EmbeddedMembers > 0 {
+			for _, samples := range out[i].Samples {
+				delete(samples.Values, results.FigureCPUSeconds)
+				delete(samples.Values, results.FigureMemoryNowBytes)
+			}
+		}
 		if c.options.EmbeddedMembers > 0 && out[i].Process != nil {
 			out[i].Process = &results.ProcessWindow{Unknown: "the embedded members shared its process"}
 		}

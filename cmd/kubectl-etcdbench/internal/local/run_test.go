@@ -131,7 +131,7 @@ func keysUnder(t *testing.T, c *cluster, prefix string) int64 {
 func TestRunCompletes(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(at(target.endpoints()...))
-	timeline, err := Run(t.Context(), run, options(nil))
+	report, err := Run(t.Context(), run, options(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +142,8 @@ func TestRunCompletes(t *testing.T) {
 		t.Errorf("a finished run still shows progress: %+v", run.Status)
 	}
 	s := run.Status
-	if timeline == nil || sum(timeline.Points) != 300 {
-		t.Errorf("wanted a timeline with 300 requests, found %+v", timeline)
+	if course, err := benchmark.ReportCourse(report); err != nil || results.Sum(course.Timeline.Points).Succeeded != 300 || course.Samples == nil {
+		t.Errorf("wanted a course with 300 requests and the members' samples, found %+v, %v", course, err)
 	}
 	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
 		t.Errorf("wanted 300 requests of two operations by two client pods, got %+v", s.Summary)
@@ -160,14 +160,6 @@ func TestRunCompletes(t *testing.T) {
 	if n := keysUnder(t, target, run.KeyPrefix()); n != 0 {
 		t.Errorf("%d keys are left", n)
 	}
-}
-
-// sum is the number of successful requests of a timeline.
-func sum(points []benchmark.TimelinePoint) (n uint64) {
-	for _, p := range points {
-		n += p.Succeeded
-	}
-	return n
 }
 
 func TestRunIsStopped(t *testing.T) {

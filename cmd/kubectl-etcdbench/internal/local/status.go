@@ -43,6 +43,7 @@ func (c *controller) observe(snaps []*results.Snapshot) {
 		s.Pods = append(s.Pods, benchmark.Pod(snap))
 	}
 	s.Progress = benchmark.Progress(c.run, snaps)
+	c.recent.Update(s.Progress, snaps)
 	s.Display = render.Display(c.run)
 }
 
@@ -57,7 +58,7 @@ func (c *controller) target(snaps []*results.Snapshot) *results.Target {
 	out.Members = nil
 	for _, m := range t.Members {
 		m.ResidentMemoryBytes = 0
-		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureCPUSeconds)
+		m.Window = m.Window.Without(results.FigureMemoryBytes, results.FigureMemoryStartBytes, results.FigureCPUSeconds)
 		out.Members = append(out.Members, m)
 	}
 	return &out
@@ -101,6 +102,7 @@ func (c *controller) setResult(snaps []*results.Snapshot, reason string, now tim
 	} else {
 		sum := results.Summarize(snaps)
 		sum.Target = c.target(snaps)
+		sum.SharesNode = c.options.shared(c.plan.Target.Endpoints) != ""
 		summary = &sum
 		s.Summary = benchmark.Summary(c.run, sum)
 		for _, w := range c.options.warnings(c.run, c.plan.Target.Endpoints) {

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // barWidth is the number of cells of the progress bar.
@@ -29,11 +30,40 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	}
 	switch stage {
 	case v1alpha1.StageRunning, v1alpha1.StageCollecting:
-		return joined(stage, bar(benchmark.Percent(run)), figures(run), remainder(run))
+		return joined(stage, bar(benchmark.Percent(run)), figures(run), remainder(run), left(run))
 	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
 		return joined(stage, bar(benchmark.Percent(run)), figures(run))
 	}
+	if done := work(run); done != "" {
+		return joined(stage, "writing what the load needs: "+done, left(run))
+	}
 	return joined(stage, message)
+}
+
+// work is how far the preload or the deletion has come.
+func work(run *v1alpha1.EtcdBenchmark) string {
+	p := run.Status.Progress
+	if p == nil || p.Work == nil {
+		return ""
+	}
+	out := fmt.Sprintf("%s of %s", text.Grouped(p.Work.Done), text.Grouped(p.Work.Total))
+	if p.Work.PerSecond != "" {
+		out += ", " + text.RateIn(p.Work.PerSecond).String()
+	}
+	return out
+}
+
+// left is the estimate for the current stage.
+func left(run *v1alpha1.EtcdBenchmark) string {
+	p := run.Status.Progress
+	if p == nil || p.SecondsLeft == nil {
+		return ""
+	}
+	what := ""
+	if p.Work == nil {
+		what = " of the window"
+	}
+	return clock(time.Duration(*p.SecondsLeft)*time.Second) + what + " left"
 }
 
 func joined(parts ...string) string {
@@ -50,8 +80,11 @@ func joined(parts ...string) string {
 func remainder(run *v1alpha1.EtcdBenchmark) string {
 	switch benchmark.Phase(run) {
 	case results.StageDraining:
-		return "waiting for the last answers"
+		return "waiting for the last responses"
 	case results.StageCleaning:
+		if done := work(run); done != "" {
+			return "deleting its keys: " + done
+		}
 		return "deleting its keys"
 	}
 	return ""
@@ -65,11 +98,23 @@ func figures(run *v1alpha1.EtcdBenchmark) string {
 		if d.P99 != "" {
 			parts = append(parts, "p99 "+d.P99)
 		}
+		if now := newest(run); now != "" {
+			parts = append(parts, now)
+		}
 		if d.Errors != "" && d.Errors != "0" {
 			parts = append(parts, d.Errors+" failed")
 		}
 	}
 	return joined(append(parts, pods(run))...)
+}
+
+// newest is the latency of the newest requests, beside that of all so far.
+func newest(run *v1alpha1.EtcdBenchmark) string {
+	p := run.Status.Progress
+	if p == nil || p.Recent == nil || p.Recent.P99Microseconds == 0 || benchmark.Phase(run) != results.StageMeasuring {
+		return ""
+	}
+	return fmt.Sprintf("(last %s: p50 %s, p99 %s)", text.Micros(p.Recent.DurationMicroseconds), text.Micros(p.Recent.P50Microseconds), text.Micros(p.Recent.P99Microseconds))
 }
 
 func pods(run *v1alpha1.EtcdBenchmark) string {

@@ -36,7 +36,10 @@ func TestLine(t *testing.T) {
 		"no status":  {&v1alpha1.EtcdBenchmark{}, []string{"Pending"}},
 		"preparing":  {runAt(v1alpha1.StagePreparing, 0), []string{"Preparing", "Some message."}},
 		"running":    {runAt(v1alpha1.StageRunning, 50), []string{"Running", "[############------------]", "50%", "48,123/s", "p99 25.1ms", "3/3 pods"}},
-		"draining":   {inPhase(results.StageDraining), []string{"Running", " 50%", "waiting for the last answers"}},
+		"measuring":  {measuring(), []string{"p99 25.1ms", "(last 2s: p50 1.5ms, p99 30ms)"}},
+		"preloading": {preloading(), []string{"Preparing", "writing what the load needs: 406,291 of 1,000,000, 32,915/s", "0:19 left"}},
+		"deleting":   {deleting(), []string{"deleting its keys: 406,291 of 1,000,000, 32,915/s", "0:19 left"}},
+		"draining":   {inPhase(results.StageDraining), []string{"Running", " 50%", "waiting for the last responses"}},
 		"cleaning":   {inPhase(results.StageCleaning), []string{"Running", " 50%", "deleting its keys"}},
 		"all done":   {runAt(v1alpha1.StageCollecting, 100), []string{"Collecting", "[########################]", "100%"}},
 		"completed":  {finished(v1alpha1.ReasonCompleted), []string{"Completed", "[########################]", "100%", "48,123/s"}},
@@ -53,6 +56,29 @@ func TestLine(t *testing.T) {
 			}
 		})
 	}
+}
+
+func preloading() *v1alpha1.EtcdBenchmark {
+	run := inPhase(results.StagePreloading)
+	run.Status.Conditions[0].Reason = v1alpha1.StagePreparing
+	run.Status.Progress.Work = &v1alpha1.WorkProgress{Done: 406_291, Total: 1_000_000, PerSecond: "32915"}
+	run.Status.Progress.SecondsLeft = new(int64(19))
+	return run
+}
+
+func deleting() *v1alpha1.EtcdBenchmark {
+	run := preloading()
+	run.Status.Conditions[0].Reason = v1alpha1.StageCollecting
+	for i := range run.Status.Pods {
+		run.Status.Pods[i].Stage = string(results.StageCleaning)
+	}
+	return run
+}
+
+func measuring() *v1alpha1.EtcdBenchmark {
+	run := inPhase(results.StageMeasuring)
+	run.Status.Progress.Recent = &v1alpha1.RecentProgress{DurationMicroseconds: 2_000_000, P50Microseconds: 1500, P99Microseconds: 30_000}
+	return run
 }
 
 // inPhase is a run with one pod in that stage and one that is done.
