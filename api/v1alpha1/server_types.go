@@ -297,7 +297,7 @@ type MemberPing struct {
 
 // Resource is something that a request can wait for.
 //
-// +kubebuilder:validation:Enum=Disk;Network;CPU;Apply;Unexplained
+// +kubebuilder:validation:Enum=Disk;Network;CPU;Apply;Maintenance;Unexplained
 type Resource string
 
 // The resources of evidence.
@@ -306,13 +306,15 @@ const (
 	ResourceNetwork Resource = "Network"
 	ResourceCPU     Resource = "CPU"
 	ResourceApply   Resource = "Apply"
+	// ResourceMaintenance is defragmenting the database and deleting old revisions from it.
+	ResourceMaintenance Resource = "Maintenance"
 	// ResourceUnexplained is what the other resources do not account for.
 	ResourceUnexplained Resource = "Unexplained"
 )
 
 // Evidence is what the numbers show about one resource.
 type Evidence struct {
-	// resource is Disk, Network, CPU, Apply or Unexplained.
+	// resource is Disk, Network, CPU, Apply, Maintenance or Unexplained.
 	//
 	// +required
 	Resource Resource `json:"resource"`

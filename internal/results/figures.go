@@ -72,6 +72,10 @@ const (
 	// TimerHandling is handling a request that writes keys, from when gRPC has read it until the response is written.
 	// Members serve it with --metrics=extensive only.
 	TimerHandling Timer = "write_handling"
+	// TimerDefragment is defragmenting the database. The member serves no requests meanwhile.
+	TimerDefragment Timer = "defragment"
+	// TimerCompact is deleting old revisions, in batches. Applying waits for each batch.
+	TimerCompact Timer = "compact"
 )
 
 // Count is the figure with the number of observations.
@@ -87,7 +91,7 @@ func (t Timer) P99Above() Figure { return Figure(t + "_p99_above_seconds") }
 func (t Timer) P99AtMost() Figure { return Figure(t + "_p99_at_most_seconds") }
 
 // timers are in encoding order.
-var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply, TimerHandling}
+var timers = []Timer{TimerWALFsync, TimerBackendCommit, TimerPeerRoundTrip, TimerApply, TimerHandling, TimerDefragment, TimerCompact}
 
 // figures are all figures except those of the timers, in encoding order.
 var figures = []Figure{

@@ -110,6 +110,14 @@ func (w *ProcessWindow) ThrottledShare() (float64, bool) {
 	return min(throttled/processors, 1), known && ok && processors > 0
 }
 
+// LoopShare is the least share of the window in which the busiest event loop worked. A loop that waits for a processor
+// does not work, so all waits of the process's threads are subtracted.
+func (w *ProcessWindow) LoopShare() (float64, bool) {
+	busy, known := w.Value(ProcessLoopBusyRatio)
+	waited, _ := w.share(ProcessThreadDelaySeconds)
+	return max(busy-waited, 0), known
+}
+
 func (w *ProcessWindow) share(f ProcessFigure) (float64, bool) {
 	length, measured := w.Value(ProcessWindowSeconds)
 	v, known := w.Value(f)

@@ -31,7 +31,7 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 		ThrottledMicroseconds:         micros(worst(s, figure(results.ProcessThrottledSeconds))),
 		GoroutineDelayP99Microseconds: micros(worst(s, figure(results.ProcessGoroutineDelaySeconds))),
 		DelayPerRequestMicroseconds:   micros(worst(s, delayPerRequest(s.Transport))),
-		BusiestLoopPercent:            percent(worst(s, figure(results.ProcessLoopBusyRatio))),
+		BusiestLoopPercent:            percent(worst(s, ofWindow((*results.ProcessWindow).LoopShare))),
 	}
 	harmless, known := harmlessDelay(s.Operations)
 	// Only the first one is reported, because the later ones often follow from it.
@@ -167,7 +167,7 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 }
 
 func loopBusy(s results.Summary) *v1alpha1.ValidityReason {
-	pod, share := worstPod(s, figure(results.ProcessLoopBusyRatio))
+	pod, share := worstPod(s, ofWindow((*results.ProcessWindow).LoopShare))
 	if pod == nil || share <= maxLoopShare {
 		return nil
 	}

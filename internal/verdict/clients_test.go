@@ -91,6 +91,7 @@ func TestValidity(t *testing.T) {
 		"a wait that is harmless":   {pods{served(idle(with(goroutines, 29e-3)), 4*ms, 0)}, valid, "", ""},
 		"a busy loop":               {pods{fast(served(idle(with(loop, 0.86)), ms, 0))}, bound, "Loop", "86 % of the window"},
 		"a loop that waits":         {pods{fast(served(idle(with(loop, 0.85)), ms, 0))}, valid, "", ""},
+		"a loop that was paused":    {pods{fast(served(idle(with(loop, 1), with(threads, 3)), ms, 0))}, bound, "Delayed", "per request"},
 		"events are left out":       {pods{watched}, valid, "", ""},
 		"threads wait":              {pods{served(idle(with(threads, 29e-3)), ms, 0)}, bound, "Delayed", "300µs per request"},
 		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "sent Put requests up to 300µs (p90)"},

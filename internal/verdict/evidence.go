@@ -32,6 +32,8 @@ const (
 	// Of the samples of pending proposals, this many are needed, and this many of them above 0.
 	minPendingSamples     = 30
 	minPendingBusySamples = 10
+	// compactShare is the minimum part of the window for deleting old revisions.
+	compactShare = 0.10
 	// unexplainedShare is the minimum part of a write's mean service time that no metric of a member explains.
 	unexplainedShare = 0.50
 )
@@ -70,6 +72,7 @@ func Evidence(b *v1alpha1.EtcdBenchmark, s results.Summary, clients *v1alpha1.Va
 	add(v1alpha1.ResourceNetwork, c.worst(c.roundTrips), c.worst(c.pings))
 	add(v1alpha1.ResourceCPU, c.worst(c.processors), c.node.busy())
 	add(v1alpha1.ResourceApply, c.worst(c.applies))
+	add(v1alpha1.ResourceMaintenance, c.worst(c.defragmentations), c.worst(c.compactions))
 	add(v1alpha1.ResourceUnexplained, c.worst(c.unexplained))
 	return out
 }
@@ -209,4 +212,26 @@ func (c inputs) applies(m results.Member) (weight float64, message string) {
 		return 0, ""
 	}
 	return own, c.describe(m, "applied requests to its store", t, share)
+}
+
+// defragmentations says how long a member was defragmented, however short, because it answers nothing meanwhile.
+func (c inputs) defragmentations(m results.Member) (weight float64, message string) {
+	t, _ := m.Window.Timing(results.TimerDefragment)
+	if t.Count == 0 {
+		return 0, ""
+	}
+	took := time.Duration(t.Count) * t.Mean
+	return took.Seconds(), fmt.Sprintf("%s was defragmented %s, for %s in all. A member that is defragmented answers no requests.",
+		m.Label(), text.Plural(t.Count, "time"), text.Duration(took))
+}
+
+func (c inputs) compactions(m results.Member) (weight float64, message string) {
+	t, _ := m.Window.Timing(results.TimerCompact)
+	took := time.Duration(t.Count) * t.Mean
+	sampled, _ := m.Window.Value(results.FigureSampledSeconds)
+	if sampled <= 0 || took.Seconds() < compactShare*sampled {
+		return 0, ""
+	}
+	return took.Seconds(), fmt.Sprintf("%s deleted old revisions (compaction) %s, for %s in all, which is %.0f %% of the window. Requests wait for each batch of deletions.",
+		m.Label(), text.Plural(t.Count, "time"), text.Duration(took), 100*took.Seconds()/sampled)
 }

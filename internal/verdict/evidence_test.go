@@ -45,6 +45,7 @@ func resourcesOf(t *testing.T, all []v1alpha1.Evidence) (out []v1alpha1.Resource
 func TestEvidence(t *testing.T) {
 	const (
 		disk, network, cpu, apply, unexplained = v1alpha1.ResourceDisk, v1alpha1.ResourceNetwork, v1alpha1.ResourceCPU, v1alpha1.ResourceApply, v1alpha1.ResourceUnexplained
+		maintenance                            = v1alpha1.ResourceMaintenance
 		flush, commit, trip, applied           = results.TimerWALFsync, results.TimerBackendCommit, results.TimerPeerRoundTrip, results.TimerApply
 	)
 	quiet := func(change ...func(map[results.Figure]float64)) *results.MemberWindow {
@@ -73,6 +74,9 @@ func TestEvidence(t *testing.T) {
 		"peers without a wait":        {[]*results.MemberWindow{quiet(took(trip, 4, 80))}, nil},
 		"a slow store":                {[]*results.MemberWindow{quiet(took(applied, 100, 8))}, []v1alpha1.Resource{apply, unexplained}},
 		"a busy store":                {[]*results.MemberWindow{quiet(took(applied, 8000, 1))}, []v1alpha1.Resource{apply, unexplained}},
+		"a short defragmentation":     {[]*results.MemberWindow{quiet(took(results.TimerDefragment, 1, 20))}, []v1alpha1.Resource{maintenance, unexplained}},
+		"a long compaction":           {[]*results.MemberWindow{quiet(took(results.TimerCompact, 2, 500))}, []v1alpha1.Resource{maintenance, unexplained}},
+		"a short compaction":          {[]*results.MemberWindow{quiet(took(results.TimerCompact, 2, 499))}, []v1alpha1.Resource{unexplained}},
 		"a store that is half busy":   {[]*results.MemberWindow{quiet(took(applied, 5000, 1))}, []v1alpha1.Resource{unexplained}},
 	}
 	for name, tc := range tests {

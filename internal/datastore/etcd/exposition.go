@@ -47,7 +47,12 @@ var histograms = map[string]results.Timer{
 	"etcd_network_peer_round_trip_time_seconds": results.TimerPeerRoundTrip,
 	"etcd_server_apply_duration_seconds":        results.TimerApply,
 	"grpc_server_handling_seconds":              results.TimerHandling,
+	"etcd_disk_backend_defrag_duration_seconds": results.TimerDefragment,
+	metricCompaction:                            results.TimerCompact,
 }
+
+// metricCompaction is the only wanted metric in milliseconds.
+const metricCompaction = "etcd_debugging_mvcc_db_compaction_total_duration_milliseconds"
 
 // writeMethods are the RPCs that TimerHandling includes.
 var writeMethods = map[string]bool{"Put": true, "DeleteRange": true, "Txn": true, "LeaseGrant": true, "LeaseRevoke": true}
@@ -140,20 +145,23 @@ func (e exposition) sum(name string) (sum float64, ok bool) {
 	return sum, len(e[name].GetMetric()) > 0
 }
 
-// histogram adds up a family over its labels.
+// histogram adds up a family over its labels, in seconds.
 func (e exposition) histogram(name string) (members.Histogram, bool) {
 	out := members.Histogram{}
-	buckets := map[float64]float64{}
+	buckets, unit := map[float64]float64{}, 1.0
+	if name == metricCompaction {
+		unit = 1e-3
+	}
 	for _, m := range e[name].GetMetric() {
 		if !isCounted(m) {
 			continue
 		}
 		h := m.GetHistogram()
 		out.Count += float64(h.GetSampleCount())
-		out.Seconds += h.GetSampleSum()
+		out.Seconds += h.GetSampleSum() * unit
 		for _, b := range h.GetBucket() {
 			if !math.IsNaN(b.GetUpperBound()) {
-				buckets[b.GetUpperBound()] += float64(b.GetCumulativeCount())
+				buckets[b.GetUpperBound()*unit] += float64(b.GetCumulativeCount())
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -37,4 +39,17 @@ func FuzzExposition(f *testing.F) {
 		}
 		_, _ = w.Timing(results.TimerWALFsync)
 	})
+}
+
+// etcd measures compactions in milliseconds, and everything else in seconds.
+func TestCompactionsAreInSeconds(t *testing.T) {
+	e, err := parseExposition([]byte("# TYPE " + metricCompaction + " histogram\n" +
+		metricCompaction + "_bucket{le=\"200\"} 1\n" + metricCompaction + "_sum 150\n" + metricCompaction + "_count 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := members.Histogram{Count: 1, Seconds: 0.15, Buckets: []members.Bucket{{AtMostSeconds: 0.2, Count: 1}}}
+	if diff := cmp.Diff(want, e.sample(time.Time{}).Timers[results.TimerCompact]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

@@ -34,13 +34,14 @@ type form struct {
 // outputTable is the default. outputLines is JSON, one line per interval during the run.
 const (
 	outputTable = "table"
+	outputJSON  = "json"
 	outputLines = "jsonl"
 )
 
 // forms are all output formats, in the order of the help.
 var forms = []form{
 	{outputTable, writeTable},
-	{"json", writeJSON},
+	{outputJSON, writeJSON},
 	{"yaml", whole(marshalYAML)},
 	{"perfdash", whole(render.Perfdash)},
 	{name: outputLines},

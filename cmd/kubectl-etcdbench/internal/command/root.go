@@ -70,7 +70,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 const rootHelp = `Runs benchmarks against etcd and prints their results. A benchmark is a manifest of
 the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or runs it
-on this machine with --local. "watch" follows a run that exists.
+on this machine with --local. "watch" follows a run that exists. "compare" says
+whether runs are worse than others.
 
 ` + exitHelp
 
@@ -79,7 +80,7 @@ func (t *tool) root() *cobra.Command {
 		Use:           "kubectl-etcdbench",
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
-		Example:       runExample + "\n\n" + watchExample,
+		Example:       runExample + "\n\n" + watchExample + "\n\n" + compareExample,
 		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -93,7 +94,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.AddCommand(t.runCommand(), t.watchCommand(), t.versionCommand())
+	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.versionCommand())
 	return root
 }
 

@@ -36,8 +36,10 @@ const (
 type fault struct {
 	// members is the number of members; 0 means 1.
 	members int
-	// flush and commit are the times of a flush of the log and of a commit of the database.
+	// flush and commit are the times of a flush of the log and of a commit of the database. Only the leader, or only one
+	// follower, has them if slow says so.
 	flush, commit time.Duration
+	slow          role
 	// apply is added to the time of each apply. Applies are sequential, and this time uses no processor.
 	apply time.Duration
 	// peers and clients are the network delays in each direction, between members and to clients.
@@ -45,11 +47,22 @@ type fault struct {
 	// neighbours are clients that count all keys again and again. Each member then has one processor, which they share
 	// with the run.
 	neighbours int
+	// revisions are written before the run.
+	revisions int
 	// arguments are added to those of each member.
 	arguments []string
 	// silent members do not serve their metrics at the client address.
 	silent bool
 }
+
+// role is what a member is to the others.
+type role int
+
+const (
+	anyMember role = iota
+	theLeader
+	aFollower
+)
 
 // cluster is a set of running members.
 type cluster struct {
@@ -80,6 +93,8 @@ func start(t *testing.T, f fault) *cluster {
 		err := c.start(t)
 		if err == nil {
 			c.open(t)
+			c.assignRoles(t)
+			c.writeRevisions(t)
 			c.startNeighbours(t)
 			return c
 		}
@@ -117,6 +132,36 @@ func (c *cluster) open(t *testing.T) {
 		}
 		p := startProxy(t, m.client, c.fault.clients)
 		c.proxies, c.endpoints = append(c.proxies, p), append(c.endpoints, p.address())
+	}
+}
+
+// assignRoles makes the first member, which alone is slow, the leader or a follower.
+func (c *cluster) assignRoles(t *testing.T) {
+	t.Helper()
+	if c.fault.slow == anyMember {
+		return
+	}
+	leader, _ := c.leader(t)
+	switch {
+	case c.fault.slow == theLeader && leader != 0:
+		c.moveLeader(t, 0)
+	case c.fault.slow == aFollower && leader == 0:
+		c.moveLeader(t, 1)
+	}
+}
+
+// writeRevisions overwrites the same keys again and again.
+func (c *cluster) writeRevisions(t *testing.T) {
+	t.Helper()
+	client := c.client(t, 0)
+	for range c.fault.revisions / keysAtOnce {
+		puts := make([]clientv3.Op, keysAtOnce)
+		for i := range puts {
+			puts[i] = clientv3.OpPut(fmt.Sprintf("history/%d", i), "")
+		}
+		if _, err := client.Txn(t.Context()).Then(puts...).Commit(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -164,6 +209,9 @@ func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 		words = append(words, "--listen-client-http-urls=http://"+freeAddresses(t, 1)[0])
 	}
 	m.cmd = exec.Command(words[0], words[1:]...)
+	if f.slow != anyMember && i > 0 {
+		f.flush, f.commit = 0, 0
+	}
 	m.cmd.Env = append(os.Environ(), "SLOW_LOG_FLUSH="+f.flush.String(), "SLOW_DATABASE_FLUSH="+(f.commit/flushesPerCommit).String(), "SLOW_APPLY="+f.apply.String())
 	if f.neighbours > 0 {
 		m.cmd.Env = append(m.cmd.Env, "GOMAXPROCS=1")
@@ -274,11 +322,11 @@ func (c *cluster) leader(t *testing.T) (member int, followers []int) {
 	return member, followers
 }
 
-// moveLeader moves the leadership to another member.
-func (c *cluster) moveLeader(t *testing.T) {
+// moveLeader moves the leadership to a member that is a follower.
+func (c *cluster) moveLeader(t *testing.T, to int) {
 	t.Helper()
-	leader, followers := c.leader(t)
-	status, err := c.client(t, followers[0]).Status(t.Context(), c.members[followers[0]].client)
+	leader, _ := c.leader(t)
+	status, err := c.client(t, to).Status(t.Context(), c.members[to].client)
 	if err != nil {
 		t.Error(err)
 		return

@@ -15,7 +15,13 @@ const (
 	slowApply   = 30 * time.Millisecond
 	slowPeers   = 150 * time.Millisecond
 	slowClients = 25 * time.Millisecond
+	// farPeers is a usual round trip between regions.
+	farPeers = 5 * time.Millisecond
 )
+
+// manyRevisions take a fifth of the window or more to delete: etcd deletes 1,000 at a time, and waits 10 ms before the
+// next.
+const manyRevisions = 80_000
 
 // trial is one fault, and the expected result of a run.
 type trial struct {
@@ -45,6 +51,17 @@ func trials() map[string]trial {
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
+		"flushes of the leader's log": {
+			fault: fault{members: 3, flush: slowFlush, slow: theLeader}, waits: true, adds: slowFlush,
+			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+		},
+		// The leader and the other follower are a quorum, so no put waits for these flushes.
+		"flushes of a follower's log": {
+			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, waits: true,
+			mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
+			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+		},
 		// Most puts arrive during a commit and wait for half of it on average. That makes them slow to apply.
 		"commits of the database": {
 			fault: fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
@@ -65,6 +82,10 @@ func trials() map[string]trial {
 			named:  []v1alpha1.Resource{v1alpha1.ResourceNetwork},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectivePeerRoundTrip},
 		},
+		"far members": {
+			fault: fault{members: 3, peers: farPeers}, waits: true, adds: 2 * farPeers,
+			named: []v1alpha1.Resource{v1alpha1.ResourceNetwork},
+		},
 		"the network between clients and members": {
 			// Long enough that one of the pings, one a second, is not delayed by the machine.
 			fault: fault{clients: slowClients}, change: lasting(10), waits: true, adds: 2 * slowClients,
@@ -75,8 +96,16 @@ func trials() map[string]trial {
 			named: []v1alpha1.Resource{v1alpha1.ResourceCPU}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU},
 		},
+		"a defragmentation": {
+			fault: fault{revisions: manyRevisions}, inWindow: defragment, waits: true,
+			named: []v1alpha1.Resource{v1alpha1.ResourceMaintenance}, mayName: anything,
+		},
+		"a compaction": {
+			fault: fault{revisions: manyRevisions}, inWindow: compact, waits: true,
+			named: []v1alpha1.Resource{v1alpha1.ResourceMaintenance}, mayName: anything,
+		},
 		"a leader that changes": {
-			fault: fault{members: 3}, inWindow: func(t *testing.T, c *cluster) { c.moveLeader(t) }, mayName: anything,
+			fault: fault{members: 3}, inWindow: changeLeader, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals, v1alpha1.ObjectiveSlowApplies},
 		},
@@ -148,6 +177,30 @@ func lasting(seconds int32) func(*v1alpha1.EtcdBenchmark) {
 // rateOf puts a second, evenly.
 func rateOf(perSecond int64) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.Rate.PerSecond = perSecond }
+}
+
+func changeLeader(t *testing.T, c *cluster) {
+	_, followers := c.leader(t)
+	c.moveLeader(t, followers[0])
+}
+
+func defragment(t *testing.T, c *cluster) {
+	if _, err := c.client(t, 0).Defragment(t.Context(), c.members[0].client); err != nil {
+		t.Errorf("defragmenting: %v", err)
+	}
+}
+
+// compact deletes all but the newest revision of each key.
+func compact(t *testing.T, c *cluster) {
+	client := c.client(t, 0)
+	newest, err := client.Get(t.Context(), "history/0")
+	if err != nil {
+		t.Errorf("reading the revision: %v", err)
+		return
+	}
+	if _, err := client.Compact(t.Context(), newest.Header.Revision); err != nil {
+		t.Errorf("compacting: %v", err)
+	}
 }
 
 // withShortTimeout makes clients give up a put after a second.

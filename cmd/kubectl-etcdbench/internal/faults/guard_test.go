@@ -42,7 +42,7 @@ func TestRulesEndARunUnderTheirFault(t *testing.T) {
 		"LeaderChange": {
 			fault: fault{members: 3}, want: "LeaderChange",
 			rules:    spec.StopRules{LeaderChange: true},
-			inWindow: func(t *testing.T, c *cluster) { c.moveLeader(t) },
+			inWindow: changeLeader,
 		},
 	}
 	for name, tc := range tests {
@@ -116,7 +116,7 @@ func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
 	isNearDone := func(seen *v1alpha1.EtcdBenchmark) bool {
 		return len(seen.Status.Pods) > 0 && seen.Status.Pods[0].Stage == string(results.StageCleaning)
 	}
-	resultWhen(t, run, isNearDone, func() { cluster.moveLeader(t) })
+	resultWhen(t, run, isNearDone, func() { changeLeader(t, cluster) })
 	requireFinished(t, run, v1alpha1.ReasonGuardStopped)
 	requireFired(t, run, "LeaderChange")
 	requireNothingLeft(t, cluster, run)

@@ -69,6 +69,15 @@ func (c *Cluster) exists(ctx context.Context, key client.ObjectKey) error {
 		ErrExists, key, state, key.Namespace, key.Name)
 }
 
+// Run returns a run.
+func (c *Cluster) Run(ctx context.Context, key client.ObjectKey) (*v1alpha1.EtcdBenchmark, error) {
+	run := &v1alpha1.EtcdBenchmark{}
+	if err := c.client.Get(ctx, key, run); err != nil {
+		return nil, fmt.Errorf("reading the run %s: %w", key, err)
+	}
+	return run, nil
+}
+
 // Stop sets spec.stop: the operator ends the run and keeps the result so far.
 func (c *Cluster) Stop(ctx context.Context, key client.ObjectKey) error {
 	run := &v1alpha1.EtcdBenchmark{}

@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	// errorRate is how often an unchanged or improved candidate may be called worse, and a worse one not worse.
+	errorRate = 0.025
+	// power is how often the smallest regression would be found.
+	power = 0.80
+	// minRounds is the smallest number of rounds with a verdict.
+	minRounds = 3
+	// maxNeeded bounds the search for the number of rounds that would decide.
+	maxNeeded = 50
+)
+
+// Pair has the values of one round; both are above 0.
+type Pair struct{ Baseline, Candidate float64 }
+
+// change is the mean of the log ratios of candidate to baseline over rounds. In logarithms, +25 % and -20 % are the same
+// distance, and a round in which both sides were slower changes nothing.
+type change struct {
+	rounds int
+	mean   float64
+	// deviation is the standard deviation of one round's log ratio; 0 with one round.
+	deviation float64
+}
+
+func changeOf(pairs []Pair) change {
+	ratios := make([]float64, 0, len(pairs))
+	for _, p := range pairs {
+		ratios = append(ratios, math.Log(p.Candidate/p.Baseline))
+	}
+	c := change{rounds: len(pairs)}
+	switch len(ratios) {
+	case 0:
+	case 1:
+		c.mean = ratios[0]
+	default:
+		c.mean, c.deviation = stat.MeanStdDev(ratios, nil)
+	}
+	return c
+}
+
+// standardError of the mean.
+func (c change) standardError() float64 { return c.deviation / math.Sqrt(float64(c.rounds)) }
+
+// interval is the 95 % confidence interval of the mean. It needs two rounds.
+func (c change) interval() (low, high float64) {
+	half := quantile(c.rounds, 1-errorRate) * c.standardError()
+	return c.mean - half, c.mean + half
+}
+
+// student is Student's t distribution for the mean of this many rounds.
+func student(rounds int) distuv.StudentsT {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(rounds - 1)}
+}
+
+func quantile(rounds int, p float64) float64 { return student(rounds).Quantile(p) }
+
+// side is the direction in which a metric gets worse.
+type side float64
+
+const (
+	higherIsWorse side = 1
+	lowerIsWorse  side = -1
+)
+
+// limit is the log ratio, in the direction of worse, at which a change exceeds a tolerance.
+func (s side) limit(tolerance float64) float64 {
+	if s == higherIsWorse {
+		return math.Log1p(tolerance)
+	}
+	return -math.Log1p(-tolerance)
+}
+
+// chanceOfNoRegression is the probability of a mean that is at least as bad, if the true change were at the limit: the
+// p-value of the one-sided t test. It needs two rounds.
+func (c change) chanceOfNoRegression(s side, limit float64) float64 {
+	excess := float64(s)*c.mean - limit
+	if c.deviation == 0 {
+		if excess > 0 {
+			return 0
+		}
+		return 1
+	}
+	return student(c.rounds).Survival(excess / c.standardError())
+}
+
+// isWithin reports whether the whole interval is better than the limit.
+func (c change) isWithin(s side, limit float64) bool {
+	return float64(s)*c.mean+quantile(c.rounds, 1-errorRate)*c.standardError() < limit
+}
+
+// isImproved reports whether the whole interval is better than no change.
+func (c change) isImproved(s side) bool { return c.isWithin(s, 0) }
+
+// smallestRegression is the log ratio, in the direction of worse, that would be called a regression with the
+// probability power. The first of several comparisons is judged with errorRate ÷ their number.
+func (c change) smallestRegression(limit float64, comparisons int) float64 {
+	return limit + (quantile(c.rounds, 1-errorRate/float64(comparisons))+quantile(c.rounds, power))*c.standardError()
+}
+
+// needed is how many rounds would decide with this mean and this deviation; 0 if more than maxNeeded.
+func (c change) needed(s side, limit float64, comparisons int) int {
+	distance := limit - float64(s)*c.mean
+	level := 1 - errorRate
+	if distance < 0 {
+		level = 1 - errorRate/float64(comparisons)
+	}
+	for rounds := max(c.rounds+1, minRounds); rounds <= maxNeeded; rounds++ {
+		if quantile(rounds, level)*c.deviation/math.Sqrt(float64(rounds)) < math.Abs(distance) {
+			return rounds
+		}
+	}
+	return 0
+}

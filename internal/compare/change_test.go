@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// simulated are rounds with log-normal noise: a part that both sides of a round share, and a part of each side.
+func simulated(random *rand.Rand, rounds int, trueChange, shared, own float64) []Pair {
+	pairs := make([]Pair, rounds)
+	for i := range pairs {
+		common := 1000 * math.Exp(shared*random.NormFloat64())
+		pairs[i] = Pair{
+			Baseline:  common * math.Exp(own*random.NormFloat64()),
+			Candidate: common * (1 + trueChange) * math.Exp(own*random.NormFloat64()),
+		}
+	}
+	return pairs
+}
+
+const simulations = 4000
+
+// shareOf is how often a condition holds in simulated comparisons.
+func shareOf(rounds int, trueChange, shared, own float64, holds func(change) bool) float64 {
+	random := rand.New(rand.NewPCG(7, 11))
+	n := 0
+	for range simulations {
+		if holds(changeOf(simulated(random, rounds, trueChange, shared, own))) {
+			n++
+		}
+	}
+	return float64(n) / simulations
+}
+
+// The interval excludes "no change" in 5 % of the comparisons without a change, whatever noise both sides share; and in
+// most of those with a change of 10 %.
+func TestFalseAlarmsAndPower(t *testing.T) {
+	isDifferent := func(c change) bool {
+		low, high := c.interval()
+		return low > 0 || high < 0
+	}
+	for name, tc := range map[string]struct {
+		rounds                  int
+		trueChange, shared, own float64
+		want                    float64
+	}{
+		"no change, 3 rounds":     {3, 0, 0.06, 0.03, 0.05},
+		"no change, 5 rounds":     {5, 0, 0.06, 0.03, 0.05},
+		"no change, 10 rounds":    {10, 0, 0.06, 0.03, 0.05},
+		"no change, own noise":    {5, 0, 0, 0.05, 0.05},
+		"10 % more, 3 rounds":     {3, 0.10, 0.06, 0.03, 0.54},
+		"10 % more, 5 rounds":     {5, 0.10, 0.06, 0.03, 0.95},
+		"10 % more, 10 rounds":    {10, 0.10, 0.06, 0.03, 1},
+		"10 % more, all is noise": {5, 0.10, 0, 0.30, 0.07},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := shareOf(tc.rounds, tc.trueChange, tc.shared, tc.own, isDifferent); math.Abs(got-tc.want) > 0.02 {
+				t.Errorf("%.3f of the comparisons are called different, wanted about %.2f", got, tc.want)
+			}
+		})
+	}
+}
+
+// Five rounds whose ratios spread by 3 %, with a tolerance of 10 %.
+func TestVerdictsOfTrueChanges(t *testing.T) {
+	limit := higherIsWorse.limit(0.10)
+	regressed := func(c change) bool { return c.chanceOfNoRegression(higherIsWorse, limit) <= errorRate }
+	within := func(c change) bool { return c.isWithin(higherIsWorse, limit) }
+	for _, tc := range []struct{ trueChange, regressed, within float64 }{
+		{0, 0, 1}, {0.05, 0, 0.74}, {0.10, 0.025, 0.025}, {0.15, 0.71, 0}, {0.20, 1, 0},
+	} {
+		own := 0.03 / math.Sqrt2
+		if got := shareOf(5, tc.trueChange, 0.06, own, regressed); math.Abs(got-tc.regressed) > 0.02 {
+			t.Errorf("a change of %.2f is called Regressed in %.3f, wanted about %.3f", tc.trueChange, got, tc.regressed)
+		}
+		if got := shareOf(5, tc.trueChange, 0.06, own, within); math.Abs(got-tc.within) > 0.02 {
+			t.Errorf("a change of %.2f is called NotRegressed in %.3f, wanted about %.3f", tc.trueChange, got, tc.within)
+		}
+	}
+}
+
+// A change of exactly the smallest regression is found in 80 % of the cases.
+func TestSmallestRegression(t *testing.T) {
+	for _, tc := range []struct {
+		rounds      int
+		deviation   float64
+		comparisons int
+		want        float64
+	}{
+		{3, 0.05, 1, 0.167}, {5, 0.05, 1, 0.087}, {10, 0.05, 1, 0.051}, {5, 0.02, 1, 0.034}, {5, 0.05, 20, 0.19}, {10, 0.10, 20, 0.17},
+	} {
+		got := math.Expm1(change{rounds: tc.rounds, deviation: tc.deviation}.smallestRegression(0, tc.comparisons))
+		if math.Abs(got-tc.want) > 0.05*tc.want {
+			t.Errorf("%d rounds with a deviation of %v, %d comparisons: %.3f, wanted %.3f", tc.rounds, tc.deviation, tc.comparisons, got, tc.want)
+		}
+	}
+}
+
+// The number of rounds that would decide is the first one with which the interval no longer reaches the limit.
+func TestRoundsNeeded(t *testing.T) {
+	limit := higherIsWorse.limit(0.10)
+	for name, tc := range map[string]struct {
+		change change
+		want   int
+	}{
+		"no change, wide":    {change{rounds: 3, deviation: 0.08}, 6},
+		"worse":              {change{rounds: 4, mean: 0.15, deviation: 0.04}, 5},
+		"just at the limit":  {change{rounds: 5, mean: limit, deviation: 0.01}, 0},
+		"close to the limit": {change{rounds: 5, mean: limit - 0.002, deviation: 0.03}, 0},
+	} {
+		if got := tc.change.needed(higherIsWorse, limit, 1); got != tc.want {
+			t.Errorf("%s: %d rounds, wanted %d", name, got, tc.want)
+		}
+	}
+}
+
+// Beyond the limit, Holm's first step needs more rounds.
+func TestRoundsNeededOfMany(t *testing.T) {
+	c := change{rounds: 4, mean: 0.15, deviation: 0.04}
+	limit := higherIsWorse.limit(0.10)
+	if one, many := c.needed(higherIsWorse, limit, 1), c.needed(higherIsWorse, limit, 20); many <= one {
+		t.Errorf("20 comparisons need %d rounds, and one %d", many, one)
+	}
+}
+
+// 10 % less is further away than 10 % more.
+func TestLimits(t *testing.T) {
+	if got := math.Exp(-lowerIsWorse.limit(0.10)); math.Abs(got-0.90) > 1e-9 {
+		t.Errorf("a loss of 10 %% leaves %v", got)
+	}
+	if got := math.Exp(higherIsWorse.limit(0.10)); math.Abs(got-1.10) > 1e-9 {
+		t.Errorf("10 %% more is %v", got)
+	}
+}
+
+func TestEqualRounds(t *testing.T) {
+	c := changeOf([]Pair{{10, 11}, {10, 11}, {10, 11}})
+	for tolerance, want := range map[float64]float64{0.05: 0, 0.20: 1} {
+		if got := c.chanceOfNoRegression(higherIsWorse, higherIsWorse.limit(tolerance)); got != want {
+			t.Errorf("with a tolerance of %v: %v, wanted %v", tolerance, got, want)
+		}
+	}
+	if c.isWithin(higherIsWorse, higherIsWorse.limit(0.05)) || !c.isWithin(lowerIsWorse, 0.01) || !c.isImproved(lowerIsWorse) {
+		t.Errorf("%+v is on the wrong side", c)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	for name, tc := range map[string]struct {
+		p    []float64
+		want []bool
+	}{
+		"none":                      {nil, []bool{}},
+		"one":                       {[]float64{0.02}, []bool{true}},
+		"each by its rank":          {[]float64{0.012, 0.024, 0.008}, []bool{true, true, true}},
+		"the first is not enough":   {[]float64{0.02, 0.02}, []bool{false, false}},
+		"the second is not enough":  {[]float64{0.02, 0.005, 0.03}, []bool{false, true, false}},
+		"later ones do not count":   {[]float64{0.005, 0.013, 0.02}, []bool{true, false, false}},
+		"order does not matter":     {[]float64{0.02, 0.013, 0.005}, []bool{false, false, true}},
+		"certain":                   {[]float64{0, 1}, []bool{true, false}},
+		"equal and few enough":      {[]float64{0.0125, 0.0125}, []bool{true, true}},
+		"a test with no chance":     {[]float64{1}, []bool{false}},
+		"exactly the level of rank": {[]float64{0.025}, []bool{true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := holm(tc.p, 0.025)
+			for i, want := range tc.want {
+				if got[i] != want {
+					t.Errorf("got %v, wanted %v", got, tc.want)
+					break
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package compare
+
+import (
+	"fmt"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// explain says in a sentence what a verdict means; it repeats no number of the comparison.
+func explain(c v1alpha1.Comparison) string {
+	switch c.Reason {
+	case v1alpha1.ReasonTooFewRounds:
+		if c.Rounds < minRounds {
+			return fmt.Sprintf("A verdict needs at least %d valid rounds.", minRounds)
+		}
+		return fmt.Sprintf("The rounds do not decide it yet: about %d like these would.", c.RoundsNeeded)
+	case v1alpha1.ReasonNoisy:
+		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the tolerance: even %d rounds would not decide it. Use a wider tolerance, longer runs, or a quieter machine.", maxNeeded)
+	case v1alpha1.ReasonNotConcurrent:
+		return "The runs of the two sides did not alternate, so anything that changed over time looks like a difference between them. Run them in turn: baseline, candidate, baseline, candidate, …"
+	case v1alpha1.ReasonExclusionsDiffer:
+		return "More runs of one side are invalid than of the other. Without them, that side looks better than it is."
+	case v1alpha1.ReasonComparedTailTooThin:
+		return "Fewer than ten requests lie above this percentile. Measure for longer, or compare a lower percentile."
+	case v1alpha1.ReasonNotInformative:
+		return "The load has a fixed rate, and both sides reached it: the throughput is what was asked for. Compare a latency."
+	case v1alpha1.ReasonNotMeasured:
+		return "A run does not have this number."
+	case v1alpha1.ReasonUnanswered:
+		return "Requests were unanswered when a run ended, so its true value can be greater."
+	}
+	return ""
+}

@@ -1,0 +1,103 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// maxFailedShare is the share of failed requests from which the other requests no longer describe a run.
+const maxFailedShare = 0.001
+
+// whyInvalid is why a run's numbers cannot be compared; empty if they can.
+func whyInvalid(run *v1alpha1.EtcdBenchmark) string {
+	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	s := run.Status.Summary
+	switch {
+	case finished == nil || finished.Status != metav1.ConditionTrue:
+		return "it has not finished"
+	case finished.Reason != v1alpha1.ReasonCompleted:
+		return "it ended as " + finished.Reason
+	case s == nil:
+		return "it has no result"
+	case s.Partial:
+		return "the result of a client pod is missing or incomplete"
+	case len(s.Concerns) > 0:
+		return "its numbers may not describe the requested load: " + s.Concerns[0]
+	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
+		return "its load generator was a limit (ClientBound)"
+	case float64(s.FailedRequests) > maxFailedShare*float64(s.MeasuredRequests):
+		return fmt.Sprintf("%s of its %s failed", text.Grouped(s.FailedRequests), text.Plural(s.MeasuredRequests, "request"))
+	}
+	return ""
+}
+
+// value is one number of a run.
+type value struct {
+	number float64
+	// atLeast: requests that were unanswered at the end could have made it greater.
+	atLeast bool
+	// reason is why there is no number that can be compared; empty if there is one.
+	reason v1alpha1.ComparisonReason
+}
+
+func valueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) value {
+	s := run.Status.Summary
+	if m.Type == v1alpha1.MetricThroughput {
+		v := value{number: s.ThroughputPerSecond.Float64()}
+		switch {
+		case v.number <= 0:
+			v.reason = v1alpha1.ReasonNotMeasured
+		case run.Resolved().Load.Rate != nil && s.Saturated == nil:
+			v.reason = v1alpha1.ReasonNotInformative
+		}
+		return v
+	}
+	i := slices.IndexFunc(s.Operations, func(o v1alpha1.OperationSummary) bool { return o.Operation == m.Operation })
+	if i < 0 || s.Operations[i].Latency == nil {
+		return value{reason: v1alpha1.ReasonNotMeasured}
+	}
+	latency := s.Operations[i].Latency
+	v := value{number: float64(latency.Micros(m.Statistic)), atLeast: slices.Contains(latency.AtLeast, m.Statistic)}
+	switch {
+	case v.number <= 0:
+		v.reason = v1alpha1.ReasonNotMeasured
+	case slices.Contains(latency.Thin, m.Statistic):
+		v.reason = v1alpha1.ReasonComparedTailTooThin
+	}
+	return v
+}
+
+// UsualMetrics are what a comparison of these runs judges unless the user names something else: the throughput of a
+// closed loop, and of each operation the highest of three percentiles that every valid run has.
+func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
+	var valid []*v1alpha1.EtcdBenchmark
+	for _, run := range runs {
+		if whyInvalid(run) == "" {
+			valid = append(valid, run)
+		}
+	}
+	if len(valid) == 0 {
+		return []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}
+	}
+	if valid[0].Resolved().Load.Rate == nil {
+		out = append(out, v1alpha1.Metric{Type: v1alpha1.MetricThroughput})
+	}
+	for _, o := range valid[0].Status.Summary.Operations {
+		for _, s := range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
+			m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation, Statistic: s}
+			lacks := func(run *v1alpha1.EtcdBenchmark) bool { return valueOf(run, m).reason != "" }
+			if !slices.ContainsFunc(valid, lacks) {
+				out = append(out, m)
+				break
+			}
+		}
+	}
+	return out
+}

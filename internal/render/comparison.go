@@ -1,0 +1,131 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// WriteComparison writes a comparison as text.
+func WriteComparison(out io.Writer, r compare.Result) error {
+	var page strings.Builder
+	fmt.Fprintf(&page, "%s. %s\n\n", r.Verdict, headline(r.Verdict))
+	sides := &grid{left: 2}
+	sides.add("  baseline", sideText(r.Baseline))
+	sides.add("  candidate", sideText(r.Candidate))
+	page.WriteString(sides.String() + "\n")
+	g := &grid{left: 1}
+	g.add("METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
+	for _, c := range r.Comparisons {
+		g.add(c.Metric.String(), text.Grouped(c.Rounds), metricValue(c.Metric, c.Baseline), metricValue(c.Metric, c.Candidate), signedPercent(c.ChangePerMillion),
+			intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), verdictWord(c))
+	}
+	page.WriteString(g.String())
+	if notes := notesOf(r); len(notes) > 0 {
+		page.WriteString("\n" + bullets(notes))
+	}
+	_, err := io.WriteString(out, page.String())
+	return err
+}
+
+func headline(v v1alpha1.ComparisonVerdict) string {
+	switch v {
+	case v1alpha1.Regressed:
+		return "The candidate is worse by more than the tolerance."
+	case v1alpha1.NotRegressed:
+		return "The candidate is not worse by more than the tolerance."
+	}
+	return "The runs do not decide whether the candidate is worse."
+}
+
+func sideText(s compare.Side) string {
+	return fmt.Sprintf("%s (%s)", strings.Join(s.Runs, ", "), strings.Join(s.Targets, "; "))
+}
+
+// notesOf explains the verdicts below the table. What holds for several metrics is said once.
+func notesOf(r compare.Result) (notes []string) {
+	about := map[string][]string{}
+	var messages []string
+	for _, c := range r.Comparisons {
+		message := c.Message
+		if message == "" {
+			continue
+		}
+		if about[message] == nil {
+			messages = append(messages, message)
+		}
+		about[message] = append(about[message], c.Metric.String())
+	}
+	for _, message := range messages {
+		notes = append(notes, strings.Join(about[message], ", ")+": "+message)
+	}
+	for _, c := range r.Comparisons {
+		if c.SmallestRegressionPerMillion != nil && c.Reason != v1alpha1.ReasonNotInformative && c.Verdict != v1alpha1.Regressed {
+			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in four of five comparisons. Smaller ones are often missed.",
+				c.Metric, signedPercent(c.SmallestRegressionPerMillion)))
+		}
+	}
+	for _, e := range r.Excluded {
+		notes = append(notes, fmt.Sprintf("Left out with its round: %s, because %s.", e.Name, e.Why))
+	}
+	return notes
+}
+
+func bullets(notes []string) string {
+	var out strings.Builder
+	for _, note := range notes {
+		for i, line := range text.Wrap(note, TableWidth-2) {
+			mark := "  "
+			if i == 0 {
+				mark = "- "
+			}
+			out.WriteString(mark + line + "\n")
+		}
+	}
+	return out.String()
+}
+
+func verdictWord(c v1alpha1.Comparison) string {
+	switch {
+	case c.Verdict == v1alpha1.NotCompared:
+		return fmt.Sprintf("Unknown (%s)", c.Reason)
+	case c.Improved:
+		return string(c.Verdict) + ", improved"
+	}
+	return string(c.Verdict)
+}
+
+func metricValue(m v1alpha1.Metric, v int64) string {
+	switch {
+	case v == 0:
+		return thin
+	case m.Type == v1alpha1.MetricThroughput:
+		return text.PerSecond(v)
+	}
+	return text.Duration(time.Duration(v) * time.Microsecond)
+}
+
+func intervalText(c v1alpha1.Comparison) string {
+	if c.LowPerMillion == nil || c.HighPerMillion == nil {
+		return thin
+	}
+	return signedPercent(c.LowPerMillion) + " to " + signedPercent(c.HighPerMillion)
+}
+
+// signedPercent writes parts per million as a signed percentage with three digits.
+func signedPercent(perMillion *int64) string {
+	if perMillion == nil {
+		return thin
+	}
+	percent := float64(*perMillion) / 1e4
+	digits := 1
+	if percent >= 100 || percent <= -100 {
+		digits = 0
+	}
+	return fmt.Sprintf("%+.*f %%", digits, percent)
+}
