@@ -107,7 +107,7 @@ manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers in
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
 	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies
-	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
+	cp config/crd/bases/etcdbench.dev_etcdbenchmarks.yaml $(CHART)/generated/crds/
 	cp config/policies/[!k]*.yaml $(CHART)/generated/policies/
 	cp config/rbac/role.yaml $(CHART)/generated/
 

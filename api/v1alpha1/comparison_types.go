@@ -32,6 +32,8 @@ var ComparedStatistics = []spec.Statistic{
 }
 
 // Metric is one number of each run that a comparison compares.
+//
+// +kubebuilder:validation:XValidation:rule="self.type == 'Latency' ? has(self.operation) && has(self.statistic) : !has(self.operation) && !has(self.statistic)",message="operation and statistic are required for type Latency, and must be absent for type Throughput"
 type Metric struct {
 	// type is Throughput or Latency.
 	//

@@ -68,6 +68,8 @@ const (
 	ReasonPodsNotReady = "PodsNotReady"
 	// ReasonPodFailed: a client pod was lost, or ended with an error of its own.
 	ReasonPodFailed = "PodFailed"
+	// ReasonRunFailed: a run of a suite could not do its load, and spec.onRunFailed is Stop.
+	ReasonRunFailed = "RunFailed"
 	// ReasonGuardStopped: a rule of spec.guard.stopOn ended the run. status.guard names the rule. The result has the
 	// measurements until then.
 	ReasonGuardStopped = "GuardStopped"
@@ -106,6 +108,8 @@ const (
 	ReasonObjectivesMet = "ObjectivesMet"
 	// ReasonObjectivesMissed: at least one objective was missed.
 	ReasonObjectivesMissed = "ObjectivesMissed"
+	// ReasonRegressed: no run of a suite missed an objective, and at least one metric regressed.
+	ReasonRegressed = "Regressed"
 	// ReasonNotJudged: no objective was missed, but at least one could not be judged, or the run ended before its work
 	// was done.
 	ReasonNotJudged = "NotJudged"

@@ -68,7 +68,9 @@ type EtcdBenchmarkList struct {
 
 // EtcdBenchmarkSpec says which store to load, with which requests, how fast
 // and for how long, and what the result must reach. It may be embedded in
-// other objects: the rules about changes of a run are at EtcdBenchmark.
+// other objects: the rules about changes of a run are at EtcdBenchmark. Rules
+// about the target that an API server estimates as costly are here, so that
+// target may be in a list of other objects.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.profile) || !has(self.workload) && !has(self.load) && !has(self.objectives)",message="cannot be combined with workload, load or objectives, which it sets: remove these, or remove profile",fieldPath=".profile"
 // +kubebuilder:validation:XValidation:rule="has(self.profile) || has(self.workload)",reason="FieldValueRequired",message="set workload and load, or set only profile",fieldPath=".workload"
@@ -114,6 +116,8 @@ type EtcdBenchmarkList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || has(self.guard) && self.guard.allowStoreWide || !self.disturbances.exists(d, d.type in ['Compact', 'Defragment'])",message="types Compact and Defragment affect all users of the store, not only the keys of the run: remove them, or set spec.guard.allowStoreWide if that is acceptable",fieldPath=".disturbances"
 // +kubebuilder:validation:XValidation:rule="!has(self.disturbances) || !has(self.workload) || !has(self.workload.watchGet) || !self.disturbances.exists(d, d.type == 'Compact')",message="type Compact would remove the history that the watchers of WatchGet read again and again: remove it, or choose another workload.type",fieldPath=".disturbances"
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.disturbances) || self.disturbances.size() == 0 || (has(self.profile) ? 60 : !has(self.load) ? 90001 : has(self.load.durationSeconds) ? self.load.durationSeconds : has(self.load.rate) && has(self.load.rate.stages) ? self.load.rate.stages.map(s, s.seconds).sum() : 90001) > self.disturbances.map(d, d.everySeconds + (has(d.leaseExpiry) ? d.leaseExpiry.ttlSeconds : 0)).max()",optionalOldSelf=true,message="the measured window is too short for a disturbance: everySeconds (plus ttlSeconds, default 5, for LeaseExpiry) must be less than its length (load.durationSeconds, the seconds of load.rate.stages, or 60 for spec.profile); lower everySeconds or ttlSeconds, or lengthen the window",fieldPath=".disturbances"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.service) || !has(self.target.service.port) || (type(self.target.service.port) == int ? self.target.service.port >= 1 && self.target.service.port <= 65535 : self.target.service.port.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$'))",message="must be the name of a port of the Service, or a number from 1 to 65535",fieldPath=".target.service.port"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.pods) || !has(self.target.pods.selector.matchExpressions) || self.target.pods.selector.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && e.values.size() > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || e.values.size() == 0))",message="must have operator In or NotIn with values, or Exists or DoesNotExist without values, in each expression",fieldPath=".target.pods.selector.matchExpressions"
 type EtcdBenchmarkSpec struct {
 	// target is the cluster to load.
 	//

@@ -18,7 +18,7 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &EtcdBenchmark{}, &EtcdBenchmarkList{})
+	scheme.AddKnownTypes(GroupVersion, &EtcdBenchmark{}, &EtcdBenchmarkList{}, &EtcdBenchmarkSuite{}, &EtcdBenchmarkSuiteList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

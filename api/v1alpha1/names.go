@@ -10,6 +10,11 @@ const (
 	LabelRunName = "etcdbench.dev/run-name"
 	// LabelWorkload carries the type of the workload. The EtcdBenchmark has it, too.
 	LabelWorkload = "etcdbench.dev/workload"
+	// LabelSuite carries the name of the EtcdBenchmarkSuite on each of its runs, LabelCell the name of the cell with dots
+	// instead of slashes, LabelRound the number of the round.
+	LabelSuite = "etcdbench.dev/suite"
+	LabelCell  = "etcdbench.dev/cell"
+	LabelRound = "etcdbench.dev/round"
 	// LabelComponent says what an object is for: load, cleanup, plan or report.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.

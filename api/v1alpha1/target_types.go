@@ -118,7 +118,6 @@ type ServiceTarget struct {
 	// +optional
 	// +kubebuilder:default="client"
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="must be the name of a port of the Service, or a number from 1 to 65535"
 	Port intstr.IntOrString `json:"port,omitzero"`
 }
 
@@ -128,7 +127,6 @@ type PodsTarget struct {
 	//
 	// +required
 	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="must not be empty: an empty selector would match every pod of the namespace"
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && e.values.size() > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || e.values.size() == 0))",message="must have operator In or NotIn with values, or Exists or DoesNotExist without values, in each expression",fieldPath=".matchExpressions"
 	Selector metav1.LabelSelector `json:"selector"`
 
 	// port on which the members serve clients. Default 2379.

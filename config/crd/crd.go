@@ -1,5 +1,5 @@
-// Package crd carries the generated CustomResourceDefinition of EtcdBenchmark
-// into binaries that check manifests without a cluster.
+// Package crd carries the generated CustomResourceDefinitions into binaries
+// that check manifests without a cluster.
 //
 // It imports the standard library only. Its one invariant: the bytes are those
 // that a cluster is given.
@@ -11,3 +11,9 @@ import _ "embed"
 //
 //go:embed bases/etcdbench.dev_etcdbenchmarks.yaml
 var EtcdBenchmarks []byte
+
+// EtcdBenchmarkSuites is the CustomResourceDefinition as YAML. It is not
+// installed in clusters, because no controller runs suites there yet.
+//
+//go:embed bases/etcdbench.dev_etcdbenchmarksuites.yaml
+var EtcdBenchmarkSuites []byte

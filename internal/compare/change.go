@@ -18,8 +18,8 @@ const (
 	maxNeeded = 50
 )
 
-// Pair has the values of one round; both are above 0.
-type Pair struct{ Baseline, Candidate float64 }
+// pair has the values of one round; both are above 0.
+type pair struct{ baseline, candidate float64 }
 
 // change is the mean of the log ratios of candidate to baseline over rounds. In logarithms, +25 % and -20 % are the same
 // distance, and a round in which both sides were slower changes nothing.
@@ -30,10 +30,10 @@ type change struct {
 	deviation float64
 }
 
-func changeOf(pairs []Pair) change {
+func changeOf(pairs []pair) change {
 	ratios := make([]float64, 0, len(pairs))
 	for _, p := range pairs {
-		ratios = append(ratios, math.Log(p.Candidate/p.Baseline))
+		ratios = append(ratios, math.Log(p.candidate/p.baseline))
 	}
 	c := change{rounds: len(pairs)}
 	switch len(ratios) {

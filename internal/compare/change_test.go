@@ -7,13 +7,13 @@ import (
 )
 
 // simulated are rounds with log-normal noise: a part that both sides of a round share, and a part of each side.
-func simulated(random *rand.Rand, rounds int, trueChange, shared, own float64) []Pair {
-	pairs := make([]Pair, rounds)
+func simulated(random *rand.Rand, rounds int, trueChange, shared, own float64) []pair {
+	pairs := make([]pair, rounds)
 	for i := range pairs {
 		common := 1000 * math.Exp(shared*random.NormFloat64())
-		pairs[i] = Pair{
-			Baseline:  common * math.Exp(own*random.NormFloat64()),
-			Candidate: common * (1 + trueChange) * math.Exp(own*random.NormFloat64()),
+		pairs[i] = pair{
+			baseline:  common * math.Exp(own*random.NormFloat64()),
+			candidate: common * (1 + trueChange) * math.Exp(own*random.NormFloat64()),
 		}
 	}
 	return pairs
@@ -135,7 +135,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestEqualRounds(t *testing.T) {
-	c := changeOf([]Pair{{10, 11}, {10, 11}, {10, 11}})
+	c := changeOf([]pair{{10, 11}, {10, 11}, {10, 11}})
 	for tolerance, want := range map[float64]float64{0.05: 0, 0.20: 1} {
 		if got := c.chanceOfNoRegression(higherIsWorse, higherIsWorse.limit(tolerance)); got != want {
 			t.Errorf("with a tolerance of %v: %v, wanted %v", tolerance, got, want)

@@ -15,8 +15,8 @@ import (
 // maxFailedShare is the share of failed requests from which the other requests no longer describe a run.
 const maxFailedShare = 0.001
 
-// whyInvalid is why a run's numbers cannot be compared; empty if they can.
-func whyInvalid(run *v1alpha1.EtcdBenchmark) string {
+// WhyInvalid is why a run's numbers cannot be compared; empty if they can.
+func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	s := run.Status.Summary
 	switch {
@@ -38,38 +38,39 @@ func whyInvalid(run *v1alpha1.EtcdBenchmark) string {
 	return ""
 }
 
-// value is one number of a run.
-type value struct {
-	number float64
-	// atLeast: requests that were unanswered at the end could have made it greater.
-	atLeast bool
-	// reason is why there is no number that can be compared; empty if there is one.
-	reason v1alpha1.ComparisonReason
+// Value is one number of a run: requests per second, or microseconds.
+type Value struct {
+	Number float64
+	// AtLeast: requests that were unanswered at the end could have made it greater.
+	AtLeast bool
+	// Reason is why there is no number that can be compared; empty if there is one.
+	Reason v1alpha1.ComparisonReason
 }
 
-func valueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) value {
+// ValueOf returns the number of a metric in a run that has a summary.
+func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 	s := run.Status.Summary
 	if m.Type == v1alpha1.MetricThroughput {
-		v := value{number: s.ThroughputPerSecond.Float64()}
+		v := Value{Number: s.ThroughputPerSecond.Float64()}
 		switch {
-		case v.number <= 0:
-			v.reason = v1alpha1.ReasonNotMeasured
+		case v.Number <= 0:
+			v.Reason = v1alpha1.ReasonNotMeasured
 		case run.Resolved().Load.Rate != nil && s.Saturated == nil:
-			v.reason = v1alpha1.ReasonNotInformative
+			v.Reason = v1alpha1.ReasonNotInformative
 		}
 		return v
 	}
 	i := slices.IndexFunc(s.Operations, func(o v1alpha1.OperationSummary) bool { return o.Operation == m.Operation })
 	if i < 0 || s.Operations[i].Latency == nil {
-		return value{reason: v1alpha1.ReasonNotMeasured}
+		return Value{Reason: v1alpha1.ReasonNotMeasured}
 	}
 	latency := s.Operations[i].Latency
-	v := value{number: float64(latency.Micros(m.Statistic)), atLeast: slices.Contains(latency.AtLeast, m.Statistic)}
+	v := Value{Number: float64(latency.Micros(m.Statistic)), AtLeast: slices.Contains(latency.AtLeast, m.Statistic)}
 	switch {
-	case v.number <= 0:
-		v.reason = v1alpha1.ReasonNotMeasured
+	case v.Number <= 0:
+		v.Reason = v1alpha1.ReasonNotMeasured
 	case slices.Contains(latency.Thin, m.Statistic):
-		v.reason = v1alpha1.ReasonComparedTailTooThin
+		v.Reason = v1alpha1.ReasonComparedTailTooThin
 	}
 	return v
 }
@@ -79,7 +80,7 @@ func valueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) value {
 func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 	var valid []*v1alpha1.EtcdBenchmark
 	for _, run := range runs {
-		if whyInvalid(run) == "" {
+		if WhyInvalid(run) == "" {
 			valid = append(valid, run)
 		}
 	}
@@ -92,7 +93,7 @@ func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 	for _, o := range valid[0].Status.Summary.Operations {
 		for _, s := range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
 			m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation, Statistic: s}
-			lacks := func(run *v1alpha1.EtcdBenchmark) bool { return valueOf(run, m).reason != "" }
+			lacks := func(run *v1alpha1.EtcdBenchmark) bool { return ValueOf(run, m).Reason != "" }
 			if !slices.ContainsFunc(valid, lacks) {
 				out = append(out, m)
 				break

@@ -22,8 +22,7 @@ func WriteComparison(out io.Writer, r compare.Result) error {
 	g := &grid{left: 1}
 	g.add("METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
 	for _, c := range r.Comparisons {
-		g.add(c.Metric.String(), text.Grouped(c.Rounds), metricValue(c.Metric, c.Baseline), metricValue(c.Metric, c.Candidate), signedPercent(c.ChangePerMillion),
-			intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), verdictWord(c))
+		g.add(comparisonRow(c)...)
 	}
 	page.WriteString(g.String())
 	if notes := notesOf(r); len(notes) > 0 {
@@ -31,6 +30,13 @@ func WriteComparison(out io.Writer, r compare.Result) error {
 	}
 	_, err := io.WriteString(out, page.String())
 	return err
+}
+
+func comparisonRow(c v1alpha1.Comparison) []string {
+	return []string{
+		c.Metric.String(), text.Grouped(c.Rounds), metricValue(c.Metric, c.Baseline), metricValue(c.Metric, c.Candidate), signedPercent(c.ChangePerMillion),
+		intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), verdictWord(c),
+	}
 }
 
 func headline(v v1alpha1.ComparisonVerdict) string {

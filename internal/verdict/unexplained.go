@@ -33,7 +33,7 @@ func (c inputs) unexplained(m results.Member) (weight float64, message string) {
 	if facts := c.otherFacts(m); len(facts) > 0 {
 		message += "Also measured: " + strings.Join(facts, "; ") + ". "
 	}
-	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in gRPC, waiting for an earlier log flush, or waiting for a processor. No metric shows how much each took.", text.Duration(rest))
+	message += fmt.Sprintf("The rest (about %s) was probably spent in the network, in gRPC, waiting for an earlier log flush, or waiting for a processor (also under a CPU limit of the member). No metric shows how much each took.", text.Duration(rest))
 	if c.clientBound {
 		message += " The load generator was itself a limit: see status.summary.validity."
 	}

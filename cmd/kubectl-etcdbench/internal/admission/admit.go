@@ -22,8 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
-
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 // generatedSuffix is the number of random characters that complete a generateName.
@@ -31,7 +29,7 @@ const generatedSuffix = 5
 
 // Create returns the object that an API server would create from u, or the error with which it would refuse u. It does
 // not change u.
-func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.EtcdBenchmark, error) {
+func (s *Schema[Object]) Create(u *unstructured.Unstructured, now time.Time) (*Object, error) {
 	u = u.DeepCopy()
 	if err := s.prune(u); err != nil {
 		return nil, err
@@ -43,15 +41,15 @@ func (s *Schema) Create(u *unstructured.Unstructured, now time.Time) (*v1alpha1.
 	}
 	// Defaults are applied again, as on a read: stamp removed the status, and its default replaces it.
 	defaulting.Default(u.Object, s.structural)
-	out := &v1alpha1.EtcdBenchmark{}
+	out := new(Object)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, out); err != nil {
-		return nil, fmt.Errorf("reading the admitted EtcdBenchmark: %w", err)
+		return nil, fmt.Errorf("reading the admitted %s: %w", s.kind, err)
 	}
 	return out, nil
 }
 
 // prune refuses unknown fields with the words of strict field validation.
-func (s *Schema) prune(u *unstructured.Unstructured) error {
+func (s *Schema[Object]) prune(u *unstructured.Unstructured) error {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("metadata cannot be read: %v", err))
@@ -81,7 +79,7 @@ func stamp(u *unstructured.Unstructured, now time.Time) {
 }
 
 // validate checks in the API server's order. It skips CEL rules if the object breaks the schema.
-func (s *Schema) validate(u *unstructured.Unstructured) field.ErrorList {
+func (s *Schema[Object]) validate(u *unstructured.Unstructured) field.ErrorList {
 	errs := metavalidation.ValidateObjectMetaAccessor(u, true, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
 	errs = append(errs, objectmeta.Validate(context.Background(), nil, u.Object, s.structural, false)...)

@@ -47,7 +47,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 // An objective on an operation that the workload never sends is refused before the run.
 func TestObjectivesAreOnSentOperations(t *testing.T) {
-	s, err := NewSchema()
+	s, err := Runs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestObjectivesAreOnSentOperations(t *testing.T) {
 }
 
 func TestUnknownFieldsAreNamed(t *testing.T) {
-	s, err := NewSchema()
+	s, err := Runs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestUnknownFieldsAreNamed(t *testing.T) {
 
 // A new rule about immutable fields must not prevent spec.stop on a run that is older than the rule.
 func TestRulesOfCreationDoNotApplyToOldRuns(t *testing.T) {
-	s, err := NewSchema()
+	s, err := Runs()
 	if err != nil {
 		t.Fatal(err)
 	}

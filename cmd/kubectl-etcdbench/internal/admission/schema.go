@@ -16,31 +16,42 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
 )
 
-// Schema is the schema of EtcdBenchmark, ready to admit objects.
-type Schema struct {
+// Schema is the schema of a kind, ready to admit objects.
+type Schema[Object any] struct {
+	kind       string
 	structural *schema.Structural
 	validator  validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// NewSchema compiles the schema that this binary carries.
-func NewSchema() (*Schema, error) {
-	props, err := openAPISchema()
+// Runs compiles the schema of EtcdBenchmark that this binary carries.
+func Runs() (*Schema[v1alpha1.EtcdBenchmark], error) {
+	return newSchema[v1alpha1.EtcdBenchmark]("EtcdBenchmark", crd.EtcdBenchmarks)
+}
+
+// Suites compiles the schema of EtcdBenchmarkSuite that this binary carries.
+func Suites() (*Schema[v1alpha1.EtcdBenchmarkSuite], error) {
+	return newSchema[v1alpha1.EtcdBenchmarkSuite]("EtcdBenchmarkSuite", crd.EtcdBenchmarkSuites)
+}
+
+func newSchema[Object any](kind string, definition []byte) (*Schema[Object], error) {
+	props, err := openAPISchema(definition)
 	if err != nil {
-		return nil, fmt.Errorf("reading the schema of EtcdBenchmark: %w", err)
+		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
 	}
 	structural, err := schema.NewStructural(props)
 	if err != nil {
-		return nil, fmt.Errorf("reading the schema of EtcdBenchmark: %w", err)
+		return nil, fmt.Errorf("reading the schema of %s: %w", kind, err)
 	}
 	if err := defaulting.PruneDefaults(structural); err != nil {
-		return nil, fmt.Errorf("reading the defaults of EtcdBenchmark: %w", err)
+		return nil, fmt.Errorf("reading the defaults of %s: %w", kind, err)
 	}
 	validator, _, err := validation.NewSchemaValidator(props)
 	if err != nil {
-		return nil, fmt.Errorf("compiling the schema of EtcdBenchmark: %w", err)
+		return nil, fmt.Errorf("compiling the schema of %s: %w", kind, err)
 	}
-	return &Schema{
+	return &Schema[Object]{
+		kind:       kind,
 		structural: structural,
 		validator:  validator,
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
@@ -48,9 +59,9 @@ func NewSchema() (*Schema, error) {
 }
 
 // openAPISchema returns the schema in the internal form of the API server's libraries.
-func openAPISchema() (*apiextensions.JSONSchemaProps, error) {
+func openAPISchema(data []byte) (*apiextensions.JSONSchemaProps, error) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(crd.EtcdBenchmarks, &definition); err != nil {
+	if err := yaml.Unmarshal(data, &definition); err != nil {
 		return nil, err
 	}
 	for _, v := range definition.Spec.Versions {

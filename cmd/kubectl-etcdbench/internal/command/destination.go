@@ -145,18 +145,17 @@ func (all destinations) show(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// write writes the result of a finished run in all forms, also after an error, and closes the files. report may be
-// nil.
-func (all destinations) write(stdout io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
+// write writes a result in all forms, also after an error, and closes the files.
+func (all destinations) write(stdout io.Writer, write func(form, io.Writer) error) error {
 	var errs []error
 	for _, d := range all {
 		switch {
 		case d.lines != nil:
 			errs = append(errs, d.lines.Err())
 		case d.file == nil:
-			errs = append(errs, d.form.write(stdout, run, report))
+			errs = append(errs, write(d.form, stdout))
 		default:
-			errs = append(errs, d.empty(), d.form.write(d.file, run, report))
+			errs = append(errs, d.empty(), write(d.form, d.file))
 		}
 		errs = append(errs, d.close())
 	}

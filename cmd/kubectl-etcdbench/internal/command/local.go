@@ -75,7 +75,7 @@ func (t *tool) runLocally(f *runFlags, m *manifest.Manifest) error {
 
 // admit returns the object that a cluster would have created.
 func admit(m *manifest.Manifest) (*v1alpha1.EtcdBenchmark, error) {
-	schema, err := admission.NewSchema()
+	schema, err := admission.Runs()
 	if err != nil {
 		return nil, err
 	}

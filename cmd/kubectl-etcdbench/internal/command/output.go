@@ -29,6 +29,8 @@ type form struct {
 	// write writes the result of a finished run. report is its report, or nil. write is nil for the form that is written
 	// during the run.
 	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error
+	// writeSuite writes the result of a suite; nil if the form has none.
+	writeSuite func(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error
 }
 
 // outputTable is the default. outputLines is JSON, one line per interval during the run.
@@ -40,10 +42,10 @@ const (
 
 // forms are all output formats, in the order of the help.
 var forms = []form{
-	{outputTable, writeTable},
-	{outputJSON, writeJSON},
-	{"yaml", whole(marshalYAML)},
-	{"perfdash", whole(render.Perfdash)},
+	{outputTable, writeTable, render.WriteSuite},
+	{outputJSON, writeJSON, writeSuiteJSON},
+	{"yaml", whole(marshalYAML), writeSuiteYAML},
+	{name: "perfdash", write: whole(render.Perfdash)},
 	{name: outputLines},
 }
 
@@ -107,7 +109,7 @@ func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark
 // conclude writes the result of a finished run and returns its exit status. report may be nil.
 func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
 	outputs := f.destinations
-	if err := outputs.write(t.Out, run, report); err != nil {
+	if err := outputs.write(t.Out, func(f form, out io.Writer) error { return f.write(out, run, report) }); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)

@@ -102,11 +102,19 @@ func (t *tool) run(f *runFlags) error {
 	if f.generateName {
 		m.GenerateName()
 	}
+	if m.IsSuite() {
+		if err := f.checkSuite(); err != nil {
+			return err
+		}
+	}
 	if err := f.destinations.open(t.Out, f.following); err != nil {
 		return err
 	}
 	defer f.destinations.discard()
-	if f.local {
+	switch {
+	case m.IsSuite():
+		return t.runSuite(f, m)
+	case f.local:
 		return t.runLocally(f, m)
 	}
 	return t.runInCluster(f, m)

@@ -108,16 +108,21 @@ func call(stdin string, args ...string) *called {
 	return c
 }
 
-// wantStatus waits for the command to end.
-func (c *called) wantStatus(t *testing.T, want int) {
+// end waits for the command to end.
+func (c *called) end(t *testing.T) (status int) {
 	t.Helper()
 	select {
-	case got := <-c.status:
-		if got != want {
-			t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, got, c.err)
-		}
+	case status = <-c.status:
 	case <-time.After(maxWait):
 		t.Fatalf("the command hangs; standard error:\n%s", c.err)
+	}
+	return status
+}
+
+func (c *called) wantStatus(t *testing.T, want int) {
+	t.Helper()
+	if got := c.end(t); got != want {
+		t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, got, c.err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -84,6 +86,34 @@ func TestAStarvedClientIsTheLimit(t *testing.T) {
 	}
 	if got := named(run); len(got) > 0 {
 		t.Errorf("the evidence names %v, wanted no resource of the members", got)
+	}
+}
+
+// Other processes of the machine take the processors: the load generator waits for them, and that is the only cause.
+func TestANeighbourDelaysTheClient(t *testing.T) {
+	cluster := start(t, fault{})
+	occupy(t, 4*runtime.NumCPU())
+	run := completed(t, puts(cluster, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Load.Rate, run.Spec.Load.Clients, run.Spec.Load.Transport = nil, 10, spec.TransportClient
+	}), nil)
+	v := run.Status.Summary.Validity
+	if v == nil || v.Verdict != v1alpha1.ValidityClientBound || len(v.Reasons) != 1 || v.Reasons[0].Cause != v1alpha1.CauseDelayed {
+		t.Errorf("wanted the client to be delayed, found %+v", v)
+	}
+}
+
+// occupy starts processes that use all the processor time that they get, until the test ends.
+func occupy(t *testing.T, processes int) {
+	t.Helper()
+	for range processes {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -56,10 +57,16 @@ func trials() map[string]trial {
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
-		// The leader and the other follower are a quorum, so no put waits for these flushes.
+		// A put that is sent to a follower is answered when this follower has applied it, and so flushed it.
 		"flushes of a follower's log": {
-			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, waits: true,
-			mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
+			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, waits: true, adds: slowFlush / 3,
+			named: []v1alpha1.Resource{v1alpha1.ResourceDisk}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
+			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
+		},
+		// The leader and the other follower are a quorum, so no put to the leader waits for these flushes.
+		"flushes of a follower's log, load on the leader": {
+			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, change: onLeader, waits: true,
+			mayName: []v1alpha1.Resource{v1alpha1.ResourceNetwork, v1alpha1.ResourceUnexplained},
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
 		// Most puts arrive during a commit and wait for half of it on average. That makes them slow to apply.
@@ -202,6 +209,9 @@ func compact(t *testing.T, c *cluster) {
 		t.Errorf("compacting: %v", err)
 	}
 }
+
+// onLeader sends the load to the leader only.
+func onLeader(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Members = spec.MembersLeader }
 
 // withShortTimeout makes clients give up a put after a second.
 func withShortTimeout(run *v1alpha1.EtcdBenchmark) { run.Spec.Load.RequestTimeoutSeconds = 1 }

@@ -18,7 +18,7 @@ func (m *Manifest) line(field string) int {
 func (m *Manifest) locate(field string) (line int, value *yamlnode.Node) {
 	value = m.root.Content[0]
 	line = value.Line
-	for _, step := range steps(field) {
+	for _, step := range steps(m.inFile(field)) {
 		key, next := child(value, step)
 		if next == nil {
 			return line, nil
@@ -26,6 +26,14 @@ func (m *Manifest) locate(field string) (line int, value *yamlnode.Node) {
 		value, line = next, key.Line
 	}
 	return line, value
+}
+
+// inFile is the path in the file of a field of the object.
+func (m *Manifest) inFile(field string) string {
+	if m.origin == nil {
+		return field
+	}
+	return m.origin(field)
 }
 
 // steps splits spec.objectives[0].name into spec, objectives, 0 and name.

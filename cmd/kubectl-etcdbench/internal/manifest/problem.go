@@ -185,5 +185,5 @@ func (m *Manifest) problem(field, message string) Problem {
 	if flag := m.setBy(field); flag != "" {
 		return Problem{Field: flag, Message: message}
 	}
-	return Problem{Line: m.line(field), Field: field, Message: message}
+	return Problem{Line: m.line(field), Field: m.inFile(field), Message: message}
 }

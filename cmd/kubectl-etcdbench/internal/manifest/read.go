@@ -20,10 +20,13 @@ import (
 // MaxBytes bounds a manifest. The etcd behind the API server accepts no more either.
 const MaxBytes = 1 << 20
 
-// Kind is the kind that a manifest must have.
-const Kind = "EtcdBenchmark"
+// The kinds that a manifest can have.
+const (
+	Kind      = "EtcdBenchmark"
+	SuiteKind = "EtcdBenchmarkSuite"
+)
 
-// Manifest is one EtcdBenchmark, as the file has it.
+// Manifest is one EtcdBenchmark or one EtcdBenchmarkSuite, as the file has it.
 type Manifest struct {
 	// File is the name of the manifest in messages: its path or "standard input".
 	File string
@@ -31,11 +34,13 @@ type Manifest struct {
 	Object *unstructured.Unstructured
 
 	root *yamlnode.Node
+	// origin maps the path of a field of Object to its path in the file; nil if they are the same.
+	origin func(field string) string
 	// flags maps the path of a field to the flag that set it.
 	flags map[string]string
 }
 
-// Read reads one EtcdBenchmark as YAML or JSON. It does not look for unknown fields: admission knows the schema.
+// Read reads one EtcdBenchmark or EtcdBenchmarkSuite as YAML or JSON. It does not look for unknown fields: admission knows the schema.
 func Read(file string, in io.Reader) (*Manifest, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
 	if err != nil {
@@ -46,10 +51,10 @@ func Read(file string, in io.Reader) (*Manifest, error) {
 	}
 	m := &Manifest{File: file, flags: map[string]string{}}
 	if m.root, err = onlyDocument(data); err != nil {
-		return nil, m.inFile(err)
+		return nil, m.named(err)
 	}
 	if m.Object, err = decode(m.root); err != nil {
-		return nil, m.inFile(err)
+		return nil, m.named(err)
 	}
 	if problems := m.kindProblems(); len(problems) > 0 {
 		return nil, &Error{File: file, Problems: problems}
@@ -147,7 +152,7 @@ func duplicate(node *yamlnode.Node) *yamlnode.Node {
 	return nil
 }
 
-func (m *Manifest) inFile(err error) error {
+func (m *Manifest) named(err error) error {
 	var p *Problem
 	switch {
 	case errors.As(err, &p):
@@ -161,8 +166,8 @@ func (m *Manifest) inFile(err error) error {
 // kindProblems refuses other kinds. The API server's own error for them speaks of unknown resources.
 func (m *Manifest) kindProblems() []Problem {
 	var problems []Problem
-	if got := m.Object.GetKind(); got != Kind {
-		problems = append(problems, m.problem("kind", fmt.Sprintf("wanted %s, found %q", Kind, got)))
+	if got := m.Object.GetKind(); got != Kind && got != SuiteKind {
+		problems = append(problems, m.problem("kind", fmt.Sprintf("wanted %s or %s, found %q", Kind, SuiteKind, got)))
 	}
 	want := v1alpha1.GroupVersion.String()
 	if got := m.Object.GetAPIVersion(); got != want {

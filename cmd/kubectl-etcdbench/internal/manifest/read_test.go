@@ -51,7 +51,7 @@ func TestReadRefuses(t *testing.T) {
 		"broken YAML":        {head + "spec: [\n", "line "},
 		"a list":             {"- a\n- b\n", "line 1"},
 		"a field twice":      {head + "spec:\n  a: 1\n  a: 2\n", `line 5: field "a" is written twice`},
-		"another kind":       {"apiVersion: v1\nkind: Pod\n", `line 2: kind: wanted EtcdBenchmark, found "Pod"`},
+		"another kind":       {"apiVersion: v1\nkind: Pod\n", `line 2: kind: wanted EtcdBenchmark or EtcdBenchmarkSuite, found "Pod"`},
 		"another version":    {"apiVersion: etcdbench.dev/v9\nkind: EtcdBenchmark\n", "line 1: apiVersion: wanted etcdbench.dev/v1alpha1"},
 		"no kind":            {"apiVersion: etcdbench.dev/v1alpha1\n", "kind: wanted EtcdBenchmark, found none"},
 		"larger than it may": {head + "#" + strings.Repeat("x", MaxBytes), "at most"},

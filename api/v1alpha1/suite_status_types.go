@@ -1,0 +1,239 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
+
+// EtcdBenchmarkSuiteStatus is the progress and the result of a suite.
+type EtcdBenchmarkSuiteStatus struct {
+	// observedGeneration is the generation of the spec that this status describes.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions of the suite:
+	// - Finished: False while runs are left, then True, with how the suite ended.
+	// - Passed: whether no run missed an objective and no metric regressed. Absent
+	//   without objectives and without compare.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// startTime is when the first run was created.
+	//
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the suite finished.
+	//
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// estimatedEnd is when the last run is expected to end.
+	//
+	// +optional
+	EstimatedEnd *metav1.Time `json:"estimatedEnd,omitempty"`
+
+	// seed determines the order of the cells in each round.
+	//
+	// +optional
+	Seed *int64 `json:"seed,omitempty"`
+
+	// current is the name of the EtcdBenchmark that runs now.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Current string `json:"current,omitempty"`
+
+	// runs counts the runs.
+	//
+	// +optional
+	Runs SuiteRuns `json:"runs,omitzero"`
+
+	// results are the numbers of the runs that have ended, in the order of their
+	// start.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Results []SuiteResult `json:"results,omitempty"`
+
+	// comparisons are the results of spec.compare.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=400
+	Comparisons []SuiteComparison `json:"comparisons,omitempty"`
+}
+
+// SuiteRuns counts the runs of a suite.
+type SuiteRuns struct {
+	// cells is the number of combinations of target, workload and load.
+	//
+	// +optional
+	Cells int32 `json:"cells,omitempty"`
+
+	// planned is cells × rounds.
+	//
+	// +optional
+	Planned int32 `json:"planned,omitempty"`
+
+	// finished is how many runs have ended.
+	//
+	// +optional
+	Finished int32 `json:"finished"`
+
+	// invalid is how many of them have numbers that cannot be compared.
+	//
+	// +optional
+	Invalid int32 `json:"invalid"`
+
+	// missed is how many of them missed an objective.
+	//
+	// +optional
+	Missed int32 `json:"missed"`
+}
+
+// SuiteResult has the numbers of one run.
+type SuiteResult struct {
+	// name of the EtcdBenchmark.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// cell is the name of the cell: the names of its target, workload and load,
+	// with a slash between them.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Cell string `json:"cell"`
+
+	// round of the run, from 1.
+	//
+	// +required
+	Round int32 `json:"round"`
+
+	// reason is how the run ended: the reason of its condition Finished.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
+	// passed is the run's condition Passed. Absent: it has no objectives.
+	//
+	// +optional
+	Passed metav1.ConditionStatus `json:"passed,omitempty"`
+
+	// invalid is why its numbers cannot be compared. Absent: they can.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Invalid string `json:"invalid,omitempty"`
+
+	// operations are the numbers of each kind of request.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=operation
+	// +kubebuilder:validation:MaxItems=16
+	Operations []SuiteOperation `json:"operations,omitempty"`
+
+	// serverMemoryBytes is the mean resident memory of the members.
+	//
+	// +optional
+	ServerMemoryBytes int64 `json:"serverMemoryBytes,omitempty"`
+
+	// values are the values of spec.compare.metrics, in their order: in
+	// microseconds, or in 1000 × requests per second.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	Values []SuiteValue `json:"values,omitempty"`
+}
+
+// SuiteOperation has the numbers of one kind of request in one run.
+type SuiteOperation struct {
+	// operation is the kind of request.
+	//
+	// +required
+	Operation spec.Operation `json:"operation"`
+
+	// succeeded is how many requests succeeded.
+	//
+	// +optional
+	Succeeded int64 `json:"succeeded"`
+
+	// failed is how many requests failed or were unanswered.
+	//
+	// +optional
+	Failed int64 `json:"failed,omitempty"`
+
+	// throughputMilliPerSecond is 1000 × the rate of successful requests.
+	//
+	// +optional
+	ThroughputMilliPerSecond int64 `json:"throughputMilliPerSecond"`
+
+	// meanMicroseconds is the mean latency.
+	//
+	// +optional
+	MeanMicroseconds int64 `json:"meanMicroseconds,omitempty"`
+
+	// p50Microseconds is the median latency.
+	//
+	// +optional
+	P50Microseconds int64 `json:"p50Microseconds,omitempty"`
+
+	// p90Microseconds is the 90th percentile of latency.
+	//
+	// +optional
+	P90Microseconds int64 `json:"p90Microseconds,omitempty"`
+
+	// p99Microseconds is the 99th percentile of latency. Absent: there were too few
+	// requests.
+	//
+	// +optional
+	P99Microseconds int64 `json:"p99Microseconds,omitempty"`
+}
+
+// SuiteValue is the value of one metric in one run.
+type SuiteValue struct {
+	// value is 0 if it was not measured.
+	//
+	// +optional
+	Value int64 `json:"value"`
+
+	// atLeast is true if unanswered requests could have made it greater.
+	//
+	// +optional
+	AtLeast bool `json:"atLeast,omitempty"`
+
+	// reason is why the value cannot be compared.
+	//
+	// +optional
+	Reason ComparisonReason `json:"reason,omitempty"`
+}
+
+// SuiteComparison compares one cell with that of the baseline.
+type SuiteComparison struct {
+	// cell is the candidate.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Cell string `json:"cell"`
+
+	// baselineCell is the cell with which it is compared.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	BaselineCell string `json:"baselineCell"`
+
+	Comparison `json:",inline"`
+}

@@ -1,0 +1,144 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+)
+
+const smallSuite = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmarkSuite
+metadata: {name: small}
+spec:
+  targets:
+  - {name: etcd, target: {endpoints: ["127.0.0.1:2379"]}}
+  workloads:
+  - name: put
+    workload: {type: Put, put: {keys: {count: 1000}}}
+  - name: range
+    workload: {type: Range, range: {keys: {count: 10}}}
+  loads:
+  - {name: one, load: {requests: 50}}
+  - {name: two, load: {requests: 60, clients: 2}}
+`
+
+func TestASuiteRunsLocally(t *testing.T) {
+	c := call(smallSuite, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
+	c.wantStatus(t, exitDone)
+	var s v1alpha1.EtcdBenchmarkSuite
+	if err := json.Unmarshal([]byte(c.out.String()), &s); err != nil {
+		t.Fatalf("%v\n%s", err, c.out)
+	}
+	if s.Status.Runs != (v1alpha1.SuiteRuns{Cells: 4, Planned: 4, Finished: 4}) || s.Status.Conditions[0].Reason != v1alpha1.ReasonCompleted {
+		t.Errorf("got %+v %+v", s.Status.Runs, s.Status.Conditions)
+	}
+	for i, want := range []int64{50, 60, 50, 60} {
+		if r := s.Status.Results[i]; len(r.Operations) != 1 || r.Operations[0].Succeeded != want || r.Operations[0].ThroughputMilliPerSecond == 0 {
+			t.Errorf("run %d: got %+v, wanted %d requests", i, r, want)
+		}
+	}
+	if !strings.Contains(c.err.String(), "Run 4 of 4: range/two") {
+		t.Errorf("got\n%s\nwanted a line for each run", c.err)
+	}
+}
+
+// An interrupt ends the present run, and no other starts.
+func TestASuiteIsStopped(t *testing.T) {
+	c := call(strings.ReplaceAll(smallSuite, "requests: 50", "durationSeconds: 60"), "run", "--local", "-f", "-", "--embedded-members", "1")
+	c.err.await(t, "Running")
+	c.signals <- os.Interrupt
+	c.wantStatus(t, exitUnknown)
+	if out := c.out.String(); !strings.Contains(out, "Stopped") || !strings.Contains(out, "1 of 4 planned") || !strings.Contains(out, "put/one") {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+func TestSuitesAreRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		old, new string
+		args     []string
+		want     string
+	}{
+		"in a cluster":             {"", "", nil, "add --local"},
+		"a form for runs":          {"", "", []string{"--local", "-o", "perfdash"}, "no form perfdash"},
+		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
+		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", []string{"--local"}, "spec.loads"},
+		"a cell that cannot be":    {"clients: 2", "connections: 3", []string{"--local"}, "spec.loads[1].load"},
+		"a rule across axes":       {"type: Range, range: {keys: {count: 10}}", "type: Lock, lock: {names: 2}", []string{"--local"}, "line 12: spec.workloads[1].workload.lock.names"},
+		"a rule of the template":   {"requests: 60, clients: 2", "durationSeconds: 700", []string{"--local"}, "spec.template.timeoutSeconds: Invalid value: must be greater"},
+		"a name that is not there": {"  loads:", "  exclude: [{load: three}]\n  loads:", []string{"--local"}, "spec.exclude"},
+		"two equal names":          {"name: two", "name: one", []string{"--local"}, "spec.loads[1]"},
+		"too few rounds":           {"  loads:", "  compare: {axis: Loads, baseline: one, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.rounds"},
+		"no such baseline":         {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: three, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare.baseline"},
+		"an axis of one entry":     {"  loads:", "  rounds: 3\n  compare: {axis: Targets, baseline: etcd, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare"},
+		"a metric without a name":  {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: one, metrics: [{type: Latency}]}\n  loads:", []string{"--local"}, "operation"},
+		"too many runs":            {"  loads:", "  rounds: 51\n  loads:", []string{"--local"}, "spec.rounds"},
+		"one target for two":       {"  workloads:", "  - {name: other, target: {endpoints: [\"127.0.0.2:2379\"]}}\n  workloads:", []string{"--local", "--embedded-members", "1"}, "all 2 targets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := call(strings.Replace(smallSuite, tc.old, tc.new, 1), append([]string{"run", "-f", "-"}, tc.args...)...)
+			c.wantStatus(t, exitFailed)
+			if !strings.Contains(c.err.String(), tc.want) {
+				t.Errorf("got %q, wanted %q", c.err, tc.want)
+			}
+		})
+	}
+}
+
+// Every sample runs, with fewer requests, fewer clients and no more than one round beyond what it compares.
+func TestSamplesOfSuitesRun(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "config", "samples", "suite_*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d samples: %v", len(files), err)
+	}
+	cluster := etcdtest.Start(t, 1, nil)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s v1alpha1.EtcdBenchmarkSuite
+			if err := yaml.UnmarshalStrict(data, &s); err != nil {
+				t.Fatal(err)
+			}
+			for i := range s.Spec.Loads {
+				l := &s.Spec.Loads[i].Load
+				l.Clients, l.Connections, l.WarmupSeconds, l.DurationSeconds, l.Requests = min(l.Clients, 10), min(l.Connections, 10), 0, nil, new(int64(100))
+			}
+			s.Spec.Rounds = 1
+			if s.Spec.Compare != nil {
+				s.Spec.Rounds = 3
+			}
+			for i := range s.Spec.Targets {
+				s.Spec.Targets[i].Target.Endpoints = cluster.Endpoints
+			}
+			changed, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := call(string(changed), "run", "--local", "-f", "-", "-o", "json")
+			c.end(t)
+			var got v1alpha1.EtcdBenchmarkSuite
+			if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
+				t.Fatalf("%v\n%s", err, c.err)
+			}
+			for _, r := range got.Status.Results {
+				if r.Reason != v1alpha1.ReasonCompleted || r.Operations[0].Succeeded != 100 {
+					t.Errorf("got %+v", r)
+				}
+			}
+			if got.Status.Runs.Finished < got.Status.Runs.Planned || got.Status.Runs.Planned == 0 {
+				t.Errorf("got %+v", got.Status.Runs)
+			}
+		})
+	}
+}

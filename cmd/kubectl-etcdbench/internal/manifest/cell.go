@@ -1,0 +1,34 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Cell says which entries of a suite a run consists of, by their places in the lists of the file.
+type Cell struct{ Target, Workload, Load int }
+
+// IsSuite reports whether the manifest is an EtcdBenchmarkSuite.
+func (m *Manifest) IsSuite() bool { return m.Object.GetKind() == SuiteKind }
+
+// Of returns the manifest of one run of a suite. Problems with its fields name the fields and lines of the suite's file.
+func (m *Manifest) Of(c Cell, run *unstructured.Unstructured) *Manifest {
+	entries := []struct{ field, origin string }{
+		{"spec.target", fmt.Sprintf("spec.targets[%d].target", c.Target)},
+		{"spec.workload", fmt.Sprintf("spec.workloads[%d].workload", c.Workload)},
+		{"spec.objectives", fmt.Sprintf("spec.workloads[%d].objectives", c.Workload)},
+		{"spec.load", fmt.Sprintf("spec.loads[%d].load", c.Load)},
+		{"spec", "spec.template"},
+	}
+	origin := func(field string) string {
+		for _, e := range entries {
+			if rest, within := strings.CutPrefix(field, e.field); within && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				return e.origin + rest
+			}
+		}
+		return field
+	}
+	return &Manifest{File: m.File, Object: run, root: m.root, origin: origin, flags: map[string]string{}}
+}

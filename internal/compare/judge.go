@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// comparing is one metric on the way to its verdict.
+type comparing struct {
+	metric v1alpha1.Metric
+	side   side
+	change change
+	// reason is why it cannot be judged at all.
+	reason v1alpha1.ComparisonReason
+	// baselineAtLeast and candidateAtLeast: some value of that side is only a lower bound.
+	baselineAtLeast, candidateAtLeast bool
+	// baseline and candidate are geometric means.
+	baseline, candidate float64
+}
+
+// Question is whether one metric of a candidate is worse than that of a baseline.
+type Question struct {
+	Metric v1alpha1.Metric
+	// Rounds have the values of valid runs of both sides.
+	Rounds []Round
+	// Doubt is why it cannot be judged at all; empty if it can.
+	Doubt v1alpha1.ComparisonReason
+}
+
+// Round has one value of each side.
+type Round struct{ Baseline, Candidate Value }
+
+// Judge answers questions that belong together: the probability that any unchanged metric is called Regressed is
+// errorRate for all of them.
+func Judge(questions []Question) []v1alpha1.Comparison {
+	var all []comparing
+	var tested []int
+	var p []float64
+	for _, q := range questions {
+		c := newComparing(q)
+		if c.reason == "" && c.change.rounds >= minRounds {
+			tested = append(tested, len(all))
+			p = append(p, c.change.chanceOfNoRegression(c.side, c.limit()))
+		}
+		all = append(all, c)
+	}
+	regressed := make([]bool, len(all))
+	for i, significant := range holm(p, errorRate) {
+		regressed[tested[i]] = significant
+	}
+	var out []v1alpha1.Comparison
+	for i, c := range all {
+		out = append(out, c.concluded(regressed[i], max(len(tested), 1)))
+	}
+	return out
+}
+
+func newComparing(q Question) comparing {
+	c := comparing{metric: q.Metric, side: higherIsWorse}
+	if q.Metric.Type == v1alpha1.MetricThroughput {
+		c.side = lowerIsWorse
+	}
+	var pairs []pair
+	uninformative := 0
+	for _, r := range q.Rounds {
+		for _, v := range []Value{r.Baseline, r.Candidate} {
+			switch v.Reason {
+			case "":
+			case v1alpha1.ReasonNotInformative:
+				uninformative++
+			default:
+				c.reason = v.Reason
+			}
+		}
+		c.baselineAtLeast, c.candidateAtLeast = c.baselineAtLeast || r.Baseline.AtLeast, c.candidateAtLeast || r.Candidate.AtLeast
+		if r.Baseline.Number > 0 && r.Candidate.Number > 0 {
+			pairs = append(pairs, pair{r.Baseline.Number, r.Candidate.Number})
+			c.baseline += math.Log(r.Baseline.Number)
+			c.candidate += math.Log(r.Candidate.Number)
+		}
+	}
+	// If one side did not reach the rate, the throughput says so.
+	if len(q.Rounds) > 0 && uninformative == 2*len(q.Rounds) {
+		c.reason = cmp.Or(c.reason, v1alpha1.ReasonNotInformative)
+	}
+	c.reason = cmp.Or(c.reason, q.Doubt)
+	c.change = changeOf(pairs)
+	if n := float64(len(pairs)); n > 0 {
+		c.baseline, c.candidate = math.Exp(c.baseline/n), math.Exp(c.candidate/n)
+	}
+	return c
+}
+
+func (c comparing) limit() float64 { return c.side.limit(c.metric.Tolerance()) }
+
+// concluded returns the comparison with its verdict. tested is how many comparisons share the error rate.
+func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
+	out := v1alpha1.Comparison{
+		Metric: c.metric, Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
+		Baseline: int64(math.Round(c.baseline)), Candidate: int64(math.Round(c.candidate)),
+	}
+	if c.change.rounds > 0 {
+		out.ChangePerMillion = perMillion(c.change.mean)
+	}
+	if c.change.rounds > 1 {
+		low, high := c.change.interval()
+		out.LowPerMillion, out.HighPerMillion = perMillion(low), perMillion(high)
+		out.Improved = c.reason == "" && c.change.isImproved(c.side)
+	}
+	if c.change.rounds >= minRounds {
+		out.SmallestRegressionPerMillion = perMillion(float64(c.side) * c.change.smallestRegression(c.limit(), tested))
+	}
+	switch {
+	case c.reason != "":
+	case c.change.rounds < minRounds:
+		out.Reason, out.RoundsNeeded = v1alpha1.ReasonTooFewRounds, minRounds
+	case regressed && !c.baselineAtLeast:
+		out.Verdict = v1alpha1.Regressed
+	case c.change.isWithin(c.side, c.limit()) && !c.candidateAtLeast:
+		out.Verdict = v1alpha1.NotRegressed
+	case regressed || c.change.isWithin(c.side, c.limit()):
+		out.Reason = v1alpha1.ReasonUnanswered
+	default:
+		out.Reason = v1alpha1.ReasonNoisy
+		if out.RoundsNeeded = int32(c.change.needed(c.side, c.limit(), tested)); out.RoundsNeeded > 0 {
+			out.Reason = v1alpha1.ReasonTooFewRounds
+		}
+	}
+	out.Message = text.Shorten(explain(out), maxMessage)
+	return out
+}
+
+const maxMessage = 512
+
+// perMillion converts a log ratio to a relative change. What is beyond a factor of a million is of no use.
+func perMillion(logRatio float64) *int64 {
+	const most = 1e12
+	return new(int64(math.Round(max(-1e6, min(math.Expm1(logRatio)*1e6, most)))))
+}

@@ -1,0 +1,316 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// WriteSuite prints the result of a suite: its end, its tables, its comparisons, and the runs whose numbers cannot be
+// trusted.
+func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
+	t := table{}
+	suiteHeader(&t, s)
+	if f := s.Spec.Table; f != nil && f.Form == v1alpha1.TableMatrix {
+		t.section(matrix(s))
+	} else {
+		for _, g := range performanceTables(s) {
+			t.section(g)
+		}
+	}
+	if s.Spec.Rounds > 1 {
+		t.line("  Each number is the mean of the rounds; ± is their standard deviation.")
+	}
+	if len(s.Status.Comparisons) > 0 {
+		t.section(comparisonGrid(s))
+		suiteNotes(&t, s)
+	}
+	suiteProblems(&t, s)
+	_, err := out.Write(t.out.Bytes())
+	return err
+}
+
+func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+	finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
+	state := "Running"
+	if finished != nil {
+		state = finished.Reason
+	}
+	t.line("EtcdBenchmarkSuite %s/%s: %s", s.Namespace, s.Name, state)
+	t.line("  runs    %s of %s planned, in %s and %s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
+		text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"))
+	if finished != nil && finished.Message != "" {
+		t.sentence("  end     ", finished.Message)
+	}
+	if passed := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
+		t.sentence("  passed  ", fmt.Sprintf("%s: %s", passed.Status, passed.Message))
+	}
+}
+
+// cellResults are the results of a cell that count, one per round.
+func cellResults(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteResult) {
+	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
+		if r, ran := suite.Counted(s.Status.Results, cell, round); ran && !suite.Failed(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// performanceTables have a row per cell and operation, with the columns of etcd's performance page. Cells with different
+// headings are in different tables.
+func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
+	var headings []string
+	tables := map[string]*grid{}
+	for _, c := range suite.Cells(s) {
+		run := suite.Planned{Cell: c}.Run(s)
+		run.Status.Summary = meanSummary(cellResults(s, c.Name))
+		t := table{b: run, run: benchmark.Run(run)}
+		header := append([]string{"CELL"}, t.performanceHeader()...)
+		header = append(header[:len(header)-1], "P99", header[len(header)-1])
+		key := strings.Join(header, "|")
+		if tables[key] == nil {
+			headings = append(headings, key)
+			tables[key] = &grid{left: 2}
+			tables[key].add(header...)
+		}
+		cellRows(tables[key], t, c.Name, cellResults(s, c.Name))
+	}
+	var out []grid
+	for _, key := range headings {
+		out = append(out, *tables[key])
+	}
+	return out
+}
+
+func cellRows(g *grid, t table, cell string, results []v1alpha1.SuiteResult) {
+	if len(results) == 0 {
+		g.add(cell, "no result")
+		return
+	}
+	for _, op := range t.b.Status.Summary.Operations {
+		if op.Operation.IsEvent() {
+			continue
+		}
+		row := append([]string{cell}, t.performanceRow(op)...)
+		of := func(read func(v1alpha1.SuiteOperation) int64) []float64 { return numbers(results, op.Operation, read) }
+		rate := of(func(o v1alpha1.SuiteOperation) int64 { return o.ThroughputMilliPerSecond })
+		mean := of(func(o v1alpha1.SuiteOperation) int64 { return o.MeanMicroseconds })
+		p99 := of(func(o v1alpha1.SuiteOperation) int64 { return o.P99Microseconds })
+		last := len(row) - 1
+		row[last-2] += spreadText(rate)
+		row[last-1] += spreadText(mean)
+		row = append(row[:last], meanLatencyText(p99)+spreadText(p99), meanMemory(results))
+		g.add(row...)
+		cell = ""
+	}
+}
+
+// numbers are the values of an operation in all results that have it, without zeros.
+func numbers(results []v1alpha1.SuiteResult, operation spec.Operation, read func(v1alpha1.SuiteOperation) int64) (out []float64) {
+	for _, r := range results {
+		for _, o := range r.Operations {
+			if v := read(o); o.Operation == operation && v > 0 {
+				out = append(out, float64(v))
+			}
+		}
+	}
+	return out
+}
+
+// meanSummary is a summary with the means of several results, for the columns of one run.
+func meanSummary(results []v1alpha1.SuiteResult) *v1alpha1.Summary {
+	s := &v1alpha1.Summary{}
+	if len(results) == 0 {
+		return s
+	}
+	for _, first := range results[0].Operations {
+		of := func(read func(v1alpha1.SuiteOperation) int64) int64 {
+			all := numbers(results, first.Operation, read)
+			if len(all) == 0 {
+				return 0
+			}
+			return int64(math.Round(stat.Mean(all, nil)))
+		}
+		succeeded, failed := of(func(o v1alpha1.SuiteOperation) int64 { return o.Succeeded }), of(func(o v1alpha1.SuiteOperation) int64 { return o.Failed })
+		s.MeasuredRequests += succeeded + failed
+		op := v1alpha1.OperationSummary{
+			Operation: first.Operation, Succeeded: succeeded, Failed: failed,
+			ThroughputPerSecond: text.RateOf(float64(of(func(o v1alpha1.SuiteOperation) int64 { return o.ThroughputMilliPerSecond })) / 1000).Decimal(),
+		}
+		if mean := of(func(o v1alpha1.SuiteOperation) int64 { return o.MeanMicroseconds }); mean > 0 {
+			op.Latency = &v1alpha1.LatencySummary{Count: succeeded, MeanMicroseconds: mean}
+		}
+		s.Operations = append(s.Operations, op)
+	}
+	return s
+}
+
+// spreadText is the standard deviation of several rounds in percent of their mean; empty for one round.
+func spreadText(values []float64) string {
+	if len(values) < 2 {
+		return ""
+	}
+	mean, deviation := stat.MeanStdDev(values, nil)
+	return fmt.Sprintf(" ±%.0f %%", 100*deviation/mean)
+}
+
+func meanLatencyText(micros []float64) string {
+	if len(micros) == 0 {
+		return thin
+	}
+	return text.Duration(time.Duration(stat.Mean(micros, nil)) * time.Microsecond)
+}
+
+func meanMemory(results []v1alpha1.SuiteResult) string {
+	sum, n := int64(0), int64(0)
+	for _, r := range results {
+		if r.ServerMemoryBytes > 0 {
+			sum, n = sum+r.ServerMemoryBytes, n+1
+		}
+	}
+	if n == 0 {
+		return unknown
+	}
+	return text.Megabytes(sum / n)
+}
+
+// matrix has one number per cell: the entries of one axis are the columns, the combinations of the others the rows.
+func matrix(s *v1alpha1.EtcdBenchmarkSuite) grid {
+	f := s.Spec.Table
+	metric := v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
+	if f.Metric != nil {
+		metric = *f.Metric
+	}
+	columns := entries(s, f.Columns)
+	g := grid{left: 1}
+	g.add(append([]string{strings.ToUpper(metric.String())}, columns...)...)
+	rows := map[string][]string{}
+	var order []string
+	for _, c := range suite.Cells(s) {
+		row := rowOf(f.Columns, c)
+		if rows[row] == nil {
+			order = append(order, row)
+			rows[row] = make([]string, len(columns))
+		}
+		rows[row][slices.Index(columns, string(suite.Entry(f.Columns, c)))] = matrixCell(s, c.Name, metric)
+	}
+	for _, row := range order {
+		g.add(append([]string{row}, rows[row]...)...)
+	}
+	return g
+}
+
+func entries(s *v1alpha1.EtcdBenchmarkSuite, axis v1alpha1.Axis) (names []string) {
+	for _, c := range suite.Cells(s) {
+		if name := string(suite.Entry(axis, c)); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rowOf names the row of a cell by the entries of the other axes.
+func rowOf(columns v1alpha1.Axis, c suite.Cell) string {
+	var parts []string
+	for _, axis := range []v1alpha1.Axis{v1alpha1.AxisTargets, v1alpha1.AxisWorkloads, v1alpha1.AxisLoads} {
+		if axis != columns {
+			parts = append(parts, string(suite.Entry(axis, c)))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// matrixCell is the mean of a metric over the rounds, with the change against the baseline if there is one.
+func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) string {
+	var values []float64
+	for _, r := range cellResults(s, cell) {
+		values = append(values, metricOfResult(r, m)...)
+	}
+	if len(values) == 0 {
+		return thin
+	}
+	mean := int64(math.Round(stat.Mean(values, nil)))
+	out := metricValue(m, mean)
+	for _, c := range s.Status.Comparisons {
+		same := c.Metric.Type == m.Type && c.Metric.Operation == m.Operation && c.Metric.Statistic == m.Statistic
+		if c.Cell == cell && same && c.ChangePerMillion != nil {
+			return out + " (" + signedPercent(c.ChangePerMillion) + ")"
+		}
+	}
+	return out
+}
+
+func metricOfResult(r v1alpha1.SuiteResult, m v1alpha1.Metric) []float64 {
+	sum := 0.0
+	for _, o := range r.Operations {
+		switch {
+		case m.Type == v1alpha1.MetricThroughput:
+			sum += float64(o.ThroughputMilliPerSecond) / 1000
+		case o.Operation == m.Operation:
+			micros := map[spec.Statistic]int64{spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds, spec.StatisticP99: o.P99Microseconds}
+			sum += float64(micros[m.Statistic])
+		}
+	}
+	if sum == 0 {
+		return nil
+	}
+	return []float64{sum}
+}
+
+func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
+	g := grid{left: 3}
+	g.add("CELL", "BASELINE", "METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
+	for _, c := range s.Status.Comparisons {
+		g.add(append([]string{c.Cell, c.BaselineCell}, comparisonRow(c.Comparison)...)...)
+	}
+	return g
+}
+
+// suiteNotes explains the verdicts. What holds for several comparisons is said once.
+func suiteNotes(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+	var messages []string
+	count := map[string]int{}
+	for _, c := range s.Status.Comparisons {
+		if c.Message == "" {
+			continue
+		}
+		if count[c.Message]++; count[c.Message] == 1 {
+			messages = append(messages, c.Message)
+		}
+	}
+	for _, m := range messages {
+		t.sentence("- ", fmt.Sprintf("%s: %s", text.Plural(count[m], "comparison"), m))
+	}
+}
+
+// suiteProblems lists runs that failed, missed an objective, or have numbers that cannot be compared.
+func suiteProblems(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+	g := grid{left: 5}
+	g.add("RUN", "CELL", "ROUND", "END", "PROBLEM")
+	for _, r := range s.Status.Results {
+		problem := r.Invalid
+		if r.Passed == metav1.ConditionFalse {
+			problem = strings.TrimPrefix(problem+"; it missed an objective", "; ")
+		}
+		if problem != "" {
+			g.add(r.Name, r.Cell, text.Grouped(r.Round), r.Reason, problem)
+		}
+	}
+	if len(g.rows) > 1 {
+		t.section(g)
+	}
+}

@@ -1,0 +1,135 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+)
+
+// ranSuite is a finished suite of puts and reads at two targets, of which the second is a tenth slower.
+func ranSuite(rounds int32, change func(*v1alpha1.EtcdBenchmarkSuite)) *v1alpha1.EtcdBenchmarkSuite {
+	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "nightly"}}
+	s.Spec.Rounds = rounds
+	s.Spec.Targets = []v1alpha1.SuiteTarget{{Name: "old"}, {Name: "new"}}
+	s.Spec.Workloads = []v1alpha1.SuiteWorkload{
+		{Name: "put", Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}},
+		{Name: "range", Workload: spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{Consistency: spec.Serializable}}},
+	}
+	s.Spec.Loads = []v1alpha1.SuiteLoad{{Name: "many", Load: spec.Load{Clients: 1000, Connections: 100}}}
+	s.Status.Seed = new(int64(1))
+	change(s)
+	for _, p := range suite.Plan(s) {
+		perSecond, operation := 10_000+int64(p.Round), spec.OperationPut
+		if p.Cell.Target.Name == "new" {
+			perSecond -= 1000
+		}
+		if p.Cell.Workload.Name == "range" {
+			operation = spec.OperationRange
+		}
+		s.Status.Results = append(s.Status.Results, v1alpha1.SuiteResult{
+			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Reason: v1alpha1.ReasonCompleted, ServerMemoryBytes: 48_000_000,
+			Operations: []v1alpha1.SuiteOperation{{
+				Operation: operation, Succeeded: 100_000, ThroughputMilliPerSecond: 1000 * perSecond, MeanMicroseconds: 1600, P99Microseconds: 9000,
+			}},
+			Values: []v1alpha1.SuiteValue{{Value: 1000 * perSecond}},
+		})
+	}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, Message: "All runs have ended."}}
+	suite.Update(s)
+	return s
+}
+
+func written(t *testing.T, s *v1alpha1.EtcdBenchmarkSuite) string {
+	t.Helper()
+	var out strings.Builder
+	if err := WriteSuite(&out, s); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// lineWith returns the fields of the only line with these texts.
+func lineWith(t *testing.T, page string, texts ...string) string {
+	t.Helper()
+	var found []string
+	for line := range strings.Lines(page) {
+		has := true
+		for _, text := range texts {
+			has = has && strings.Contains(line, text)
+		}
+		if has {
+			found = append(found, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("wanted one line with %q, found %d in\n%s", texts, len(found), page)
+	}
+	return found[0]
+}
+
+func TestSuiteHasTheColumnsOfThePage(t *testing.T) {
+	page := written(t, ranSuite(1, func(*v1alpha1.EtcdBenchmarkSuite) {}))
+	for _, tc := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{"CELL", "TARGET"}, "CELL PUTS CONNECTIONS CLIENTS TARGET WRITE QPS AVG LATENCY P99 AVG SERVER RSS"},
+		{[]string{"old/put"}, "old/put Put 100,000 100 1,000 all members 10,001 1.6ms 9ms 48 MB"},
+		{[]string{"CELL", "CONSISTENCY"}, "CELL REQUESTS CONNECTIONS CLIENTS CONSISTENCY READ QPS AVG LATENCY P99 AVG SERVER RSS"},
+		{[]string{"new/range"}, "new/range Range 100,000 100 1,000 serializable 9,001 1.6ms 9ms 48 MB"},
+	} {
+		if got := lineWith(t, page, tc.texts...); got != tc.want {
+			t.Errorf("got  %s\nwanted %s", got, tc.want)
+		}
+	}
+	if strings.Contains(page, "±") {
+		t.Errorf("one round has a spread:\n%s", page)
+	}
+}
+
+func TestSuiteShowsSpreadAndComparisons(t *testing.T) {
+	page := written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
+	}))
+	if got := lineWith(t, page, "old/put", "100,000"); !strings.Contains(got, "10,002 ±0 %") {
+		t.Errorf("got %s", got)
+	}
+	if got := lineWith(t, page, "new/put", "Throughput"); !strings.Contains(got, "-10.0 %") || !strings.HasSuffix(got, "Regressed") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSuiteAsAMatrix(t *testing.T) {
+	page := written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Table = &v1alpha1.SuiteTable{Form: v1alpha1.TableMatrix, Columns: v1alpha1.AxisTargets}
+		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
+		s.Spec.Exclude = []v1alpha1.SuiteExclusion{{Target: "new", Workload: "range"}}
+	}))
+	for _, want := range []string{"THROUGHPUT old new", "put/many 10,002/s 9,002/s (-10.0 %)", "range/many 10,002/s"} {
+		if got := lineWith(t, page, strings.Fields(want)[0], strings.Fields(want)[1]); got != want {
+			t.Errorf("got %s, wanted %s", got, want)
+		}
+	}
+}
+
+func TestSuiteNamesProblems(t *testing.T) {
+	s := ranSuite(1, func(*v1alpha1.EtcdBenchmarkSuite) {})
+	s.Status.Results[1].Reason, s.Status.Results[1].Invalid = v1alpha1.ReasonTargetLost, "it ended as TargetLost"
+	s.Status.Results[2].Passed = metav1.ConditionFalse
+	page := written(t, s)
+	for i, want := range map[int]string{1: "TargetLost it ended as TargetLost", 2: "Completed it missed an objective"} {
+		r := s.Status.Results[i]
+		if got := lineWith(t, page, r.Name); got != fmt.Sprintf("%s %s 1 %s", r.Name, r.Cell, want) {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := lineWith(t, page, s.Status.Results[1].Cell, "no result"); got == "" {
+		t.Error("a cell without a result is missing")
+	}
+}

@@ -1,0 +1,173 @@
+package suite
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// Cell is one target with one workload and one load.
+type Cell struct {
+	// Name has the names of the entries, without axes that have only one.
+	Name     string
+	Target   v1alpha1.SuiteTarget
+	Workload v1alpha1.SuiteWorkload
+	Load     v1alpha1.SuiteLoad
+	// number is the cell's place among all cells of the suite, excluded ones included, from 1.
+	number int
+}
+
+// Cells returns the cells of a suite in the order of its axes.
+func Cells(s *v1alpha1.EtcdBenchmarkSuite) (cells []Cell) {
+	number := 0
+	for _, w := range s.Spec.Workloads {
+		for _, l := range s.Spec.Loads {
+			for _, t := range s.Spec.Targets {
+				number++
+				if !isExcluded(s.Spec.Exclude, t.Name, w.Name, l.Name) {
+					cells = append(cells, Cell{Name: nameOf(s, t.Name, w.Name, l.Name), Target: t, Workload: w, Load: l, number: number})
+				}
+			}
+		}
+	}
+	return cells
+}
+
+func isExcluded(exclude []v1alpha1.SuiteExclusion, target, workload, load v1alpha1.EntryName) bool {
+	for _, e := range exclude {
+		if (e.Target == "" || e.Target == target) && (e.Workload == "" || e.Workload == workload) && (e.Load == "" || e.Load == load) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameOf leaves out the axes that have only one entry; with one entry on each axis, it is the name of the workload.
+func nameOf(s *v1alpha1.EtcdBenchmarkSuite, target, workload, load v1alpha1.EntryName) string {
+	var parts []string
+	for _, part := range []struct {
+		name    v1alpha1.EntryName
+		entries int
+	}{{target, len(s.Spec.Targets)}, {workload, len(s.Spec.Workloads)}, {load, len(s.Spec.Loads)}} {
+		if part.entries > 1 {
+			parts = append(parts, string(part.name))
+		}
+	}
+	if len(parts) == 0 {
+		return string(workload)
+	}
+	return strings.Join(parts, "/")
+}
+
+// Planned is one run of a suite.
+type Planned struct {
+	Cell  Cell
+	Round int32
+	// Name of the EtcdBenchmark.
+	Name string
+}
+
+// Plan returns all runs in their order: in each round every cell once. The order of a round depends on the seed in
+// status, so that no cell always follows the same other one. The first round has the order of the axes.
+func Plan(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
+	cells := Cells(s)
+	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
+		for _, c := range order(s, round, cells) {
+			plan = append(plan, Planned{Cell: c, Round: round, Name: fmt.Sprintf("%s-%d-%d", s.Name, c.number, round)})
+		}
+	}
+	return plan
+}
+
+// order sorts the cells of a round by a hash, which depends on the seed and on the round.
+func order(s *v1alpha1.EtcdBenchmarkSuite, round int32, cells []Cell) []Cell {
+	if round == 1 || s.Status.Seed == nil {
+		return cells
+	}
+	hash := func(c Cell) string {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%d", *s.Status.Seed, round, c.number))
+		return string(sum[:])
+	}
+	return slices.SortedFunc(slices.Values(cells), func(a, b Cell) int { return strings.Compare(hash(a), hash(b)) })
+}
+
+// again ends the name of the repetition of an invalid run.
+const again = "-again"
+
+// Next returns the run that comes next, given the results in status; false if none is left. If the suite compares, a run
+// with invalid numbers is repeated once, at the end of its round.
+func Next(s *v1alpha1.EtcdBenchmarkSuite) (Planned, bool) {
+	results := byName(s)
+	plan := Plan(s)
+	for len(plan) > 0 {
+		size := roundSize(plan)
+		for _, p := range plan[:size] {
+			if _, done := results[p.Name]; !done {
+				return p, true
+			}
+		}
+		for _, p := range plan[:size] {
+			first, repeated := results[p.Name], p
+			repeated.Name += again
+			if _, done := results[repeated.Name]; s.Spec.Compare != nil && first.Invalid != "" && !done {
+				return repeated, true
+			}
+		}
+		plan = plan[size:]
+	}
+	return Planned{}, false
+}
+
+func roundSize(plan []Planned) int {
+	for i, p := range plan {
+		if p.Round != plan[0].Round {
+			return i
+		}
+	}
+	return len(plan)
+}
+
+func byName(s *v1alpha1.EtcdBenchmarkSuite) map[string]v1alpha1.SuiteResult {
+	out := map[string]v1alpha1.SuiteResult{}
+	for _, r := range s.Status.Results {
+		out[r.Name] = r
+	}
+	return out
+}
+
+// Run returns the manifest of a run. Nothing is merged: each field comes from one place.
+func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
+	t := s.Spec.Template.DeepCopy()
+	w := p.Cell.Workload.DeepCopy()
+	return &v1alpha1.EtcdBenchmark{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.Namespace, Name: p.Name,
+			Labels: map[string]string{
+				v1alpha1.LabelSuite: s.Name, v1alpha1.LabelCell: strings.ReplaceAll(p.Cell.Name, "/", "."), v1alpha1.LabelRound: fmt.Sprint(p.Round),
+			},
+		},
+		Spec: v1alpha1.EtcdBenchmarkSpec{
+			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: w.Objectives, Load: *p.Cell.Load.Load.DeepCopy(),
+			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost,
+			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
+		},
+	}
+}
+
+// Estimate is how long the runs that are left will take. It is the mean of the runs that have ended; before the first
+// has ended, it is 0.
+func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
+	done := len(s.Status.Results)
+	if done == 0 || s.Status.StartTime == nil {
+		return 0
+	}
+	left := max(len(Plan(s))-done, 0)
+	return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(left)
+}
