@@ -47,6 +47,7 @@ type runFlags struct {
 	// endpoints replace the manifest's target.
 	endpoints []string
 	options   local.Options
+	find      findFlags
 	// clusterFlags are the names of the flags that select the cluster.
 	clusterFlags []string
 }
@@ -69,6 +70,10 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
 	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
+	flags.BoolVar(&f.find.findRate, "find-rate", false, "with --local: find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
+	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: the lowest rate to try, in requests per `SECOND`")
+	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: the highest rate to try, in requests per `SECOND`")
+	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: the length of each run, in `SECONDS`")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
@@ -88,7 +93,10 @@ func (f *runFlags) check() error {
 	case f.given("embedded-members") || f.given("endpoints") || f.given("tls-dir") || f.given("auth-dir"):
 		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir need --local: add it, or set the target in the manifest (spec.target)")
 	}
-	return f.following.check()
+	if err := f.following.check(); err != nil {
+		return err
+	}
+	return f.checkFind()
 }
 
 func (t *tool) run(f *runFlags) error {
@@ -114,6 +122,8 @@ func (t *tool) run(f *runFlags) error {
 	switch {
 	case m.IsSuite():
 		return t.runSuite(f, m)
+	case f.find.findRate:
+		return t.searchRate(f, m)
 	case f.local:
 		return t.runLocally(f, m)
 	}

@@ -35,6 +35,8 @@ func (f *runFlags) checkSuite() error {
 	switch {
 	case !f.local:
 		return errors.New("an EtcdBenchmarkSuite runs only on this machine so far: add --local")
+	case f.find.findRate:
+		return errors.New("--find-rate takes the manifest of a single run: remove it, or give an EtcdBenchmark")
 	case f.strict:
 		return errors.New("--strict is for a single run: remove it")
 	case f.given("interval"):

@@ -31,6 +31,7 @@ spec:
 `
 
 func TestASuiteRunsLocally(t *testing.T) {
+	t.Parallel()
 	c := call(smallSuite, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
 	c.wantStatus(t, exitDone)
 	var s v1alpha1.EtcdBenchmarkSuite
@@ -52,6 +53,7 @@ func TestASuiteRunsLocally(t *testing.T) {
 
 // An interrupt ends the present run, and no other starts.
 func TestASuiteIsStopped(t *testing.T) {
+	t.Parallel()
 	c := call(strings.ReplaceAll(smallSuite, "requests: 50", "durationSeconds: 60"), "run", "--local", "-f", "-", "--embedded-members", "1")
 	c.err.await(t, "Running")
 	c.signals <- os.Interrupt
@@ -95,6 +97,7 @@ func TestSuitesAreRefused(t *testing.T) {
 
 // Every sample runs, with fewer requests, fewer clients and no more than one round beyond what it compares.
 func TestSamplesOfSuitesRun(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "config", "samples", "suite_*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found %d samples: %v", len(files), err)

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,4 +32,9 @@ func (m *Manifest) Of(c Cell, run *unstructured.Unstructured) *Manifest {
 		return field
 	}
 	return &Manifest{File: m.File, Object: run, root: m.root, origin: origin, flags: map[string]string{}}
+}
+
+// Copy returns a manifest of the same file whose object can be changed alone.
+func (m *Manifest) Copy() *Manifest {
+	return &Manifest{File: m.File, Object: m.Object.DeepCopy(), root: m.root, origin: m.origin, flags: maps.Clone(m.flags)}
 }

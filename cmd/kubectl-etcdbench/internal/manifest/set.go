@@ -19,6 +19,12 @@ func (m *Manifest) Drop(field string) {
 	unstructured.RemoveNestedField(m.Object.Object, steps(field)...)
 }
 
+// Text returns the text of the field with this path; false if it is not set or no text.
+func (m *Manifest) Text(field string) (string, bool) {
+	value, found, err := unstructured.NestedString(m.Object.Object, steps(field)...)
+	return value, found && err == nil
+}
+
 // Has reports whether the file or a flag sets the field with this path.
 func (m *Manifest) Has(field string) bool {
 	value, found, _ := unstructured.NestedFieldNoCopy(m.Object.Object, steps(field)...)

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/search"
+)
+
+const limited = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: limited}
+spec:
+  target: {endpoints: ["127.0.0.1:2379"]}
+  workload: {type: Put, put: {keys: {count: 1000}}}
+  load: {clients: 50, warmupSeconds: 0, requests: 10}
+  objectives:
+  - {name: mean, type: Latency, latency: {operation: Put, statistic: Mean, maxMicroseconds: 5000000}}
+`
+
+// The highest rate that is allowed meets the objective.
+func TestFindRate(t *testing.T) {
+	t.Parallel()
+	c := call(limited, "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "-o", "json")
+	c.wantStatus(t, exitDone)
+	var got render.Search
+	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
+		t.Fatalf("%v\n%s", err, c.out)
+	}
+	if got.Name != "limited" || got.Result.State != search.AtLeast || got.Result.PerSecond != 40 || got.Result.Confirmed != 3 {
+		t.Errorf("got %+v", got.Result)
+	}
+	if p := got.Probes[0]; p.Role != search.Ceiling || p.Throughput < 40 || p.P99Microseconds == 0 {
+		t.Errorf("got %+v, wanted the ceiling first", p)
+	}
+	for _, p := range got.Probes[1:] {
+		if p.PerSecond < 20 || p.PerSecond > 40 || p.Verdict != search.Met || p.Throughput > 2*float64(p.PerSecond) {
+			t.Errorf("got %+v, wanted a rate from 20 to 40 that was reached", p)
+		}
+	}
+}
+
+// No rate meets a limit of a microsecond.
+func TestFindRateBelowMinimum(t *testing.T) {
+	t.Parallel()
+	c := call(strings.ReplaceAll(limited, "5000000", "1"), "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1")
+	c.wantStatus(t, exitMissed)
+	if out := c.out.String(); !strings.HasPrefix(out, "limited: BelowMinimum.") || !strings.Contains(out, "20/s misses mean (wanted ≤1µs") {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+// A target that is not there ends the search with its first probe.
+func TestFindRateWithoutATarget(t *testing.T) {
+	t.Parallel()
+	c := call(limited, "run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--find-rate", "--probe-seconds", "1")
+	c.wantStatus(t, exitFailed)
+	if out := c.out.String(); !strings.Contains(out, "TargetUnreachable") {
+		t.Errorf("got\n%s", out)
+	}
+}
+
+func TestFindRateRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		manifest string
+		args     []string
+		want     string
+	}{
+		"a cluster":              {limited, []string{"--find-rate"}, "add --local"},
+		"flags without a search": {limited, []string{"--local", "--min-rate", "5"}, "add --find-rate"},
+		"bounds the wrong way":   {limited, []string{"--local", "--find-rate", "--min-rate", "50", "--max-rate", "20"}, "found 50 and 20"},
+		"a probe of no length":   {limited, []string{"--local", "--find-rate", "--probe-seconds", "0"}, "found 0"},
+		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "yaml"}, "no form yaml"},
+		"no objective":           {limited[:strings.Index(limited, "  objectives")], []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},
+		"no limit of a rate":     {strings.Replace(limited, "type: Latency, latency: {operation: Put, statistic: Mean, maxMicroseconds: 5000000}", "type: ErrorRatio, errorRatio: {maxPerMillion: 0}", 1), []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},
+		"a profile":              {limited[:strings.Index(limited, "  workload")] + "  profile: Small\n", []string{"--local", "--find-rate"}, "profile"},
+		"an unknown field":       {strings.Replace(limited, "clients", "conections", 1), []string{"--local", "--find-rate"}, "line 8: spec.load.conections: unknown field"},
+		"a suite":                {smallSuite, []string{"--local", "--find-rate"}, "--find-rate takes the manifest of a single run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := call(tc.manifest, append([]string{"run", "-f", "-"}, tc.args...)...)
+			c.wantStatus(t, exitFailed)
+			if !strings.Contains(c.err.String(), tc.want) {
+				t.Errorf("got %q, wanted %q", c.err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,331 @@
+package search
+
+import (
+	"errors"
+	"math"
+)
+
+// Verdict is the result of a probe.
+type Verdict string
+
+// The verdicts of a probe: the condition Passed of its run.
+const (
+	Met     Verdict = "Met"
+	Missed  Verdict = "Missed"
+	Unknown Verdict = "Unknown"
+)
+
+// Role is what a probe is for.
+type Role string
+
+// The roles of probes.
+const (
+	// Ceiling is a closed loop, which shows the most that the target can do.
+	Ceiling Role = "Ceiling"
+	// Sweep is one of the first rates, from low to high.
+	Sweep Role = "Sweep"
+	// Bisect halves the interval between a rate that met and one that missed.
+	Bisect Role = "Bisect"
+	// Repeat is the second probe at a rate that missed or was unknown.
+	Repeat Role = "Repeat"
+	// Confirm is a further probe at the answer.
+	Confirm Role = "Confirm"
+	// Sentinel is the lowest rate of the sweep once more, to see whether the target has changed.
+	Sentinel Role = "Sentinel"
+)
+
+// Step is a probe that should run.
+type Step struct {
+	Role Role `json:"role"`
+	// PerSecond is the rate; 0 for Ceiling, which has none.
+	PerSecond int64 `json:"askedPerSecond,omitempty"`
+}
+
+// Probe is a step that has run.
+type Probe struct {
+	Step
+	Verdict Verdict `json:"verdict"`
+	// Throughput is the rate of successful requests.
+	Throughput float64 `json:"throughputPerSecond"`
+	// Limit is the objective that was missed first, or why the verdict is Unknown.
+	Limit string `json:"limit,omitempty"`
+}
+
+// State says what a search has found.
+type State string
+
+// The states of a finished search.
+const (
+	// Found: the rate meets the objectives, and one slightly above it does not.
+	Found State = "Found"
+	// AtLeast: the highest rate that could be tried meets the objectives.
+	AtLeast State = "AtLeast"
+	// BelowMinimum: the lowest rate misses.
+	BelowMinimum State = "BelowMinimum"
+	// Unstable: a rate met the objectives once, and missed them later.
+	Unstable State = "Unstable"
+	// Undecided: a probe could not be judged, or the probes are used up.
+	Undecided State = "Unknown"
+)
+
+// Settings bound a search. All fields are required.
+type Settings struct {
+	MinPerSecond, MaxPerSecond int64
+	// Tolerance is the relative distance between the answer and the rate that missed: 0.05 is 5 %.
+	Tolerance float64
+	// Confirmations is how many further probes the answer must meet.
+	Confirmations int
+	// MaxProbes bounds all probes.
+	MaxProbes int
+}
+
+// Result is the answer of a search.
+type Result struct {
+	State State `json:"state"`
+	// PerSecond is the highest rate that meets the objectives; 0 if none does.
+	PerSecond int64 `json:"ratePerSecond"`
+	// FirstMissed is the lowest rate that misses; 0 if none did.
+	FirstMissed int64 `json:"firstMissedPerSecond,omitempty"`
+	// Limit is the objective that FirstMissed missed, or why the search is undecided.
+	Limit string `json:"limitedBy,omitempty"`
+	// Confirmed is how many further probes at PerSecond met, of Tried.
+	Confirmed int `json:"confirmed"`
+	Tried     int `json:"tried"`
+	// Drifted: at the end, the lowest rate of the sweep no longer met the objectives.
+	Drifted bool `json:"drifted,omitempty"`
+}
+
+// errPending ends a search whose next probe has not run.
+var errPending = errors.New("the next probe has not run")
+
+// Next returns the probe that comes next after the given ones; false, and the result, if the search is over.
+func Next(settings Settings, past []Probe) (step Step, more bool, result Result) {
+	s := &searching{settings: settings, past: past}
+	result, err := s.run()
+	if err != nil {
+		return s.next, true, Result{}
+	}
+	return Step{}, false, result
+}
+
+// searching runs a search along the probes that have run, until one is missing.
+type searching struct {
+	settings Settings
+	past     []Probe
+	used     int
+	next     Step
+	// lowest and its verdict are those of the first probe of the sweep that met.
+	lowest int64
+}
+
+// probe returns the result of the next probe if it has run.
+func (s *searching) probe(role Role, perSecond int64) (Probe, error) {
+	s.next = Step{role, perSecond}
+	if s.used == len(s.past) {
+		return Probe{}, errPending
+	}
+	s.used++
+	return s.past[s.used-1], nil
+}
+
+// judged is a probe whose miss or doubt is repeated once: the second verdict counts.
+func (s *searching) judged(role Role, perSecond int64) (Probe, error) {
+	p, err := s.probe(role, perSecond)
+	if err != nil || p.Verdict == Met {
+		return p, err
+	}
+	return s.probe(Repeat, perSecond)
+}
+
+func (s *searching) exhausted() bool { return s.used >= s.settings.MaxProbes }
+
+// bracket is what is known: the highest rate that met below every miss, and the lowest that missed. 0 is none.
+type bracket struct {
+	met, missed int64
+	limit       string
+}
+
+func (s *searching) run() (Result, error) {
+	ceiling, err := s.probe(Ceiling, 0)
+	if err != nil {
+		return Result{}, err
+	}
+	b, stop, err := s.sweep(ceiling.Throughput)
+	if err != nil || stop != nil {
+		return deref(stop), err
+	}
+	if b.met == 0 {
+		if b, stop, err = s.descend(b); err != nil || stop != nil {
+			return deref(stop), err
+		}
+	}
+	if b, stop, err = s.bisect(b); err != nil || stop != nil {
+		return deref(stop), err
+	}
+	return s.confirm(b)
+}
+
+func deref(r *Result) Result {
+	if r == nil {
+		return Result{}
+	}
+	return *r
+}
+
+func undecided(b bracket, why string) *Result {
+	return &Result{State: Undecided, PerSecond: b.met, FirstMissed: b.missed, Limit: why}
+}
+
+const usedUp = "the probes are used up"
+
+// sweepShares are the rates of the sweep, in shares of the ceiling.
+var sweepShares = []float64{0.10, 0.20, 0.40, 0.60, 0.80, 0.95}
+
+// sweep probes rates from low to high, until two in a row miss.
+func (s *searching) sweep(ceiling float64) (b bracket, stop *Result, err error) {
+	missesInARow := 0
+	for _, rate := range s.rates(ceiling) {
+		if s.exhausted() {
+			return b, undecided(b, usedUp), nil
+		}
+		p, err := s.judged(Sweep, rate)
+		switch {
+		case err != nil:
+			return b, nil, err
+		case p.Verdict == Unknown:
+			return b, undecided(b, p.Limit), nil
+		case p.Verdict == Met && b.missed > 0:
+			// A rate above a miss has met: there is no single highest rate.
+			return b, &Result{State: Unstable, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit}, nil
+		case p.Verdict == Met:
+			b.met, missesInARow = rate, 0
+			if s.lowest == 0 {
+				s.lowest = rate
+			}
+		default:
+			if missesInARow++; b.missed == 0 {
+				b.missed, b.limit = rate, p.Limit
+			}
+		}
+		if missesInARow == 2 || b.met == 0 && missesInARow == 1 {
+			break
+		}
+	}
+	return b, nil, nil
+}
+
+// rates are those of the sweep, within the bounds and without repetitions.
+func (s *searching) rates(ceiling float64) (out []int64) {
+	for _, share := range sweepShares {
+		rate := s.clamp(int64(math.Round(share * ceiling)))
+		if len(out) == 0 || rate > out[len(out)-1] {
+			out = append(out, rate)
+		}
+	}
+	return out
+}
+
+func (s *searching) clamp(rate int64) int64 {
+	return max(s.settings.MinPerSecond, min(rate, s.settings.MaxPerSecond))
+}
+
+// descend halves a rate that missed until one meets.
+func (s *searching) descend(b bracket) (bracket, *Result, error) {
+	for b.missed > s.settings.MinPerSecond {
+		if s.exhausted() {
+			return b, undecided(b, usedUp), nil
+		}
+		rate := s.clamp(b.missed / 2)
+		p, err := s.judged(Sweep, rate)
+		switch {
+		case err != nil:
+			return b, nil, err
+		case p.Verdict == Unknown:
+			return b, undecided(b, p.Limit), nil
+		case p.Verdict == Met:
+			b.met, s.lowest = rate, rate
+			return b, nil, nil
+		}
+		b.missed, b.limit = rate, p.Limit
+	}
+	return b, &Result{State: BelowMinimum, FirstMissed: b.missed, Limit: b.limit}, nil
+}
+
+// bisect narrows the bracket geometrically until its ends are within the tolerance. Without a miss, it goes up by
+// doubling first.
+func (s *searching) bisect(b bracket) (bracket, *Result, error) {
+	for b.met < s.settings.MaxPerSecond && (b.missed == 0 || float64(b.missed) > float64(b.met)*(1+s.settings.Tolerance) && b.missed > b.met+1) {
+		if s.exhausted() {
+			return b, undecided(b, usedUp), nil
+		}
+		rate, role := s.clamp(2*b.met), Sweep
+		if b.missed > 0 {
+			rate, role = int64(math.Round(math.Sqrt(float64(b.met)*float64(b.missed)))), Bisect
+		}
+		p, err := s.judged(role, rate)
+		switch {
+		case err != nil:
+			return b, nil, err
+		case p.Verdict == Unknown:
+			return b, undecided(b, p.Limit), nil
+		case p.Verdict == Met:
+			b.met = rate
+		default:
+			b.missed, b.limit = rate, p.Limit
+		}
+	}
+	return b, nil, nil
+}
+
+// maxStepsDown is how often an answer that is not confirmed is lowered by the tolerance.
+const maxStepsDown = 5
+
+// confirm repeats the answer. All repetitions must meet; else the answer is lowered.
+func (s *searching) confirm(b bracket) (Result, error) {
+	for range maxStepsDown + 1 {
+		confirmed := 0
+		for range s.settings.Confirmations {
+			if s.exhausted() {
+				return *undecided(b, usedUp), nil
+			}
+			p, err := s.probe(Confirm, b.met)
+			if err != nil {
+				return Result{}, err
+			}
+			if p.Verdict == Unknown {
+				return *undecided(b, p.Limit), nil
+			}
+			if p.Verdict == Missed {
+				b.missed, b.limit = b.met, p.Limit
+				break
+			}
+			confirmed++
+		}
+		if confirmed == s.settings.Confirmations {
+			return s.conclude(b, confirmed)
+		}
+		lower := int64(math.Floor(float64(b.met) / (1 + s.settings.Tolerance)))
+		if lower < s.settings.MinPerSecond {
+			return Result{State: BelowMinimum, FirstMissed: b.missed, Limit: b.limit}, nil
+		}
+		b.met = lower
+	}
+	return Result{State: Unstable, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit, Tried: s.settings.Confirmations}, nil
+}
+
+// conclude probes the lowest rate once more.
+func (s *searching) conclude(b bracket, confirmed int) (Result, error) {
+	r := Result{State: Found, PerSecond: b.met, FirstMissed: b.missed, Limit: b.limit, Confirmed: confirmed, Tried: s.settings.Confirmations}
+	if b.missed == 0 {
+		r.State = AtLeast
+	}
+	if s.exhausted() {
+		return r, nil
+	}
+	p, err := s.probe(Sentinel, s.lowest)
+	if err != nil {
+		return Result{}, err
+	}
+	r.Drifted = p.Verdict == Missed
+	return r, nil
+}

@@ -1,0 +1,185 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+var usual = Settings{MinPerSecond: 10, MaxPerSecond: 1_000_000, Tolerance: 0.05, Confirmations: 3, MaxProbes: 40}
+
+// play runs a search to its end against a target.
+func play(t *testing.T, settings Settings, target func(Step) Probe) (Result, []Probe) {
+	t.Helper()
+	var past []Probe
+	for range 1000 {
+		step, more, result := Next(settings, past)
+		if !more {
+			return result, past
+		}
+		p := target(step)
+		p.Step = step
+		past = append(past, p)
+	}
+	t.Fatal("the search does not end")
+	return Result{}, nil
+}
+
+// sharp is a target that meets up to a rate.
+func sharp(highest int64) func(Step) Probe {
+	return func(s Step) Probe {
+		switch {
+		case s.Role == Ceiling:
+			return Probe{Throughput: 1.2 * float64(highest)}
+		case s.PerSecond <= highest:
+			return Probe{Verdict: Met, Throughput: float64(s.PerSecond)}
+		}
+		return Probe{Verdict: Missed, Limit: "p99"}
+	}
+}
+
+func TestFound(t *testing.T) {
+	for _, highest := range []int64{11, 100, 3333, 50_000, 400_000} {
+		r, past := play(t, usual, sharp(highest))
+		if r.State != Found || float64(r.PerSecond) < float64(highest)/1.06-1 || r.PerSecond > highest || r.FirstMissed <= highest || r.Limit != "p99" || r.Confirmed != 3 || r.Drifted {
+			t.Errorf("%d: got %+v", highest, r)
+		}
+		if len(past) > 25 {
+			t.Errorf("%d: %d probes", highest, len(past))
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	unknownAbove := func(rate int64) func(Step) Probe {
+		return func(s Step) Probe {
+			if s.PerSecond > rate {
+				return Probe{Verdict: Unknown, Limit: "the client was a limit"}
+			}
+			return Probe{Verdict: Met, Throughput: 10_000}
+		}
+	}
+	flaky := 0
+	bounded := usual
+	bounded.MaxPerSecond = 2000
+	short := usual
+	short.MaxProbes = 6
+	ceiling := func(verdict func(Step) Verdict) func(Step) Probe {
+		return func(s Step) Probe {
+			if s.Role == Ceiling {
+				return Probe{Throughput: 10_000}
+			}
+			return Probe{Verdict: verdict(s), Limit: "p99"}
+		}
+	}
+	for name, tc := range map[string]struct {
+		settings  Settings
+		target    func(Step) Probe
+		state     State
+		perSecond int64
+	}{
+		"the maximum meets":         {bounded, sharp(100_000), AtLeast, 2000},
+		"the minimum misses":        {usual, ceiling(func(Step) Verdict { return Missed }), BelowMinimum, 0},
+		"a probe is not judged":     {usual, unknownAbove(4000), Undecided, 4000},
+		"the probes are used up":    {short, sharp(5000), Undecided, 4800},
+		"higher is better than low": {usual, ceiling(func(s Step) Verdict { return map[bool]Verdict{true: Missed, false: Met}[s.PerSecond == 2000] }), Unstable, 1000},
+		"no confirmation holds": {usual, ceiling(func(s Step) Verdict {
+			return map[bool]Verdict{true: Missed, false: Met}[s.Role == Confirm || s.PerSecond > 5000]
+		}), Unstable, 0},
+		"one miss that is no miss": {usual, ceiling(func(s Step) Verdict {
+			flaky++
+			return map[bool]Verdict{true: Missed, false: Met}[flaky == 2 || s.PerSecond > 9000]
+		}), Found, 0},
+		"everything below the sweep": {usual, ceiling(func(s Step) Verdict { return map[bool]Verdict{true: Met, false: Missed}[s.PerSecond <= 300] }), Found, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, past := play(t, tc.settings, tc.target)
+			if r.State != tc.state || tc.perSecond > 0 && math.Abs(float64(r.PerSecond-tc.perSecond)) > 0.02*float64(tc.perSecond) {
+				t.Errorf("got %+v after %d probes, wanted %s at %d", r, len(past), tc.state, tc.perSecond)
+			}
+			if len(past) > tc.settings.MaxProbes+1 {
+				t.Errorf("%d probes, wanted at most %d", len(past), tc.settings.MaxProbes+1)
+			}
+		})
+	}
+}
+
+// The target changes while the search goes on.
+func TestDrift(t *testing.T) {
+	n := 0
+	r, _ := play(t, usual, func(s Step) Probe {
+		n++
+		p := sharp(1000)(s)
+		if s.Role == Sentinel {
+			p.Verdict = Missed
+		}
+		return p
+	})
+	if r.State != Found || !r.Drifted {
+		t.Errorf("got %+v, wanted that the lowest rate no longer meets", r)
+	}
+}
+
+// queue is a target whose p99 grows as 1/(1-load), with noise and stalls.
+type queue struct {
+	capacity float64
+	random   *rand.Rand
+}
+
+const (
+	emptyP99 = 5.0
+	limitP99 = 25.0
+)
+
+// truth is the rate at which the p99 without noise is at the limit.
+func (q queue) truth() float64 { return q.capacity * (1 - emptyP99/limitP99) }
+
+func (q queue) probe(s Step) Probe {
+	if s.Role == Ceiling {
+		return Probe{Throughput: q.capacity * math.Exp(0.05*q.random.NormFloat64())}
+	}
+	load := float64(s.PerSecond) / q.capacity
+	p99 := math.Inf(1)
+	if load < 1 {
+		p99 = emptyP99 / (1 - load) * math.Exp(0.15*q.random.NormFloat64())
+	}
+	if q.random.IntN(20) == 0 {
+		p99 *= 10
+	}
+	if p99 <= limitP99 {
+		return Probe{Verdict: Met, Throughput: float64(s.PerSecond)}
+	}
+	return Probe{Verdict: Missed, Throughput: min(float64(s.PerSecond), q.capacity), Limit: "p99"}
+}
+
+// A thousand searches against a queue whose highest rate is computed: nine of ten answers are between 0.85 and 1.05 of it.
+func TestAnswersAreNearTheTruth(t *testing.T) {
+	const searches = 1000
+	random := rand.New(rand.NewPCG(3, 5))
+	near, found, probes := 0, 0, 0
+	for range searches {
+		q := queue{capacity: math.Exp(5 + 6*random.Float64()), random: random}
+		r, past := play(t, usual, q.probe)
+		probes += len(past)
+		if r.State == Found || r.State == AtLeast {
+			found++
+		}
+		if ratio := float64(r.PerSecond) / q.truth(); ratio >= 0.85 && ratio <= 1.05 {
+			near++
+		}
+	}
+	t.Logf("%d of %d near the truth, %d found, %.1f probes each", near, searches, found, float64(probes)/searches)
+	if near < 900 {
+		t.Errorf("%d of %d answers are within 0.85 to 1.05 of the truth, wanted 900", near, searches)
+	}
+}
+
+// Where a search was interrupted, it goes on with the same probe.
+func TestNextDependsOnThePastOnly(t *testing.T) {
+	_, past := play(t, usual, sharp(3333))
+	for i := range past {
+		if step, more, _ := Next(usual, past[:i]); !more || step != past[i].Step {
+			t.Errorf("after %d probes: %+v (%v), wanted %+v", i, step, more, past[i].Step)
+		}
+	}
+}
