@@ -34,6 +34,7 @@ var ComparedStatistics = []spec.Statistic{
 // Metric is one number of each run that a comparison compares.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'Latency' ? has(self.operation) && has(self.statistic) : !has(self.operation) && !has(self.statistic)",message="operation and statistic are required for type Latency, and must be absent for type Throughput"
+// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Stddev'",message="must be Mean, P50, P90, P95, P99, P999 or Max",fieldPath=".statistic"
 type Metric struct {
 	// type is Throughput or Latency.
 	//
@@ -49,7 +50,6 @@ type Metric struct {
 	// Latency.
 	//
 	// +optional
-	// +kubebuilder:validation:Enum=Mean;P50;P90;P95;P99;P999;Max
 	Statistic spec.Statistic `json:"statistic,omitempty"`
 
 	// tolerancePercent is the change for the worse that is accepted. Default 5 for
@@ -118,7 +118,7 @@ const (
 	ReasonNotInformative ComparisonReason = "NotInformative"
 	// ReasonNotMeasured means that the runs do not have the number.
 	ReasonNotMeasured ComparisonReason = "NotMeasured"
-	// ReasonUnanswered means that requests were unanswered when a run ended, so a value is only a lower bound.
+	// ReasonUnanswered means that requests failed, or were unanswered when a run ended, so a value is only a lower bound.
 	ReasonUnanswered ComparisonReason = "Unanswered"
 )
 
@@ -135,13 +135,13 @@ type Comparison struct {
 	// +optional
 	Rounds int32 `json:"rounds"`
 
-	// baseline is the geometric mean of the baseline's values, in
-	// microseconds, or in requests per second.
+	// baseline is the geometric mean of the baseline's values: in microseconds, or
+	// in 1000 × requests per second.
 	//
 	// +optional
 	Baseline int64 `json:"baseline,omitempty"`
 
-	// candidate is the geometric mean of the candidate's values.
+	// candidate is the geometric mean of the candidate's values, in the same unit.
 	//
 	// +optional
 	Candidate int64 `json:"candidate,omitempty"`
@@ -174,7 +174,8 @@ type Comparison struct {
 	// +required
 	Verdict ComparisonVerdict `json:"verdict"`
 
-	// improved is true if the whole interval is better than the baseline.
+	// improved is true if the verdict is NotRegressed and the whole interval is
+	// better than no change.
 	//
 	// +optional
 	Improved bool `json:"improved,omitempty"`

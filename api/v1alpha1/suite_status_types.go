@@ -56,12 +56,12 @@ type EtcdBenchmarkSuiteStatus struct {
 	Runs SuiteRuns `json:"runs,omitzero"`
 
 	// results are the numbers of the runs that have ended, in the order of their
-	// start.
+	// start. An invalid run may be there twice, with its repetition.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:MaxItems=2000
 	Results []SuiteResult `json:"results,omitempty"`
 
 	// comparisons are the results of spec.compare.
@@ -131,6 +131,12 @@ type SuiteResult struct {
 	// +optional
 	Passed metav1.ConditionStatus `json:"passed,omitempty"`
 
+	// clientBound is true if the load generator was a limit. Such a run says
+	// nothing about the target.
+	//
+	// +optional
+	ClientBound bool `json:"clientBound,omitempty"`
+
 	// invalid is why its numbers cannot be compared. Absent: they can.
 	//
 	// +optional
@@ -186,6 +192,12 @@ type SuiteOperation struct {
 	// +optional
 	MeanMicroseconds int64 `json:"meanMicroseconds,omitempty"`
 
+	// atLeast is true if requests were unanswered at the end, so that the
+	// latencies may be greater.
+	//
+	// +optional
+	AtLeast bool `json:"atLeast,omitempty"`
+
 	// p50Microseconds is the median latency.
 	//
 	// +optional
@@ -214,6 +226,12 @@ type SuiteValue struct {
 	//
 	// +optional
 	AtLeast bool `json:"atLeast,omitempty"`
+
+	// errorPerMillion is the greatest relative error of the value, in parts per
+	// million.
+	//
+	// +optional
+	ErrorPerMillion int64 `json:"errorPerMillion,omitempty"`
 
 	// reason is why the value cannot be compared.
 	//

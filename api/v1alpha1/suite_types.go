@@ -125,8 +125,8 @@ type EtcdBenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	Seed *int64 `json:"seed,omitempty"`
 
-	// table says how the result is shown. Absent: workloads and loads as rows,
-	// targets as columns.
+	// table says how the result is shown. Absent: one row per cell, with the
+	// columns of etcd's performance page.
 	//
 	// +optional
 	Table *SuiteTable `json:"table,omitempty"`
@@ -293,6 +293,8 @@ const (
 )
 
 // SuiteTable says how the result of a suite is shown.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.metric) || !has(self.metric.statistic) || self.metric.statistic in ['Mean', 'P50', 'P90', 'P99']",message="must be Mean, P50, P90 or P99: a suite keeps no other statistics",fieldPath=".metric.statistic"
 type SuiteTable struct {
 	// form is the columns of the table.
 	// - Performance: one row per cell, with the columns of etcd's performance page.
@@ -347,5 +349,6 @@ type SuiteCompare struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(m, self.exists_one(n, n.type == m.type && (m.type == 'Throughput' || has(n.operation) && has(m.operation) && n.operation == m.operation && has(n.statistic) && has(m.statistic) && n.statistic == m.statistic)))",message="has a metric twice: remove one"
 	Metrics []Metric `json:"metrics"`
 }

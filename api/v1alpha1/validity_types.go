@@ -107,8 +107,7 @@ type Validity struct {
 	DelayPerRequestMicroseconds *int64 `json:"delayPerRequestMicroseconds,omitempty"`
 
 	// busiestLoopPercent is the share of the window in which the busiest event
-	// loop did not wait for events, minus the time in which the pod's threads
-	// waited for a processor. Only the transport Fast has event loops.
+	// loop did not wait for events. Only the transport Fast has event loops.
 	//
 	// +optional
 	BusiestLoopPercent *int32 `json:"busiestLoopPercent,omitempty"`

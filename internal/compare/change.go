@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// errorRate is how often an unchanged or improved candidate may be called worse, and a worse one not worse.
+	// errorRate is the probability of a wrong Regressed, and of a wrong NotRegressed.
 	errorRate = 0.025
 	// power is how often the smallest regression would be found.
 	power = 0.80
@@ -28,6 +28,8 @@ type change struct {
 	mean   float64
 	// deviation is the standard deviation of one round's log ratio; 0 with one round.
 	deviation float64
+	// resolution is how far the mean can be wrong because of buckets and rounding, which more rounds do not improve.
+	resolution float64
 }
 
 func changeOf(pairs []pair) change {
@@ -51,7 +53,7 @@ func (c change) standardError() float64 { return c.deviation / math.Sqrt(float64
 
 // interval is the 95 % confidence interval of the mean. It needs two rounds.
 func (c change) interval() (low, high float64) {
-	half := quantile(c.rounds, 1-errorRate) * c.standardError()
+	half := quantile(c.rounds, 1-errorRate)*c.standardError() + c.resolution
 	return c.mean - half, c.mean + half
 }
 
@@ -81,7 +83,7 @@ func (s side) limit(tolerance float64) float64 {
 // chanceOfNoRegression is the probability of a mean that is at least as bad, if the true change were at the limit: the
 // p-value of the one-sided t test. It needs two rounds.
 func (c change) chanceOfNoRegression(s side, limit float64) float64 {
-	excess := float64(s)*c.mean - limit
+	excess := float64(s)*c.mean - c.resolution - limit
 	if c.deviation == 0 {
 		if excess > 0 {
 			return 0
@@ -93,27 +95,31 @@ func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 
 // isWithin reports whether the whole interval is better than the limit.
 func (c change) isWithin(s side, limit float64) bool {
-	return float64(s)*c.mean+quantile(c.rounds, 1-errorRate)*c.standardError() < limit
+	return float64(s)*c.mean+c.resolution+quantile(c.rounds, 1-errorRate)*c.standardError() < limit
 }
 
 // isImproved reports whether the whole interval is better than no change.
 func (c change) isImproved(s side) bool { return c.isWithin(s, 0) }
 
-// smallestRegression is the log ratio, in the direction of worse, that would be called a regression with the
-// probability power. The first of several comparisons is judged with errorRate ÷ their number.
+// smallestRegression is the log ratio, in the direction of worse, that would be called a regression with about the
+// probability power: with three rounds a little less. The first of several comparisons is judged with errorRate ÷ their
+// number.
 func (c change) smallestRegression(limit float64, comparisons int) float64 {
-	return limit + (quantile(c.rounds, 1-errorRate/float64(comparisons))+quantile(c.rounds, power))*c.standardError()
+	return limit + c.resolution + (quantile(c.rounds, 1-errorRate/float64(comparisons))+quantile(c.rounds, power))*c.standardError()
 }
 
 // needed is how many rounds would decide with this mean and this deviation; 0 if more than maxNeeded.
 func (c change) needed(s side, limit float64, comparisons int) int {
 	distance := limit - float64(s)*c.mean
 	level := 1 - errorRate
+	if math.Abs(distance) <= c.resolution {
+		return 0
+	}
 	if distance < 0 {
 		level = 1 - errorRate/float64(comparisons)
 	}
 	for rounds := max(c.rounds+1, minRounds); rounds <= maxNeeded; rounds++ {
-		if quantile(rounds, level)*c.deviation/math.Sqrt(float64(rounds)) < math.Abs(distance) {
+		if quantile(rounds, level)*c.deviation/math.Sqrt(float64(rounds)) < math.Abs(distance)-c.resolution {
 			return rounds
 		}
 	}

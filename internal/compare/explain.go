@@ -15,7 +15,7 @@ func explain(c v1alpha1.Comparison) string {
 		}
 		return fmt.Sprintf("The rounds do not decide it yet: about %d like these would.", c.RoundsNeeded)
 	case v1alpha1.ReasonNoisy:
-		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the tolerance: even %d rounds would not decide it. Use a wider tolerance, longer runs, or a quieter machine.", maxNeeded)
+		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the tolerance: %d rounds like these would not decide it. Use a wider tolerance, longer runs, or a quieter machine.", max(maxNeeded, c.Rounds))
 	case v1alpha1.ReasonNotConcurrent:
 		return "The runs of the two sides did not alternate, so anything that changed over time looks like a difference between them. Run them in turn: baseline, candidate, baseline, candidate, …"
 	case v1alpha1.ReasonExclusionsDiffer:
@@ -25,9 +25,9 @@ func explain(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNotInformative:
 		return "The load has a fixed rate, and both sides reached it: the throughput is what was asked for. Compare a latency."
 	case v1alpha1.ReasonNotMeasured:
-		return "A run does not have this number."
+		return "At least one of the runs did not measure this metric."
 	case v1alpha1.ReasonUnanswered:
-		return "Requests were unanswered when a run ended, so its true value can be greater."
+		return "Requests failed, or were unanswered when a run ended, so its true value can be greater."
 	}
 	return ""
 }

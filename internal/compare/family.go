@@ -20,7 +20,7 @@ func holm(p []float64, level float64) []bool {
 	})
 	significant := make([]bool, len(p))
 	for rank, i := range order {
-		if p[i] > level/float64(len(p)-rank) {
+		if !(p[i] <= level/float64(len(p)-rank)) {
 			break
 		}
 		significant[i] = true

@@ -64,7 +64,7 @@ func newComparing(q Question) comparing {
 		c.side = lowerIsWorse
 	}
 	var pairs []pair
-	uninformative := 0
+	uninformative, resolution := 0, 0.0
 	for _, r := range q.Rounds {
 		for _, v := range []Value{r.Baseline, r.Candidate} {
 			switch v.Reason {
@@ -78,6 +78,7 @@ func newComparing(q Question) comparing {
 		c.baselineAtLeast, c.candidateAtLeast = c.baselineAtLeast || r.Baseline.AtLeast, c.candidateAtLeast || r.Candidate.AtLeast
 		if r.Baseline.Number > 0 && r.Candidate.Number > 0 {
 			pairs = append(pairs, pair{r.Baseline.Number, r.Candidate.Number})
+			resolution = max(resolution, r.Baseline.Error+r.Candidate.Error)
 			c.baseline += math.Log(r.Baseline.Number)
 			c.candidate += math.Log(r.Candidate.Number)
 		}
@@ -88,6 +89,7 @@ func newComparing(q Question) comparing {
 	}
 	c.reason = cmp.Or(c.reason, q.Doubt)
 	c.change = changeOf(pairs)
+	c.change.resolution = resolution
 	if n := float64(len(pairs)); n > 0 {
 		c.baseline, c.candidate = math.Exp(c.baseline/n), math.Exp(c.candidate/n)
 	}
@@ -100,7 +102,7 @@ func (c comparing) limit() float64 { return c.side.limit(c.metric.Tolerance()) }
 func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	out := v1alpha1.Comparison{
 		Metric: c.metric, Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
-		Baseline: int64(math.Round(c.baseline)), Candidate: int64(math.Round(c.candidate)),
+		Baseline: c.kept(c.baseline), Candidate: c.kept(c.candidate),
 	}
 	if c.change.rounds > 0 {
 		out.ChangePerMillion = perMillion(c.change.mean)
@@ -108,7 +110,6 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	if c.change.rounds > 1 {
 		low, high := c.change.interval()
 		out.LowPerMillion, out.HighPerMillion = perMillion(low), perMillion(high)
-		out.Improved = c.reason == "" && c.change.isImproved(c.side)
 	}
 	if c.change.rounds >= minRounds {
 		out.SmallestRegressionPerMillion = perMillion(float64(c.side) * c.change.smallestRegression(c.limit(), tested))
@@ -120,7 +121,7 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	case regressed && !c.baselineAtLeast:
 		out.Verdict = v1alpha1.Regressed
 	case c.change.isWithin(c.side, c.limit()) && !c.candidateAtLeast:
-		out.Verdict = v1alpha1.NotRegressed
+		out.Verdict, out.Improved = v1alpha1.NotRegressed, c.change.isImproved(c.side)
 	case regressed || c.change.isWithin(c.side, c.limit()):
 		out.Reason = v1alpha1.ReasonUnanswered
 	default:
@@ -133,7 +134,19 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	return out
 }
 
-const maxMessage = 512
+// kept is a value in the unit of the API.
+func (c comparing) kept(v float64) int64 {
+	if c.metric.Type == v1alpha1.MetricThroughput {
+		v *= milli
+	}
+	return int64(math.Round(v))
+}
+
+const (
+	maxMessage = 512
+	// milli converts requests per second to the unit of the API.
+	milli = 1000
+)
 
 // perMillion converts a log ratio to a relative change. What is beyond a factor of a million is of no use.
 func perMillion(logRatio float64) *int64 {

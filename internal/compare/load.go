@@ -39,7 +39,7 @@ func described(run *v1alpha1.EtcdBenchmark) (map[string]any, error) {
 	resolved := run.Resolved()
 	load := resolved.Load
 	load.Seed = 0
-	data, err := json.Marshal(map[string]any{"datastore": run.Spec.Target.Datastore, "workload": resolved.Workload, "load": load})
+	data, err := json.Marshal(map[string]any{"datastore": run.Spec.Target.Datastore, "workload": resolved.Workload, "load": load, "disturbances": run.Spec.Disturbances})
 	if err != nil {
 		return nil, fmt.Errorf("reading the load of %s: %w", run.Name, err)
 	}

@@ -3,8 +3,10 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -36,14 +38,25 @@ type Result struct {
 	Excluded    []Excluded            `json:"excluded,omitempty"`
 }
 
-// VerdictOf is that of all comparisons together: Regressed if one is, else Unknown if one is.
+// VerdictOf is that of all comparisons together: Regressed if one is, else Unknown if one is. A throughput that was asked
+// for counts only if there is nothing else.
 func VerdictOf(comparisons []v1alpha1.Comparison) v1alpha1.ComparisonVerdict {
-	for _, v := range []v1alpha1.ComparisonVerdict{v1alpha1.Regressed, v1alpha1.NotCompared} {
-		if slices.ContainsFunc(comparisons, func(c v1alpha1.Comparison) bool { return c.Verdict == v }) {
-			return v
+	verdict := v1alpha1.NotCompared
+	for _, c := range comparisons {
+		switch {
+		case c.Verdict == v1alpha1.Regressed:
+			return v1alpha1.Regressed
+		case c.Verdict == v1alpha1.NotRegressed:
+			verdict = v1alpha1.NotRegressed
 		}
 	}
-	return v1alpha1.NotRegressed
+	open := func(c v1alpha1.Comparison) bool {
+		return c.Verdict == v1alpha1.NotCompared && c.Reason != v1alpha1.ReasonNotInformative
+	}
+	if slices.ContainsFunc(comparisons, open) {
+		return v1alpha1.NotCompared
+	}
+	return verdict
 }
 
 // round has one run of each side.
@@ -54,6 +67,9 @@ type round struct{ baseline, candidate *v1alpha1.EtcdBenchmark }
 func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metric) (Result, error) {
 	if len(baseline) == 0 || len(baseline) != len(candidate) {
 		return Result{}, fmt.Errorf("wanted as many runs of the candidate as of the baseline, found %d and %d: a round is one run of each", len(candidate), len(baseline))
+	}
+	if name := repeated(slices.Concat(baseline, candidate)); name != "" {
+		return Result{}, fmt.Errorf("found the run %s twice: wanted each run once", name)
 	}
 	baseline, candidate = byStart(baseline), byStart(candidate)
 	for _, other := range slices.Concat(baseline[1:], candidate) {
@@ -67,23 +83,24 @@ func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metr
 	}
 	r := Result{Rounds: len(rounds), Baseline: sideOf(baseline), Candidate: sideOf(candidate)}
 	var valid []round
-	lost := map[bool]int{}
+	lost := 0
 	for _, pair := range rounds {
-		isValid := true
-		for _, run := range []*v1alpha1.EtcdBenchmark{pair.baseline, pair.candidate} {
-			if why := WhyInvalid(run); why != "" {
-				isValid = false
-				lost[run == pair.baseline]++
-				r.Excluded = append(r.Excluded, Excluded{run.Name, why})
-			}
+		why, other := WhyInvalid(pair.baseline), WhyInvalid(pair.candidate)
+		if why != "" {
+			lost--
+			r.Excluded = append(r.Excluded, Excluded{pair.baseline.Name, why})
 		}
-		if isValid {
+		if other != "" {
+			lost++
+			r.Excluded = append(r.Excluded, Excluded{pair.candidate.Name, other})
+		}
+		if why == "" && other == "" {
 			valid = append(valid, pair)
 		}
 	}
 	doubt := v1alpha1.ComparisonReason("")
 	switch {
-	case lost[true] != lost[false]:
+	case lost != 0:
 		doubt = v1alpha1.ReasonExclusionsDiffer
 	case !alternate(rounds):
 		doubt = v1alpha1.ReasonNotConcurrent
@@ -109,6 +126,9 @@ func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 		s.Runs = append(s.Runs, run.Name)
 		if t := run.Status.Target; t != nil {
 			target := fmt.Sprintf("%s %s, %s", run.Spec.Target.Datastore, t.Version, text.Plural(len(t.Members), "member"))
+			if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {
+				target += ", load on " + strings.ToLower(string(m))
+			}
 			if !slices.Contains(s.Targets, target) {
 				s.Targets = append(s.Targets, target)
 			}
@@ -117,13 +137,32 @@ func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 	return s
 }
 
+// repeated returns the name of a run that is there twice; empty if there is none.
+func repeated(runs []*v1alpha1.EtcdBenchmark) string {
+	seen := map[string]bool{}
+	for _, run := range runs {
+		start, _ := windowOf(run)
+		key := fmt.Sprint(run.UID, run.Namespace, run.Name, start)
+		if seen[key] {
+			return run.Name
+		}
+		seen[key] = true
+	}
+	return ""
+}
+
 // byStart returns the runs in the order of their start.
 func byStart(runs []*v1alpha1.EtcdBenchmark) []*v1alpha1.EtcdBenchmark {
-	return slices.SortedStableFunc(slices.Values(runs), func(a, b *v1alpha1.EtcdBenchmark) int {
-		begun, _ := windowOf(a)
-		other, _ := windowOf(b)
-		return begun.Compare(other)
-	})
+	return slices.SortedStableFunc(slices.Values(runs), func(a, b *v1alpha1.EtcdBenchmark) int { return startOf(a).Compare(startOf(b)) })
+}
+
+// startOf is when a run measured; if it did not, when it was first handled.
+func startOf(run *v1alpha1.EtcdBenchmark) time.Time {
+	start, _ := windowOf(run)
+	if start.IsZero() && run.Status.StartTime != nil {
+		start = run.Status.StartTime.Time
+	}
+	return start
 }
 
 // windowOf is when a run measured; zero if it did not.
@@ -135,7 +174,7 @@ func windowOf(run *v1alpha1.EtcdBenchmark) (start, end time.Time) {
 	return s.WindowStart.Time, s.WindowEnd.Time
 }
 
-// alternate reports whether both runs of each round ended before a run of the next one began.
+// alternate reports whether no two runs overlapped, and both of each round ended before a run of the next one began.
 func alternate(rounds []round) bool {
 	var last time.Time
 	for _, pair := range rounds {
@@ -144,7 +183,8 @@ func alternate(rounds []round) bool {
 		if begun.IsZero() || otherBegun.IsZero() {
 			continue
 		}
-		if begun.Before(last) || otherBegun.Before(last) {
+		overlap := begun.Before(otherEnded) && otherBegun.Before(ended)
+		if overlap || begun.Before(last) || otherBegun.Before(last) {
 			return false
 		}
 		if last = ended; otherEnded.After(last) {

@@ -267,6 +267,11 @@ func TestRunsThatCannotBeCompared(t *testing.T) {
 			b[0].Spec.Load.Rate = &spec.Rate{PerSecond: 5}
 			return a, b
 		}, "load.rate (not set, set)"},
+		"other disturbances": {func(a, b []*v1alpha1.EtcdBenchmark) (_, _ []*v1alpha1.EtcdBenchmark) {
+			b[0].Spec.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceCompact}}
+			return a, b
+		}, "disturbances (not set, set)"},
+		"a run twice":      {func(a, b []*v1alpha1.EtcdBenchmark) (_, _ []*v1alpha1.EtcdBenchmark) { return a, a }, "old-0 twice"},
 		"a candidate less": {func(a, b []*v1alpha1.EtcdBenchmark) (_, _ []*v1alpha1.EtcdBenchmark) { return a, b[:2] }, "found 2 and 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -280,6 +285,87 @@ func TestRunsThatCannotBeCompared(t *testing.T) {
 	candidate[2].Spec.Load.Seed = 7
 	if _, err := Runs(baseline, candidate, nil); err != nil {
 		t.Errorf("another seed: %v", err)
+	}
+}
+
+func TestRunsThatOverlapDoNotTakeTurns(t *testing.T) {
+	baseline, candidate := sides(3, 6000)
+	candidate[1].Status.Summary.WindowStart.Time = candidate[1].Status.Summary.WindowStart.Add(-30 * time.Second)
+	r, err := Runs(baseline, candidate, []v1alpha1.Metric{putP99})
+	if err != nil || r.Comparisons[0].Reason != v1alpha1.ReasonNotConcurrent {
+		t.Errorf("got %+v (%v), wanted NotConcurrent", r, err)
+	}
+}
+
+// A run that never measured stays in its round.
+func TestARunWithoutResultKeepsItsPlace(t *testing.T) {
+	baseline, candidate := sides(4, 4000)
+	for i, run := range slices.Concat(baseline, candidate) {
+		run.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 2*(i%4)+i/4, 0, 0, time.UTC)}
+	}
+	baseline[2].Status.Summary, candidate[2].Status.Summary = nil, nil
+	r, err := Runs(baseline, candidate, []v1alpha1.Metric{putP99})
+	if err != nil || r.Baseline.Runs[2] != "old-2" || r.Candidate.Runs[2] != "new-2" || r.Comparisons[0].Rounds != 3 || r.Verdict != v1alpha1.NotRegressed {
+		t.Errorf("got %+v (%v), wanted the third round to be left out", r, err)
+	}
+}
+
+// Failed requests are slower than all others, so a few of them decide what a high percentile says.
+func TestFailuresCountInHighStatistics(t *testing.T) {
+	for statistic, want := range map[spec.Statistic]v1alpha1.ComparisonVerdict{
+		spec.StatisticP50: v1alpha1.NotRegressed, spec.StatisticP99: v1alpha1.NotRegressed, spec.StatisticP999: v1alpha1.NotCompared, spec.StatisticMax: v1alpha1.NotCompared,
+	} {
+		baseline, candidate := sides(3, 4000)
+		for i, run := range slices.Concat(baseline, candidate) {
+			o := &run.Status.Summary.Operations[0]
+			o.Latency.P999Microseconds, o.Latency.MaxMicroseconds, o.Succeeded = 9000, 20_000, 100_000
+			if i == 4 {
+				o.Failed = 50
+			}
+		}
+		m := putP99
+		m.Statistic = statistic
+		r, err := Runs(baseline, candidate, []v1alpha1.Metric{m})
+		if err != nil || r.Verdict != want {
+			t.Errorf("%s: got %+v (%v), wanted %s", statistic, r, err, want)
+		}
+	}
+}
+
+// Equal numbers are equal only as far as they are exact: 40 and 42 µs may be 40.4 and 41.6 µs.
+func TestResolutionOfSmallNumbers(t *testing.T) {
+	m := putP99
+	m.Statistic, m.TolerancePercent = spec.StatisticP50, 4
+	baseline, candidate := sides(5, 4000)
+	for i := range 5 {
+		baseline[i].Status.Summary.Operations[0].Latency.P50Microseconds = 40
+		candidate[i].Status.Summary.Operations[0].Latency.P50Microseconds = 42
+	}
+	r, err := Runs(baseline, candidate, []v1alpha1.Metric{m})
+	if c := r.Comparisons[0]; err != nil || c.Verdict != v1alpha1.NotCompared || *c.LowPerMillion >= *c.ChangePerMillion {
+		t.Errorf("got %+v (%v), wanted Unknown and an interval", c, err)
+	}
+}
+
+func TestVerdictOfAll(t *testing.T) {
+	asked := v1alpha1.Comparison{Verdict: v1alpha1.NotCompared, Reason: v1alpha1.ReasonNotInformative}
+	open := v1alpha1.Comparison{Verdict: v1alpha1.NotCompared, Reason: v1alpha1.ReasonNoisy}
+	good, bad := v1alpha1.Comparison{Verdict: v1alpha1.NotRegressed}, v1alpha1.Comparison{Verdict: v1alpha1.Regressed}
+	for name, tc := range map[string]struct {
+		all  []v1alpha1.Comparison
+		want v1alpha1.ComparisonVerdict
+	}{
+		"none":                     {nil, v1alpha1.NotCompared},
+		"good":                     {[]v1alpha1.Comparison{good, good}, v1alpha1.NotRegressed},
+		"one is worse":             {[]v1alpha1.Comparison{good, open, bad}, v1alpha1.Regressed},
+		"one is open":              {[]v1alpha1.Comparison{open, good}, v1alpha1.NotCompared},
+		"what was asked for":       {[]v1alpha1.Comparison{asked, good}, v1alpha1.NotRegressed},
+		"only what was asked for":  {[]v1alpha1.Comparison{asked}, v1alpha1.NotCompared},
+		"worse, beside what asked": {[]v1alpha1.Comparison{asked, bad}, v1alpha1.Regressed},
+	} {
+		if got := VerdictOf(tc.all); got != tc.want {
+			t.Errorf("%s: got %s, wanted %s", name, got, tc.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -43,6 +45,8 @@ type Value struct {
 	Number float64
 	// AtLeast: requests that were unanswered at the end could have made it greater.
 	AtLeast bool
+	// Error is the greatest relative error of Number, because of buckets and of rounding.
+	Error float64
 	// Reason is why there is no number that can be compared; empty if there is one.
 	Reason v1alpha1.ComparisonReason
 }
@@ -53,7 +57,7 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 	if m.Type == v1alpha1.MetricThroughput {
 		v := Value{Number: s.ThroughputPerSecond.Float64()}
 		switch {
-		case v.Number <= 0:
+		case !isNumber(v.Number):
 			v.Reason = v1alpha1.ReasonNotMeasured
 		case run.Resolved().Load.Rate != nil && s.Saturated == nil:
 			v.Reason = v1alpha1.ReasonNotInformative
@@ -65,9 +69,16 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 		return Value{Reason: v1alpha1.ReasonNotMeasured}
 	}
 	latency := s.Operations[i].Latency
-	v := Value{Number: float64(latency.Micros(m.Statistic)), AtLeast: slices.Contains(latency.AtLeast, m.Statistic)}
+	v := Value{
+		Number:  float64(latency.Micros(m.Statistic)),
+		AtLeast: slices.Contains(latency.AtLeast, m.Statistic) || failuresMatter(s.Operations[i], m.Statistic),
+	}
+	v.Error = halfMicrosecond / v.Number
+	if isPercentile(m.Statistic) {
+		v.Error += float64(latency.ErrorBoundPerMillion) / 1e6
+	}
 	switch {
-	case v.Number <= 0:
+	case !isNumber(v.Number):
 		v.Reason = v1alpha1.ReasonNotMeasured
 	case slices.Contains(latency.Thin, m.Statistic):
 		v.Reason = v1alpha1.ReasonComparedTailTooThin
@@ -75,8 +86,26 @@ func ValueOf(run *v1alpha1.EtcdBenchmark, m v1alpha1.Metric) Value {
 	return v
 }
 
+// halfMicrosecond is the greatest rounding error of a latency.
+const halfMicrosecond = 0.5
+
+// isNumber is false for what a file can have and a run cannot.
+func isNumber(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+func isPercentile(s spec.Statistic) bool { return slices.Contains(results.Percentiles, s) }
+
+// failuresMatter reports whether so many requests of an operation failed that its statistic would be higher if they
+// counted as slower than all others: any for a mean or a maximum, and for a percentile a tenth of those above it.
+func failuresMatter(o v1alpha1.OperationSummary, s spec.Statistic) bool {
+	if !isPercentile(s) {
+		return o.Failed > 0
+	}
+	above := (1 - results.QuantileOf(s)) * float64(o.Succeeded+o.Failed+o.Censored)
+	return float64(o.Failed) > above/10
+}
+
 // UsualMetrics are what a comparison of these runs judges unless the user names something else: the throughput of a
-// closed loop, and of each operation the highest of three percentiles that every valid run has.
+// closed loop, and of each operation the highest of three percentiles that every valid run has, or the lowest of them.
 func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 	var valid []*v1alpha1.EtcdBenchmark
 	for _, run := range runs {
@@ -91,14 +120,13 @@ func UsualMetrics(runs []*v1alpha1.EtcdBenchmark) (out []v1alpha1.Metric) {
 		out = append(out, v1alpha1.Metric{Type: v1alpha1.MetricThroughput})
 	}
 	for _, o := range valid[0].Status.Summary.Operations {
-		for _, s := range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
-			m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation, Statistic: s}
-			lacks := func(run *v1alpha1.EtcdBenchmark) bool { return ValueOf(run, m).Reason != "" }
-			if !slices.ContainsFunc(valid, lacks) {
-				out = append(out, m)
+		m := v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o.Operation}
+		for _, m.Statistic = range []spec.Statistic{spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
+			if !slices.ContainsFunc(valid, func(run *v1alpha1.EtcdBenchmark) bool { return ValueOf(run, m).Reason != "" }) {
 				break
 			}
 		}
+		out = append(out, m)
 	}
 	return out
 }

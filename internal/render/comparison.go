@@ -72,7 +72,7 @@ func notesOf(r compare.Result) (notes []string) {
 	}
 	for _, c := range r.Comparisons {
 		if c.SmallestRegressionPerMillion != nil && c.Reason != v1alpha1.ReasonNotInformative && c.Verdict != v1alpha1.Regressed {
-			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in four of five comparisons. Smaller ones are often missed.",
+			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in about four of five comparisons. Smaller ones are often missed.",
 				c.Metric, signedPercent(c.SmallestRegressionPerMillion)))
 		}
 	}
@@ -111,7 +111,7 @@ func metricValue(m v1alpha1.Metric, v int64) string {
 	case v == 0:
 		return thin
 	case m.Type == v1alpha1.MetricThroughput:
-		return text.PerSecond(v)
+		return text.RateOf(float64(v) / 1000).String()
 	}
 	return text.Duration(time.Duration(v) * time.Microsecond)
 }
@@ -123,7 +123,7 @@ func intervalText(c v1alpha1.Comparison) string {
 	return signedPercent(c.LowPerMillion) + " to " + signedPercent(c.HighPerMillion)
 }
 
-// signedPercent writes parts per million as a signed percentage with three digits.
+// signedPercent writes parts per million as a signed percentage.
 func signedPercent(perMillion *int64) string {
 	if perMillion == nil {
 		return thin
@@ -132,6 +132,9 @@ func signedPercent(perMillion *int64) string {
 	digits := 1
 	if percent >= 100 || percent <= -100 {
 		digits = 0
+	}
+	if percent > -0.05 && percent < 0.05 {
+		percent = 0
 	}
 	return fmt.Sprintf("%+.*f %%", digits, percent)
 }

@@ -32,7 +32,7 @@ func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 		}
 	}
 	if s.Spec.Rounds > 1 {
-		t.line("  Each number is the mean of the rounds; ± is their standard deviation.")
+		t.line("  Each number is the mean of the rounds; ± is their standard deviation in percent of it.")
 	}
 	if len(s.Status.Comparisons) > 0 {
 		t.section(comparisonGrid(s))
@@ -106,27 +106,43 @@ func cellRows(g *grid, t table, cell string, results []v1alpha1.SuiteResult) {
 			continue
 		}
 		row := append([]string{cell}, t.performanceRow(op)...)
-		of := func(read func(v1alpha1.SuiteOperation) int64) []float64 { return numbers(results, op.Operation, read) }
-		rate := of(func(o v1alpha1.SuiteOperation) int64 { return o.ThroughputMilliPerSecond })
-		mean := of(func(o v1alpha1.SuiteOperation) int64 { return o.MeanMicroseconds })
-		p99 := of(func(o v1alpha1.SuiteOperation) int64 { return o.P99Microseconds })
+		rate := counts(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.ThroughputMilliPerSecond })
+		mean := latencies(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.MeanMicroseconds })
+		p99 := latencies(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.P99Microseconds })
+		least := atLeast(results, op.Operation)
+		if least {
+			row[len(row)-2] = "≥" + row[len(row)-2]
+		}
 		last := len(row) - 1
 		row[last-2] += spreadText(rate)
 		row[last-1] += spreadText(mean)
-		row = append(row[:last], meanLatencyText(p99)+spreadText(p99), meanMemory(results))
+		tail := meanLatencyText(p99) + spreadText(p99)
+		if least && len(p99) > 0 {
+			tail = "≥" + tail
+		}
+		row = append(row[:last], tail, meanMemory(results))
 		g.add(row...)
 		cell = ""
 	}
 }
 
-// numbers are the values of an operation in all results that have it, without zeros.
-func numbers(results []v1alpha1.SuiteResult, operation spec.Operation, read func(v1alpha1.SuiteOperation) int64) (out []float64) {
+// counts are the values of an operation in all results that have it.
+func counts(results []v1alpha1.SuiteResult, operation spec.Operation, read func(v1alpha1.SuiteOperation) int64) (out []float64) {
 	for _, r := range results {
 		for _, o := range r.Operations {
-			if v := read(o); o.Operation == operation && v > 0 {
-				out = append(out, float64(v))
+			if o.Operation == operation {
+				out = append(out, float64(read(o)))
 			}
 		}
+	}
+	return out
+}
+
+// latencies are the values of an operation in all results that have it; none if one of them is not known.
+func latencies(results []v1alpha1.SuiteResult, operation spec.Operation, read func(v1alpha1.SuiteOperation) int64) []float64 {
+	out := counts(results, operation, read)
+	if slices.Contains(out, 0) {
+		return nil
 	}
 	return out
 }
@@ -139,7 +155,7 @@ func meanSummary(results []v1alpha1.SuiteResult) *v1alpha1.Summary {
 	}
 	for _, first := range results[0].Operations {
 		of := func(read func(v1alpha1.SuiteOperation) int64) int64 {
-			all := numbers(results, first.Operation, read)
+			all := counts(results, first.Operation, read)
 			if len(all) == 0 {
 				return 0
 			}
@@ -159,12 +175,22 @@ func meanSummary(results []v1alpha1.SuiteResult) *v1alpha1.Summary {
 	return s
 }
 
+// atLeast reports whether requests were unanswered at the end of a run, so that its latencies are lower bounds.
+func atLeast(results []v1alpha1.SuiteResult, operation spec.Operation) bool {
+	return slices.ContainsFunc(results, func(r v1alpha1.SuiteResult) bool {
+		return slices.ContainsFunc(r.Operations, func(o v1alpha1.SuiteOperation) bool { return o.Operation == operation && o.AtLeast })
+	})
+}
+
 // spreadText is the standard deviation of several rounds in percent of their mean; empty for one round.
 func spreadText(values []float64) string {
 	if len(values) < 2 {
 		return ""
 	}
 	mean, deviation := stat.MeanStdDev(values, nil)
+	if mean == 0 {
+		return ""
+	}
 	return fmt.Sprintf(" ±%.0f %%", 100*deviation/mean)
 }
 
@@ -254,12 +280,14 @@ func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) 
 	return out
 }
 
+// metricOfResult returns the value of a metric in the unit of the API; nothing if it is not known.
 func metricOfResult(r v1alpha1.SuiteResult, m v1alpha1.Metric) []float64 {
 	sum := 0.0
 	for _, o := range r.Operations {
 		switch {
+		case o.Operation.IsPart() || o.Operation.IsEvent() && m.Type == v1alpha1.MetricThroughput:
 		case m.Type == v1alpha1.MetricThroughput:
-			sum += float64(o.ThroughputMilliPerSecond) / 1000
+			sum += float64(o.ThroughputMilliPerSecond)
 		case o.Operation == m.Operation:
 			micros := map[spec.Statistic]int64{spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds, spec.StatisticP99: o.P99Microseconds}
 			sum += float64(micros[m.Statistic])
@@ -273,7 +301,7 @@ func metricOfResult(r v1alpha1.SuiteResult, m v1alpha1.Metric) []float64 {
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 	g := grid{left: 3}
-	g.add("CELL", "BASELINE", "METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
+	g.add("CELL", "BASELINE CELL", "METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
 	for _, c := range s.Status.Comparisons {
 		g.add(append([]string{c.Cell, c.BaselineCell}, comparisonRow(c.Comparison)...)...)
 	}

@@ -74,7 +74,7 @@ const (
 	TimerHandling Timer = "write_handling"
 	// TimerDefragment is defragmenting the database. The member serves no requests meanwhile.
 	TimerDefragment Timer = "defragment"
-	// TimerCompact is deleting old revisions, in batches. Applying waits for each batch.
+	// TimerCompact is deleting old revisions, in batches with pauses between them. Applying waits for each batch.
 	TimerCompact Timer = "compact"
 )
 

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 // Cell is one target with one workload and one load.
@@ -71,6 +73,8 @@ type Planned struct {
 	Round int32
 	// Name of the EtcdBenchmark.
 	Name string
+	// Repeats: it repeats an invalid run.
+	Repeats bool
 }
 
 // Plan returns all runs in their order: in each round every cell once. The order of a round depends on the seed in
@@ -98,7 +102,7 @@ func order(s *v1alpha1.EtcdBenchmarkSuite, round int32, cells []Cell) []Cell {
 }
 
 // again ends the name of the repetition of an invalid run.
-const again = "-again"
+const again = "-r"
 
 // Next returns the run that comes next, given the results in status; false if none is left. If the suite compares, a run
 // with invalid numbers is repeated once, at the end of its round.
@@ -114,7 +118,7 @@ func Next(s *v1alpha1.EtcdBenchmarkSuite) (Planned, bool) {
 		}
 		for _, p := range plan[:size] {
 			first, repeated := results[p.Name], p
-			repeated.Name += again
+			repeated.Name, repeated.Repeats = repeated.Name+again, true
 			if _, done := results[repeated.Name]; s.Spec.Compare != nil && first.Invalid != "" && !done {
 				return repeated, true
 			}
@@ -161,6 +165,33 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	}
 }
 
+// Check returns why a suite can have no result, beyond what its schema refuses; nil if it can.
+func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
+	cells := Cells(s)
+	if len(cells) == 0 {
+		return errors.New("spec.exclude leaves no cell: remove an entry")
+	}
+	c := s.Spec.Compare
+	if c == nil {
+		return nil
+	}
+	for i, m := range c.Metrics {
+		if !slices.ContainsFunc(cells, func(cell Cell) bool { return measures(s, cell, m) }) {
+			return fmt.Errorf("spec.compare.metrics[%d]: no workload of the suite has the operation %s: see docs/workloads.md for the operations of a workload", i, m.Operation)
+		}
+	}
+	if len(comparisons(s, cells)) == 0 {
+		return fmt.Errorf("spec.compare: no cell has a cell of %s to compare with: spec.exclude leaves them out", c.Baseline)
+	}
+	return nil
+}
+
+// measures reports whether the runs of a cell have a metric.
+func measures(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric) bool {
+	run := benchmark.Run(Planned{Cell: c}.Run(s))
+	return m.Type == v1alpha1.MetricThroughput || slices.Contains(run.Operations(), m.Operation)
+}
+
 // Estimate is how long the runs that are left will take. It is the mean of the runs that have ended; before the first
 // has ended, it is 0.
 func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
@@ -168,6 +199,17 @@ func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
 	if done == 0 || s.Status.StartTime == nil {
 		return 0
 	}
-	left := max(len(Plan(s))-done, 0)
+	left := Left(s)
 	return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(left)
+}
+
+// Left is how many planned runs have no result.
+func Left(s *v1alpha1.EtcdBenchmarkSuite) (left int) {
+	results := byName(s)
+	for _, p := range Plan(s) {
+		if _, done := results[p.Name]; !done {
+			left++
+		}
+	}
+	return left
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,9 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	if run.Status.Summary == nil {
 		return out
 	}
+	if v := run.Status.Summary.Validity; v != nil {
+		out.ClientBound = v.Verdict == v1alpha1.ValidityClientBound
+	}
 	for _, o := range run.Status.Summary.Operations {
 		out.Operations = append(out.Operations, operation(o))
 	}
@@ -59,7 +63,7 @@ func operation(o v1alpha1.OperationSummary) v1alpha1.SuiteOperation {
 			}
 			return l.Micros(s)
 		}
-		out.MeanMicroseconds = l.MeanMicroseconds
+		out.MeanMicroseconds, out.AtLeast = l.MeanMicroseconds, len(l.AtLeast) > 0
 		out.P50Microseconds, out.P90Microseconds, out.P99Microseconds = percentile(spec.StatisticP50), percentile(spec.StatisticP90), percentile(spec.StatisticP99)
 	}
 	return out
@@ -81,19 +85,23 @@ func serverMemory(target *v1alpha1.TargetStatus) int64 {
 
 // kept is a value in the units of status.
 func kept(v compare.Value, m v1alpha1.Metric) v1alpha1.SuiteValue {
-	unit := 1.0
-	if m.Type == v1alpha1.MetricThroughput {
-		unit = milli
+	out := v1alpha1.SuiteValue{Value: int64(math.Round(unitOf(m) * v.Number)), AtLeast: v.AtLeast, Reason: v.Reason}
+	if v.Reason != v1alpha1.ReasonNotMeasured {
+		out.ErrorPerMillion = int64(math.Ceil(v.Error * 1e6))
 	}
-	return v1alpha1.SuiteValue{Value: int64(math.Round(unit * v.Number)), AtLeast: v.AtLeast, Reason: v.Reason}
+	return out
 }
 
 func read(v v1alpha1.SuiteValue, m v1alpha1.Metric) compare.Value {
-	unit := 1.0
+	return compare.Value{Number: float64(v.Value) / unitOf(m), AtLeast: v.AtLeast, Error: float64(v.ErrorPerMillion) / 1e6, Reason: v.Reason}
+}
+
+// unitOf is what a value is multiplied by in status.
+func unitOf(m v1alpha1.Metric) float64 {
 	if m.Type == v1alpha1.MetricThroughput {
-		unit = milli
+		return milli
 	}
-	return compare.Value{Number: float64(v.Value) / unit, AtLeast: v.AtLeast, Reason: v.Reason}
+	return 1
 }
 
 // Counted returns the result of a cell in a round that counts: the repetition of an invalid run if that is valid, else the
@@ -134,7 +142,10 @@ func comparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1alpha1.S
 		if i < 0 {
 			continue
 		}
-		for metric := range c.Metrics {
+		for metric, m := range c.Metrics {
+			if !measures(s, candidate, m) {
+				continue
+			}
 			out = append(out, v1alpha1.SuiteComparison{Cell: candidate.Name, BaselineCell: cells[i].Name})
 			questions = append(questions, question(s, cells[i].Name, candidate.Name, metric))
 		}
@@ -171,31 +182,51 @@ func isBaselineOf(c *v1alpha1.SuiteCompare, baseline, candidate Cell) bool {
 
 func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric int) compare.Question {
 	q := compare.Question{Metric: s.Spec.Compare.Metrics[metric]}
-	lost := map[string]int{}
+	lost := 0
 	for round := int32(1); round <= s.Spec.Rounds; round++ {
 		one, ran := Counted(s.Status.Results, baseline, round)
 		other, also := Counted(s.Status.Results, candidate, round)
 		if !ran || !also {
 			continue
 		}
-		if one.Invalid != "" {
-			lost[baseline]++
-		}
-		if other.Invalid != "" {
-			lost[candidate]++
-		}
-		if one.Invalid == "" && other.Invalid == "" {
+		lost += failures(s.Status.Results, candidate, round) - failures(s.Status.Results, baseline, round)
+		if one.Invalid == "" && other.Invalid == "" && metric < len(one.Values) && metric < len(other.Values) {
 			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
 		}
 	}
-	if lost[baseline] != lost[candidate] {
+	if lost != 0 {
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer
 	}
 	return q
 }
 
-// Failed reports whether a run could not do its load.
-func Failed(r v1alpha1.SuiteResult) bool { return verdict.CouldNotRun(r.Reason) }
+// failures is how many runs of a cell are invalid in a round: all that the target caused, also if the repetition is
+// valid, because a repetition must not hide them; and those of the load generator if the repetition is invalid, too.
+func failures(results []v1alpha1.SuiteResult, cell string, round int32) (n int) {
+	counted, _ := Counted(results, cell, round)
+	for _, r := range results {
+		if r.Cell == cell && r.Round == round && r.Invalid != "" && (!r.ClientBound || counted.Invalid != "") {
+			n++
+		}
+	}
+	return n
+}
+
+// Failed reports whether a run could not do its load, or none of its requests succeeded.
+func Failed(r v1alpha1.SuiteResult) bool {
+	succeeded := func(o v1alpha1.SuiteOperation) bool { return o.Succeeded > 0 }
+	return verdict.CouldNotRun(r.Reason) || r.Reason == v1alpha1.ReasonCompleted && !slices.ContainsFunc(r.Operations, succeeded)
+}
+
+// Unmeasured is how many planned runs could not do their load, and neither could their repetition.
+func Unmeasured(s *v1alpha1.EtcdBenchmarkSuite) (n int) {
+	for _, p := range Plan(s) {
+		if r, ran := Counted(s.Status.Results, p.Cell.Name, p.Round); ran && Failed(r) {
+			n++
+		}
+	}
+	return n
+}
 
 // Judge returns the condition Passed, without times; nil if nothing is judged.
 func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
@@ -204,20 +235,23 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 		return nil
 	}
 	missed, open := 0, 0
+	for _, r := range s.Status.Results {
+		if r.Passed == metav1.ConditionFalse {
+			missed++
+		}
+	}
 	for _, c := range Cells(s) {
 		for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
 			r, ran := Counted(s.Status.Results, c.Name, round)
-			switch {
-			case len(c.Workload.Objectives) == 0:
-			case ran && r.Passed == metav1.ConditionFalse:
-				missed++
-			case !ran || r.Passed != metav1.ConditionTrue:
+			if len(c.Workload.Objectives) > 0 && (!ran || r.Passed != metav1.ConditionTrue && r.Passed != metav1.ConditionFalse) {
 				open++
 			}
 		}
 	}
 	regressed, undecided := 0, 0
+	var all []v1alpha1.Comparison
 	for _, c := range s.Status.Comparisons {
+		all = append(all, c.Comparison)
 		switch c.Verdict {
 		case v1alpha1.Regressed:
 			regressed++
@@ -225,32 +259,39 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 			undecided++
 		}
 	}
+	if s.Spec.Compare != nil && compare.VerdictOf(all) != v1alpha1.NotCompared {
+		undecided = 0
+	}
 	c := &metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonObjectivesMet, Message: "No run missed an objective, and no metric regressed."}
 	switch {
 	case missed > 0:
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed
-		c.Message = fmt.Sprintf("%s missed an objective, and %s regressed.", text.Plural(missed, "run"), text.Plural(regressed, "metric"))
+		c.Message = counted(missed, "run", "missed an objective") + counted(regressed, "comparison", "regressed")
 	case regressed > 0:
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonRegressed
-		c.Message = fmt.Sprintf("%s of %d regressed.", text.Plural(regressed, "metric"), len(s.Status.Comparisons))
-	case open+undecided > 0:
+		c.Message = counted(regressed, "comparison", "regressed")
+	case open+undecided > 0 || s.Spec.Compare != nil && len(all) == 0:
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
-		c.Message = fmt.Sprintf("Not judged: the objectives of %s, and %s.", text.Plural(open, "run"), text.Plural(undecided, "comparison"))
+		c.Message = counted(open, "run", "with objectives could not be judged") + counted(undecided, "comparison", "could not be decided")
 	}
+	c.Message = strings.TrimSpace(c.Message)
 	return c
+}
+
+// counted is a sentence about a number of things; empty for none.
+func counted(n int, noun, did string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s. ", text.Plural(n, noun), did)
 }
 
 // Finish returns the reason and the message with which a suite ends, given that no run is left or wanted. stopped: a user
 // stopped it.
 func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message string) {
-	failed := 0
-	for _, r := range s.Status.Results {
-		if Failed(r) {
-			failed++
-		}
-	}
+	failed := Unmeasured(s)
 	left := ""
-	if n := s.Status.Runs.Planned - int32(len(s.Status.Results)); n > 0 {
+	if n := Left(s); n > 0 {
 		left = fmt.Sprintf(" %s did not start.", text.Plural(n, "run"))
 	}
 	switch {

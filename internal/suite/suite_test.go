@@ -3,6 +3,7 @@ package suite
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func table(changes ...func(*v1alpha1.EtcdBenchmarkSuite)) *v1alpha1.EtcdBenchmar
 		s.Spec.Targets = append(s.Spec.Targets, v1alpha1.SuiteTarget{Name: name, Target: v1alpha1.Target{Endpoints: []string{string(name) + ":2379"}}})
 	}
 	for _, name := range []v1alpha1.EntryName{"put", "range"} {
-		s.Spec.Workloads = append(s.Spec.Workloads, v1alpha1.SuiteWorkload{Name: name, Workload: spec.Workload{Type: spec.WorkloadPut}})
+		s.Spec.Workloads = append(s.Spec.Workloads, v1alpha1.SuiteWorkload{Name: name, Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}})
 	}
 	for _, clients := range []int32{1, 100} {
 		s.Spec.Loads = append(s.Spec.Loads, v1alpha1.SuiteLoad{Name: v1alpha1.EntryName(fmt.Sprint("c", clients)), Load: spec.Load{Clients: clients}})
@@ -185,7 +186,7 @@ func play(t *testing.T, s *v1alpha1.EtcdBenchmarkSuite, result func(Planned) *v1
 
 func ordinary(Planned) *v1alpha1.EtcdBenchmark { return nil }
 
-// Wherever the suite is interrupted, it goes on with the next run of the plan: none is lost, and none runs twice.
+// The next run follows from the results in status alone: none is lost, and none runs twice.
 func TestNextFollowsThePlan(t *testing.T) {
 	s := table(rounds(3))
 	var want []string
@@ -335,13 +336,91 @@ func TestResult(t *testing.T) {
 		Operations: []v1alpha1.SuiteOperation{{
 			Operation: spec.OperationPut, Succeeded: 990, Failed: 10, ThroughputMilliPerSecond: 5_000_500, MeanMicroseconds: 1500, P50Microseconds: 1000, P90Microseconds: 2000,
 		}},
-		Values: []v1alpha1.SuiteValue{{Value: 5_000_500}, {Value: 9000, Reason: v1alpha1.ReasonComparedTailTooThin}},
+		Values: []v1alpha1.SuiteValue{{Value: 5_000_500}, {Value: 9000, AtLeast: true, ErrorPerMillion: 56, Reason: v1alpha1.ReasonComparedTailTooThin}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := Result(s, p, &v1alpha1.EtcdBenchmark{}); got.Invalid == "" || len(got.Operations) > 0 {
 		t.Errorf("got %+v of a run without a result", got)
+	}
+}
+
+// A repetition does not hide that the first run missed an objective, or failed because of the target.
+func TestRepetitionsHideNothing(t *testing.T) {
+	failing := func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.FailedRequests = 100 }
+	s := table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{Name: "no-errors"}}
+	})
+	play(t, s, func(p Planned) *v1alpha1.EtcdBenchmark {
+		if p.Cell.Name == "new/put/c1" && !p.Repeats {
+			return finished("5000", failing, passed(metav1.ConditionFalse))
+		}
+		return finished("5000", passed(metav1.ConditionTrue))
+	})
+	if c := s.Status.Comparisons[0]; c.Verdict != v1alpha1.NotCompared || c.Reason != v1alpha1.ReasonExclusionsDiffer || c.Rounds != 3 {
+		t.Errorf("got %+v, wanted that the failures make it Unknown", c)
+	}
+	if c := Judge(s); c.Status != metav1.ConditionFalse {
+		t.Errorf("got %+v, wanted the missed objective", c)
+	}
+	if n := Unmeasured(s); n != 0 {
+		t.Errorf("%d runs are unmeasured, wanted none", n)
+	}
+}
+
+// A run without a success is no result, however it ended.
+func TestNothingSucceeded(t *testing.T) {
+	s := table()
+	play(t, s, func(Planned) *v1alpha1.EtcdBenchmark {
+		return finished("0", func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.Operations[0].Succeeded = 0 })
+	})
+	if n := Unmeasured(s); n != 8 {
+		t.Errorf("%d runs are unmeasured, wanted all 8", n)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	metric := func(m v1alpha1.Metric) func(*v1alpha1.EtcdBenchmarkSuite) {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) {
+			compared(s)
+			s.Spec.Compare.Metrics = []v1alpha1.Metric{m}
+		}
+	}
+	exclude := func(target v1alpha1.EntryName) func(*v1alpha1.EtcdBenchmarkSuite) {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Spec.Exclude = append(s.Spec.Exclude, v1alpha1.SuiteExclusion{Target: target})
+		}
+	}
+	of := func(o spec.Operation) v1alpha1.Metric {
+		return v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o, Statistic: spec.StatisticP99}
+	}
+	for name, tc := range map[string]struct {
+		suite *v1alpha1.EtcdBenchmarkSuite
+		want  string
+	}{
+		"good":                     {table(rounds(3), compared), ""},
+		"no cell":                  {table(exclude("old"), exclude("new")), "leaves no cell"},
+		"no baseline":              {table(rounds(3), compared, exclude("old")), "no cell has a cell of old"},
+		"an operation of none":     {table(rounds(3), metric(of(spec.OperationTxn))), "no workload of the suite has the operation Txn"},
+		"an operation of some":     {table(rounds(3), metric(of(spec.OperationPut))), ""},
+		"nothing is compared here": {table(exclude("old")), ""},
+	} {
+		if err := Check(tc.suite); tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: got %v, wanted %q", name, err, tc.want)
+		}
+	}
+}
+
+// A cell is compared only by metrics that its workload has.
+func TestMetricsOfOtherWorkloads(t *testing.T) {
+	s := table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Workloads[0].Workload = spec.Workload{Type: spec.WorkloadRange, Range: &spec.Range{}}
+		s.Spec.Compare.Metrics = []v1alpha1.Metric{{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP50}}
+	})
+	play(t, s, ordinary)
+	if len(s.Status.Comparisons) != 2 || s.Status.Comparisons[0].Cell != "new/range/c1" {
+		t.Errorf("got %+v, wanted the two cells that put", s.Status.Comparisons)
 	}
 }
 

@@ -31,11 +31,14 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 		ThrottledMicroseconds:         micros(worst(s, figure(results.ProcessThrottledSeconds))),
 		GoroutineDelayP99Microseconds: micros(worst(s, figure(results.ProcessGoroutineDelaySeconds))),
 		DelayPerRequestMicroseconds:   micros(worst(s, delayPerRequest(s.Transport))),
-		BusiestLoopPercent:            percent(worst(s, ofWindow((*results.ProcessWindow).LoopShare))),
+		BusiestLoopPercent:            percent(worst(s, figure(results.ProcessLoopBusyRatio))),
 	}
 	harmless, known := harmlessDelay(s.Operations)
 	// Only the first one is reported, because the later ones often follow from it.
-	for _, r := range []*v1alpha1.ValidityReason{throttled(s), busy(s), loopBusy(s), delayed(s, harmless, known), late(s.Operations)} {
+	for _, r := range []*v1alpha1.ValidityReason{
+		throttled(s), busy(s), loopBusy(s, ofWindow((*results.ProcessWindow).LoopShare)), delayed(s, harmless, known),
+		loopBusy(s, figure(results.ProcessLoopBusyRatio)), late(s.Operations),
+	} {
 		if r != nil {
 			v.Verdict = v1alpha1.ValidityClientBound
 			v.Reasons = append(v.Reasons, *r)
@@ -166,8 +169,10 @@ func busy(s results.Summary) *v1alpha1.ValidityReason {
 	}
 }
 
-func loopBusy(s results.Summary) *v1alpha1.ValidityReason {
-	pod, share := worstPod(s, ofWindow((*results.ProcessWindow).LoopShare))
+// loopBusy finds a full loop. It is asked first without the waits for a processor, so that a loop that mostly waits counts
+// as delayed; and then with them, because a loop that is never free delays its requests for whatever reason.
+func loopBusy(s results.Summary, read reader) *v1alpha1.ValidityReason {
+	pod, share := worstPod(s, read)
 	if pod == nil || share <= maxLoopShare {
 		return nil
 	}

@@ -92,6 +92,7 @@ func TestValidity(t *testing.T) {
 		"a busy loop":               {pods{fast(served(idle(with(loop, 0.86)), ms, 0))}, bound, "Loop", "86 % of the window"},
 		"a loop that waits":         {pods{fast(served(idle(with(loop, 0.85)), ms, 0))}, valid, "", ""},
 		"a loop that was paused":    {pods{fast(served(idle(with(loop, 1), with(threads, 3)), ms, 0))}, bound, "Delayed", "per request"},
+		"a loop that is never free": {pods{fast(served(idle(with(loop, 1), with(threads, 3), with(results.ProcessThreadWakeups, 800_000)), ms, 0))}, bound, "Loop", "100 % of the window"},
 		"events are left out":       {pods{watched}, valid, "", ""},
 		"threads wait":              {pods{served(idle(with(threads, 29e-3)), ms, 0)}, bound, "Delayed", "300µs per request"},
 		"late":                      {pods{served(idle(), ms, 300*us)}, bound, "Late", "sent Put requests up to 300µs (p90)"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,6 +84,9 @@ func (t *tool) compare(f *compareFlags, baseline, candidate string) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(metrics, func(other v1alpha1.Metric) bool { return other.String() == m.String() }) {
+			return fmt.Errorf("--metric: found %s twice: wanted each metric once", m)
+		}
 		metrics = append(metrics, m)
 	}
 	ctx, cancel := t.interrupts.untilEnd()
@@ -146,6 +150,9 @@ func parseMetric(word string) (v1alpha1.Metric, error) {
 		m.Type = v1alpha1.MetricThroughput
 	case len(parts) == 3 && parts[0] == string(v1alpha1.MetricLatency):
 		m.Type, m.Operation, m.Statistic = v1alpha1.MetricLatency, spec.Operation(parts[1]), spec.Statistic(parts[2])
+		if m.Operation.Index() < 0 {
+			return refused(fmt.Sprintf("there is no operation %q; operations are written as in a result, for example Put", parts[1]))
+		}
 		if !slices.Contains(v1alpha1.ComparedStatistics, m.Statistic) {
 			return refused(fmt.Sprintf("the statistics are %v", v1alpha1.ComparedStatistics))
 		}
@@ -211,6 +218,9 @@ func readRuns(path string) ([]*v1alpha1.EtcdBenchmark, error) {
 		}
 		var out []*v1alpha1.EtcdBenchmark
 		for i := range list.Items {
+			if kind := list.Items[i].Kind; kind != "" && kind != manifest.Kind {
+				return nil, fmt.Errorf("reading %s: wanted a list of %s, found a %s in it", path, manifest.Kind, kind)
+			}
 			out = append(out, &list.Items[i])
 		}
 		if len(out) == 0 {
@@ -228,5 +238,7 @@ func readRuns(path string) ([]*v1alpha1.EtcdBenchmark, error) {
 	if len(run.Status.Conditions) == 0 {
 		return nil, fmt.Errorf("reading %s: it has no result: wanted a run as -o json writes it, not a manifest", path)
 	}
+	// Results of one manifest have the same name.
+	run.Name = filepath.Base(path)
 	return []*v1alpha1.EtcdBenchmark{run}, nil
 }

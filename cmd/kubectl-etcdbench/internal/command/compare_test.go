@@ -76,7 +76,7 @@ func TestCompareFiles(t *testing.T) {
 			}
 			c = call("", "compare", baseline, candidate)
 			c.wantStatus(t, tc.status)
-			if !strings.HasPrefix(c.out.String(), string(tc.want)+".") || !strings.Contains(c.out.String(), "old0, old1, old2") {
+			if !strings.HasPrefix(c.out.String(), string(tc.want)+".") || !strings.Contains(c.out.String(), "old0.json, old1.json, old2.json") {
 				t.Errorf("got\n%s", c.out)
 			}
 		})
@@ -122,6 +122,9 @@ func TestCompareRefuses(t *testing.T) {
 		"an empty list":         {[]string{other, one}, "the list is empty"},
 		"an empty name":         {[]string{one + ",", one}, "separated by commas"},
 		"sides of two lengths":  {[]string{one + "," + one, one}, "found 1 and 2"},
+		"a run twice":           {[]string{one, one}, "one.json twice"},
+		"an unknown operation":  {[]string{one, one, "--metric", "Latency:put:P99"}, `no operation "put"`},
+		"a metric twice":        {[]string{one, one, "--metric", "Throughput", "--metric", "Throughput=3"}, "Throughput twice"},
 		"an unknown metric":     {[]string{one, one, "--metric", "Speed"}, `found "Speed"`},
 		"an unknown statistic":  {[]string{one, one, "--metric", "Latency:Put:P42"}, "P50"},
 		"an impossible percent": {[]string{one, one, "--metric", "Throughput=100"}, "from 1 to 99"},

@@ -62,8 +62,14 @@ func (t *tool) runSuite(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return m.Explain(err)
 	}
-	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.endpoints) > 0) && !differOnlyInMembers(admitted.Spec.Targets) {
+	if n := len(admitted.Spec.Targets); n > 1 && (f.options.EmbeddedMembers > 0 || len(f.endpoints) > 0) && !differInMembers(admitted.Spec.Targets) {
 		return fmt.Errorf("--embedded-members and --endpoints replace the addresses of all %d targets of the suite, so that all would be the same: remove the flag, or leave one target", n)
+	}
+	if admitted.Spec.Stop {
+		return m.Refuse("spec.stop", "found true, which stops a suite: remove it to run this manifest")
+	}
+	if err := suite.Check(admitted); err != nil {
+		return err
 	}
 	l := &localSuite{tool: t, flags: f, manifest: m, suite: admitted}
 	if l.runs, err = admission.Runs(); err != nil {
@@ -75,8 +81,8 @@ func (t *tool) runSuite(f *runFlags, m *manifest.Manifest) error {
 	return l.run()
 }
 
-// differOnlyInMembers reports whether each target is another choice of members, for example the leader and all.
-func differOnlyInMembers(targets []v1alpha1.SuiteTarget) bool {
+// differInMembers reports whether each target is another choice of members, for example the leader and all.
+func differInMembers(targets []v1alpha1.SuiteTarget) bool {
 	seen := map[any]bool{}
 	for _, t := range targets {
 		if seen[t.Target.Members] {
@@ -147,11 +153,13 @@ func (l *localSuite) run() error {
 		}
 		result, err := l.runOne(p)
 		if err != nil {
-			return err
+			return errors.Join(err, l.write(true))
 		}
 		s.Status.Results = append(s.Status.Results, result)
 		suite.Update(s)
-		stopped = isClosed(l.interrupts.end)
+		if _, more = suite.Next(s); isClosed(l.interrupts.end) && (more || result.Reason == v1alpha1.ReasonStopped) {
+			stopped = true
+		}
 		if suite.Failed(result) && s.Spec.OnRunFailed == v1alpha1.RunFailedStop {
 			break
 		}
@@ -191,15 +199,29 @@ func (l *localSuite) runOne(p suite.Planned) (v1alpha1.SuiteResult, error) {
 // progress says which run starts, and how long the rest will take.
 func (l *localSuite) progress(p suite.Planned) string {
 	s := l.suite
-	line := fmt.Sprintf("Run %d of %d: %s, round %d.", len(s.Status.Results)+1, s.Status.Runs.Planned, p.Cell.Name, p.Round)
+	line := fmt.Sprintf("Run %d of %d: %s, round %d.", int(s.Status.Runs.Planned)-suite.Left(s)+1, s.Status.Runs.Planned, p.Cell.Name, p.Round)
+	if p.Repeats {
+		line = fmt.Sprintf("Repetition of an invalid run: %s, round %d.", p.Cell.Name, p.Round)
+	}
 	if left := suite.Estimate(s, time.Now()); left > 0 {
 		line += fmt.Sprintf(" All runs end in about %s.", left.Round(time.Second))
 	}
 	return line
 }
 
-// conclude sets the conditions and writes the result.
+// conclude writes the result and returns the exit status.
 func (l *localSuite) conclude(stopped bool) error {
+	if err := l.write(stopped); err != nil {
+		return err
+	}
+	if status := statusOfSuite(l.suite); status != exitDone {
+		return &exitError{status: status}
+	}
+	return nil
+}
+
+// write sets the conditions and writes the result.
+func (l *localSuite) write(stopped bool) error {
 	s := l.suite
 	now := metav1.Now()
 	s.Status.CompletionTime = &now
@@ -212,9 +234,6 @@ func (l *localSuite) conclude(stopped bool) error {
 	if err := l.flags.destinations.write(l.Out, func(f form, out io.Writer) error { return f.writeSuite(out, s) }); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
-	if status := statusOfSuite(s); status != exitDone {
-		return &exitError{status: status}
-	}
 	return nil
 }
 
@@ -224,10 +243,10 @@ func statusOfSuite(s *v1alpha1.EtcdBenchmarkSuite) int {
 	switch finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished); {
 	case finished.Reason == v1alpha1.ReasonStopped:
 		return exitUnknown
-	case slices.ContainsFunc(s.Status.Results, suite.Failed):
-		return exitFailed
 	case passed != nil && passed.Status == metav1.ConditionFalse:
 		return exitMissed
+	case suite.Unmeasured(s) > 0:
+		return exitFailed
 	case passed != nil && passed.Status == metav1.ConditionUnknown:
 		return exitUnknown
 	}

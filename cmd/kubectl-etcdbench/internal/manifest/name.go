@@ -16,7 +16,11 @@ func (m *Manifest) GenerateName() {
 	if name == "" {
 		return
 	}
-	if longest := v1alpha1.MaxNameLength - len("-") - randomSuffix; len(name) > longest {
+	longest := v1alpha1.MaxNameLength
+	if m.IsSuite() {
+		longest = v1alpha1.MaxSuiteNameLength
+	}
+	if longest -= len("-") + randomSuffix; len(name) > longest {
 		name = strings.TrimRight(name[:longest], "-.")
 	}
 	m.Object.SetName("")
