@@ -1,0 +1,137 @@
+package v1alpha1_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+const suiteText = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmarkSuite
+metadata: {namespace: default, generateName: suite-}
+spec:
+  targets: [{name: a, target: {endpoints: ["127.0.0.1:2379"]}}, {name: b, target: {endpoints: ["127.0.0.1:2380"]}}]
+  workloads: [{name: put, workload: {type: Put, put: {}}}]
+  loads: [{name: one, load: {requests: 10}}]
+`
+
+// entriesOf are this many loads of an axis.
+func entriesOf(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("{name: l%d, load: {requests: 10}}", i))
+	}
+	return "  loads: [" + strings.Join(out, ", ") + "]\n"
+}
+
+func suiteObject(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return o
+}
+
+func createSuite(t *testing.T, o *unstructured.Unstructured) error {
+	t.Helper()
+	return api.Create(t.Context(), o, &client.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+}
+
+func TestAdmissionOfSuites(t *testing.T) {
+	const (
+		workloads      = "  workloads: [{name: put, workload: {type: Put, put: {}}}]\n"
+		threeWorkloads = "  workloads: [{name: p, workload: {type: Put, put: {}}}, {name: q, workload: {type: Put, put: {}}}, {name: r, workload: {type: Put, put: {}}}]\n"
+		loads          = "  loads: [{name: one, load: {requests: 10}}]\n"
+		compared       = "  rounds: 3\n  compare: {axis: Targets, baseline: a, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
+	)
+	for name, tc := range map[string]struct {
+		// old is replaced by new in suiteText; an empty old appends new.
+		old, new string
+		// want is a part of the rejection; empty if the suite is good.
+		want string
+	}{
+		"plain":                      {"", "", ""},
+		"as many entries as allowed": {loads, entriesOf(20), ""},
+		"too many entries":           {loads, entriesOf(21), "spec.loads: Too many"},
+		"too many cells":             {workloads + loads, threeWorkloads + entriesOf(17), "must be at most 100 cells"},
+		"as many cells as allowed":   {workloads + loads, threeWorkloads + entriesOf(16), ""},
+		"too many runs":              {loads, entriesOf(20) + "  rounds: 26\n", "must be at most 1000 runs"},
+		"as many runs as allowed":    {loads, entriesOf(20) + "  rounds: 25\n", ""},
+		"no load":                    {loads, "  loads: []\n", "spec.loads"},
+		"two equal names":            {"name: b", "name: a", "Duplicate value"},
+		"a name with capitals":       {"name: b", "name: B", "lower-case letters"},
+		"a long name":                {"name: b", "name: " + strings.Repeat("b", 21), "spec.targets[1].name: Too long"},
+		"a long name of the suite":   {"generateName: suite-", "name: " + strings.Repeat("s", 41), "at most 40 characters"},
+		"the longest name":           {"generateName: suite-", "name: " + strings.Repeat("s", 40), ""},
+		"a field of a run":           {"{requests: 10}", "{requests: 10, clients: 0}", "spec.loads[0].load.clients"},
+		"an unknown field":           {"{requests: 10}", "{requests: 10, cients: 1}", `unknown field "spec.loads[0].load.cients"`},
+		"an exclusion":               {"", "  exclude: [{target: a, load: one}]\n", ""},
+		"an exclusion of nothing":    {"", "  exclude: [{}]\n", "spec.exclude[0]"},
+		"an exclusion of no one":     {"", "  exclude: [{target: c}]\n", "spec.exclude"},
+		"compared":                   {"", compared, ""},
+		"too few rounds":             {"", strings.Replace(compared, "rounds: 3", "rounds: 2", 1), "spec.rounds: Invalid value: must be at least 3"},
+		"no such baseline":           {"", strings.Replace(compared, "baseline: a", "baseline: c", 1), "spec.compare.baseline"},
+		"an axis of one entry":       {"", strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "baseline: a", "baseline: one", 1), "at least two entries"},
+		"a metric twice":             {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput}, {type: Throughput, tolerancePercent: 9}", 1), "has a metric twice"},
+		"a latency of what":          {"", strings.Replace(compared, ", operation: Put, statistic: P99", "", 1), "operation and statistic are required"},
+		"a throughput of what":       {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, operation: Put}", 1), "must be absent for type Throughput"},
+		"a spread":                   {"", strings.Replace(compared, "P99", "Stddev", 1), "must be Mean, P50, P90, P95, P99, P999 or Max"},
+		"everything is accepted":     {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, tolerancePercent: 100}", 1), "less than or equal to 99"},
+		"a matrix":                   {"", "  table: {form: Matrix, columns: Loads, metric: {type: Latency, operation: Put, statistic: P90}}\n", ""},
+		"a matrix of what is lost":   {"", "  table: {form: Matrix, metric: {type: Latency, operation: Put, statistic: P95}}\n", "spec.table.metric.statistic"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := suiteText + tc.new
+			if tc.old != "" {
+				text = strings.Replace(suiteText, tc.old, tc.new, 1)
+			}
+			err := createSuite(t, suiteObject(t, text))
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(refusal(err), tc.want) {
+				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestSuitesAreImmutable(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(spec map[string]any)
+		want   string
+	}{
+		"stop":        {func(spec map[string]any) { spec["stop"] = true }, ""},
+		"rounds":      {func(spec map[string]any) { spec["rounds"] = int64(2) }, "is immutable"},
+		"a seed":      {func(spec map[string]any) { spec["seed"] = int64(2) }, "is immutable"},
+		"an entry":    {func(spec map[string]any) { spec["targets"] = spec["targets"].([]any)[:1] }, "is immutable"},
+		"the table":   {func(spec map[string]any) { spec["table"] = map[string]any{"form": "Matrix"} }, "is immutable"},
+		"an exclude":  {func(spec map[string]any) { spec["exclude"] = []any{map[string]any{"target": "a"}} }, "is immutable"},
+		"a time-out":  {func(spec map[string]any) { spec["template"] = map[string]any{"timeoutSeconds": int64(99)} }, "is immutable"},
+		"onRunFailed": {func(spec map[string]any) { spec["onRunFailed"] = "Stop" }, "is immutable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := suiteObject(t, suiteText)
+			if err := createSuite(t, o); err != nil {
+				t.Fatal(err)
+			}
+			tc.change(o.Object["spec"].(map[string]any))
+			err := api.Update(t.Context(), o)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
+			}
+		})
+	}
+	o := suiteObject(t, suiteText+"  stop: true\n")
+	if err := createSuite(t, o); err != nil {
+		t.Fatal(err)
+	}
+	o.Object["spec"].(map[string]any)["stop"] = false
+	if err := api.Update(t.Context(), o); err == nil || !strings.Contains(err.Error(), "can only change from false to true") {
+		t.Errorf("a stopped suite was started again: %v", err)
+	}
+}
