@@ -48,6 +48,7 @@ type runFlags struct {
 	endpoints []string
 	options   local.Options
 	find      findFlags
+	sweep     sweepFlags
 	// clusterFlags are the names of the flags that select the cluster.
 	clusterFlags []string
 }
@@ -74,6 +75,9 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: the lowest rate to try, in requests per `SECOND`")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: the highest rate to try, in requests per `SECOND`")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: the length of each run, in `SECONDS`")
+	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "with --local: run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
+	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
+	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep: print the EtcdBenchmarkSuite instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
@@ -96,7 +100,7 @@ func (f *runFlags) check() error {
 	if err := f.following.check(); err != nil {
 		return err
 	}
-	return f.checkFind()
+	return errors.Join(f.checkFind(), f.checkSweep())
 }
 
 func (t *tool) run(f *runFlags) error {
@@ -109,6 +113,16 @@ func (t *tool) run(f *runFlags) error {
 	}
 	if f.generateName {
 		m.GenerateName()
+	}
+	if len(f.sweep.sweeps) > 0 {
+		m, err = f.swept(m)
+		if suite, only := errors.AsType[*printedSuite](err); only {
+			_, err = t.Out.Write(suite.data)
+			return err
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if m.IsSuite() {
 		if err := f.checkSuite(); err != nil {

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+)
+
+// sweepFlags make a suite of the manifest of a run.
+type sweepFlags struct {
+	sweeps []string
+	rounds int32
+	print  bool
+}
+
+// sweptAxes are the parts of a run that a suite has a list of.
+var sweptAxes = []struct{ field, list string }{{"target", "targets"}, {"workload", "workloads"}, {"load", "loads"}}
+
+func (f *runFlags) checkSweep() error {
+	switch {
+	case len(f.sweep.sweeps) == 0 && f.given("rounds"):
+		return errors.New("--rounds is for --sweep: a suite has its own field, spec.rounds")
+	case len(f.sweep.sweeps) == 0 && f.sweep.print:
+		return errors.New("--print-manifest shows the suite that --sweep makes of a manifest: add --sweep")
+	case len(f.sweep.sweeps) == 0:
+		return nil
+	case f.find.findRate:
+		return errors.New("--sweep and --find-rate cannot be combined: give one of them")
+	case f.given("rounds") && f.sweep.rounds < 1:
+		return fmt.Errorf("--rounds: wanted 1 or more, found %d", f.sweep.rounds)
+	}
+	return nil
+}
+
+// swept returns the suite of all combinations of the values that --sweep gives.
+func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
+	if m.IsSuite() {
+		return nil, errors.New("--sweep takes the manifest of a single run: found an EtcdBenchmarkSuite")
+	}
+	run, _, err := unstructured.NestedMap(m.Object.Object, "spec")
+	if err != nil {
+		return nil, m.Refuse("spec", "wanted an object")
+	}
+	if _, found := run["profile"]; found {
+		return nil, m.Refuse("spec.profile", "fixes workload and load: replace it with both to sweep them")
+	}
+	axes := map[string][]map[string]any{}
+	for _, axis := range sweptAxes {
+		entry, _ := run[axis.field].(map[string]any)
+		if entry == nil {
+			return nil, m.Refuse("spec."+axis.field, "wanted an object: --sweep needs it")
+		}
+		axes[axis.field] = []map[string]any{{"name": axis.field, axis.field: entry}}
+		delete(run, axis.field)
+	}
+	for _, sweep := range f.sweep.sweeps {
+		if err := addSweep(axes, sweep); err != nil {
+			return nil, err
+		}
+	}
+	if objectives, found := run["objectives"]; found {
+		for _, w := range axes["workload"] {
+			w["objectives"] = objectives
+		}
+		delete(run, "objectives")
+	}
+	spec := map[string]any{"template": run, "rounds": int64(max(f.sweep.rounds, 1))}
+	for _, axis := range sweptAxes {
+		spec[axis.list] = axes[axis.field]
+	}
+	metadata := map[string]any{"name": m.Object.GetName()}
+	if ns := m.Object.GetNamespace(); ns != "" {
+		metadata["namespace"] = ns
+	}
+	data, err := yaml.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": manifest.SuiteKind, "metadata": metadata, "spec": spec})
+	if err != nil {
+		return nil, fmt.Errorf("writing the suite of --sweep: %w", err)
+	}
+	if f.sweep.print {
+		return nil, &printedSuite{data}
+	}
+	return manifest.Read("the suite of "+m.File+" (--print-manifest shows it)", bytes.NewReader(data))
+}
+
+// printedSuite is returned instead of a suite that should only be printed.
+type printedSuite struct{ data []byte }
+
+// Error implements error.
+func (*printedSuite) Error() string { return "the suite is only printed" }
+
+const sweepForm = "FIELD=VALUE,VALUE,… with a field of target, workload or load, for example load.clients=1,10,100"
+
+// addSweep multiplies the entries of an axis by the values of one field.
+func addSweep(axes map[string][]map[string]any, sweep string) error {
+	refused := func(why string) error {
+		return fmt.Errorf("--sweep: wanted %s, found %q: %s", sweepForm, sweep, why)
+	}
+	path, list, given := strings.Cut(sweep, "=")
+	path = strings.TrimPrefix(path, "spec.")
+	steps := strings.Split(path, ".")
+	entries, known := axes[steps[0]]
+	switch {
+	case !given || list == "":
+		return refused("there are no values")
+	case !known || len(steps) < 2 || slices.Contains(steps, ""):
+		return refused(fmt.Sprintf("there is no field %q", path))
+	}
+	var out []map[string]any
+	for _, entry := range entries {
+		for _, word := range strings.Split(list, ",") {
+			var value any
+			if err := yaml.Unmarshal([]byte(word), &value); err != nil || word == "" {
+				return refused(fmt.Sprintf("%q is no value", word))
+			}
+			copied := (&unstructured.Unstructured{Object: entry}).DeepCopy().Object
+			if err := unstructured.SetNestedField(copied, whole64(value), steps...); err != nil {
+				return refused(err.Error())
+			}
+			copied["name"] = entryName(fmt.Sprint(entry["name"]), steps[0], steps[len(steps)-1], word, len(out))
+			out = append(out, copied)
+		}
+	}
+	axes[steps[0]] = out
+	return nil
+}
+
+// whole64 converts the whole numbers of YAML to the type that unstructured objects have.
+func whole64(v any) any {
+	if n, isNumber := v.(float64); isNumber && n == float64(int64(n)) {
+		return int64(n)
+	}
+	return v
+}
+
+// entryName is the last step of the field with its value, after the name of the entry so far. A name that would be too
+// long or has other characters is replaced by the axis and a number.
+func entryName(before, axis, field, value string, index int) string {
+	const longest = 20
+	name := strings.ToLower(field + "-" + value)
+	if before != axis {
+		name = before + "-" + name
+	}
+	allowed := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
+	if len(name) > longest || strings.HasSuffix(name, "-") || strings.ContainsFunc(name, func(r rune) bool { return !allowed(r) }) {
+		return fmt.Sprintf("%s-%d", axis, index+1)
+	}
+	return name
+}
