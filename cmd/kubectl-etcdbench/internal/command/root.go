@@ -94,7 +94,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.versionCommand())
+	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.planCommand(), t.versionCommand())
 	return root
 }
 

@@ -63,6 +63,28 @@ func TestASuiteIsStopped(t *testing.T) {
 	}
 }
 
+func TestPlanListsTheCells(t *testing.T) {
+	c := call(strings.Replace(smallSuite, "requests: 60", "durationSeconds: 30, warmupSeconds: 5", 1)+"  rounds: 3\n", "plan", "-f", "-")
+	c.wantStatus(t, exitDone)
+	for _, want := range []string{"put/one: as long as the target takes", "range/two: 35 seconds", "4 cells × 3 rounds = 12 runs, at least 3m30s"} {
+		if !strings.Contains(c.out.String(), want) {
+			t.Errorf("got\n%s\nwanted %q", c.out, want)
+		}
+	}
+	for name, tc := range map[string]struct{ manifest, want string }{
+		"a run":          {sweepable, "wanted EtcdBenchmarkSuite"},
+		"a bad cell":     {strings.Replace(smallSuite, "clients: 2", "connections: 3", 1), "spec.loads[1].load"},
+		"a bad field":    {strings.Replace(smallSuite, "clients: 2", "conections: 3", 1), "unknown field"},
+		"no cell at all": {smallSuite + "  exclude: [{target: etcd}]\n", "leaves no cell"},
+	} {
+		c := call(tc.manifest, "plan", "-f", "-")
+		c.wantStatus(t, exitFailed)
+		if !strings.Contains(c.err.String(), tc.want) {
+			t.Errorf("%s: got %q, wanted %q", name, c.err, tc.want)
+		}
+	}
+}
+
 func TestSuitesAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, new string

@@ -1,0 +1,98 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const planExample = `  # List the runs of a suite without running them
+  kubectl etcdbench plan -f suite.yaml`
+
+func (t *tool) planCommand() *cobra.Command {
+	file := ""
+	cmd := &cobra.Command{
+		Use:   "plan -f FILE",
+		Short: "List the cells of a suite and how long it will take",
+		Long: `Checks an EtcdBenchmarkSuite and lists its cells, without running anything. The time is
+that of the measured windows and warm-ups. Preparing and deleting keys comes on top, and
+so do repetitions of invalid runs.`,
+		Example: planExample,
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return t.plan(file) },
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "`FILE` with one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
+	return cmd
+}
+
+func (t *tool) plan(file string) error {
+	if file == "" {
+		return errors.New("wanted a suite, found none: add -f FILE")
+	}
+	m, err := t.readManifest(file)
+	if err != nil {
+		return err
+	}
+	if !m.IsSuite() {
+		return m.Refuse("kind", "wanted EtcdBenchmarkSuite, found EtcdBenchmark: plan lists the runs of a suite")
+	}
+	if m.Object.GetNamespace() == "" {
+		m.Object.SetNamespace(defaultNamespace)
+	}
+	suites, err := admission.Suites()
+	if err != nil {
+		return err
+	}
+	s, err := suites.Create(m.Object, time.Now())
+	if err != nil {
+		return m.Explain(err)
+	}
+	if err := suite.Check(s); err != nil {
+		return err
+	}
+	l := &localSuite{tool: t, flags: &runFlags{}, manifest: m, suite: s}
+	if l.runs, err = admission.Runs(); err != nil {
+		return err
+	}
+	total, bounded := time.Duration(0), true
+	for i, c := range suite.Cells(s) {
+		run, err := l.admit(suite.Planned{Cell: c, Name: s.Name})
+		if err != nil {
+			return fmt.Errorf("the cell %s: %w", c.Name, err)
+		}
+		length, known := lengthOf(run.Resolved().Load)
+		shown := text.Plural(int64(length.Seconds()), "second")
+		if !known {
+			shown, bounded = "as long as the target takes", false
+		}
+		fmt.Fprintf(t.Out, "%3d  %s: %s\n", i+1, c.Name, shown)
+		total += length
+	}
+	rounds := max(s.Spec.Rounds, 1)
+	about := "about " + (total * time.Duration(rounds)).String()
+	if !bounded {
+		about = "at least " + (total * time.Duration(rounds)).String()
+	}
+	cells := len(suite.Cells(s))
+	_, err = fmt.Fprintf(t.Out, "%s × %s = %s, %s and the time to prepare each\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about)
+	return err
+}
+
+// lengthOf is the length of warm-up and window; known is false if the target decides it.
+func lengthOf(l spec.Load) (length time.Duration, known bool) {
+	length = time.Duration(l.WarmupSeconds) * time.Second
+	switch {
+	case l.Requests == nil:
+		return length + l.Duration(), true
+	case l.Rate != nil && l.Rate.PerSecond > 0:
+		return length + time.Duration(*l.Requests/l.Rate.PerSecond)*time.Second, true
+	}
+	return length, false
+}
