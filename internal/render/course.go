@@ -187,6 +187,10 @@ func (d drawn) addBands(g *grid) bool {
 			row.WriteRune(d.shade(i, n))
 		}
 		from, to := edge(b*wide), edge((b+1)*wide)
+		if b*wide < results.ZeroBucket {
+			// The bucket below has all shorter latencies, too.
+			from = 0
+		}
 		g.add("  "+text.Duration(from)+"–"+text.Duration(to), row.String(), "", text.Grouped(total))
 	}
 	return true

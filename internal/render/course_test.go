@@ -97,6 +97,16 @@ func TestTheCourseShowsPercentilesAndTheirDistribution(t *testing.T) {
 		"░ up to 1 % of its requests")
 }
 
+// The lowest band has everything that is shorter than its upper end.
+func TestTheLowestBandBeginsAtZero(t *testing.T) {
+	var c results.Course
+	for i := range 30 {
+		c.Timeline.Record(time.Duration(i)*100*time.Millisecond, 50*time.Nanosecond, true)
+		c.Heatmap.Record(time.Duration(i)*100*time.Millisecond, 50*time.Nanosecond)
+	}
+	wantText(t, strings.Join(strings.Fields(courseTable(t, &c, 3*time.Second, 100)), " "), " 0ns–954ns "+strings.Repeat("█", 30)+" 30")
+}
+
 // Latencies over many decades share at most ten lines, and no request is missing.
 func TestBandsAreFew(t *testing.T) {
 	var c results.Course

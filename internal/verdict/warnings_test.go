@@ -79,6 +79,15 @@ func targeted(estimate int64, versions ...string) *results.Snapshot {
 	return s
 }
 
+// withCourse is a pod of this many requests that has their course.
+func withCourse(requests int) *results.Snapshot {
+	p := pod(0, 10*time.Second, requests)
+	for i := range requests {
+		p.Timeline.Record(time.Duration(i)*time.Second, time.Millisecond, true)
+	}
+	return p
+}
+
 func TestWarnings(t *testing.T) {
 	const s = time.Second
 	other, short, coarse, untimed := pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9), pod(0, 10*s, 9)
@@ -94,18 +103,20 @@ func TestWarnings(t *testing.T) {
 		pods []*results.Snapshot
 		want []string
 	}{
-		"nothing to say": {[]*results.Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
-		"a short tail":   {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
-		"a long tail":    {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
-		"a late start":   {[]*results.Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
-		"two transports": {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
-		"two versions":   {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
-		"an election":    {[]*results.Snapshot{elected}, []string{"the leader changed"}},
-		"no quota":       {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 reported no quota"}},
-		"no estimate":    {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},
-		"left out":       {[]*results.Snapshot{short}, []string{"service time"}},
-		"no exact timer": {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"no exact kernel timer: requests were sent up to 1 ms late"}},
-		"coarse":         {[]*results.Snapshot{coarse}, []string{"2.19%"}},
+		"nothing to say":        {[]*results.Snapshot{pod(0, 10*s, 9), requestBound(0, 10*s, 9)}, nil},
+		"a short tail":          {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 9*s, 9)}, nil},
+		"a long tail":           {[]*results.Snapshot{requestBound(0, 10*s, 9), requestBound(0, 8*s, 9)}, []string{"2s after the first, 20%"}},
+		"a late start":          {[]*results.Snapshot{pod(0, 10*s, 9), pod(s, 11*s, 9)}, []string{"started 1s after the first, 10%"}},
+		"two transports":        {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
+		"two versions":          {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
+		"an election":           {[]*results.Snapshot{elected}, []string{"the leader changed"}},
+		"no quota":              {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 reported no quota"}},
+		"no estimate":           {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},
+		"left out":              {[]*results.Snapshot{short}, []string{"service time"}},
+		"no exact timer":        {[]*results.Snapshot{pod(0, 10*s, 9), untimed}, []string{"no exact kernel timer: requests were sent up to 1 ms late"}},
+		"coarse":                {[]*results.Snapshot{coarse}, []string{"2.19%"}},
+		"a course of some pods": {[]*results.Snapshot{withCourse(9), pod(0, 10*s, 9)}, []string{"not known of all client pods"}},
+		"a course of all pods":  {[]*results.Snapshot{withCourse(9), withCourse(9)}, nil},
 		"rules that were not checked": {
 			[]*results.Snapshot{unwatched, {Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "b"}}},
 			[]string{"the rule Alarm of guard.stopOn could not be checked: c", "the rule WALFsync of guard.stopOn could not be checked: a"},
