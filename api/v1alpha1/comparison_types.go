@@ -69,18 +69,20 @@ func (m Metric) String() string {
 	return strings.TrimSpace(string(m.Operation) + " " + string(m.Statistic))
 }
 
-// Tolerance is tolerancePercent or its default, as a share: 0.1 for 10 %.
-func (m Metric) Tolerance() float64 {
-	percent := m.TolerancePercent
+// WithTolerance returns the metric with its tolerance, also if that is the default.
+func (m Metric) WithTolerance() Metric {
 	switch {
-	case percent > 0:
+	case m.TolerancePercent > 0:
 	case m.Type == MetricThroughput:
-		percent = DefaultThroughputTolerance
+		m.TolerancePercent = DefaultThroughputTolerance
 	default:
-		percent = DefaultLatencyTolerance
+		m.TolerancePercent = DefaultLatencyTolerance
 	}
-	return float64(percent) / 100
+	return m
 }
+
+// Tolerance is the accepted change for the worse as a share: 0.1 for 10 %.
+func (m Metric) Tolerance() float64 { return float64(m.WithTolerance().TolerancePercent) / 100 }
 
 // ComparisonVerdict says whether the candidate is worse than the baseline.
 //

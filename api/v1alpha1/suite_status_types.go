@@ -84,10 +84,15 @@ type SuiteRuns struct {
 	// +optional
 	Planned int32 `json:"planned,omitempty"`
 
-	// finished is how many runs have ended.
+	// finished is how many planned runs have ended.
 	//
 	// +optional
 	Finished int32 `json:"finished"`
+
+	// repeated is how many invalid runs were repeated.
+	//
+	// +optional
+	Repeated int32 `json:"repeated,omitempty"`
 
 	// invalid is how many of them have numbers that cannot be compared.
 	//
@@ -137,10 +142,16 @@ type SuiteResult struct {
 	// +optional
 	ClientBound bool `json:"clientBound,omitempty"`
 
+	// missed are the objectives that the run missed.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Missed string `json:"missed,omitempty"`
+
 	// invalid is why its numbers cannot be compared. Absent: they can.
 	//
 	// +optional
-	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:MaxLength=512
 	Invalid string `json:"invalid,omitempty"`
 
 	// operations are the numbers of each kind of request.

@@ -17,9 +17,9 @@ func explain(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNoisy:
 		return fmt.Sprintf("The rounds differ too much from each other, or the change is too close to the tolerance: %d rounds like these would not decide it. Use a wider tolerance, longer runs, or a quieter machine.", max(maxNeeded, c.Rounds))
 	case v1alpha1.ReasonNotConcurrent:
-		return "The runs of the two sides did not alternate, so anything that changed over time looks like a difference between them. Run them in turn: baseline, candidate, baseline, candidate, …"
+		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time looks like a difference between them. Run them in turn, one at a time, and let neither side always be first."
 	case v1alpha1.ReasonExclusionsDiffer:
-		return "More runs of one side are invalid than of the other. Without them, that side looks better than it is."
+		return "More runs of one side are invalid than of the other, so the rest may not be typical of that side."
 	case v1alpha1.ReasonComparedTailTooThin:
 		return "Fewer than ten requests lie above this percentile. Measure for longer, or compare a lower percentile."
 	case v1alpha1.ReasonNotInformative:

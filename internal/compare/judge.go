@@ -101,7 +101,7 @@ func (c comparing) limit() float64 { return c.side.limit(c.metric.Tolerance()) }
 // concluded returns the comparison with its verdict. tested is how many comparisons share the error rate.
 func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	out := v1alpha1.Comparison{
-		Metric: c.metric, Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
+		Metric: c.metric.WithTolerance(), Rounds: int32(c.change.rounds), Verdict: v1alpha1.NotCompared, Reason: c.reason,
 		Baseline: c.kept(c.baseline), Candidate: c.kept(c.candidate),
 	}
 	if c.change.rounds > 0 {

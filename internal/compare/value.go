@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,7 @@ func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 	case finished == nil || finished.Status != metav1.ConditionTrue:
 		return "it has not finished"
 	case finished.Reason != v1alpha1.ReasonCompleted:
-		return "it ended as " + finished.Reason
+		return strings.TrimSuffix(fmt.Sprintf("it ended as %s: %s", finished.Reason, finished.Message), ": ")
 	case s == nil:
 		return "it has no result"
 	case s.Partial:

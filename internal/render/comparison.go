@@ -71,9 +71,19 @@ func notesOf(r compare.Result) (notes []string) {
 		notes = append(notes, strings.Join(about[message], ", ")+": "+message)
 	}
 	for _, c := range r.Comparisons {
-		if c.SmallestRegressionPerMillion != nil && c.Reason != v1alpha1.ReasonNotInformative && c.Verdict != v1alpha1.Regressed {
-			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in about four of five comparisons. Smaller ones are often missed.",
-				c.Metric, signedPercent(c.SmallestRegressionPerMillion)))
+		isJudged := c.Reason == "" || c.Reason == v1alpha1.ReasonTooFewRounds || c.Reason == v1alpha1.ReasonNoisy
+		if c.SmallestRegressionPerMillion != nil && isJudged && c.Verdict != v1alpha1.Regressed {
+			often := "four of five"
+			if c.Rounds == 3 {
+				often = "three of four"
+			}
+			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in about %s comparisons. Smaller ones are often missed.",
+				c.Metric, signedPercent(c.SmallestRegressionPerMillion), often))
+		}
+	}
+	for side, targets := range map[string][]string{"baseline": r.Baseline.Targets, "candidate": r.Candidate.Targets} {
+		if len(targets) > 1 {
+			notes = append(notes, fmt.Sprintf("The runs of the %s had different targets (see above): the comparison is of their mixture.", side))
 		}
 	}
 	for _, e := range r.Excluded {

@@ -92,6 +92,9 @@ func WriteSearch(out io.Writer, s Search) error {
 		if p.Role == search.Ceiling {
 			asked, verdict = "–", "–"
 		}
+		if name, _, _ := strings.Cut(p.Limit, " "); p.Verdict == search.Missed && name != "" {
+			verdict += ": " + name
+		}
 		probes[i] = []string{
 			fmt.Sprint(i + 1), string(p.Role), asked, text.RateOf(p.Throughput).String(), microsOrThin(p.P50Microseconds), microsOrThin(p.P99Microseconds),
 			microsOrThin(p.P999Microseconds), microsOrThin(p.MaxMicroseconds), text.Grouped(p.FailedRequests), verdict,

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -31,11 +32,12 @@ func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 			t.section(g)
 		}
 	}
-	if s.Spec.Rounds > 1 {
+	if strings.Contains(t.out.String(), "±") {
 		t.line("  Each number is the mean of the rounds; ± is their standard deviation in percent of it.")
 	}
 	if len(s.Status.Comparisons) > 0 {
 		t.section(comparisonGrid(s))
+		t.line("  BASELINE and CANDIDATE are geometric means of the rounds that are compared.")
 		suiteNotes(&t, s)
 	}
 	suiteProblems(&t, s)
@@ -50,8 +52,12 @@ func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 		state = finished.Reason
 	}
 	t.line("EtcdBenchmarkSuite %s/%s: %s", s.Namespace, s.Name, state)
-	t.line("  runs    %s of %s planned, in %s and %s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
-		text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"))
+	repeated := ""
+	if n := s.Status.Runs.Repeated; n > 0 {
+		repeated = ", and " + text.Plural(n, "repetition")
+	}
+	t.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
+		text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"), repeated)
 	if finished != nil && finished.Message != "" {
 		t.sentence("  end     ", finished.Message)
 	}
@@ -60,12 +66,21 @@ func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	}
 }
 
-// cellResults are the results of a cell that count, one per round.
+// cellResults are the results of a cell that count, one per round; without invalid ones if there are others.
 func cellResults(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteResult) {
+	var valid []v1alpha1.SuiteResult
 	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
-		if r, ran := suite.Counted(s.Status.Results, cell, round); ran && !suite.Failed(r) {
-			out = append(out, r)
+		r, ran := suite.Counted(s.Status.Results, cell, round)
+		if !ran || suite.Failed(r) || len(r.Operations) == 0 {
+			continue
 		}
+		out = append(out, r)
+		if r.Invalid == "" {
+			valid = append(valid, r)
+		}
+	}
+	if len(valid) > 0 {
+		return valid
 	}
 	return out
 }
@@ -310,18 +325,24 @@ func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 
 // suiteNotes explains the verdicts. What holds for several comparisons is said once.
 func suiteNotes(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+	const most = 3
 	var messages []string
-	count := map[string]int{}
+	about := map[string][]string{}
 	for _, c := range s.Status.Comparisons {
 		if c.Message == "" {
 			continue
 		}
-		if count[c.Message]++; count[c.Message] == 1 {
+		if about[c.Message] == nil {
 			messages = append(messages, c.Message)
 		}
+		about[c.Message] = append(about[c.Message], c.Cell+" "+c.Metric.String())
 	}
 	for _, m := range messages {
-		t.sentence("- ", fmt.Sprintf("%s: %s", text.Plural(count[m], "comparison"), m))
+		names := about[m]
+		if n := len(names); n > most {
+			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
+		}
+		t.sentence("- ", strings.Join(names, ", ")+": "+m)
 	}
 }
 
@@ -332,7 +353,7 @@ func suiteProblems(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	for _, r := range s.Status.Results {
 		problem := r.Invalid
 		if r.Passed == metav1.ConditionFalse {
-			problem = strings.TrimPrefix(problem+"; it missed an objective", "; ")
+			problem = strings.TrimPrefix(problem+"; "+cmp.Or(r.Missed, "it missed an objective"), "; ")
 		}
 		if problem != "" {
 			g.add(r.Name, r.Cell, text.Grouped(r.Round), r.Reason, problem)

@@ -329,3 +329,19 @@ func (s *searching) conclude(b bracket, confirmed int) (Result, error) {
 	r.Drifted = p.Verdict == Missed
 	return r, nil
 }
+
+// Best is the highest rate that met the objectives and lies below every rate that missed; 0 if there is none.
+func Best(past []Probe) (best int64) {
+	lowestMissed := int64(math.MaxInt64)
+	for _, p := range past {
+		if p.Verdict == Missed {
+			lowestMissed = min(lowestMissed, p.PerSecond)
+		}
+	}
+	for _, p := range past {
+		if p.Verdict == Met && p.PerSecond < lowestMissed {
+			best = max(best, p.PerSecond)
+		}
+	}
+	return best
+}

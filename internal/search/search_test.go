@@ -174,6 +174,24 @@ func TestAnswersAreNearTheTruth(t *testing.T) {
 	}
 }
 
+func TestBest(t *testing.T) {
+	met, missed := func(rate int64) Probe { return Probe{Step: Step{PerSecond: rate}, Verdict: Met} }, func(rate int64) Probe { return Probe{Step: Step{PerSecond: rate}, Verdict: Missed} }
+	for name, tc := range map[string]struct {
+		past []Probe
+		want int64
+	}{
+		"nothing":            {[]Probe{{Step: Step{Role: Ceiling}}}, 0},
+		"the highest":        {[]Probe{met(10), met(30), met(20)}, 30},
+		"below every miss":   {[]Probe{met(10), met(20), met(40), missed(30)}, 20},
+		"everything misses":  {[]Probe{missed(10)}, 0},
+		"met and missed one": {[]Probe{met(10), met(20), missed(20)}, 10},
+	} {
+		if got := Best(tc.past); got != tc.want {
+			t.Errorf("%s: got %d, wanted %d", name, got, tc.want)
+		}
+	}
+}
+
 // Where a search was interrupted, it goes on with the same probe.
 func TestNextDependsOnThePastOnly(t *testing.T) {
 	_, past := play(t, usual, sharp(3333))

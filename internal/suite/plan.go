@@ -145,10 +145,13 @@ func byName(s *v1alpha1.EtcdBenchmarkSuite) map[string]v1alpha1.SuiteResult {
 	return out
 }
 
-// Run returns the manifest of a run. Nothing is merged: each field comes from one place.
+// Run returns the manifest of a run. Nothing is merged: each field comes from one place. Only load.seed grows by one with
+// each round.
 func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	t := s.Spec.Template.DeepCopy()
-	w := p.Cell.Workload.DeepCopy()
+	w, load := p.Cell.Workload.DeepCopy(), p.Cell.Load.Load.DeepCopy()
+	// Both sides of a round send the same requests, and another round sends others.
+	load.Seed += int64(max(p.Round, 1) - 1)
 	return &v1alpha1.EtcdBenchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -158,7 +161,7 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 			},
 		},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: w.Objectives, Load: *p.Cell.Load.Load.DeepCopy(),
+			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: w.Objectives, Load: *load,
 			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost,
 			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
 		},
@@ -181,7 +184,7 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 		}
 	}
 	if len(comparisons(s, cells)) == 0 {
-		return fmt.Errorf("spec.compare: no cell has a cell of %s to compare with: spec.exclude leaves them out", c.Baseline)
+		return fmt.Errorf("spec.compare: there is nothing to compare with the baseline %s, because spec.exclude leaves out too much: remove an entry of it", c.Baseline)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 const (
 	// milli converts requests per second to the unit of status.
 	milli = 1000
-	// maxInvalid is the bound of SuiteResult.Invalid.
-	maxInvalid = 128
+	// maxInvalid is the bound of SuiteResult.Invalid and Missed.
+	maxInvalid = 512
 )
 
 // Result returns what a suite keeps of a finished run.
@@ -31,7 +31,9 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 		out.Reason = finished.Reason
 	}
 	if passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
-		out.Passed = passed.Status
+		if out.Passed = passed.Status; passed.Status == metav1.ConditionFalse {
+			out.Missed = text.Shorten(passed.Message, maxInvalid)
+		}
 	}
 	if run.Status.Summary == nil {
 		return out
@@ -118,7 +120,9 @@ func Counted(results []v1alpha1.SuiteResult, cell string, round int32) (found v1
 // Update computes everything in status that follows from the results.
 func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 	cells := Cells(s)
-	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Planned: int32(len(cells)) * max(s.Spec.Rounds, 1), Finished: int32(len(s.Status.Results))}
+	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Planned: int32(len(cells)) * max(s.Spec.Rounds, 1)}
+	s.Status.Runs.Finished = s.Status.Runs.Planned - int32(Left(s))
+	s.Status.Runs.Repeated = int32(len(s.Status.Results)) - s.Status.Runs.Finished
 	for _, r := range s.Status.Results {
 		if r.Invalid != "" {
 			s.Status.Runs.Invalid++
@@ -205,7 +209,7 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 func failures(results []v1alpha1.SuiteResult, cell string, round int32) (n int) {
 	counted, _ := Counted(results, cell, round)
 	for _, r := range results {
-		if r.Cell == cell && r.Round == round && r.Invalid != "" && (!r.ClientBound || counted.Invalid != "") {
+		if r.Cell == cell && r.Round == round && r.Invalid != "" && r.Reason != v1alpha1.ReasonStopped && (!r.ClientBound || counted.Invalid != "") {
 			n++
 		}
 	}
@@ -292,7 +296,7 @@ func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message strin
 	failed := Unmeasured(s)
 	left := ""
 	if n := Left(s); n > 0 {
-		left = fmt.Sprintf(" %s did not start.", text.Plural(n, "run"))
+		left = fmt.Sprintf(" %s of %d planned runs have no result.", text.Grouped(n), s.Status.Runs.Planned)
 	}
 	switch {
 	case stopped:

@@ -196,6 +196,9 @@ func TestNextFollowsThePlan(t *testing.T) {
 	if diff := cmp.Diff(want, play(t, s, ordinary)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	if run := Plan(s)[9].Run(s); run.Spec.Load.Seed != 1 {
+		t.Errorf("the second round has the seed %d, wanted another than the first", run.Spec.Load.Seed)
+	}
 	if s.Status.Runs != (v1alpha1.SuiteRuns{Cells: 8, Planned: 24, Finished: 24}) {
 		t.Errorf("got %+v", s.Status.Runs)
 	}
@@ -219,8 +222,8 @@ func TestInvalidRunsAreRepeatedOnce(t *testing.T) {
 			t.Errorf("got %+v, wanted three equal rounds", c)
 		}
 	}
-	if s.Status.Runs.Invalid != 1 {
-		t.Errorf("%d runs are counted as invalid, wanted 1", s.Status.Runs.Invalid)
+	if r := s.Status.Runs; r.Invalid != 1 || r.Finished != 24 || r.Repeated != 1 {
+		t.Errorf("got %+v, wanted 24 runs, of which one invalid, and one repetition", r)
 	}
 	if again := play(t, table(rounds(2), compared), func(Planned) *v1alpha1.EtcdBenchmark { return finished("10", clientBound) }); len(again) != 32 {
 		t.Errorf("%d runs if all are invalid, wanted 32", len(again))
@@ -401,7 +404,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"good":                     {table(rounds(3), compared), ""},
 		"no cell":                  {table(exclude("old"), exclude("new")), "leaves no cell"},
-		"no baseline":              {table(rounds(3), compared, exclude("old")), "no cell has a cell of old"},
+		"no baseline":              {table(rounds(3), compared, exclude("old")), "nothing to compare with the baseline old"},
 		"an operation of none":     {table(rounds(3), metric(of(spec.OperationTxn))), "no workload of the suite has the operation Txn"},
 		"an operation of some":     {table(rounds(3), metric(of(spec.OperationPut))), ""},
 		"nothing is compared here": {table(exclude("old")), ""},

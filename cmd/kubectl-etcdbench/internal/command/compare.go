@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +35,9 @@ EtcdBenchmarks, or files with results as JSON, separated by commas. A word with 
 slash is a file.
 
 The first run of each side is the first round, and so on, by the time of their start. At
-least three rounds are needed for a verdict. Run the sides in turn: baseline, candidate,
-baseline, candidate, … Otherwise whatever changed over time looks like a difference.
+least three rounds are needed for a verdict. Run the sides in turn, one run at a time, and
+let neither side always be first. Otherwise whatever changed over time looks like a
+difference.
 
 Exit status:
   0  NotRegressed: no metric is worse by more than its tolerance.
@@ -68,7 +68,7 @@ func (t *tool) compareCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return t.compare(f, args[0], args[1]) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. PERCENT is the accepted change for the worse: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the highest of P50, P90 and P99 that all runs have")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "compare `METRIC[=PERCENT]`: Throughput, or Latency:OPERATION:STATISTIC, for example Latency:Put:P99. STATISTIC is Mean, P50, P90, P95, P99, P999 (99.9 %) or Max. PERCENT is the accepted change for the worse, a whole number from 1 to 99: by default 5 for throughput, 10 for latency. Repeat the flag for more metrics; without it, the throughput of a closed loop is compared, and of each operation the highest of P50, P90 and P99 that all runs have")
 	flags.StringVarP(&f.output, "output", "o", outputTable, "`FORM` of the comparison: table or json")
 	t.kube.AddFlags(flags)
 	return cmd
@@ -239,6 +239,6 @@ func readRuns(path string) ([]*v1alpha1.EtcdBenchmark, error) {
 		return nil, fmt.Errorf("reading %s: it has no result: wanted a run as -o json writes it, not a manifest", path)
 	}
 	// Results of one manifest have the same name.
-	run.Name = filepath.Base(path)
+	run.Name = path
 	return []*v1alpha1.EtcdBenchmark{run}, nil
 }

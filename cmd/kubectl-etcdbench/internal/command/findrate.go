@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
@@ -121,6 +123,9 @@ func (s *rateSearch) admit(step search.Step) (*v1alpha1.EtcdBenchmark, error) {
 	for _, field := range []string{"spec.load.requests", "spec.load.rate"} {
 		m.Drop(field)
 	}
+	// Each probe has other arrivals and other keys, so that none repeats the luck of another.
+	seed, _, _ := unstructured.NestedInt64(m.Object.Object, "spec", "load", "seed")
+	m.Set("--find-rate", "spec.load.seed", seed+int64(len(s.found.Probes)))
 	m.Set("--probe-seconds", "spec.load.durationSeconds", s.seconds(step))
 	if !m.Has("spec.load.warmupSeconds") {
 		m.Set("--find-rate", "spec.load.warmupSeconds", int64(probeWarmup))
@@ -178,6 +183,7 @@ func (s *rateSearch) run() error {
 		}
 		past = append(past, render.AddProbe(&s.found, step, run))
 		if finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); verdict.CouldNotRun(finished.Reason) || finished.Reason == v1alpha1.ReasonStopped {
+			s.found.Result = search.Result{State: search.Undecided, PerSecond: search.Best(past), Limit: endOf(finished)}
 			return s.conclude(finished.Reason)
 		}
 	}
@@ -199,11 +205,16 @@ func (s *rateSearch) runProbe(step search.Step) (*v1alpha1.EtcdBenchmark, error)
 	return run, err
 }
 
+// endOf says why a search ended with a probe.
+func endOf(finished *metav1.Condition) string {
+	if finished.Reason == v1alpha1.ReasonStopped {
+		return "it was stopped"
+	}
+	return fmt.Sprintf("a probe ended as %s: %s", finished.Reason, finished.Message)
+}
+
 // conclude writes the result. ended is how a probe ended that could not do its load; empty if the search is over.
 func (s *rateSearch) conclude(ended string) error {
-	if ended != "" {
-		s.found.Result = search.Result{State: search.Undecided, Limit: "a probe ended as " + ended}
-	}
 	if err := s.flags.destinations.write(s.Out, func(f form, out io.Writer) error {
 		if f.name == outputTable {
 			return render.WriteSearch(out, s.found)

@@ -23,7 +23,7 @@ func (f *runFlags) checkLocal() error {
 	case flag != "":
 		return fmt.Errorf("--%s selects a cluster, and a run with --local uses none: remove --%[1]s or --local", flag)
 	case f.given("timeout"):
-		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds, which limits a run with --local")
+		return errors.New("--timeout is for runs in a cluster: remove it and set spec.timeoutSeconds (in a suite: spec.template.timeoutSeconds), which limits a run with --local")
 	case f.given("embedded-members") && o.EmbeddedMembers == 0:
 		return fmt.Errorf("--embedded-members: wanted 1 to %d, found 0", local.MaxEmbeddedMembers)
 	case f.given("endpoints") && len(f.endpoints) == 0:

@@ -31,6 +31,9 @@ const (
 finished. With --local, runs the same manifest on this machine, without a cluster.
 Progress goes to standard error, the result to standard output.
 
+With --local, the manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes one
+of a single manifest. --find-rate looks for the highest rate that meets the objectives.
+
 Ctrl-C or SIGTERM stops the run. Its keys are deleted, and every requested form of the
 result is written with what was measured until then. The result is marked as partial,
 unless the measurement was complete. A second Ctrl-C exits at once.
@@ -64,7 +67,7 @@ func (t *tool) runCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark, as YAML or JSON; - reads standard input")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark, or with --local one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and send the load to them, not to spec.target")
@@ -72,9 +75,9 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "with --local: find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
-	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: the lowest rate to try, in requests per `SECOND`")
-	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: the highest rate to try, in requests per `SECOND`")
-	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: the length of each run, in `SECONDS`")
+	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
+	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
+	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
 	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "with --local: run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep: print the EtcdBenchmarkSuite instead of running it")
