@@ -162,7 +162,8 @@ func latencies(results []v1alpha1.SuiteResult, operation spec.Operation, read fu
 	return out
 }
 
-// meanSummary is a summary with the means of several results, for the columns of one run.
+// meanSummary has the mean of each number over several results. It has the form of one run's summary, so that the columns
+// of a run can show it.
 func meanSummary(results []v1alpha1.SuiteResult) *v1alpha1.Summary {
 	s := &v1alpha1.Summary{}
 	if len(results) == 0 {
