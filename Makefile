@@ -21,8 +21,10 @@ FUZZ ?=
 TOOLS := bin/tools
 # TIMED is the package with tests that measure time. It runs alone, after the others.
 TIMED := cmd/kubectl-etcdbench/internal/faults
-# BESIDE is how many packages are tested side by side: most of their tests wait for servers.
-BESIDE := 4
+# BESIDE is how many packages are tested side by side: most of their tests wait for servers. GARBAGE makes the garbage
+# collectors of tests and of the servers that they start run less often, which saves a fifth of the processor time.
+BESIDE := 6
+GARBAGE := GOGC=400
 CHART := charts/etcd-benchmark-operator
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
@@ -46,7 +48,7 @@ demo: plugin ## Benchmark three embedded etcd members; then start a cluster, ins
 
 .PHONY: test
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
-	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -p $(BESIDE) -count=1 -timeout 20m $$(go list ./... | grep -vx '.*$(TIMED)')
+	$(GARBAGE) KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -p $(BESIDE) -count=1 -timeout 20m $$(go list ./... | grep -vx '.*$(TIMED)')
 	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -parallel 3 -count=1 -timeout 20m ./$(TIMED)
 
 .PHONY: test-versions
@@ -103,11 +105,12 @@ generate: tools-controller-gen ## Write the deep copy functions of the API.
 	$(TOOLS)/controller-gen object paths=./api/...
 
 .PHONY: manifests
-manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers into config; copy them and the policies into the chart.
+manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, and the policies for Secrets, into config; copy all into the chart.
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
+	go run ./hack/policies config/policies
 	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies
-	cp config/crd/bases/etcdbench.dev_etcdbenchmarks.yaml $(CHART)/generated/crds/
+	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
 	cp config/policies/[!k]*.yaml $(CHART)/generated/policies/
 	cp config/rbac/role.yaml $(CHART)/generated/
 

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -26,38 +27,43 @@ const maxNote = 1024
 // announce records an event for each condition that the last write of status changed: the stage, the end, the verdict
 // and the keys.
 func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
-	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
-		old := meta.FindStatusCondition(before.Conditions, kind)
-		now := meta.FindStatusCondition(run.Status.Conditions, kind)
-		if now == nil || before.StartTime != nil && old != nil && old.Status == now.Status && old.Reason == now.Reason {
-			continue
-		}
-		r.recordEvent(run, isBad(run, now), now.Reason, now.Message)
-		log.FromContext(ctx).Info("Condition changed", "condition", kind, "status", now.Status, "reason", now.Reason, "message", now.Message)
-	}
+	announceConditions(ctx, r.Recorder, run, before.Conditions, run.Status.Conditions, before.StartTime == nil)
 	if isFinished(run) && before.CompletionTime == nil {
 		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
+	}
+}
+
+// announceConditions records an event, and a line in the log, for each condition whose status or reason has changed.
+// first: the operator sees the object for the first time.
+func announceConditions(ctx context.Context, recorder events.EventRecorder, of client.Object, before, after []metav1.Condition, first bool) {
+	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
+		old, now := meta.FindStatusCondition(before, kind), meta.FindStatusCondition(after, kind)
+		if now == nil || !first && old != nil && old.Status == now.Status && old.Reason == now.Reason {
+			continue
+		}
+		emit(recorder, of, isBad(now), now.Reason, now.Message)
+		log.FromContext(ctx).Info("Condition changed", "condition", kind, "status", now.Status, "reason", now.Reason, "message", now.Message)
 	}
 }
 
 // note records events that no condition reports, before the object may be gone.
 func (r *EtcdBenchmarkReconciler) note(ctx context.Context, run *v1alpha1.EtcdBenchmark, notes []lifecycle.Note) {
 	for _, n := range notes {
-		r.recordEvent(run, true, n.Reason, n.Message)
+		emit(r.Recorder, run, true, n.Reason, n.Message)
 		// A namespace that is being deleted accepts no event, so the log has the note too.
 		log.FromContext(ctx).Info("Note", "reason", n.Reason, "message", n.Message)
 	}
 }
 
-func (r *EtcdBenchmarkReconciler) recordEvent(run *v1alpha1.EtcdBenchmark, bad bool, reason, note string) {
+func emit(recorder events.EventRecorder, about client.Object, bad bool, reason, note string) {
 	kind := corev1.EventTypeNormal
 	if bad {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(run, nil, kind, reason, eventAction, "%s", text.Shorten(note, maxNote))
+	recorder.Eventf(about, nil, kind, reason, eventAction, "%s", text.Shorten(note, maxNote))
 }
 
-func isBad(run *v1alpha1.EtcdBenchmark, c *metav1.Condition) bool {
+func isBad(c *metav1.Condition) bool {
 	if c.Type == v1alpha1.ConditionFinished {
 		return c.Status == metav1.ConditionTrue && (verdict.CouldNotRun(c.Reason) || c.Reason == v1alpha1.ReasonPartlyCompleted)
 	}

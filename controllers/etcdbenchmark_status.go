@@ -100,14 +100,8 @@ func setCleaned(run *v1alpha1.EtcdBenchmark, c *lifecycle.Cleaned, now time.Time
 	}
 }
 
-// maxConditionMessage is a quarter of the API's limit, for readability.
-const maxConditionMessage = 8 << 10
-
 func setCondition(run *v1alpha1.EtcdBenchmark, kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
-	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: text.Shorten(message, maxConditionMessage),
-		ObservedGeneration: run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
-	})
+	benchmark.SetCondition(&run.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}, run.Generation, now)
 }
 
 // writeStatus writes only changes, and only if the object is unchanged since it was read: a start must never replace

@@ -31,6 +31,9 @@ import (
 // maxWait bounds every wait of these tests. Only a wait that fails takes that long.
 const maxWait = time.Minute
 
+// poll is the pause between two looks.
+const poll = 20 * time.Millisecond
+
 // harness is a namespace with one run; the test plays the rest of the cluster.
 type harness struct {
 	t     *testing.T
@@ -114,7 +117,7 @@ func (s *harness) must(err error) {
 // await polls until the condition holds.
 func (s *harness) await(what string, holds func() bool) {
 	s.t.Helper()
-	err := wait.PollUntilContextTimeout(s.t.Context(), 20*time.Millisecond, maxWait, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(s.t.Context(), poll, maxWait, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		s.t.Fatalf("wanted %s within %s, found status %+v", what, maxWait, s.status())
 	}

@@ -28,6 +28,8 @@ const (
 	StageArmed = "Armed"
 	// StageRunning: warm-up, measured window and drain.
 	StageRunning = "Running"
+	// StageChecking: the operator asks the API server whether it accepts the runs of a suite.
+	StageChecking = "Checking"
 	// StageCollecting: the operator collects the final results, and the pods delete the keys.
 	StageCollecting = "Collecting"
 )
@@ -68,6 +70,8 @@ const (
 	ReasonPodsNotReady = "PodsNotReady"
 	// ReasonPodFailed: a client pod was lost, or ended with an error of its own.
 	ReasonPodFailed = "PodFailed"
+	// ReasonInvalidCell: the API server refuses the run of a cell of a suite, or the suite can have no result.
+	ReasonInvalidCell = "InvalidCell"
 	// ReasonRunFailed: a run of a suite could not do its load, and spec.onRunFailed is Stop.
 	ReasonRunFailed = "RunFailed"
 	// ReasonGuardStopped: a rule of spec.guard.stopOn ended the run. status.guard names the rule. The result has the
@@ -100,6 +104,14 @@ const (
 	ReasonControlPlaneTarget = "ControlPlaneTarget"
 	// ReasonUnsupported: a member does not serve a call that the workload needs.
 	ReasonUnsupported = "Unsupported"
+)
+
+// Reasons in the results of a suite, for runs without a result.
+const (
+	// ReasonDeleted: somebody deleted the run before it ended.
+	ReasonDeleted = "Deleted"
+	// ReasonRefused: the API server refused to create the run.
+	ReasonRefused = "Refused"
 )
 
 // Reasons of Passed.

@@ -17,6 +17,8 @@ type EtcdBenchmarkSuiteStatus struct {
 	// - Finished: False while runs are left, then True, with how the suite ended.
 	// - Passed: whether no run missed an objective and no metric regressed. Absent
 	//   without objectives and without compare.
+	// - Cleaned: whether the keys of all runs are deleted.
+	// - Reconciling, Stalled: as for EtcdBenchmark.
 	//
 	// +optional
 	// +listType=map
@@ -24,7 +26,7 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startTime is when the first run was created.
+	// startTime is when the operator had checked all cells, before the first run.
 	//
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -55,13 +57,17 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +optional
 	Runs SuiteRuns `json:"runs,omitzero"`
 
-	// results are the numbers of the runs that have ended, in the order of their
-	// start. An invalid run may be there twice, with its repetition.
+	// display has texts for kubectl get.
 	//
 	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=2000
+	Display *SuiteDisplay `json:"display,omitempty"`
+
+	// results are the numbers of the runs that have ended, in the order of their
+	// start. If an invalid run was repeated, both results are in the list.
+	//
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
 	Results []SuiteResult `json:"results,omitempty"`
 
 	// comparisons are the results of spec.compare.
@@ -72,6 +78,15 @@ type EtcdBenchmarkSuiteStatus struct {
 	Comparisons []SuiteComparison `json:"comparisons,omitempty"`
 }
 
+// SuiteDisplay has texts for kubectl get.
+type SuiteDisplay struct {
+	// runs that have ended, of all that are planned, for example 12/60.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Runs string `json:"runs,omitempty"`
+}
+
 // SuiteRuns counts the runs of a suite.
 type SuiteRuns struct {
 	// cells is the number of combinations of target, workload and load.
@@ -79,7 +94,7 @@ type SuiteRuns struct {
 	// +optional
 	Cells int32 `json:"cells,omitempty"`
 
-	// planned is cells × rounds.
+	// planned is cells × rounds, and the runs of confirmRounds when they are known.
 	//
 	// +optional
 	Planned int32 `json:"planned,omitempty"`
@@ -103,6 +118,12 @@ type SuiteRuns struct {
 	//
 	// +optional
 	Missed int32 `json:"missed"`
+
+	// regressed is how many comparisons are worse than the tolerance. Absent
+	// without compare.
+	//
+	// +optional
+	Regressed *int32 `json:"regressed,omitempty"`
 }
 
 // SuiteResult has the numbers of one run.
@@ -125,7 +146,9 @@ type SuiteResult struct {
 	// +required
 	Round int32 `json:"round"`
 
-	// reason is how the run ended: the reason of its condition Finished.
+	// reason is how the run ended: the reason of its condition Finished; or
+	// - Deleted: somebody deleted it before it ended.
+	// - Refused: the API server refused to create it.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -135,6 +158,12 @@ type SuiteResult struct {
 	//
 	// +optional
 	Passed metav1.ConditionStatus `json:"passed,omitempty"`
+
+	// cleaned is the run's condition Cleaned. Absent: not known yet, or the run had
+	// nothing to delete.
+	//
+	// +optional
+	Cleaned metav1.ConditionStatus `json:"cleaned,omitempty"`
 
 	// clientBound is true if the load generator was a limit. Such a run says
 	// nothing about the target.
@@ -154,11 +183,11 @@ type SuiteResult struct {
 	// +kubebuilder:validation:MaxLength=512
 	Invalid string `json:"invalid,omitempty"`
 
-	// operations are the numbers of each kind of request.
+	// operations are the numbers of each kind of request. If the suite has more than
+	// 30 runs, only the kinds with the most requests are kept.
 	//
 	// +optional
-	// +listType=map
-	// +listMapKey=operation
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Operations []SuiteOperation `json:"operations,omitempty"`
 
@@ -263,6 +292,12 @@ type SuiteComparison struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	BaselineCell string `json:"baselineCell"`
+
+	// confirming is true if the cell looked worse, so that the rounds of
+	// confirmRounds decide: the numbers are theirs.
+	//
+	// +optional
+	Confirming bool `json:"confirming,omitempty"`
 
 	Comparison `json:",inline"`
 }

@@ -10,9 +10,9 @@ import (
 const (
 	// MaxSuiteNameLength leaves room for the names of the runs.
 	MaxSuiteNameLength = 40
-	// MaxCells bounds the cells of a suite, MaxSuiteRuns its runs.
+	// MaxCells bounds the cells of a suite, MaxSuiteRuns its runs, so that the results have room in status.
 	MaxCells     = 100
-	MaxSuiteRuns = 1000
+	MaxSuiteRuns = 500
 )
 
 // EtcdBenchmarkSuite runs a table of benchmarks, one after the other: each
@@ -22,21 +22,25 @@ const (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=ebs,categories=etcdbench
-// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Finished")].reason`,description="Running, or how the suite ended"
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Finished")].reason`,description="Checking, Running, or how the suite ended"
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="Whether no run missed an objective and no metric regressed"
-// +kubebuilder:printcolumn:name="Runs",type=integer,JSONPath=`.status.runs.finished`,description="Runs that have ended"
-// +kubebuilder:printcolumn:name="Planned",type=integer,JSONPath=`.status.runs.planned`,description="Runs in all"
-// +kubebuilder:printcolumn:name="Ends",type=date,JSONPath=`.status.estimatedEnd`,description="When the last run is expected to end"
+// +kubebuilder:printcolumn:name="Runs",type=string,JSONPath=`.status.display.runs`,description="Runs that have ended, of all that are planned"
+// +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.runs.cells`,description="Combinations of target, workload and load"
+// +kubebuilder:printcolumn:name="Regressed",type=integer,JSONPath=`.status.runs.regressed`,description="Comparisons that are worse than the tolerance"
+// +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.estimatedEnd`,description="When the last run is expected to end"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Current",type=string,JSONPath=`.status.current`,priority=1,description="The EtcdBenchmark that runs now"
+// +kubebuilder:printcolumn:name="Invalid",type=integer,JSONPath=`.status.runs.invalid`,priority=1,description="Runs with numbers that cannot be compared"
+// +kubebuilder:printcolumn:name="Missed",type=integer,JSONPath=`.status.runs.missed`,priority=1,description="Runs that missed an objective"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name must have at most 40 characters, so that the names of its runs have room: shorten it"
 type EtcdBenchmarkSuite struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec says what to run. Only stop can change later: a new table is a new
-	// object.
+	// spec says what to run. Only stop can change later. To run another table,
+	// create another suite.
 	//
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.loads == oldSelf.loads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
+	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.loads == oldSelf.loads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="can only change from false to true: create a new EtcdBenchmarkSuite to run again",fieldPath=".stop"
 	// +required
 	Spec EtcdBenchmarkSuiteSpec `json:"spec"`
@@ -44,6 +48,7 @@ type EtcdBenchmarkSuite struct {
 	// status is the progress and the result of the suite.
 	//
 	// +optional
+	// +kubebuilder:default={conditions:{{type:"Finished",status:"False",reason:"Pending",message:"The operator has not seen this suite yet.",lastTransitionTime:"1970-01-01T00:00:00Z"},{type:"Reconciling",status:"True",reason:"Pending",message:"The operator has not seen this suite yet.",lastTransitionTime:"1970-01-01T00:00:00Z"}}}
 	Status EtcdBenchmarkSuiteStatus `json:"status,omitzero"`
 }
 
@@ -60,11 +65,12 @@ type EtcdBenchmarkSuiteList struct {
 // EtcdBenchmarkSuiteSpec says which runs the suite has.
 //
 // +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * self.loads.size() <= 100",message="targets × workloads × loads must be at most 100 cells: split the suite"
-// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * self.loads.size() * self.rounds <= 1000",message="targets × workloads × loads × rounds must be at most 1000 runs: lower rounds, or split the suite"
+// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * self.loads.size() * (self.rounds + (has(self.compare) && has(self.compare.confirmRounds) ? self.compare.confirmRounds : 0)) <= 500",message="targets × workloads × loads × rounds, with compare.confirmRounds, must be at most 500 runs: lower rounds, or split the suite"
 // +kubebuilder:validation:XValidation:rule="!has(self.compare) || self.rounds >= 3",message="must be at least 3 with compare: with fewer rounds there is no verdict",fieldPath=".rounds"
 // +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, (!has(e.target) || self.targets.exists(t, t.name == e.target)) && (!has(e.workload) || self.workloads.exists(w, w.name == e.workload)) && (!has(e.load) || self.loads.exists(l, l.name == e.load)))",message="names a target, workload or load that the suite does not have: see the names in targets, workloads and loads",fieldPath=".exclude"
 // +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.exists(t, t.name == self.compare.baseline) : self.compare.axis == 'Workloads' ? self.workloads.exists(w, w.name == self.compare.baseline) : self.loads.exists(l, l.name == self.compare.baseline))",message="must be the name of an entry of the axis",fieldPath=".compare.baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.size() : self.compare.axis == 'Workloads' ? self.workloads.size() : self.loads.size()) > 1",message="needs an axis with at least two entries: the baseline and a candidate",fieldPath=".compare"
+// +kubebuilder:validation:XValidation:rule="!has(self.table) || !has(self.table.sum) || !has(self.table.sum.entries) || self.table.sum.entries.all(e, self.table.sum.axis == 'Targets' ? self.targets.exists(t, t.name == e) : self.table.sum.axis == 'Workloads' ? self.workloads.exists(w, w.name == e) : self.loads.exists(l, l.name == e))",message="names an entry that the axis does not have: see its names",fieldPath=".table.sum.entries"
 type EtcdBenchmarkSuiteSpec struct {
 	// template has what all runs share. An entry of targets, workloads or loads
 	// does not change it.
@@ -147,8 +153,21 @@ type EtcdBenchmarkSuiteSpec struct {
 	// +kubebuilder:default=Continue
 	OnRunFailed RunFailedPolicy `json:"onRunFailed,omitempty"`
 
-	// stop ends the suite when it becomes true: the present run is stopped, and no
-	// other starts. It cannot become false again. Default false.
+	// keepRuns says which EtcdBenchmarks stay after their result is in
+	// status.results. When a run is deleted, its report is deleted, too.
+	// - All: all of them.
+	// - Failed: those that could not do their load, missed an objective, or have
+	//   numbers that cannot be compared.
+	// - None: none.
+	//
+	// A run whose keys could not be deleted always stays. Default All.
+	//
+	// +optional
+	// +kubebuilder:default=All
+	KeepRuns KeepRunsPolicy `json:"keepRuns,omitempty"`
+
+	// stop ends the suite when it becomes true: the operator stops the
+	// current run and starts no other. It cannot become false again. Default false.
 	//
 	// +optional
 	// +kubebuilder:default=false
@@ -164,6 +183,21 @@ type RunFailedPolicy string
 const (
 	RunFailedContinue RunFailedPolicy = "Continue"
 	RunFailedStop     RunFailedPolicy = "Stop"
+)
+
+// KeepRunsPolicy says which runs stay after their result is in the suite.
+//
+// +kubebuilder:validation:Enum=All;Failed;None
+type KeepRunsPolicy string
+
+// The policies for runs with a result.
+const (
+	// KeepRunsAll keeps all runs.
+	KeepRunsAll KeepRunsPolicy = "All"
+	// KeepRunsFailed keeps runs that could not do their load, missed an objective, or have numbers that cannot be compared.
+	KeepRunsFailed KeepRunsPolicy = "Failed"
+	// KeepRunsNone keeps no run.
+	KeepRunsNone KeepRunsPolicy = "None"
 )
 
 // SuiteTemplate has the fields of an EtcdBenchmark that all runs share.
@@ -278,77 +312,4 @@ type SuiteExclusion struct {
 	//
 	// +optional
 	Load EntryName `json:"load,omitempty"`
-}
-
-// Axis is a dimension of a suite.
-//
-// +kubebuilder:validation:Enum=Targets;Workloads;Loads
-type Axis string
-
-// The axes of a suite.
-const (
-	AxisTargets   Axis = "Targets"
-	AxisWorkloads Axis = "Workloads"
-	AxisLoads     Axis = "Loads"
-)
-
-// SuiteTable says how the result of a suite is shown.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.metric) || !has(self.metric.statistic) || self.metric.statistic in ['Mean', 'P50', 'P90', 'P99']",message="must be Mean, P50, P90 or P99: a suite keeps no other statistics",fieldPath=".metric.statistic"
-type SuiteTable struct {
-	// form is the columns of the table.
-	// - Performance: one row per cell, with the columns of etcd's performance page.
-	// - Matrix: the axis of columns beside each other, one number per cell.
-	//
-	// Default Performance.
-	//
-	// +optional
-	// +kubebuilder:default=Performance
-	Form TableForm `json:"form,omitempty"`
-
-	// columns is the axis whose entries are the columns of a Matrix. Default
-	// Targets.
-	//
-	// +optional
-	// +kubebuilder:default=Targets
-	Columns Axis `json:"columns,omitempty"`
-
-	// metric is the number of each cell of a Matrix. Default Throughput.
-	//
-	// +optional
-	Metric *Metric `json:"metric,omitempty"`
-}
-
-// TableForm is the kind of a table.
-//
-// +kubebuilder:validation:Enum=Performance;Matrix
-type TableForm string
-
-// The forms of a table.
-const (
-	TablePerformance TableForm = "Performance"
-	TableMatrix      TableForm = "Matrix"
-)
-
-// SuiteCompare judges whether cells are worse than the cells of a baseline.
-type SuiteCompare struct {
-	// axis is the axis with baseline and candidates. Cells that are compared
-	// differ in this axis only.
-	//
-	// +required
-	Axis Axis `json:"axis"`
-
-	// baseline is the name of the entry with which all others are compared.
-	//
-	// +required
-	Baseline EntryName `json:"baseline"`
-
-	// metrics are what is compared in each cell.
-	//
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(m, m.type == 'Latency' && (!has(m.operation) || !has(m.statistic)) || self.exists_one(n, n.type == m.type && (m.type == 'Throughput' || has(n.operation) && has(m.operation) && n.operation == m.operation && has(n.statistic) && has(m.statistic) && n.statistic == m.statistic)))",message="has a metric twice: remove one"
-	Metrics []Metric `json:"metrics"`
 }

@@ -62,8 +62,8 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"too many entries":           {loads, entriesOf(21), "spec.loads: Too many"},
 		"too many cells":             {workloads + loads, threeWorkloads + entriesOf(17), "must be at most 100 cells"},
 		"as many cells as allowed":   {workloads + loads, threeWorkloads + entriesOf(16), ""},
-		"too many runs":              {loads, entriesOf(20) + "  rounds: 26\n", "must be at most 1000 runs"},
-		"as many runs as allowed":    {loads, entriesOf(20) + "  rounds: 25\n", ""},
+		"too many runs":              {loads, entriesOf(20) + "  rounds: 13\n", "must be at most 500 runs"},
+		"as many runs as allowed":    {loads, entriesOf(20) + "  rounds: 12\n", ""},
 		"no load":                    {loads, "  loads: []\n", "spec.loads"},
 		"two equal names":            {"name: b", "name: a", "Duplicate value"},
 		"a name with capitals":       {"name: b", "name: B", "lower-case letters"},
@@ -85,6 +85,15 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"a spread":                   {"", strings.Replace(compared, "P99", "Stddev", 1), "must be Mean, P50, P90, P95, P99, P999 or Max"},
 		"everything is accepted":     {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, tolerancePercent: 100}", 1), "less than or equal to 99"},
 		"a matrix":                   {"", "  table: {form: Matrix, columns: Loads, metric: {type: Latency, operation: Put, statistic: P90}}\n", ""},
+		"published figures":          {"", "  table: {form: Matrix, published: {source: a page, values: [{cell: a, value: 1}]}}\n", ""},
+		"figures without a matrix":   {"", "  table: {published: {source: a page, values: [{cell: a, value: 1}]}}\n", "spec.table.published"},
+		"a figure twice":             {"", "  table: {form: Matrix, published: {source: a page, values: [{cell: a, value: 1}, {cell: a, value: 2}]}}\n", "Duplicate value"},
+		"too many with fresh rounds": {loads, entriesOf(20) + strings.Replace(compared, "compare: {", "compare: {confirmRounds: 10, ", 1), "must be at most 500 runs"},
+		"fresh rounds":               {"", strings.Replace(compared, "compare: {", "compare: {confirmRounds: 3, ", 1), ""},
+		"too few fresh rounds":       {"", strings.Replace(compared, "compare: {", "compare: {confirmRounds: 2, ", 1), "confirmRounds"},
+		"a sum":                      {"", "  table: {sum: {axis: Targets, entries: [a, b]}}\n", ""},
+		"a sum of no one":            {"", "  table: {sum: {axis: Targets, entries: [a, c]}}\n", "spec.table.sum.entries"},
+		"a sum in a matrix":          {"", "  table: {form: Matrix, sum: {axis: Targets}}\n", "spec.table.sum"},
 		"a matrix of what is lost":   {"", "  table: {form: Matrix, metric: {type: Latency, operation: Put, statistic: P95}}\n", "spec.table.metric.statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,13 +114,21 @@ func TestSuitesAreImmutable(t *testing.T) {
 		change func(spec map[string]any)
 		want   string
 	}{
-		"stop":        {func(spec map[string]any) { spec["stop"] = true }, ""},
-		"rounds":      {func(spec map[string]any) { spec["rounds"] = int64(2) }, "is immutable"},
-		"a seed":      {func(spec map[string]any) { spec["seed"] = int64(2) }, "is immutable"},
-		"an entry":    {func(spec map[string]any) { spec["targets"] = spec["targets"].([]any)[:1] }, "is immutable"},
-		"the table":   {func(spec map[string]any) { spec["table"] = map[string]any{"form": "Matrix"} }, "is immutable"},
-		"an exclude":  {func(spec map[string]any) { spec["exclude"] = []any{map[string]any{"target": "a"}} }, "is immutable"},
-		"a time-out":  {func(spec map[string]any) { spec["template"] = map[string]any{"timeoutSeconds": int64(99)} }, "is immutable"},
+		"stop":       {func(spec map[string]any) { spec["stop"] = true }, ""},
+		"rounds":     {func(spec map[string]any) { spec["rounds"] = int64(2) }, "is immutable"},
+		"a seed":     {func(spec map[string]any) { spec["seed"] = int64(2) }, "is immutable"},
+		"an entry":   {func(spec map[string]any) { spec["targets"] = spec["targets"].([]any)[:1] }, "is immutable"},
+		"the table":  {func(spec map[string]any) { spec["table"] = map[string]any{"form": "Matrix"} }, "is immutable"},
+		"an exclude": {func(spec map[string]any) { spec["exclude"] = []any{map[string]any{"target": "a"}} }, "is immutable"},
+		"a time-out": {func(spec map[string]any) { spec["template"] = map[string]any{"timeoutSeconds": int64(99)} }, "is immutable"},
+		"the order of targets": {func(spec map[string]any) {
+			targets := spec["targets"].([]any)
+			spec["targets"] = []any{targets[1], targets[0]}
+		}, "is immutable"},
+		"keepRuns": {func(spec map[string]any) { spec["keepRuns"] = "None" }, "is immutable"},
+		"a comparison": {func(spec map[string]any) {
+			spec["compare"] = map[string]any{"axis": "Targets", "baseline": "a", "metrics": []any{map[string]any{"type": "Throughput"}}}
+		}, "is immutable"},
 		"onRunFailed": {func(spec map[string]any) { spec["onRunFailed"] = "Stop" }, "is immutable"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,5 +79,8 @@ func addControllers(m ctrl.Manager, o options) error {
 	if err := benchmarks.SetupWithManager(m, controller.Options{}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarks: %w", err)
 	}
+	if err := controllers.NewEtcdBenchmarkSuiteReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
+		return fmt.Errorf("registering the controller of EtcdBenchmarkSuites: %w", err)
+	}
 	return nil
 }

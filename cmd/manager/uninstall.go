@@ -15,7 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/uninstall"
 )
 
-const uninstallUsage = `manager uninstall stops all unfinished runs and waits until the operator has deleted
+const uninstallUsage = `manager uninstall stops all unfinished suites and runs, and waits until the operator has deleted
 their keys. The Helm chart runs it before it removes the operator.
 
 Flags:

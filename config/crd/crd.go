@@ -12,8 +12,7 @@ import _ "embed"
 //go:embed bases/etcdbench.dev_etcdbenchmarks.yaml
 var EtcdBenchmarks []byte
 
-// EtcdBenchmarkSuites is the CustomResourceDefinition as YAML. It is not
-// installed in clusters, because no controller runs suites there yet.
+// EtcdBenchmarkSuites is the CustomResourceDefinition as YAML.
 //
 //go:embed bases/etcdbench.dev_etcdbenchmarksuites.yaml
 var EtcdBenchmarkSuites []byte

@@ -125,7 +125,7 @@ func requireNothingHolds(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 func withoutCRD(names []string) []string {
 	left := []string{}
 	for _, name := range names {
-		isCRD := strings.HasSuffix(name, "/"+crdName)
+		isCRD := strings.HasSuffix(name, "/"+crdName) || strings.HasSuffix(name, "/"+suiteCRDName)
 		isItsService := strings.HasSuffix(name, "/v1alpha1.etcdbench.dev")
 		if !isCRD && !isItsService {
 			left = append(left, name)

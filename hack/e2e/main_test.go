@@ -76,6 +76,7 @@ func TestOperator(t *testing.T) {
 		{name: "restart/upgraded", check: checkUpgradedRestart, slow: true},
 		{name: "outage/API server", check: checkAPIServerOutage, slow: true, node: true},
 		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
+		{name: "suites", check: checkSuites},
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "guard", check: checkGuard},

@@ -23,6 +23,7 @@ const (
 	release           = "etcd-benchmark-operator"
 	operatorNamespace = "etcdbench-system"
 	crdName           = "etcdbenchmarks.etcdbench.dev"
+	suiteCRDName      = "etcdbenchmarksuites.etcdbench.dev"
 	// labelSuite marks the namespaces of the suite.
 	labelSuite = "e2e.etcdbench.dev/suite"
 )

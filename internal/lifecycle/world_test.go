@@ -136,13 +136,13 @@ func (w *world) names() []string {
 // step decides, checks the decision and executes it.
 func (w *world) step() Decision {
 	o := w.observe()
-	before := o.Run.DeepCopy()
+	hadStart := o.Run.Status.StartAt != nil
 	d := Decide(o, w.now)
 	w.note("%s/%v -> %s %q finish=%v actions=%v requeue=%v", o.stage(), o.finished(), d.Stage, d.Message, d.Finish, d.Actions, d.Requeue)
 	if o.finished() && (d.Finish != nil || d.Ending != nil || d.StartAt != nil) {
 		w.fail("a finished run was changed again: %+v", d)
 	}
-	if d.StartAt != nil && before.Status.StartAt != nil && o.countPods(Pod.carriesStart) > 0 {
+	if d.StartAt != nil && hadStart && o.countPods(Pod.carriesStart) > 0 {
 		w.fail("a start was replaced although a pod carries it")
 	}
 	if d.Admission != nil && o.Place.Behind != "" {

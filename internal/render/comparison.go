@@ -148,3 +148,13 @@ func signedPercent(perMillion *int64) string {
 	}
 	return fmt.Sprintf("%+.*f %%", digits, percent)
 }
+
+// confirmed is how many comparisons are decided by fresh rounds.
+func confirmed(s *v1alpha1.EtcdBenchmarkSuite) (n int) {
+	for _, c := range s.Status.Comparisons {
+		if c.Confirming {
+			n++
+		}
+	}
+	return n
+}

@@ -27,6 +27,9 @@ func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 	suiteHeader(&t, s)
 	if f := s.Spec.Table; f != nil && f.Form == v1alpha1.TableMatrix {
 		t.section(matrix(s))
+		if f.Published != nil {
+			t.sentence("  ", fmt.Sprintf("In brackets: the change against %s. Other machines have measured these figures, so nothing is judged by them.", f.Published.Source))
+		}
 	} else {
 		for _, g := range performanceTables(s) {
 			t.section(g)
@@ -38,6 +41,9 @@ func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 	if len(s.Status.Comparisons) > 0 {
 		t.section(comparisonGrid(s))
 		t.line("  BASELINE and CANDIDATE are geometric means of the rounds that are compared.")
+		if n := confirmed(s); n > 0 {
+			t.sentence("  ", fmt.Sprintf("%s looked worse in the first %s: fresh rounds decide.", text.Plural(n, "comparison"), text.Plural(s.Spec.Rounds, "round")))
+		}
 		suiteNotes(&t, s)
 	}
 	suiteProblems(&t, s)
@@ -103,6 +109,9 @@ func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
 			tables[key].add(header...)
 		}
 		cellRows(tables[key], t, c.Name, cellResults(s, c.Name))
+		if cells := summed(s, c); cells != nil {
+			sumRows(tables[key], s, cells, header)
+		}
 	}
 	var out []grid
 	for _, key := range headings {
@@ -287,6 +296,12 @@ func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) 
 	}
 	mean := int64(math.Round(stat.Mean(values, nil)))
 	out := metricValue(m, mean)
+	if figure := publishedFigure(s, cell); figure > 0 {
+		if m.Type == v1alpha1.MetricThroughput {
+			figure *= 1000
+		}
+		return out + " (" + signedPercent(new(int64(math.Round(1e6*(float64(mean)/float64(figure)-1))))) + ")"
+	}
 	for _, c := range s.Status.Comparisons {
 		same := c.Metric.Type == m.Type && c.Metric.Operation == m.Operation && c.Metric.Statistic == m.Statistic
 		if c.Cell == cell && same && c.ChangePerMillion != nil {
@@ -294,6 +309,18 @@ func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) 
 		}
 	}
 	return out
+}
+
+// publishedFigure is the figure that others have published for a cell; 0 if there is none.
+func publishedFigure(s *v1alpha1.EtcdBenchmarkSuite, cell string) int64 {
+	if p := s.Spec.Table.Published; p != nil {
+		for _, v := range p.Values {
+			if v.Cell == cell {
+				return v.Value
+			}
+		}
+	}
+	return 0
 }
 
 // metricOfResult returns the value of a metric in the unit of the API; nothing if it is not known.
@@ -357,6 +384,9 @@ func suiteProblems(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 			problem = strings.TrimPrefix(problem+"; "+cmp.Or(r.Missed, "it missed an objective"), "; ")
 		}
 		if problem != "" {
+			if counted, _ := suite.Counted(s.Status.Results, r.Cell, r.Round); counted.Name != r.Name {
+				problem += "; its repetition counts"
+			}
 			g.add(r.Name, r.Cell, text.Grouped(r.Round), r.Reason, problem)
 		}
 	}

@@ -118,6 +118,48 @@ func TestSuiteAsAMatrix(t *testing.T) {
 	}
 }
 
+func TestAMatrixShowsTheChangeAgainstPublishedFigures(t *testing.T) {
+	published := func(metric v1alpha1.Metric, value int64) string {
+		return written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Spec.Table = &v1alpha1.SuiteTable{Form: v1alpha1.TableMatrix, Columns: v1alpha1.AxisTargets, Metric: &metric, Published: &v1alpha1.PublishedFigures{
+				Source: "https://example.org/page", Values: []v1alpha1.PublishedFigure{{Cell: "old/put", Value: value}},
+			}}
+		}))
+	}
+	page := published(v1alpha1.Metric{Type: v1alpha1.MetricThroughput}, 8_000)
+	if got := lineWith(t, page, "put/many"); got != "put/many 10,002/s (+25.0 %) 9,002/s" {
+		t.Errorf("got %s", got)
+	}
+	if !strings.Contains(page, "https://example.org/page") {
+		t.Errorf("the source is missing:\n%s", page)
+	}
+	page = published(v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99}, 10_000)
+	if got := lineWith(t, page, "put/many"); got != "put/many 9ms (-10.0 %) 9ms" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The sum of a round is that of its cells; the order of the cells in a round does not matter.
+func TestSuiteAddsUpThroughput(t *testing.T) {
+	sum := func(sum v1alpha1.SuiteSum) func(*v1alpha1.EtcdBenchmarkSuite) {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Table = &v1alpha1.SuiteTable{Sum: &sum} }
+	}
+	page := written(t, ranSuite(3, sum(v1alpha1.SuiteSum{Axis: v1alpha1.AxisTargets})))
+	for _, want := range []string{"sum/put Put 200,000 19,004 ±0 %", "sum/range Range 200,000 19,004 ±0 %"} {
+		if got := lineWith(t, page, strings.Fields(want)[0]); got != want {
+			t.Errorf("got %s, wanted %s", got, want)
+		}
+	}
+	if page := written(t, ranSuite(1, sum(v1alpha1.SuiteSum{Axis: v1alpha1.AxisLoads}))); strings.Contains(page, "sum") {
+		t.Errorf("the axis has one entry, and there is a sum:\n%s", page)
+	}
+	s := ranSuite(1, sum(v1alpha1.SuiteSum{Axis: v1alpha1.AxisTargets}))
+	s.Status.Results = s.Status.Results[:1]
+	if got := lineWith(t, written(t, s), "sum/put"); !strings.Contains(got, "a cell has no result") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestSuiteNamesProblems(t *testing.T) {
 	s := ranSuite(1, func(*v1alpha1.EtcdBenchmarkSuite) {})
 	s.Status.Results[1].Reason, s.Status.Results[1].Invalid = v1alpha1.ReasonTargetLost, "it ended as TargetLost"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -67,6 +66,20 @@ func nameOf(s *v1alpha1.EtcdBenchmarkSuite, target, workload, load v1alpha1.Entr
 	return strings.Join(parts, "/")
 }
 
+// NameWith is the name of a cell with another name on one axis.
+func NameWith(s *v1alpha1.EtcdBenchmarkSuite, axis v1alpha1.Axis, name v1alpha1.EntryName, c Cell) string {
+	target, workload, load := c.Target.Name, c.Workload.Name, c.Load.Name
+	switch axis {
+	case v1alpha1.AxisTargets:
+		target = name
+	case v1alpha1.AxisWorkloads:
+		workload = name
+	case v1alpha1.AxisLoads:
+		load = name
+	}
+	return nameOf(s, target, workload, load)
+}
+
 // Planned is one run of a suite.
 type Planned struct {
 	Cell  Cell
@@ -77,9 +90,12 @@ type Planned struct {
 	Repeats bool
 }
 
-// Plan returns all runs in their order: in each round every cell once. The order of a round depends on the seed in
-// status, so that no cell always follows the same other one. The first round has the order of the axes.
-func Plan(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
+// Plan returns all runs in their order: in each round every cell once, then the rounds that confirm what looks worse. The
+// order of a round depends on the seed in status, so that no cell always follows the same other one. The first round has
+// the order of the axes.
+func Plan(s *v1alpha1.EtcdBenchmarkSuite) []Planned { return append(everyCell(s), confirming(s)...) }
+
+func everyCell(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
 	cells := Cells(s)
 	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
 		for _, c := range order(s, round, cells) {
@@ -106,9 +122,10 @@ const again = "-r"
 
 // Next returns the run that comes next, given the results in status; false if none is left. If the suite compares, a run
 // with invalid numbers is repeated once, at the end of its round.
-func Next(s *v1alpha1.EtcdBenchmarkSuite) (Planned, bool) {
+func Next(s *v1alpha1.EtcdBenchmarkSuite) (Planned, bool) { return next(s, Plan(s)) }
+
+func next(s *v1alpha1.EtcdBenchmarkSuite, plan []Planned) (Planned, bool) {
 	results := byName(s)
-	plan := Plan(s)
 	for len(plan) > 0 {
 		size := roundSize(plan)
 		for _, p := range plan[:size] {
@@ -174,6 +191,13 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 	if len(cells) == 0 {
 		return errors.New("spec.exclude leaves no cell: remove an entry")
 	}
+	if t := s.Spec.Table; t != nil && t.Published != nil {
+		for i, v := range t.Published.Values {
+			if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == v.Cell }) {
+				return fmt.Errorf("spec.table.published.values[%d].cell: the suite has no cell %s: kubectl etcdbench plan lists the cells", i, v.Cell)
+			}
+		}
+	}
 	c := s.Spec.Compare
 	if c == nil {
 		return nil
@@ -193,17 +217,6 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 func measures(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric) bool {
 	run := benchmark.Run(Planned{Cell: c}.Run(s))
 	return m.Type == v1alpha1.MetricThroughput || slices.Contains(run.Operations(), m.Operation)
-}
-
-// Estimate is how long the runs that are left will take. It is the mean of the runs that have ended; before the first
-// has ended, it is 0.
-func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
-	done := len(s.Status.Results)
-	if done == 0 || s.Status.StartTime == nil {
-		return 0
-	}
-	left := Left(s)
-	return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(left)
 }
 
 // Left is how many planned runs have no result.

@@ -20,20 +20,34 @@ import (
 const (
 	// milli converts requests per second to the unit of status.
 	milli = 1000
-	// maxInvalid is the bound of SuiteResult.Invalid and Missed.
-	maxInvalid = 512
+	// maxText is the bound of SuiteResult.Invalid and Missed. A suite of many runs keeps less of each, and fewer kinds of
+	// requests, so that the results have room in one object.
+	maxText      = 512
+	leastText    = 64
+	allText      = 32 << 10
+	allOperation = 500
 )
+
+// room is how long a text, and how many kinds of requests, each result of a suite can have.
+func room(s *v1alpha1.EtcdBenchmarkSuite) (length, operations int) {
+	planned := max(len(Plan(s)), 1)
+	return min(max(allText/planned, leastText), maxText), max(allOperation/planned, 1)
+}
 
 // Result returns what a suite keeps of a finished run.
 func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchmark) v1alpha1.SuiteResult {
-	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), maxInvalid)}
+	length, operations := room(s)
+	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), length)}
 	if finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); finished != nil {
 		out.Reason = finished.Reason
 	}
 	if passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
 		if out.Passed = passed.Status; passed.Status == metav1.ConditionFalse {
-			out.Missed = text.Shorten(passed.Message, maxInvalid)
+			out.Missed = text.Shorten(passed.Message, length)
 		}
+	}
+	if cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned); cleaned != nil {
+		out.Cleaned = cleaned.Status
 	}
 	if run.Status.Summary == nil {
 		return out
@@ -44,6 +58,7 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	for _, o := range run.Status.Summary.Operations {
 		out.Operations = append(out.Operations, operation(o))
 	}
+	out.Operations = most(out.Operations, operations)
 	out.ServerMemoryBytes = serverMemory(run.Status.Target)
 	if s.Spec.Compare != nil {
 		for _, m := range s.Spec.Compare.Metrics {
@@ -51,6 +66,16 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 		}
 	}
 	return out
+}
+
+// most returns the n kinds of requests with the most requests, in their order.
+func most(all []v1alpha1.SuiteOperation, n int) []v1alpha1.SuiteOperation {
+	bySize := slices.SortedStableFunc(slices.Values(all), func(a, b v1alpha1.SuiteOperation) int {
+		return cmp.Compare(b.Succeeded+b.Failed, a.Succeeded+a.Failed)
+	})
+	return slices.DeleteFunc(all, func(o v1alpha1.SuiteOperation) bool {
+		return slices.IndexFunc(bySize, func(other v1alpha1.SuiteOperation) bool { return other.Operation == o.Operation }) >= n
+	})
 }
 
 func operation(o v1alpha1.OperationSummary) v1alpha1.SuiteOperation {
@@ -106,21 +131,33 @@ func unitOf(m v1alpha1.Metric) float64 {
 	return 1
 }
 
-// Counted returns the result of a cell in a round that counts: the repetition of an invalid run if that is valid, else the
-// run itself.
+// Counted returns the result of a cell in a round that counts: a valid one before a complete one, that before all others,
+// and the run before its repetition.
 func Counted(results []v1alpha1.SuiteResult, cell string, round int32) (found v1alpha1.SuiteResult, ok bool) {
 	for _, r := range results {
-		if r.Cell == cell && r.Round == round && (!ok || r.Invalid == "") {
+		if r.Cell == cell && r.Round == round && (!ok || rank(r) > rank(found)) {
 			found, ok = r, true
 		}
 	}
 	return found, ok
 }
 
+// rank orders results by how much they say: valid ones, complete ones, all others.
+func rank(r v1alpha1.SuiteResult) int {
+	switch {
+	case r.Invalid == "":
+		return 2
+	case r.Reason == v1alpha1.ReasonCompleted:
+		return 1
+	}
+	return 0
+}
+
 // Update computes everything in status that follows from the results.
 func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 	cells := Cells(s)
-	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Planned: int32(len(cells)) * max(s.Spec.Rounds, 1)}
+	s.Status.Comparisons = comparisons(s, cells)
+	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Planned: int32(len(Plan(s)))}
 	s.Status.Runs.Finished = s.Status.Runs.Planned - int32(Left(s))
 	s.Status.Runs.Repeated = int32(len(s.Status.Results)) - s.Status.Runs.Finished
 	for _, r := range s.Status.Results {
@@ -131,34 +168,13 @@ func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 			s.Status.Runs.Missed++
 		}
 	}
-	s.Status.Comparisons = comparisons(s, cells)
+	if s.Spec.Compare != nil {
+		s.Status.Runs.Regressed = new(int32(len(slices.DeleteFunc(slices.Clone(s.Status.Comparisons), isNotRegressed))))
+	}
+	s.Status.Display = &v1alpha1.SuiteDisplay{Runs: fmt.Sprintf("%d/%d", s.Status.Runs.Finished, s.Status.Runs.Planned)}
 }
 
-// comparisons compares each cell with that of the baseline.
-func comparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1alpha1.SuiteComparison) {
-	c := s.Spec.Compare
-	if c == nil {
-		return nil
-	}
-	var questions []compare.Question
-	for _, candidate := range cells {
-		i := slices.IndexFunc(cells, func(other Cell) bool { return isBaselineOf(c, other, candidate) })
-		if i < 0 {
-			continue
-		}
-		for metric, m := range c.Metrics {
-			if !measures(s, candidate, m) {
-				continue
-			}
-			out = append(out, v1alpha1.SuiteComparison{Cell: candidate.Name, BaselineCell: cells[i].Name})
-			questions = append(questions, question(s, cells[i].Name, candidate.Name, metric))
-		}
-	}
-	for i, result := range compare.Judge(questions) {
-		out[i].Comparison = result
-	}
-	return out
-}
+func isNotRegressed(c v1alpha1.SuiteComparison) bool { return c.Verdict != v1alpha1.Regressed }
 
 // Entry is the name of a cell's entry on an axis.
 func Entry(axis v1alpha1.Axis, c Cell) v1alpha1.EntryName {
@@ -176,32 +192,17 @@ func isBaselineOf(c *v1alpha1.SuiteCompare, baseline, candidate Cell) bool {
 	if Entry(c.Axis, baseline) != c.Baseline || Entry(c.Axis, candidate) == c.Baseline {
 		return false
 	}
-	for _, axis := range []v1alpha1.Axis{v1alpha1.AxisTargets, v1alpha1.AxisWorkloads, v1alpha1.AxisLoads} {
-		if axis != c.Axis && Entry(axis, baseline) != Entry(axis, candidate) {
+	return DifferOnlyIn(c.Axis, baseline, candidate)
+}
+
+// DifferOnlyIn reports whether two cells have the same entries on all other axes.
+func DifferOnlyIn(axis v1alpha1.Axis, a, b Cell) bool {
+	for _, other := range []v1alpha1.Axis{v1alpha1.AxisTargets, v1alpha1.AxisWorkloads, v1alpha1.AxisLoads} {
+		if other != axis && Entry(other, a) != Entry(other, b) {
 			return false
 		}
 	}
 	return true
-}
-
-func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric int) compare.Question {
-	q := compare.Question{Metric: s.Spec.Compare.Metrics[metric]}
-	lost := 0
-	for round := int32(1); round <= s.Spec.Rounds; round++ {
-		one, ran := Counted(s.Status.Results, baseline, round)
-		other, also := Counted(s.Status.Results, candidate, round)
-		if !ran || !also {
-			continue
-		}
-		lost += failures(s.Status.Results, candidate, round) - failures(s.Status.Results, baseline, round)
-		if one.Invalid == "" && other.Invalid == "" && metric < len(one.Values) && metric < len(other.Values) {
-			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
-		}
-	}
-	if lost != 0 {
-		q.Doubt = v1alpha1.ReasonExclusionsDiffer
-	}
-	return q
 }
 
 // failures is how many runs of a cell are invalid in a round: all that the target caused, also if the repetition is
@@ -296,7 +297,7 @@ func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message strin
 	failed := Unmeasured(s)
 	left := ""
 	if n := Left(s); n > 0 {
-		left = fmt.Sprintf(" %s of %d planned runs have no result.", text.Grouped(n), s.Status.Runs.Planned)
+		left = fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)
 	}
 	switch {
 	case stopped:
@@ -304,7 +305,7 @@ func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message strin
 	case failed > 0 && s.Spec.OnRunFailed == v1alpha1.RunFailedStop:
 		return v1alpha1.ReasonRunFailed, "A run could not do its load, and spec.onRunFailed is Stop." + left
 	case failed > 0:
-		return v1alpha1.ReasonCompleted, fmt.Sprintf("All runs have ended. %s could not do their load.", text.Plural(failed, "run"))
+		return v1alpha1.ReasonCompleted, fmt.Sprintf("All runs have ended. %s could not send the load.", text.Plural(failed, "run"))
 	}
 	return v1alpha1.ReasonCompleted, cmp.Or(left, "All runs have ended.")
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -383,6 +382,32 @@ func TestNothingSucceeded(t *testing.T) {
 	}
 }
 
+func publishes(cell string) func(*v1alpha1.EtcdBenchmarkSuite) {
+	return func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Table = &v1alpha1.SuiteTable{Published: &v1alpha1.PublishedFigures{Values: []v1alpha1.PublishedFigure{{Cell: cell, Value: 1}}}}
+	}
+}
+
+// Of a run and its repetition, the one that says more counts.
+func TestCounted(t *testing.T) {
+	r := func(name, reason, invalid string) v1alpha1.SuiteResult {
+		return v1alpha1.SuiteResult{Name: name, Cell: "put", Round: 1, Reason: reason, Invalid: invalid}
+	}
+	for name, tc := range map[string]struct {
+		first, repeated v1alpha1.SuiteResult
+		want            string
+	}{
+		"a valid repetition":    {r("a", v1alpha1.ReasonCompleted, "ClientBound"), r("a-r", v1alpha1.ReasonCompleted, ""), "a-r"},
+		"both are ClientBound":  {r("a", v1alpha1.ReasonCompleted, "ClientBound"), r("a-r", v1alpha1.ReasonCompleted, "ClientBound"), "a"},
+		"the first was deleted": {r("a", v1alpha1.ReasonDeleted, "deleted"), r("a-r", v1alpha1.ReasonCompleted, "ClientBound"), "a-r"},
+		"the second failed":     {r("a", v1alpha1.ReasonCompleted, "ClientBound"), r("a-r", v1alpha1.ReasonPodFailed, "failed"), "a"},
+	} {
+		if got, _ := Counted([]v1alpha1.SuiteResult{tc.first, tc.repeated}, "put", 1); got.Name != tc.want {
+			t.Errorf("%s: %s counts, wanted %s", name, got.Name, tc.want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	metric := func(m v1alpha1.Metric) func(*v1alpha1.EtcdBenchmarkSuite) {
 		return func(s *v1alpha1.EtcdBenchmarkSuite) {
@@ -407,6 +432,8 @@ func TestCheck(t *testing.T) {
 		"no baseline":              {table(rounds(3), compared, exclude("old")), "nothing to compare with the baseline old"},
 		"an operation of none":     {table(rounds(3), metric(of(spec.OperationTxn))), "no workload of the suite has the operation Txn"},
 		"an operation of some":     {table(rounds(3), metric(of(spec.OperationPut))), ""},
+		"a figure of a cell":       {table(publishes("new/range/c100")), ""},
+		"a figure of no cell":      {table(publishes("old/put/c1"), exclude("old")), "values[0].cell: the suite has no cell old/put/c1"},
 		"nothing is compared here": {table(exclude("old")), ""},
 	} {
 		if err := Check(tc.suite); tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
@@ -424,20 +451,5 @@ func TestMetricsOfOtherWorkloads(t *testing.T) {
 	play(t, s, ordinary)
 	if len(s.Status.Comparisons) != 2 || s.Status.Comparisons[0].Cell != "new/range/c1" {
 		t.Errorf("got %+v, wanted the two cells that put", s.Status.Comparisons)
-	}
-}
-
-func TestEstimate(t *testing.T) {
-	s := table()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if got := Estimate(s, now); got != 0 {
-		t.Errorf("before the first run: %v", got)
-	}
-	s.Status.StartTime = &metav1.Time{Time: now.Add(-3 * time.Minute)}
-	for _, p := range Plan(s)[:2] {
-		s.Status.Results = append(s.Status.Results, Result(s, p, finished("1")))
-	}
-	if got := Estimate(s, now); got != 9*time.Minute {
-		t.Errorf("two of eight runs took 3 minutes: got %v for the rest, wanted 9 minutes", got)
 	}
 }

@@ -27,11 +27,11 @@ type Runs struct {
 	// Log receives one line for each event that an administrator should know.
 	Log io.Writer
 
-	// logged are the runs for which a line about the stop was written.
+	// logged are the runs and suites for which a line about the stop was written.
 	logged map[types.UID]bool
 }
 
-// Release stops every run that goes on, and waits up to grace for the operator to end and clean them. Then it
+// Release stops every suite and run that goes on, and waits up to grace for the operator to end and clean them. Then it
 // removes the finalizer from those that are not cleaned, and logs which keys may be left. It returns an error only
 // if the API server refuses these changes.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
@@ -44,10 +44,14 @@ func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	return r.each(ctx, r.release)
 }
 
-// stopAll stops every run, and reports whether all of them are released.
+// stopAll stops every suite and every run, and reports whether all of them are released. Suites come first: they create
+// runs.
 func (r Runs) stopAll(ctx context.Context) (bool, error) {
-	done := true
-	err := r.each(ctx, func(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
+	done, err := r.stopSuites(ctx)
+	if err != nil {
+		return false, err
+	}
+	err = r.each(ctx, func(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 		if isReleased(b) {
 			return nil
 		}
@@ -57,30 +61,62 @@ func (r Runs) stopAll(ctx context.Context) (bool, error) {
 	return done && err == nil, err
 }
 
+// stopSuites stops every suite, and reports whether all of them have ended.
+func (r Runs) stopSuites(ctx context.Context) (done bool, err error) {
+	done = true
+	err = r.eachNamespace(func(namespace string) error {
+		var list v1alpha1.EtcdBenchmarkSuiteList
+		if err := r.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("listing suites: %w", err)
+		}
+		for _, s := range list.Items {
+			if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionFinished) {
+				continue
+			}
+			done = false
+			if s.Spec.Stop {
+				continue
+			}
+			before := s.DeepCopy()
+			s.Spec.Stop = true
+			if err := r.patch(ctx, "suite", &s, before, "Its runs are stopped one by one"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return done, err
+}
+
 func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	if b.Spec.Stop || isFinished(b) {
 		return nil
 	}
-	patch := client.MergeFrom(b.DeepCopy())
+	before := b.DeepCopy()
 	b.Spec.Stop = true
-	err := r.Client.Patch(ctx, b, patch)
-	switch key := client.ObjectKeyFromObject(b); {
+	return r.patch(ctx, "run", b, before, "If it has not ended by the timeout, its finalizer is removed")
+}
+
+// patch writes the request to stop a run or a suite. otherwise is what happens if the API server refuses it.
+func (r Runs) patch(ctx context.Context, kind string, stopped, before client.Object, otherwise string) error {
+	err := r.Client.Patch(ctx, stopped, client.MergeFrom(before))
+	switch key := client.ObjectKeyFromObject(stopped); {
 	case apierrors.IsInvalid(err):
-		// A run that violates a newer validation rule must not block the others.
-		r.logOnce(b, "%s cannot be stopped, because the API server refuses the change: %v. If it has not ended by the timeout, its finalizer is removed\n", key, err)
+		// An object that violates a newer validation rule must not block the others.
+		r.logOnce(stopped, "%s %s cannot be stopped, because the API server refuses the change: %v. %s\n", kind, key, err, otherwise)
 		return nil
 	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("stopping run %s: %w", key, err)
+		return fmt.Errorf("stopping %s %s: %w", kind, key, err)
 	default:
-		r.logOnce(b, "stopping %s\n", key)
+		r.logOnce(stopped, "stopping %s %s\n", kind, key)
 		return nil
 	}
 }
 
-// logOnce logs one line per run; further calls for the same run do nothing.
-func (r Runs) logOnce(b *v1alpha1.EtcdBenchmark, format string, args ...any) {
-	if !r.logged[b.UID] {
-		r.logged[b.UID] = true
+// logOnce logs one line per object; further calls for the same object do nothing.
+func (r Runs) logOnce(b client.Object, format string, args ...any) {
+	if !r.logged[b.GetUID()] {
+		r.logged[b.GetUID()] = true
 		fmt.Fprintf(r.Log, format, args...)
 	}
 }
@@ -101,11 +137,7 @@ func (r Runs) release(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 
 // each calls do for every run and returns the first error.
 func (r Runs) each(ctx context.Context, do func(context.Context, *v1alpha1.EtcdBenchmark) error) error {
-	namespaces := r.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
-	for _, namespace := range namespaces {
+	return r.eachNamespace(func(namespace string) error {
 		var list v1alpha1.EtcdBenchmarkList
 		if err := r.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 			return fmt.Errorf("listing runs: %w", err)
@@ -114,6 +146,19 @@ func (r Runs) each(ctx context.Context, do func(context.Context, *v1alpha1.EtcdB
 			if err := do(ctx, &list.Items[i]); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// eachNamespace calls do for every namespace, or once with the empty name for all of them.
+func (r Runs) eachNamespace(do func(namespace string) error) error {
+	if len(r.Namespaces) == 0 {
+		return do("")
+	}
+	for _, namespace := range r.Namespaces {
+		if err := do(namespace); err != nil {
+			return err
 		}
 	}
 	return nil

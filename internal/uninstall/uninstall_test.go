@@ -151,6 +151,41 @@ func newNamespace(t *testing.T) string {
 	return namespace.Name
 }
 
+// A suite creates runs, so it is stopped too, and awaited.
+func TestReleaseStopsSuites(t *testing.T) {
+	namespace := newNamespace(t)
+	requests := int64(1)
+	suite := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nightly"}, Spec: v1alpha1.EtcdBenchmarkSuiteSpec{
+		Targets:   []v1alpha1.SuiteTarget{{Name: "etcd", Target: v1alpha1.Target{Endpoints: []string{"127.0.0.1:2379"}}}},
+		Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}}},
+		Loads:     []v1alpha1.SuiteLoad{{Name: "one", Load: spec.Load{Requests: &requests}}},
+	}}
+	if err := api.Create(t.Context(), suite); err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error, 1)
+	go func() { released <- runs(&bytes.Buffer{}, namespace).Release(t.Context(), time.Minute) }()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		err := api.Get(ctx, client.ObjectKeyFromObject(suite), suite)
+		return suite.Spec.Stop, err
+	})
+	if err != nil {
+		t.Fatalf("the suite was not stopped: %v", err)
+	}
+	select {
+	case err := <-released:
+		t.Errorf("released before the suite had ended: %v", err)
+	default:
+	}
+	meta.SetStatusCondition(&suite.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonStopped})
+	if err := api.Status().Update(t.Context(), suite); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+}
+
 func createRun(t *testing.T, namespace, name string, hasFinalizer bool) *v1alpha1.EtcdBenchmark {
 	t.Helper()
 	requests := int64(1)

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 )
 
@@ -41,29 +44,69 @@ func TestANamespacedInstallHasNoClusterWideRights(t *testing.T) {
 	}
 }
 
-func TestCRDIsTheGeneratedOne(t *testing.T) {
-	const name = "etcdbenchmarks.etcdbench.dev"
-	want := only(t, readObjects(t, "config/crd/bases/etcdbench.dev_etcdbenchmarks.yaml"), "CustomResourceDefinition", "", name)
+// readCRDs returns the generated CRDs.
+func readCRDs(t *testing.T) []object {
+	t.Helper()
+	var crds []object
+	for _, file := range filesOf(t, "config/crd/bases/*.yaml") {
+		crds = append(crds, readObjects(t, file)...)
+	}
+	return crds
+}
+
+func TestCRDsAreTheGeneratedOnes(t *testing.T) {
 	for tool, objects := range map[string][]object{"kustomize": renderKustomize(t), "chart": renderChart(t)} {
-		t.Run(tool, func(t *testing.T) {
-			got := only(t, objects, "CustomResourceDefinition", "", name)
-			if !cmp.Equal(want.Object["spec"], got.Object["spec"]) { // the difference would be a thousand lines
-				t.Error("the CRD differs from config/crd/bases: `make manifests` writes both")
-			}
-		})
+		for _, want := range readCRDs(t) {
+			t.Run(tool+" "+want.GetName(), func(t *testing.T) {
+				got := only(t, objects, "CustomResourceDefinition", "", want.GetName())
+				if !cmp.Equal(want.Object["spec"], got.Object["spec"]) { // the difference would be a thousand lines
+					t.Error("the CRD differs from config/crd/bases: `make manifests` writes both")
+				}
+			})
+		}
 	}
 }
 
-func TestUninstallingKeepsTheCRD(t *testing.T) {
+func TestUninstallingKeepsTheCRDs(t *testing.T) {
 	const policy = "helm.sh/resource-policy"
-	crd := func(values ...string) map[string]string {
-		return ofKind(renderChart(t, values...), "CustomResourceDefinition")[0].GetAnnotations()
+	kept, removed := renderChart(t), renderChart(t, "crds.keep=false")
+	for _, crd := range readCRDs(t) {
+		keeps, loses := only(t, kept, crd.GetKind(), "", crd.GetName()), only(t, removed, crd.GetKind(), "", crd.GetName())
+		if got := keeps.GetAnnotations()[policy]; got != "keep" {
+			t.Errorf("%s: %s is %q: uninstalling would delete every result", crd.GetName(), policy, got)
+		}
+		if got, ok := loses.GetAnnotations()[policy]; ok {
+			t.Errorf("%s: %s is %q although crds.keep is false", crd.GetName(), policy, got)
+		}
 	}
-	if got := crd()[policy]; got != "keep" {
-		t.Errorf("%s is %q: uninstalling would delete every result", policy, got)
+}
+
+// The roles of users name their verbs. With create-children, a policy would treat a user as the operator.
+func TestUsersHaveRightsOnEveryKind(t *testing.T) {
+	readers := []string{"get", "list", "watch"}
+	tests := map[string][]string{
+		"viewer": readers, "editor": append([]string{"create", "delete", "deletecollection", "patch", "update"}, readers...),
 	}
-	if got, ok := crd("crds.keep=false")[policy]; ok {
-		t.Errorf("%s is %q although crds.keep is false", policy, got)
+	var kinds []string
+	for _, crd := range readCRDs(t) {
+		plural, _, _ := strings.Cut(crd.GetName(), ".")
+		kinds = append(kinds, plural)
+	}
+	for tool, objects := range map[string][]object{"kustomize": renderKustomize(t), "chart": renderChart(t)} {
+		for role, verbs := range tests {
+			t.Run(tool+" "+role, func(t *testing.T) {
+				got := &rbacv1.ClusterRole{}
+				rendered := only(t, objects, "ClusterRole", "", operatorName+"-"+role)
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, got); err != nil {
+					t.Fatal(err)
+				}
+				want := []rbacv1.PolicyRule{{APIGroups: []string{"etcdbench.dev"}, Resources: kinds, Verbs: verbs}}
+				inAnyOrder := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+				if diff := cmp.Diff(want, got.Rules, inAnyOrder); diff != "" {
+					t.Errorf("rules (-want +got):\n%s", diff)
+				}
+			})
+		}
 	}
 }
 
@@ -143,13 +186,9 @@ const maxCRDBytes = 240_000
 
 // A plain `kubectl apply` of each CRD works, under a group that is new to the API server.
 func TestKubectlAppliesTheCRDs(t *testing.T) {
-	files, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d CRDs: %v", len(files), err)
-	}
-	for _, file := range files {
+	for _, file := range filesOf(t, "config/crd/bases/*.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			crd := readText(t, "config/crd/bases/"+filepath.Base(file))
+			crd := readText(t, file)
 			data, err := yaml.YAMLToJSON([]byte(crd))
 			if err != nil {
 				t.Fatal(err)

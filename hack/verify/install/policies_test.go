@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -55,7 +54,11 @@ func installPolicies(t *testing.T) {
 	})
 	for _, refused := range []*object{
 		newRun(t, namespace, "tls: {secretName: any}", ""),
+		newSuite(t, namespace, "", "tls: {secretName: any}"),
+		newSuite(t, namespace, "", "auth: {secretName: any}"),
+		newSuite(t, namespace, "imagePullSecrets: [{name: any}]", ""),
 		newRun(t, namespace, "", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, namespaceSelector: {}}]}}"),
+		ownedBy(newRun(t, namespace, "", ""), suiteOwner("any", "any")),
 	} {
 		waitUntilRefused(t, func(ctx context.Context) error {
 			return clientAs(t, "probe").Create(ctx, refused.DeepCopy(), client.DryRunAll)
@@ -83,7 +86,10 @@ func TestOnlyReadersOfASecretMayNameIt(t *testing.T) {
 	allow(t, "half-reader", namespace, runRights(), secretRights("client-tls"))
 	allow(t, "no-rights", namespace, runRights())
 	allow(t, "collector", namespace, runRights(), secretRights("client-tls", "user", "pull-0", "pull-1", "pull-2", "pull-3", "pull-4", "pull-5", "pull-6", "pull-7"))
-	allow(t, operatorUser, namespace, runRights())
+	allow(t, "all-verbs", namespace, groupRights())
+	allow(t, "operator-elsewhere", namespace, runRights())
+	allowOperator(t, "operator-elsewhere", newNamespace(t))
+	allowOperator(t, operatorUser, namespace)
 	const both = "tls: {secretName: client-tls}, auth: {secretName: user}"
 	tests := map[string]struct {
 		user, target, pod string
@@ -97,7 +103,9 @@ func TestOnlyReadersOfASecretMayNameIt(t *testing.T) {
 		"pull secret, reads it":   {user: "reader", pod: "imagePullSecrets: [{name: registry}]"},
 		"pull secret, may not":    {user: "no-rights", pod: "imagePullSecrets: [{name: registry}]", wantRefused: "Secret registry of namespace " + namespace + ", named in spec.pod.imagePullSecrets[0]: ask"},
 		"pull secret of no name":  {user: "no-rights", pod: "imagePullSecrets: [{}]"},
-		"the operator's own user": {user: operatorUser, target: both, wantRefused: "Secret client-tls "},
+		"the operator's own user": {user: operatorUser, target: both},
+		"operator elsewhere only": {user: "operator-elsewhere", target: both, wantRefused: "Secret client-tls "},
+		"has all verbs on runs":   {user: "all-verbs", target: both, wantRefused: "Secret client-tls "},
 		"as many as there may be": {user: "collector", target: both, pod: pullSecrets(8, "")},
 		"an administrator's":      {target: both, pod: pullSecrets(8, "")},
 		"all but the last":        {user: "collector", target: both, pod: pullSecrets(7, "private"), wantRefused: "Secret private of namespace " + namespace + ", named in spec.pod.imagePullSecrets[7]: ask"},
@@ -171,7 +179,7 @@ func TestOthersMayChangePods(t *testing.T) {
 	}
 }
 
-// A kustomize overlay may change the namespace and the names. The restriction of the operator depends on neither.
+// A kustomize overlay may change the namespace and the names. What the policies allow the operator depends on neither.
 func TestAnOverlayKeepsThePolicies(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
@@ -202,6 +210,8 @@ func TestAnOverlayKeepsThePolicies(t *testing.T) {
 	pod := newPod(namespace, nil, map[string]string{"example.org/kept": "1"})
 	create(t, clientAs(t, ""), pod)
 	checkRefusal(t, patchPod(t.Context(), clientAs(t, user), pod, `{"metadata":{"annotations":{"example.org/kept":"2"}}}`), "own client pods")
+	child := ownedBy(newRun(t, namespace, "tls: {secretName: client-tls}", ""), suiteOwner("one", "1"))
+	checkRefusal(t, clientAs(t, user).Create(t.Context(), child), "")
 }
 
 // checkRefusal checks that err is a refusal whose message contains want, or
@@ -218,15 +228,20 @@ func checkRefusal(t *testing.T, err error, want string) {
 	}
 }
 
-func runRights() rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create"}}
+func runRights(more ...string) rbacv1.PolicyRule {
+	resources := []string{"etcdbenchmarks", "etcdbenchmarksuites"}
+	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: resources, Verbs: append([]string{"create"}, more...)}
 }
 
-// allowOperator gives a user the right to change pods, and the verb that identifies the operator.
+// groupRights are all verbs on runs and suites. One of them is the verb that identifies the operator.
+func groupRights() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"*"}, Verbs: []string{"*"}}
+}
+
+// allowOperator gives a user the right to change pods and runs, and the verb that identifies the operator.
 func allowOperator(t *testing.T, user, namespace string) {
 	t.Helper()
-	known := rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create-children"}}
-	allow(t, user, namespace, known, podRights())
+	allow(t, user, namespace, runRights("create-children", "get", "patch"), podRights())
 }
 
 func podRights() rbacv1.PolicyRule {
@@ -246,16 +261,4 @@ func newPod(namespace string, labels, annotations map[string]string) *corev1.Pod
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "pod-", Namespace: namespace, Labels: labels, Annotations: annotations},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.org/image"}}},
 	}
-}
-
-// newRun returns a valid run with additional fields of its target and its pod settings, written as YAML.
-func newRun(t *testing.T, namespace, target, pod string) *object {
-	t.Helper()
-	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmark, metadata: {generateName: run-, namespace: %s}, spec: {
-		target: {endpoints: ["127.0.0.1:2379"], %s}, workload: {type: Put, put: {}}, load: {requests: 1}, pod: {%s}}}`, namespace, target, pod)
-	run := &object{}
-	if err := yaml.Unmarshal([]byte(manifest), &run.Object); err != nil {
-		t.Fatal(err)
-	}
-	return run
 }

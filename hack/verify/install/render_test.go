@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,6 +81,16 @@ func decode(t *testing.T, manifests string) []object {
 			objects = append(objects, o)
 		}
 	}
+}
+
+// filesOf returns the files that match a pattern; both are below root.
+func filesOf(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := fs.Glob(os.DirFS(root), pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d files %s: %v", len(files), pattern, err)
+	}
+	return files
 }
 
 func readObjects(t *testing.T, path string) []object {

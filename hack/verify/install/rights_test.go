@@ -17,22 +17,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// secretFields are the fields of a run that name Secrets, and how a manifest sets each: in the target, or in the pod
-// settings.
+// secretFields are the fields of runs and suites that name Secrets, and how a manifest sets each: in the target, or in the
+// pod settings.
 var secretFields = map[string]struct{ target, pod string }{
-	"target.tls.secretName":     {target: "tls: {secretName: private}"},
-	"target.auth.secretName":    {target: "auth: {secretName: private}"},
-	"pod.imagePullSecrets.name": {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
+	"run.target.tls.secretName":                {target: "tls: {secretName: private}"},
+	"run.target.auth.secretName":               {target: "auth: {secretName: private}"},
+	"run.pod.imagePullSecrets.name":            {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
+	"suite.targets.target.tls.secretName":      {target: "tls: {secretName: private}"},
+	"suite.targets.target.auth.secretName":     {target: "auth: {secretName: private}"},
+	"suite.template.pod.imagePullSecrets.name": {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
 }
 
-// TestEveryFieldThatNamesASecretIsChecked walks the type of a run. It tries each field that can name a Secret as users without
-// the right to read that Secret.
+// TestEveryFieldThatNamesASecretIsChecked walks the types of a run and of a suite. It tries each field that can name a
+// Secret as users without the right to read that Secret.
 func TestEveryFieldThatNamesASecretIsChecked(t *testing.T) {
 	withPolicies(t)
-	found := secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSpec](), "", false)
+	found := secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSpec](), "run", false)
+	found = append(found, secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSuiteSpec](), "suite", false)...)
 	slices.Sort(found)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(secretFields)), slices.Compact(found)); diff != "" {
-		t.Fatalf("fields that name Secrets: let the policy check each, and add it here (-checked +found):\n%s", diff)
+		t.Fatalf("fields that name Secrets: let a policy check each, and add it here (-checked +found):\n%s", diff)
 	}
 	namespace, elsewhere := newNamespace(t), newNamespace(t)
 	allow(t, "without", namespace, runRights())
@@ -45,7 +49,11 @@ func TestEveryFieldThatNamesASecretIsChecked(t *testing.T) {
 	for path, field := range secretFields {
 		for user, refused := range map[string]string{"without": "may not get", "elsewhere": "may not get", "creator": "may not get", "reader": ""} {
 			t.Run(path+" as "+user, func(t *testing.T) {
-				checkRefusal(t, clientAs(t, user).Create(t.Context(), newRun(t, namespace, field.target, field.pod), client.DryRunAll), refused)
+				o := newRun(t, namespace, field.target, field.pod)
+				if strings.HasPrefix(path, "suite.") {
+					o = newSuite(t, namespace, field.pod, "", field.target)
+				}
+				checkRefusal(t, clientAs(t, user).Create(t.Context(), o, client.DryRunAll), refused)
 			})
 		}
 	}
@@ -58,7 +66,7 @@ func secretPaths(of reflect.Type, path string, inSecret bool) (paths []string) {
 		return secretPaths(of.Elem(), path, inSecret)
 	case reflect.String:
 		if inSecret {
-			return []string{strings.TrimPrefix(path, ".")}
+			return []string{path}
 		}
 	case reflect.Struct:
 		isReference := of == reflect.TypeFor[corev1.LocalObjectReference]() || strings.Contains(of.Name(), "Secret")
@@ -74,21 +82,35 @@ func secretPaths(of reflect.Type, path string, inSecret bool) (paths []string) {
 	return paths
 }
 
-// A run that was admitted must not get its Secret later.
+// A run or suite that was admitted must not get its Secret later.
 func TestASecretCannotBeNamedLater(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
-	allow(t, "patient", namespace, rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: []string{"etcdbenchmarks"}, Verbs: []string{"create", "patch", "get"}})
+	allow(t, "patient", namespace, runRights("patch", "get"))
 	user := clientAs(t, "patient")
-	run := newRun(t, namespace, "", "")
+	run, suite := newRun(t, namespace, "", ""), newSuite(t, namespace, "", "")
 	create(t, user, run)
-	for _, patch := range []string{
-		`{"spec":{"target":{"tls":{"secretName":"private"}}}}`, `{"spec":{"target":{"auth":{"secretName":"private"}}}}`,
-		`{"spec":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}`, `{"spec":{"pod":{"affinity":{"podAffinity":{}}}}}`,
-	} {
-		err := user.Patch(t.Context(), run.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
-		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "immutable") {
-			t.Errorf("%s: wanted it refused as immutable, found %v", patch, err)
+	create(t, user, suite)
+	target := func(more string) string {
+		return `{"spec":{"targets":[{"name":"t0","target":{"endpoints":["127.0.0.1:2379"],` + more + `}}]}}`
+	}
+	tests := map[*object][]string{
+		run: {
+			`{"spec":{"target":{"tls":{"secretName":"private"}}}}`, `{"spec":{"target":{"auth":{"secretName":"private"}}}}`,
+			`{"spec":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}`, `{"spec":{"pod":{"affinity":{"podAffinity":{}}}}}`,
+		},
+		suite: {
+			target(`"tls":{"secretName":"private"}`), target(`"auth":{"secretName":"private"}`),
+			`{"spec":{"template":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}}`,
+			`{"spec":{"template":{"pod":{"affinity":{"podAffinity":{}}}}}}`,
+		},
+	}
+	for o, patches := range tests {
+		for _, patch := range patches {
+			err := user.Patch(t.Context(), o.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "immutable") {
+				t.Errorf("%s: wanted it refused as immutable, found %v", patch, err)
+			}
 		}
 	}
 }
@@ -97,8 +119,10 @@ func TestOnlyPodCreatorsMayReferToOtherNamespaces(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "runner", namespace, runRights())
+	allow(t, "all-verbs", namespace, groupRights())
+	allowOperator(t, operatorUser, namespace)
 	allow(t, "podmaker", namespace, runRights(), rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"create"}})
-	const refused = "refer to pods of other namespaces"
+	const refused = ".affinity must not refer to pods of other namespaces"
 	term := func(more string) string { return "{topologyKey: zone, labelSelector: {}" + more + "}" }
 	tests := map[string]struct{ affinity, want string }{
 		"none":                     {"", ""},
@@ -114,9 +138,16 @@ func TestOnlyPodCreatorsMayReferToOtherNamespaces(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			run := newRun(t, namespace, "", "affinity: {"+tc.affinity+"}")
-			checkRefusal(t, clientAs(t, "runner").Create(t.Context(), run.DeepCopy(), client.DryRunAll), tc.want)
-			checkRefusal(t, clientAs(t, "podmaker").Create(t.Context(), run, client.DryRunAll), "")
+			pod := "affinity: {" + tc.affinity + "}"
+			for field, o := range map[string]*object{"spec.pod": newRun(t, namespace, "", pod), "spec.template.pod": newSuite(t, namespace, pod, "")} {
+				want := ""
+				if tc.want != "" {
+					want = field + tc.want
+				}
+				for user, want := range map[string]string{"runner": want, "all-verbs": want, "podmaker": "", operatorUser: ""} {
+					checkRefusal(t, clientAs(t, user).Create(t.Context(), o.DeepCopy(), client.DryRunAll), want)
+				}
+			}
 		})
 	}
 }

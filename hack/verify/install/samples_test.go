@@ -9,14 +9,10 @@ import (
 )
 
 func TestTheAPIServerAcceptsEverySample(t *testing.T) {
-	files, err := filepath.Glob(root + "/config/samples/etcdbenchmark_*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d samples: %v", len(files), err)
-	}
 	namespace := newNamespace(t)
-	for _, file := range files {
+	for _, file := range filesOf(t, "config/samples/*_*.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			for _, sample := range readObjects(t, "config/samples/"+filepath.Base(file)) {
+			for _, sample := range readObjects(t, file) {
 				sample.SetNamespace(namespace)
 				strict := client.WithFieldValidation(clientAs(t, ""), "Strict")
 				if err := strict.Create(t.Context(), &sample); err != nil {

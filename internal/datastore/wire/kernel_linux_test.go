@@ -60,8 +60,9 @@ func TestTheTimerHasAbsoluteDeadlines(t *testing.T) {
 	p := polling.(*epoll)
 	for range 5 {
 		at := load.Now().Add(5 * time.Millisecond)
-		if p.wait(nil, never, at); load.Now() < at {
-			t.Errorf("a wait ended %v early", at.Sub(load.Now()))
+		// A signal ends a wait early.
+		for load.Now() < at {
+			p.wait(nil, never, at)
 		}
 	}
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", p.timerFD))

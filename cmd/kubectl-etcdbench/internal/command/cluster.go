@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -9,16 +8,9 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
-
-// stopLimit bounds the call that sets spec.stop.
-const stopLimit = 15 * time.Second
-
-// reportLimit bounds the call that reads a finished run's report.
-const reportLimit = 5 * time.Second
 
 // following are the flags of commands that follow a run.
 type following struct {
@@ -40,7 +32,7 @@ func (f *following) addFlags(flags *pflag.FlagSet, updates string) {
 	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the result as `FORM[=FILE]`. FORM is "+formsText()+". Without FILE, or with -, it goes to standard output. Repeat the flag for more forms. If no other form goes to standard output, the table is printed there. jsonl writes lines during the run, see --interval. perfdash is for Kubernetes's performance dashboard")
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between two lines of -o jsonl, for example 5s. 0 writes a line for each update of the numbers: "+updates+". A line is also written whenever the field state (STATE of the run) or phase (the stage of the client pod that is furthest behind) changes")
 	flags.BoolVar(&f.strict, "strict", false, "for a run without objectives: exit with 3 if its numbers are in doubt, because the load generator was a limit or could not be judged, the target did not keep up with the rate, or the numbers may not describe the requested load, for example because the leader changed")
-	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run in a cluster after this time, for example 10m; the run continues. 0 follows it to its end")
+	flags.DurationVar(&f.timeout, "timeout", 0, "stop following a run or a suite in a cluster after this time, for example 10m; it continues. 0 follows it to its end")
 }
 
 func (f *following) check() (err error) {
@@ -55,6 +47,22 @@ func (f *following) check() (err error) {
 		return errors.New("--interval is the time between two lines of -o jsonl, and that form was not requested: add -o jsonl, or remove --interval")
 	}
 	return err
+}
+
+// checkSuite refuses what a suite has no use for.
+func (f *following) checkSuite() error {
+	switch {
+	case f.strict:
+		return errors.New("--strict is for a single run: remove it")
+	case f.given("interval"):
+		return errors.New("--interval is for a single run: remove it")
+	}
+	for _, d := range f.destinations {
+		if d.form.writeSuite == nil {
+			return fmt.Errorf("--output: a suite has no form %s: use %s, %s or yaml", d.form.name, outputTable, outputJSON)
+		}
+	}
+	return nil
 }
 
 // cluster returns the cluster and the namespace that flags and kubeconfig select. asked: a flag has the namespace.
@@ -77,88 +85,36 @@ func noCluster(err error) error {
 	return fmt.Errorf("found no cluster: %w. Set --kubeconfig, --context or KUBECONFIG, or use \"kubectl etcdbench run --local\", which needs no cluster", err)
 }
 
-func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+// inCluster returns the cluster in which a manifest is created. It sets the namespace of the manifest.
+func (t *tool) inCluster(m *manifest.Manifest) (*follow.Cluster, error) {
 	cluster, namespace, asked, err := t.cluster()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch own := m.Object.GetNamespace(); {
 	case own == "":
 		m.Object.SetNamespace(namespace)
 	case asked && own != namespace:
-		return fmt.Errorf("%s: metadata.namespace is %q and --namespace is %q: wanted the same, remove one of them", m.File, own, namespace)
+		return nil, fmt.Errorf("%s: metadata.namespace is %q and --namespace is %q: wanted the same, remove one of them", m.File, own, namespace)
 	}
-	ctx, cancel := t.interrupts.untilEnd()
-	defer cancel()
-	if err := cluster.Create(ctx, m.Object); err != nil {
-		return m.Explain(err)
-	}
-	return t.followAndStop(&follow.Follower{
-		Cluster: cluster,
-		Key:     client.ObjectKeyFromObject(m.Object),
-		UID:     m.Object.GetUID(),
-	}, f.following)
+	return cluster, nil
 }
 
-// followAndStop follows a run to its end. The first signal stops the run, and following continues. The second signal
-// ends following.
-func (t *tool) followAndStop(f *follow.Follower, flags following) error {
-	s := t.screen()
-	f.Seen, f.Notice = seenBy(s, flags.destinations), s.Notice
-	s.Notice("Created the run " + f.Key.String() + ".")
-	ctx, cancel := withTimeout(t.interrupts.leave, flags.timeout)
-	defer cancel()
-	ended := make(chan struct{})
-	defer close(ended)
-	go func() {
-		select {
-		case <-t.interrupts.end:
-			stopRun(ctx, f.Cluster, f.Key, s.Notice)
-		case <-ended:
-		}
-	}()
-	run, err := f.Follow(ctx)
-	s.Close()
-	return t.followed(f, run, err, flags)
-}
-
-func stopRun(ctx context.Context, cluster *follow.Cluster, key client.ObjectKey, notice func(string)) {
-	notice("Stopping the run. The result so far follows; Ctrl-C again exits without it.")
-	ctx, cancel := context.WithTimeout(ctx, stopLimit)
-	defer cancel()
-	if err := cluster.Stop(ctx, key); err != nil {
-		notice(fmt.Sprintf("The run could not be stopped and may continue: %v.", err))
+func (t *tool) runInCluster(f *runFlags, m *manifest.Manifest) error {
+	cluster, err := t.inCluster(m)
+	if err != nil {
+		return err
 	}
+	return t.followRun(cluster, client.ObjectKey{}, f.following).create(m)
 }
 
-// followed prints the outcome of following a run.
-func (t *tool) followed(f *follow.Follower, run *v1alpha1.EtcdBenchmark, err error, flags following) error {
-	key := f.Key
-	switch {
-	case err == nil:
-		ctx, cancel := withTimeout(t.interrupts.leave, reportLimit)
-		defer cancel()
-		return t.conclude(run, f.Cluster.Report(ctx, run), flags)
-	// Compared without errors.Is: time-outs of the network are a DeadlineExceeded, too.
-	case err == context.DeadlineExceeded:
-		return &exitError{exitUnknown, fmt.Errorf("the run %s has not finished after %s and continues. To follow it: %s", key, flags.timeout, watchCommandFor(key))}
-	case err == context.Canceled:
-		return &exitError{exitUnknown, fmt.Errorf("stopped following the run %s before it finished. To follow it: %s", key, watchCommandFor(key))}
-	case f.UID != "":
-		// The run was created or found. Its result is not known.
-		return &exitError{exitUnknown, err}
+func (t *tool) runSuiteInCluster(f *runFlags, m *manifest.Manifest) error {
+	cluster, err := t.inCluster(m)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-func watchCommandFor(key client.ObjectKey) string {
-	return fmt.Sprintf("kubectl etcdbench watch -n %s %s", key.Namespace, key.Name)
-}
-
-// withTimeout sets no limit if limit is 0.
-func withTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit == 0 {
-		return context.WithCancel(ctx)
+	if err := t.checkBeforeCreation(f, m); err != nil {
+		return err
 	}
-	return context.WithTimeout(ctx, limit)
+	return t.followSuite(cluster, client.ObjectKey{}, false, f.following).create(m)
 }

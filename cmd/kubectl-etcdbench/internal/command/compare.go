@@ -198,7 +198,7 @@ func (f *finder) run(ctx context.Context, name string) (_ *v1alpha1.EtcdBenchmar
 			return nil, err
 		}
 	}
-	return f.cluster.Run(ctx, client.ObjectKey{Namespace: f.namespace, Name: name})
+	return follow.Runs.Get(ctx, f.cluster, client.ObjectKey{Namespace: f.namespace, Name: name})
 }
 
 // readRuns reads a file with one EtcdBenchmark, or with a list of them as kubectl get -o json writes it.

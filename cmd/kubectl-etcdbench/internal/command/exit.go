@@ -41,6 +41,16 @@ const exitHelp = `Exit status, the first line that applies:
   3  --strict is set, the run has no objectives, and its numbers are in doubt.
   0  Otherwise: every objective was met, or there are none.`
 
+// suiteExitHelp is the same for suites.
+const suiteExitHelp = `Exit status of a suite, the first line that applies:
+  3  As above: the command ended before the result was known.
+  2  The suite could not start, or one of its cells was refused (InvalidCell).
+  3  The suite ended as Stopped.
+  1  A run missed an objective, or a metric regressed.
+  2  A run, and its repetition if there was one, could not do its load.
+  3  An objective or a comparison could not be judged.
+  0  Otherwise.`
+
 // exitError is an exit status, and optionally an error to print.
 type exitError struct {
 	status int

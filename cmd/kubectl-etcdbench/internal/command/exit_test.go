@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
@@ -138,7 +139,9 @@ func TestStatusOfAnEndOfFollowing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, message := statusOf((&tool{}).followed(&follow.Follower{UID: tc.uid}, nil, tc.err, following{}))
+			f := (&tool{}).followRun(nil, client.ObjectKey{}, following{})
+			f.follower.UID = tc.uid
+			got, message := statusOf(f.ended(nil, tc.err))
 			if got != tc.want || (message == tc.err.Error()) != tc.wantItself {
 				t.Errorf("wanted status %d, got %d: %s", tc.want, got, message)
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -54,11 +53,8 @@ func (t *tool) plan(file string) error {
 	if err != nil {
 		return m.Explain(err)
 	}
-	if err := suite.Check(s); err != nil {
-		return err
-	}
-	l := &localSuite{tool: t, flags: &runFlags{}, manifest: m, suite: s}
-	if l.runs, err = admission.Runs(); err != nil {
+	l, err := t.checked(&runFlags{}, m, s)
+	if err != nil {
 		return err
 	}
 	total, bounded := time.Duration(0), true
@@ -67,7 +63,7 @@ func (t *tool) plan(file string) error {
 		if err != nil {
 			return fmt.Errorf("the cell %s: %w", c.Name, err)
 		}
-		length, known := lengthOf(run.Resolved().Load)
+		length, known := suite.LengthOf(run.Resolved().Load)
 		shown := text.Plural(int64(length.Seconds()), "second")
 		if !known {
 			shown, bounded = "as long as the target takes", false
@@ -83,16 +79,4 @@ func (t *tool) plan(file string) error {
 	cells := len(suite.Cells(s))
 	_, err = fmt.Fprintf(t.Out, "%s × %s = %s, %s and the time to prepare each\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about)
 	return err
-}
-
-// lengthOf is the length of warm-up and window; known is false if the target decides it.
-func lengthOf(l spec.Load) (length time.Duration, known bool) {
-	length = time.Duration(l.WarmupSeconds) * time.Second
-	switch {
-	case l.Requests == nil:
-		return length + l.Duration(), true
-	case l.Rate != nil && l.Rate.PerSecond > 0:
-		return length + time.Duration(*l.Requests/l.Rate.PerSecond)*time.Second, true
-	}
-	return length, false
 }

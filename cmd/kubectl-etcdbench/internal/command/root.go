@@ -70,8 +70,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 const rootHelp = `Runs benchmarks against etcd and prints their results. A benchmark is a manifest of
 the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or runs it
-on this machine with --local. "watch" follows a run that exists. "compare" says
-whether runs are worse than others.
+on this machine with --local. An EtcdBenchmarkSuite is a table of benchmarks; "run" takes
+it, too. "watch" follows a run or a suite that exists. "compare" says whether runs are
+worse than others.
 
 ` + exitHelp
 

@@ -15,6 +15,12 @@ const (
 	runExample = `  # Run in the cluster of the current context and follow it
   kubectl etcdbench run -f benchmark.yaml
 
+  # Run all benchmarks of a suite in the cluster, and print their table
+  kubectl etcdbench run -f suite.yaml
+
+  # Run a manifest once for each number of clients, in the cluster
+  kubectl etcdbench run -f benchmark.yaml --sweep load.clients=1,10,100
+
   # Run the same manifest again, under a new name
   kubectl etcdbench run -f benchmark.yaml --generate-name
 
@@ -31,14 +37,19 @@ const (
 finished. With --local, runs the same manifest on this machine, without a cluster.
 Progress goes to standard error, the result to standard output.
 
-With --local, the manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes one
-of a single manifest. --find-rate looks for the highest rate that meets the objectives.
+The manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes one of a single
+manifest. In a cluster, the operator starts the runs one after the other. The command
+shows a line for each run that has ended.
+
+With --local, --find-rate looks for the highest rate that meets the objectives.
 
 Ctrl-C or SIGTERM stops the run. Its keys are deleted, and every requested form of the
 result is written with what was measured until then. The result is marked as partial,
-unless the measurement was complete. A second Ctrl-C exits at once.
+unless the measurement was complete. For a suite, the current run is stopped, no other
+run starts, and the table has what was measured. A second Ctrl-C exits at once; in a
+cluster, the operator still ends the run or the suite.
 
-` + exitHelp
+` + exitHelp + "\n\n" + suiteExitHelp
 )
 
 // runFlags are the flags of run.
@@ -67,7 +78,7 @@ func (t *tool) runCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return t.run(f) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark, or with --local one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "`FILE` with one EtcdBenchmark or one EtcdBenchmarkSuite, as YAML or JSON; - reads standard input")
 	flags.BoolVar(&f.generateName, "generate-name", false, "add a random suffix to the manifest's name: each run needs a new name")
 	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster; each client pod is then a part of this process")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and send the load to them, not to spec.target")
@@ -78,7 +89,7 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
-	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "with --local: run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
+	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep: print the EtcdBenchmarkSuite instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
@@ -114,18 +125,16 @@ func (t *tool) run(f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	if len(f.sweep.sweeps) > 0 {
+		if m, err = f.swept(m); err != nil {
+			return err
+		}
+	}
 	if f.generateName {
 		m.GenerateName()
 	}
-	if len(f.sweep.sweeps) > 0 {
-		m, err = f.swept(m)
-		if suite, only := errors.AsType[*printedSuite](err); only {
-			_, err = t.Out.Write(suite.data)
-			return err
-		}
-		if err != nil {
-			return err
-		}
+	if f.sweep.print {
+		return t.printManifest(m)
 	}
 	if m.IsSuite() {
 		if err := f.checkSuite(); err != nil {
@@ -137,8 +146,10 @@ func (t *tool) run(f *runFlags) error {
 	}
 	defer f.destinations.discard()
 	switch {
+	case m.IsSuite() && f.local:
+		return t.runSuiteLocally(f, m)
 	case m.IsSuite():
-		return t.runSuite(f, m)
+		return t.runSuiteInCluster(f, m)
 	case f.find.findRate:
 		return t.searchRate(f, m)
 	case f.local:

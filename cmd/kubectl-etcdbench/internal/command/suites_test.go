@@ -91,7 +91,8 @@ func TestSuitesAreRefused(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		"in a cluster":             {"", "", nil, "add --local"},
+		"a search":                 {"", "", []string{"--local", "--find-rate"}, "--find-rate takes the manifest of a single run"},
+		"embedded, in a cluster":   {"", "", []string{"--embedded-members", "1"}, "need --local"},
 		"a form for runs":          {"", "", []string{"--local", "-o", "perfdash"}, "no form perfdash"},
 		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
 		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", []string{"--local"}, "spec.loads"},
@@ -144,7 +145,7 @@ func TestSamplesOfSuitesRun(t *testing.T) {
 				s.Spec.Rounds = 3
 			}
 			for i := range s.Spec.Targets {
-				s.Spec.Targets[i].Target.Endpoints = cluster.Endpoints
+				s.Spec.Targets[i].Target.Endpoints, s.Spec.Targets[i].Target.Service = cluster.Endpoints, nil
 			}
 			changed, err := json.Marshal(s)
 			if err != nil {

@@ -76,25 +76,28 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	for _, axis := range sweptAxes {
 		spec[axis.list] = axes[axis.field]
 	}
-	metadata := map[string]any{"name": m.Object.GetName()}
-	if ns := m.Object.GetNamespace(); ns != "" {
-		metadata["namespace"] = ns
+	metadata := map[string]any{}
+	for _, field := range []string{"name", "generateName", "namespace"} {
+		if value, found := m.Text("metadata." + field); found {
+			metadata[field] = value
+		}
 	}
 	data, err := yaml.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": manifest.SuiteKind, "metadata": metadata, "spec": spec})
 	if err != nil {
 		return nil, fmt.Errorf("writing the suite of --sweep: %w", err)
 	}
-	if f.sweep.print {
-		return nil, &printedSuite{data}
-	}
 	return manifest.Read("the suite of "+m.File+" (--print-manifest shows it)", bytes.NewReader(data))
 }
 
-// printedSuite is returned instead of a suite that should only be printed.
-type printedSuite struct{ data []byte }
-
-// Error implements error.
-func (*printedSuite) Error() string { return "the suite is only printed" }
+// printManifest prints a manifest instead of running it.
+func (t *tool) printManifest(m *manifest.Manifest) error {
+	data, err := yaml.Marshal(m.Object.Object)
+	if err != nil {
+		return fmt.Errorf("writing the suite of --sweep: %w", err)
+	}
+	_, err = t.Out.Write(data)
+	return err
+}
 
 const sweepForm = "FIELD=VALUE,VALUE,… with a field of target, workload or load, for example load.clients=1,10,100"
 

@@ -85,7 +85,6 @@ func TestSweepRefuses(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		"a cluster":         {sweepable, []string{"--sweep", "load.clients=1"}, "add --local"},
 		"no values":         {sweepable, []string{"--local", "--sweep", "load.clients"}, "there are no values"},
 		"no value":          {sweepable, []string{"--local", "--sweep", "load.clients=1,,2"}, "is no value"},
 		"no such part":      {sweepable, []string{"--local", "--sweep", "clients=1,2"}, `there is no field "clients"`},

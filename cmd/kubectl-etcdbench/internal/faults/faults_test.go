@@ -96,7 +96,7 @@ func trials() map[string]trial {
 		},
 		"the network between clients and members": {
 			// Long enough that one of the pings, one a second, is not delayed by the machine.
-			fault: fault{clients: slowClients}, change: lasting(10), waits: true, adds: 2 * slowClients,
+			fault: fault{clients: slowClients}, change: lasting(20), waits: true, adds: 2 * slowClients,
 			named: []v1alpha1.Resource{v1alpha1.ResourceNetwork}, unexplained: true,
 		},
 		"a member's processors": {

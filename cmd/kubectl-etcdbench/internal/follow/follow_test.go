@@ -35,7 +35,7 @@ func finished() *v1alpha1.EtcdBenchmark {
 }
 
 // follower follows a run of a fake API server; calls replace some of the server's.
-func follower(t *testing.T, run *v1alpha1.EtcdBenchmark, calls interceptor.Funcs) (f *Follower, notices chan string) {
+func follower(t *testing.T, run *v1alpha1.EtcdBenchmark, calls interceptor.Funcs) (f *Follower[*v1alpha1.EtcdBenchmark], notices chan string) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -43,8 +43,8 @@ func follower(t *testing.T, run *v1alpha1.EtcdBenchmark, calls interceptor.Funcs
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).WithInterceptorFuncs(calls).Build()
 	notices = make(chan string, 100)
-	return &Follower{
-		Cluster: &Cluster{client: c}, Key: key, UID: "first",
+	return &Follower[*v1alpha1.EtcdBenchmark]{
+		Kind: Runs, Cluster: &Cluster{client: c}, Key: key, UID: "first",
 		Seen: func(*v1alpha1.EtcdBenchmark) {}, Notice: func(text string) { notices <- text },
 	}, notices
 }
@@ -69,7 +69,7 @@ func TestFollowSurvivesAnOutage(t *testing.T) {
 		},
 	})
 	run, err := f.Follow(bounded(t))
-	if err != nil || !IsFinished(run) {
+	if err != nil || !Runs.isFinished(run) {
 		t.Errorf("wanted the finished run, got %v and %v", run, err)
 	}
 	if len(notices) != 1 {
@@ -103,7 +103,7 @@ func TestFollowRenewsWatchesThatEnd(t *testing.T) {
 		},
 	})
 	run, err := f.Follow(bounded(t))
-	if err != nil || !IsFinished(run) || watches.Load() != 2 {
+	if err != nil || !Runs.isFinished(run) || watches.Load() != 2 {
 		t.Errorf("wanted the finished run by the second watch, got %v and %v by %d", run, err, watches.Load())
 	}
 }

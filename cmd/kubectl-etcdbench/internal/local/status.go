@@ -134,8 +134,5 @@ func (c *controller) setStage(stage, message string, now time.Time) {
 }
 
 func (c *controller) set(kind string, status metav1.ConditionStatus, reason, message string, now time.Time) {
-	meta.SetStatusCondition(&c.run.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message,
-		ObservedGeneration: c.run.Generation, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
-	})
+	benchmark.SetCondition(&c.run.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}, c.run.Generation, now)
 }

@@ -22,7 +22,14 @@ const (
 // clearLine moves a terminal's cursor to the first cell and empties the line.
 const clearLine = "\r\x1b[K"
 
-// Screen shows the progress of a run. On a terminal it redraws one line; otherwise it writes a line per change, and one
+// state is the newest state of a run or a suite.
+type state struct {
+	name, text string
+	// end is when the last run of a suite is expected to end. It is zero if that is not known.
+	end time.Time
+}
+
+// Screen shows the progress of a run or a suite. On a terminal it redraws one line; otherwise it writes a line per change, and one
 // per heartbeat. It is safe for concurrent use.
 type Screen struct {
 	out io.Writer
@@ -32,7 +39,8 @@ type Screen struct {
 
 	mu      sync.Mutex
 	started time.Time
-	run     *v1alpha1.EtcdBenchmark
+	// state is nil before the first one is shown.
+	state *state
 	// printed is the last line that was written without a terminal, at printedAt.
 	printed   string
 	printedAt time.Time
@@ -70,8 +78,17 @@ func (s *Screen) keepDrawing() {
 
 // Show sets and draws the newest state of the run.
 func (s *Screen) Show(run *v1alpha1.EtcdBenchmark) {
+	s.show(&state{name: run.Name, text: line(run)})
+}
+
+// ShowSuite sets and draws the newest state of the suite.
+func (s *Screen) ShowSuite(suite *v1alpha1.EtcdBenchmarkSuite) {
+	s.show(suiteState(suite))
+}
+
+func (s *Screen) show(newest *state) {
 	s.mu.Lock()
-	s.run = run
+	s.state = newest
 	s.mu.Unlock()
 	s.draw()
 }
@@ -108,7 +125,7 @@ func (s *Screen) draw() {
 	defer s.mu.Unlock()
 	text, since := s.text(), s.now().Sub(s.printedAt)
 	switch {
-	case s.run == nil:
+	case s.state == nil:
 	case s.width != nil:
 		fmt.Fprint(s.out, clearLine, cut(s.timed(text), s.width()-1))
 	case text != s.printed && since >= spacing, since >= heartbeat:
@@ -116,17 +133,21 @@ func (s *Screen) draw() {
 	}
 }
 
-// text is the run's state in one line; empty before the first Show.
+// text is the state in one line, without what changes with the time; empty before the first Show.
 func (s *Screen) text() string {
-	if s.run == nil {
+	if s.state == nil {
 		return ""
 	}
-	return line(s.run)
+	return s.state.text
 }
 
-// timed adds the time since the start and the run's name before a text.
+// timed adds the time since the start and the name before a text, and the time that is left after it.
 func (s *Screen) timed(text string) string {
-	return joined(clock(s.now().Sub(s.started)), s.run.Name, text)
+	text = joined(clock(s.now().Sub(s.started)), s.state.name, text)
+	if !s.state.end.IsZero() {
+		text += Remaining(s.state.end.Sub(s.now()))
+	}
+	return text
 }
 
 func (s *Screen) print(text string) {

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+)
+
+// concludeSuite writes the result of a finished suite and returns its exit status.
+func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, f following) error {
+	if err := t.writeSuite(s, f); err != nil {
+		return err
+	}
+	switch status := statusOfSuite(s); {
+	case status == exitDone:
+		return nil
+	case f.destinations.printed() == outputTable:
+		return &exitError{status: status}
+	default:
+		return &exitError{status, whySuite(s, status)}
+	}
+}
+
+func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, f following) error {
+	if err := f.destinations.write(t.Out, func(f form, out io.Writer) error { return f.writeSuite(out, s) }); err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	return nil
+}
+
+// whySuite returns the reason for the exit status, for output that has no table.
+func whySuite(s *v1alpha1.EtcdBenchmarkSuite, status int) error {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
+	if status != exitFailed && (c == nil || c.Reason != v1alpha1.ReasonStopped) {
+		c = meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)
+	}
+	if c == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", c.Reason, c.Message)
+}
+
+// statusOfSuite is the exit status of a finished suite.
+func statusOfSuite(s *v1alpha1.EtcdBenchmarkSuite) int {
+	passed := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)
+	switch finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished); {
+	case finished == nil || finished.Reason == v1alpha1.ReasonInvalidCell:
+		return exitFailed
+	case finished.Reason == v1alpha1.ReasonStopped:
+		return exitUnknown
+	case passed != nil && passed.Status == metav1.ConditionFalse:
+		return exitMissed
+	case suite.Unmeasured(s) > 0:
+		return exitFailed
+	case passed != nil && passed.Status == metav1.ConditionUnknown:
+		return exitUnknown
+	}
+	return exitDone
+}
+
+func shownSuite(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmarkSuite {
+	s = s.DeepCopy()
+	s.ManagedFields = nil
+	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(manifest.SuiteKind))
+	return s
+}
+
+func writeSuiteJSON(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(shownSuite(s))
+}
+
+func writeSuiteYAML(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
+	data, err := yaml.Marshal(shownSuite(s))
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}

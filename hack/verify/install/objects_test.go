@@ -1,0 +1,53 @@
+package install
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// newRun returns a valid run with additional fields of its target and its pod settings, written as YAML.
+func newRun(t *testing.T, namespace, target, pod string) *object {
+	t.Helper()
+	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmark, metadata: {generateName: run-, namespace: %s}, spec: {
+		target: {endpoints: ["127.0.0.1:2379"], %s}, workload: {type: Put, put: {}}, load: {requests: 1}, pod: {%s}}}`, namespace, target, pod)
+	return parse(t, manifest)
+}
+
+// newSuite returns a valid suite with additional fields of its pod settings and of each of its targets, written as YAML.
+func newSuite(t *testing.T, namespace, pod string, targets ...string) *object {
+	t.Helper()
+	var entries []string
+	for i, target := range targets {
+		entries = append(entries, fmt.Sprintf(`{name: t%d, target: {endpoints: ["127.0.0.1:2379"], %s}}`, i, target))
+	}
+	manifest := fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmarkSuite, metadata: {generateName: suite-, namespace: %s}, spec: {
+		template: {pod: {%s}}, targets: [%s], workloads: [{name: put, workload: {type: Put, put: {}}}], loads: [{name: one, load: {requests: 1}}]}}`,
+		namespace, pod, strings.Join(entries, ", "))
+	return parse(t, manifest)
+}
+
+func parse(t *testing.T, manifest string) *object {
+	t.Helper()
+	o := &object{}
+	if err := yaml.Unmarshal([]byte(manifest), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// ownedBy returns the object with owners.
+func ownedBy(o *object, owners ...metav1.OwnerReference) *object {
+	o.SetOwnerReferences(owners)
+	return o
+}
+
+// suiteOwner is the reference to a suite as the controller of a run.
+func suiteOwner(name string, uid types.UID) metav1.OwnerReference {
+	isController := true
+	return metav1.OwnerReference{APIVersion: "etcdbench.dev/v1alpha1", Kind: "EtcdBenchmarkSuite", Name: name, UID: uid, Controller: &isController}
+}

@@ -1,0 +1,83 @@
+package suite
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// screened plays a suite with confirmRounds: the throughput of the new target is this share of the old one's, in the first
+// rounds and in the fresh ones.
+func screened(t *testing.T, first, fresh float64) (s *v1alpha1.EtcdBenchmarkSuite, freshRuns []Planned) {
+	t.Helper()
+	s = table(rounds(3), compared, func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Compare.ConfirmRounds = 4 })
+	Start(s, 1, now)
+	for p, more := Then(s, false); more; p, more = Then(s, false) {
+		perSecond := 5000 + 10*float64(p.Round%3)
+		if p.Cell.Target.Name == "new" && p.Cell.Workload.Name == "put" && p.Cell.Load.Name == "c1" {
+			if p.Round <= 3 {
+				perSecond *= first
+			} else {
+				perSecond *= fresh
+			}
+			// The noise of the two sides is not the same.
+			perSecond += float64(7 * p.Round % 5)
+		}
+		if p.Round > 3 {
+			freshRuns = append(freshRuns, p)
+		}
+		Add(s, p, finished(fmt.Sprintf("%.3f", perSecond)), now)
+	}
+	return s, freshRuns
+}
+
+func TestFreshRoundsDecideWhatLooksWorse(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, fresh float64
+		freshRuns    int
+		want         v1alpha1.ComparisonVerdict
+		rounds       int32
+	}{
+		"nothing looks worse": {1, 0.5, 0, v1alpha1.NotRegressed, 3},
+		"a regression":        {0.8, 0.8, 8, v1alpha1.Regressed, 4},
+		"a false alarm":       {0.8, 1, 8, v1alpha1.NotRegressed, 4},
+		"slightly worse":      {0.98, 0.98, 8, v1alpha1.NotRegressed, 4},
+	} {
+		s, fresh := screened(t, tc.first, tc.fresh)
+		if len(fresh) != tc.freshRuns {
+			t.Errorf("%s: %d fresh runs, wanted %d", name, len(fresh), tc.freshRuns)
+		}
+		for _, p := range fresh {
+			if p.Cell.Name != "new/put/c1" && p.Cell.Name != "old/put/c1" {
+				t.Errorf("%s: %s runs again, and does not look worse", name, p.Cell.Name)
+			}
+		}
+		for _, c := range s.Status.Comparisons {
+			if c.Cell == "new/put/c1" && (c.Verdict != tc.want || c.Rounds != tc.rounds || c.Confirming != (tc.freshRuns > 0)) {
+				t.Errorf("%s: found %+v", name, c)
+			}
+			if c.Cell != "new/put/c1" && (c.Verdict != v1alpha1.NotRegressed || c.Confirming) {
+				t.Errorf("%s: found %+v", name, c)
+			}
+		}
+		if want := int32(24 + tc.freshRuns); s.Status.Runs.Planned != want || s.Status.Runs.Finished != want {
+			t.Errorf("%s: found %+v, wanted %d runs", name, s.Status.Runs, want)
+		}
+	}
+}
+
+// An operator that restarts between the rounds goes on from status.
+func TestFreshRoundsFollowFromStatus(t *testing.T) {
+	s, fresh := screened(t, 0.8, 0.8)
+	cut := s.DeepCopy()
+	cut.Status.Results = cut.Status.Results[:27]
+	Update(cut)
+	p, more := Next(cut)
+	if want := fresh[3]; !more || p.Name != want.Name {
+		t.Errorf("after 27 runs: %s, wanted %s", p.Name, want.Name)
+	}
+	if p, planned := find(cut, fresh[3].Name); !planned || p.Round != fresh[3].Round {
+		t.Errorf("%s is not found by its name", fresh[3].Name)
+	}
+}

@@ -1,0 +1,199 @@
+package suite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func TestIsKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		result            v1alpha1.SuiteResult
+		all, failed, none bool
+	}{
+		"good":              {v1alpha1.SuiteResult{Reason: v1alpha1.ReasonCompleted, Passed: metav1.ConditionTrue, Operations: []v1alpha1.SuiteOperation{{Succeeded: 1}}}, true, false, false},
+		"missed":            {v1alpha1.SuiteResult{Reason: v1alpha1.ReasonCompleted, Passed: metav1.ConditionFalse}, true, true, false},
+		"invalid":           {v1alpha1.SuiteResult{Reason: v1alpha1.ReasonCompleted, Invalid: "ClientBound"}, true, true, false},
+		"its keys are left": {v1alpha1.SuiteResult{Reason: v1alpha1.ReasonCompleted, Cleaned: metav1.ConditionFalse}, true, true, true},
+	} {
+		for policy, want := range map[v1alpha1.KeepRunsPolicy]bool{v1alpha1.KeepRunsAll: tc.all, v1alpha1.KeepRunsFailed: tc.failed, v1alpha1.KeepRunsNone: tc.none} {
+			s := table(func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.KeepRuns = policy })
+			if got := IsKept(s, tc.result); got != want {
+				t.Errorf("%s, keepRuns %s: kept is %v", name, policy, got)
+			}
+		}
+	}
+}
+
+func TestARefusedRun(t *testing.T) {
+	s := table()
+	Start(s, 1, now)
+	p, _ := Next(s)
+	Refused(s, p, errors.New("exceeded quota"), now)
+	if r := s.Status.Results[0]; !Failed(r) || !strings.Contains(r.Invalid, "exceeded quota") || s.Status.Current != "" {
+		t.Errorf("found %+v", r)
+	}
+}
+
+func TestEstimatedEnd(t *testing.T) {
+	s := table(rounds(2), func(s *v1alpha1.EtcdBenchmarkSuite) {
+		for i := range s.Spec.Loads {
+			s.Spec.Loads[i].Load.DurationSeconds, s.Spec.Loads[i].Load.WarmupSeconds = new(int32(20)), 5
+		}
+	})
+	Start(s, 1, now)
+	if got := s.Status.EstimatedEnd; got == nil || got.Sub(now) != 16*25*time.Second {
+		t.Errorf("before the first run: estimated end %v, wanted the sum of 16 runs of 25 s", got)
+	}
+	p, _ := Next(s)
+	Add(s, p, finished("100"), now.Add(40*time.Second))
+	if got := s.Status.EstimatedEnd; got == nil || got.Sub(now) != 16*40*time.Second {
+		t.Errorf("after a run of 40 s: estimated end %v, wanted 15 more of them", got)
+	}
+	s.Spec.Loads[0].Load.Requests, s.Spec.Loads[0].Load.DurationSeconds = new(int64(100)), nil
+	Start(s, 1, now)
+	s.Status.Results = nil
+	if got := Estimate(s, now); got != 0 {
+		t.Errorf("a closed loop of 100 requests takes as long as the target needs, found %s", got)
+	}
+}
+
+// A run stays the current one until its keys are deleted; its result is recorded once.
+func TestTrack(t *testing.T) {
+	s := table()
+	Start(s, 1, now)
+	p, _ := Next(s)
+	Created(s, p, now)
+	running := finished("100", func(run *v1alpha1.EtcdBenchmark) { run.Status.Conditions[0].Status = metav1.ConditionFalse })
+	Track(s, running, now)
+	if s.Status.Current != p.Name || len(s.Status.Results) != 0 {
+		t.Fatalf("while it runs: %+v", s.Status)
+	}
+	run := finished("100", func(run *v1alpha1.EtcdBenchmark) { run.Finalizers = []string{v1alpha1.Finalizer} })
+	for range 2 {
+		Track(s, run, now)
+		if s.Status.Current != p.Name || len(s.Status.Results) != 1 || s.Status.Results[0].Cleaned != "" {
+			t.Fatalf("while its keys are deleted: %+v", s.Status)
+		}
+	}
+	// A run whose keys cannot be deleted keeps its finalizer.
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionCleaned, Status: metav1.ConditionFalse})
+	Track(s, run, now)
+	if s.Status.Current != "" || len(s.Status.Results) != 1 || s.Status.Results[0].Cleaned != metav1.ConditionFalse {
+		t.Errorf("after its end: %+v", s.Status)
+	}
+	p, _ = Next(s)
+	Created(s, p, now)
+	Track(s, nil, now)
+	if s.Status.Current != "" || len(s.Status.Results) != 2 || s.Status.Results[1].Reason != v1alpha1.ReasonDeleted || !Failed(s.Status.Results[1]) {
+		t.Errorf("after somebody deleted it: %+v", s.Status)
+	}
+	Conclude(s, true, now)
+	cleaned := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionCleaned)
+	if cleaned.Status != metav1.ConditionFalse || !strings.Contains(cleaned.Message, "2 runs") {
+		t.Errorf("wanted the keys of two runs left, found %+v", cleaned)
+	}
+}
+
+// A run that is deleted while it runs ends as Stopped first.
+func TestTrackADeletedRun(t *testing.T) {
+	s := table()
+	Start(s, 1, now)
+	p, _ := Next(s)
+	Created(s, p, now)
+	Track(s, finished("100", func(run *v1alpha1.EtcdBenchmark) {
+		run.Finalizers, run.DeletionTimestamp = []string{v1alpha1.Finalizer}, &metav1.Time{Time: now}
+		run.Status.Conditions[0].Reason = v1alpha1.ReasonStopped
+	}), now)
+	if s.Status.Current != p.Name || s.Status.Results[0].Reason != v1alpha1.ReasonDeleted || !Failed(s.Status.Results[0]) {
+		t.Errorf("found %+v", s.Status)
+	}
+	Track(s, nil, now)
+	if s.Status.Current != "" || len(s.Status.Results) != 1 || s.Status.Results[0].Cleaned != metav1.ConditionUnknown {
+		t.Errorf("after it is gone: %+v", s.Status)
+	}
+}
+
+// A repetition is found by its name, too.
+func TestTrackARepetition(t *testing.T) {
+	s := table(rounds(3), compared)
+	Start(s, 1, now)
+	for range 8 {
+		p, _ := Next(s)
+		run := finished("100")
+		if p.Name == "nightly-1-1" {
+			run.Status.Summary.Partial = true
+		}
+		Add(s, p, run, now)
+	}
+	p, _ := Next(s)
+	Created(s, p, now)
+	Track(s, finished("100"), now)
+	if last := s.Status.Results[8]; last.Name != "nightly-1-1-r" || last.Round != 1 || s.Status.Runs.Repeated != 1 {
+		t.Errorf("found %+v", s.Status.Results[8])
+	}
+}
+
+// TestStatusHasRoomAtItsMaxima: an object of etcd has at most 1.5 MiB, and spec and managed fields need room, too.
+func TestStatusHasRoomAtItsMaxima(t *testing.T) {
+	const most = 800 << 10
+	long := strings.Repeat("x", 5000)
+	entry := func(i int) v1alpha1.EntryName { return v1alpha1.EntryName(fmt.Sprintf("%020d", i)) }
+	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", v1alpha1.MaxSuiteNameLength)}}
+	for i := range 5 {
+		s.Spec.Targets = append(s.Spec.Targets, v1alpha1.SuiteTarget{Name: entry(i)})
+		s.Spec.Loads = append(s.Spec.Loads, v1alpha1.SuiteLoad{Name: entry(i)})
+	}
+	for i := range 4 {
+		s.Spec.Workloads = append(s.Spec.Workloads, v1alpha1.SuiteWorkload{Name: entry(i)})
+	}
+	s.Spec.Rounds = v1alpha1.MaxSuiteRuns / v1alpha1.MaxCells
+	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: entry(0)}
+	for _, statistic := range []spec.Statistic{spec.StatisticP50, spec.StatisticP90, spec.StatisticP99, spec.StatisticP999} {
+		s.Spec.Compare.Metrics = append(s.Spec.Compare.Metrics, v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationWatchDelivery, Statistic: statistic})
+	}
+	run := finished("123456.789", func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Summary.Partial = true
+		run.Status.Conditions[0].Message = long
+		run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: long})
+		run.Status.Target = &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{ResidentMemoryBytes: new(int64(1 << 40))}}}
+		run.Status.Summary.Operations = nil
+		for i := range 16 {
+			run.Status.Summary.Operations = append(run.Status.Summary.Operations, v1alpha1.OperationSummary{
+				Operation: spec.Operation(fmt.Sprint("WatchDelivery", i)), Succeeded: 1e12, Failed: 1e9, ThroughputPerSecond: "123456.789",
+				Latency: &v1alpha1.LatencySummary{MeanMicroseconds: 3600e6, P50Microseconds: 3600e6, P90Microseconds: 3600e6, P99Microseconds: 3600e6},
+			})
+		}
+	})
+	Start(s, 1, now)
+	for _, p := range Plan(s) {
+		first := Result(s, p, run)
+		again := first
+		again.Name += "-r"
+		s.Status.Results = append(s.Status.Results, first, again)
+	}
+	Update(s)
+	Conclude(s, false, now)
+	if len(s.Status.Results) != 2*v1alpha1.MaxSuiteRuns {
+		t.Fatalf("%d results, wanted each run and its repetition", len(s.Status.Results))
+	}
+	text, err := json.Marshal(s.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", len(text))
+	if len(text) > most {
+		t.Errorf("the status has %d bytes, wanted at most %d", len(text), most)
+	}
+}
