@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,14 +58,13 @@ func (r *EtcdBenchmarkSuiteReconciler) live(ctx context.Context, s *v1alpha1.Etc
 // checkCells asks the API server whether it would accept the run of each cell. unchecked are cells that it cannot check
 // before they run, for example because a webhook does not support dry runs. problem is a refusal, err a temporary error.
 func (r *EtcdBenchmarkSuiteReconciler) checkCells(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) (unchecked []string, problem, err error) {
-	for _, p := range suite.Plan(s) {
-		if p.Round > 1 {
-			break
-		}
+	for _, p := range suite.Examples(s) {
 		err := r.Client.Create(ctx, childOf(s, p), client.DryRunAll, fieldOwner)
 		if apierrors.IsBadRequest(err) {
 			log.FromContext(ctx).Info("The API server cannot check a run", "run", p.Name, "problem", err.Error())
-			unchecked = append(unchecked, p.Cell.Name)
+			if !slices.Contains(unchecked, p.Cell.Name) {
+				unchecked = append(unchecked, p.Cell.Name)
+			}
 			continue
 		}
 		if problem, err := r.classify(ctx, s, p, err); problem != nil || err != nil {

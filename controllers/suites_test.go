@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -324,4 +325,66 @@ func TestSuiteThatIsDeletedCreatesNoRun(t *testing.T) {
 		t.Errorf("there are %d runs, wanted the first one and that of the other suite", n)
 	}
 	h.change(h.suite, func() { h.suite.Finalizers = nil })
+}
+
+// TestSuiteSearches ends the controller at each step of the first probes: the search goes on where it was, and its answer
+// is that of a search without restarts.
+func TestSuiteSearches(t *testing.T) {
+	const highest = 700
+	h := newSuiteHarness(t, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Loads, s.Spec.Rounds, s.Spec.KeepRuns = nil, 1, v1alpha1.KeepRunsNone
+		s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 99}}}
+		s.Spec.Search = &v1alpha1.SuiteSearch{Load: spec.Load{Clients: 10, DurationSeconds: new(int32(1))}, MaxPerSecond: 5000}
+	})
+	h.create()
+	probes := map[string]int64{}
+	for {
+		h.await("a probe or the end", func() bool {
+			s := h.status()
+			return s.CompletionTime != nil || s.Current != "" && !h.ended[s.Current]
+		})
+		if h.suite.Status.CompletionTime != nil {
+			break
+		}
+		run := h.next()
+		if _, again := probes[run.Name]; again {
+			t.Fatalf("%s ran twice", run.Name)
+		}
+		rate := int64(0)
+		if run.Spec.Load.Rate != nil {
+			rate = run.Spec.Load.Rate.PerSecond
+		}
+		probes[run.Name] = rate
+		restart := len(probes) <= 5
+		if restart {
+			h.restart()
+		}
+		h.finish(run, v1alpha1.ReasonCompleted, func(s *v1alpha1.EtcdBenchmarkStatus) {
+			if rate > 0 {
+				s.Conditions = append(s.Conditions, metav1.Condition{
+					Type: v1alpha1.ConditionPassed, Status: map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[rate <= highest],
+					Reason: "Judged", LastTransitionTime: metav1.Now(),
+				})
+			}
+		})
+		if restart {
+			h.restart()
+		}
+	}
+	h.awaitFinished(v1alpha1.ReasonCompleted)
+	status := h.status()
+	if len(status.Results) != len(probes) || len(status.Capacities) != 1 {
+		t.Fatalf("%d probes ran, found %d results and %+v", len(probes), len(status.Results), status.Capacities)
+	}
+	if c := status.Capacities[0]; c.State != v1alpha1.CapacityFound || c.RatePerSecond > highest || c.RatePerSecond < highest*95/100 || c.Confirmed != 3 {
+		t.Errorf("found %+v, wanted about %d", c, highest)
+	}
+	for _, r := range status.Results {
+		if r.Probe == nil || r.Probe.AskedPerSecond != probes[r.Name] {
+			t.Errorf("found %+v, wanted the rate %d", r, probes[r.Name])
+		}
+	}
+	if passed := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionPassed); passed == nil || passed.Status != metav1.ConditionTrue {
+		t.Errorf("found %+v", status.Conditions)
+	}
 }

@@ -15,8 +15,9 @@ type EtcdBenchmarkSuiteStatus struct {
 
 	// conditions of the suite:
 	// - Finished: False while runs are left, then True, with how the suite ended.
-	// - Passed: whether no run missed an objective and no metric regressed. Absent
-	//   without objectives and without compare.
+	// - Passed: whether no run missed an objective and no metric regressed; for a
+	//   search, whether a rate meets all objectives in each cell. Absent without
+	//   objectives and without compare.
 	// - Cleaned: whether the keys of all runs are deleted.
 	// - Reconciling, Stalled: as for EtcdBenchmark.
 	//
@@ -70,6 +71,14 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Results []SuiteResult `json:"results,omitempty"`
 
+	// capacities are the answers of spec.search, one per cell.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=cell
+	// +kubebuilder:validation:MaxItems=100
+	Capacities []SuiteCapacity `json:"capacities,omitempty"`
+
 	// comparisons are the results of spec.compare.
 	//
 	// +optional
@@ -95,6 +104,7 @@ type SuiteRuns struct {
 	Cells int32 `json:"cells,omitempty"`
 
 	// planned is cells × rounds, and the runs of confirmRounds when they are known.
+	// While searches go on, it is the most that they can need.
 	//
 	// +optional
 	Planned int32 `json:"planned,omitempty"`
@@ -141,10 +151,15 @@ type SuiteResult struct {
 	// +kubebuilder:validation:MaxLength=63
 	Cell string `json:"cell"`
 
-	// round of the run, from 1.
+	// round of the run, from 1; for a probe, its number within the cell.
 	//
 	// +required
 	Round int32 `json:"round"`
+
+	// probe says what the run was for in a search. Absent without spec.search.
+	//
+	// +optional
+	Probe *SuiteProbe `json:"probe,omitempty"`
 
 	// reason is how the run ended: the reason of its condition Finished; or
 	// - Deleted: somebody deleted it before it ended.
@@ -253,6 +268,17 @@ type SuiteOperation struct {
 	//
 	// +optional
 	P99Microseconds int64 `json:"p99Microseconds,omitempty"`
+
+	// p999Microseconds is the 99.9th percentile of latency. Absent: there were too
+	// few requests.
+	//
+	// +optional
+	P999Microseconds int64 `json:"p999Microseconds,omitempty"`
+
+	// maxMicroseconds is the longest latency.
+	//
+	// +optional
+	MaxMicroseconds int64 `json:"maxMicroseconds,omitempty"`
 }
 
 // SuiteValue is the value of one metric in one run.

@@ -40,7 +40,7 @@ type EtcdBenchmarkSuite struct {
 	// spec says what to run. Only stop can change later. To run another table,
 	// create another suite.
 	//
-	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.loads == oldSelf.loads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
+	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads == oldSelf.loads) && has(self.search) == has(oldSelf.search) && (!has(self.search) || self.search == oldSelf.search) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="can only change from false to true: create a new EtcdBenchmarkSuite to run again",fieldPath=".stop"
 	// +required
 	Spec EtcdBenchmarkSuiteSpec `json:"spec"`
@@ -64,13 +64,17 @@ type EtcdBenchmarkSuiteList struct {
 
 // EtcdBenchmarkSuiteSpec says which runs the suite has.
 //
-// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * self.loads.size() <= 100",message="targets × workloads × loads must be at most 100 cells: split the suite"
-// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * self.loads.size() * (self.rounds + (has(self.compare) && has(self.compare.confirmRounds) ? self.compare.confirmRounds : 0)) <= 500",message="targets × workloads × loads × rounds, with compare.confirmRounds, must be at most 500 runs: lower rounds, or split the suite"
+// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * (has(self.loads) ? self.loads.size() : 1) <= 100",message="targets × workloads × loads must be at most 100 cells: split the suite"
+// +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * (has(self.loads) ? self.loads.size() : 1) * (self.rounds + (has(self.compare) && has(self.compare.confirmRounds) ? self.compare.confirmRounds : 0)) <= 500",message="targets × workloads × loads × rounds, with compare.confirmRounds, must be at most 500 runs: lower rounds, or split the suite"
 // +kubebuilder:validation:XValidation:rule="!has(self.compare) || self.rounds >= 3",message="must be at least 3 with compare: with fewer rounds there is no verdict",fieldPath=".rounds"
-// +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, (!has(e.target) || self.targets.exists(t, t.name == e.target)) && (!has(e.workload) || self.workloads.exists(w, w.name == e.workload)) && (!has(e.load) || self.loads.exists(l, l.name == e.load)))",message="names a target, workload or load that the suite does not have: see the names in targets, workloads and loads",fieldPath=".exclude"
-// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.exists(t, t.name == self.compare.baseline) : self.compare.axis == 'Workloads' ? self.workloads.exists(w, w.name == self.compare.baseline) : self.loads.exists(l, l.name == self.compare.baseline))",message="must be the name of an entry of the axis",fieldPath=".compare.baseline"
-// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.size() : self.compare.axis == 'Workloads' ? self.workloads.size() : self.loads.size()) > 1",message="needs an axis with at least two entries: the baseline and a candidate",fieldPath=".compare"
-// +kubebuilder:validation:XValidation:rule="!has(self.table) || !has(self.table.sum) || !has(self.table.sum.entries) || self.table.sum.entries.all(e, self.table.sum.axis == 'Targets' ? self.targets.exists(t, t.name == e) : self.table.sum.axis == 'Workloads' ? self.workloads.exists(w, w.name == e) : self.loads.exists(l, l.name == e))",message="names an entry that the axis does not have: see its names",fieldPath=".table.sum.entries"
+// +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, (!has(e.target) || self.targets.exists(t, t.name == e.target)) && (!has(e.workload) || self.workloads.exists(w, w.name == e.workload)) && (!has(e.load) || has(self.loads) && self.loads.exists(l, l.name == e.load)))",message="names a target, workload or load that the suite does not have: see the names in targets, workloads and loads",fieldPath=".exclude"
+// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.exists(t, t.name == self.compare.baseline) : self.compare.axis == 'Workloads' ? self.workloads.exists(w, w.name == self.compare.baseline) : has(self.loads) && self.loads.exists(l, l.name == self.compare.baseline))",message="must be the name of an entry of the axis",fieldPath=".compare.baseline"
+// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.size() : self.compare.axis == 'Workloads' ? self.workloads.size() : (has(self.loads) ? self.loads.size() : 1)) > 1",message="needs an axis with at least two entries: the baseline and a candidate",fieldPath=".compare"
+// +kubebuilder:validation:XValidation:rule="!has(self.table) || !has(self.table.sum) || !has(self.table.sum.entries) || self.table.sum.entries.all(e, self.table.sum.axis == 'Targets' ? self.targets.exists(t, t.name == e) : self.table.sum.axis == 'Workloads' ? self.workloads.exists(w, w.name == e) : has(self.loads) && self.loads.exists(l, l.name == e))",message="names an entry that the axis does not have: see its names",fieldPath=".table.sum.entries"
+// +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.search)",messageExpression="'set spec.loads or spec.search: found ' + (has(self.loads) ? 'both' : 'neither')"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || self.targets.size() * self.workloads.size() * self.search.maxProbes <= 500",message="targets × workloads × search.maxProbes must be at most 500 runs: lower search.maxProbes, or split the suite"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || self.rounds == 1 && !has(self.compare) && !has(self.table)",message="cannot be combined with rounds, compare or table: the search repeats its probes itself, and has its own table",fieldPath=".search"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || self.workloads.all(w, has(w.objectives) && w.objectives.exists(o, o.type == 'Latency' || o.type == 'AchievedRate'))",message="needs an objective that a higher rate misses in each entry of workloads, of type Latency or AchievedRate: the search looks for the highest rate that meets the objectives",fieldPath=".search"
 type EtcdBenchmarkSuiteSpec struct {
 	// template has what all runs share. An entry of targets, workloads or loads
 	// does not change it.
@@ -97,14 +101,21 @@ type EtcdBenchmarkSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=20
 	Workloads []SuiteWorkload `json:"workloads"`
 
-	// loads are how many requests are sent, by how many clients, and how fast.
+	// loads are how many requests are sent, by how many clients, and how fast. Set
+	// either loads or search.
 	//
-	// +required
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	Loads []SuiteLoad `json:"loads"`
+	Loads []SuiteLoad `json:"loads,omitempty"`
+
+	// search looks for the highest rate that meets the objectives, for each target
+	// with each workload. Set either search or loads.
+	//
+	// +optional
+	Search *SuiteSearch `json:"search,omitempty"`
 
 	// exclude leaves out cells. An entry excludes the cells that have all of its
 	// names. Absent: none.

@@ -49,6 +49,9 @@ func TestAdmissionOfSuites(t *testing.T) {
 		workloads      = "  workloads: [{name: put, workload: {type: Put, put: {}}}]\n"
 		threeWorkloads = "  workloads: [{name: p, workload: {type: Put, put: {}}}, {name: q, workload: {type: Put, put: {}}}, {name: r, workload: {type: Put, put: {}}}]\n"
 		loads          = "  loads: [{name: one, load: {requests: 10}}]\n"
+		objectives     = "objectives: [{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}], "
+		searched       = "  workloads: [{name: put, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}}\n"
+		three          = "  workloads: [{name: p, " + objectives + "workload: {type: Put, put: {}}}, {name: q, " + objectives + "workload: {type: Put, put: {}}}, {name: r, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}, maxProbes: PROBES}\n"
 		compared       = "  rounds: 3\n  compare: {axis: Targets, baseline: a, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
 	)
 	for name, tc := range map[string]struct {
@@ -94,6 +97,20 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"a sum":                      {"", "  table: {sum: {axis: Targets, entries: [a, b]}}\n", ""},
 		"a sum of no one":            {"", "  table: {sum: {axis: Targets, entries: [a, c]}}\n", "spec.table.sum.entries"},
 		"a sum in a matrix":          {"", "  table: {form: Matrix, sum: {axis: Targets}}\n", "spec.table.sum"},
+		"a search":                   {workloads + loads, searched, ""},
+		"a search and loads":         {workloads, searched, "set spec.loads or spec.search: found both"},
+		"nothing to send":            {loads, "", "set spec.loads or spec.search: found neither"},
+		"a search of a rate":         {workloads + loads, strings.Replace(searched, "durationSeconds: 30", "durationSeconds: 30, rate: {perSecond: 9}", 1), "spec.search.load.rate: Invalid value: is what the search looks for"},
+		"a search of requests":       {workloads + loads, strings.Replace(searched, "durationSeconds: 30", "requests: 30", 1), "spec.search.load.requests"},
+		"a search without objective": {workloads + loads, strings.Replace(searched, objectives, "", 1), "needs an objective that a higher rate misses"},
+		"a search of no limit":       {workloads + loads, strings.Replace(searched, "type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}", "type: ErrorRatio, errorRatio: {maxPerMillion: 0}", 1), "needs an objective that a higher rate misses"},
+		"a search in rounds":         {workloads + loads, searched + "  rounds: 3\n", "spec.search: Invalid value: cannot be combined with rounds"},
+		"a search that compares":     {workloads + loads, searched + compared, "cannot be combined"},
+		"a search with a table":      {workloads + loads, searched + "  table: {form: Matrix}\n", "cannot be combined"},
+		"bounds the wrong way":       {workloads + loads, strings.Replace(searched, "search: {", "search: {minPerSecond: 100, maxPerSecond: 50, ", 1), "spec.search.maxPerSecond"},
+		"a search without a load":    {workloads + loads, searched + "  exclude: [{load: one}]\n", "spec.exclude"},
+		"as many probes as allowed":  {workloads + loads, strings.Replace(three, "PROBES", "83", 1), ""},
+		"too many probes":            {workloads + loads, strings.Replace(three, "PROBES", "84", 1), "must be at most 500 runs: lower search.maxProbes"},
 		"a matrix of what is lost":   {"", "  table: {form: Matrix, metric: {type: Latency, operation: Put, statistic: P95}}\n", "spec.table.metric.statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +159,16 @@ func TestSuitesAreImmutable(t *testing.T) {
 				t.Errorf("wanted a rejection that says %q, found: %v", tc.want, err)
 			}
 		})
+	}
+	searching := strings.NewReplacer("  loads: [{name: one, load: {requests: 10}}]", "  search: {load: {durationSeconds: 30}}",
+		"{name: put, ", "{name: put, objectives: [{name: rate, type: AchievedRate, achievedRate: {minPercent: 99}}], ").Replace(suiteText)
+	search := suiteObject(t, searching)
+	if err := createSuite(t, search); err != nil {
+		t.Fatal(err)
+	}
+	search.Object["spec"].(map[string]any)["search"].(map[string]any)["maxPerSecond"] = int64(99)
+	if err := api.Update(t.Context(), search); err == nil || !strings.Contains(err.Error(), "is immutable") {
+		t.Errorf("a search was changed: %v", err)
 	}
 	o := suiteObject(t, suiteText+"  stop: true\n")
 	if err := createSuite(t, o); err != nil {

@@ -77,6 +77,7 @@ func TestOperator(t *testing.T) {
 		{name: "outage/API server", check: checkAPIServerOutage, slow: true, node: true},
 		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
 		{name: "suites", check: checkSuites},
+		{name: "search", check: checkSearch},
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "guard", check: checkGuard},

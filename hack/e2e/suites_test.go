@@ -46,13 +46,8 @@ func checkSuites(t *testing.T) {
 		}
 		return nil
 	})
-	pod, err := suite.operatorPod(suite.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustKubectl(t, "delete", "pod", "-n", operatorNamespace, pod.Name, "--grace-period=0", "--force")
-	mustKubectl(t, "wait", "--for=condition=Finished", "ebs/"+s.Name, "-n", ns, "--timeout=5m")
-	awaitSuite(t, s, "its end", func() error { return nil })
+	replaceOperator(t)
+	awaitSuiteEnd(t, s)
 	requireSuite(t, s)
 	for _, r := range s.Status.Results {
 		b := &v1alpha1.EtcdBenchmark{}
@@ -129,4 +124,70 @@ func awaitSuite(t *testing.T, s *v1alpha1.EtcdBenchmarkSuite, what string, holds
 		}
 		return holds()
 	})
+}
+
+// replaceOperator ends the operator's pod without warning; its Deployment starts another one.
+func replaceOperator(t *testing.T) {
+	t.Helper()
+	pod, err := suite.operatorPod(suite.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustKubectl(t, "delete", "pod", "-n", operatorNamespace, pod.Name, "--grace-period=0", "--force")
+}
+
+func awaitSuiteEnd(t *testing.T, s *v1alpha1.EtcdBenchmarkSuite) {
+	t.Helper()
+	mustKubectl(t, "wait", "--for=condition=Finished", "ebs/"+s.Name, "-n", s.Namespace, "--timeout=5m")
+	awaitSuite(t, s, "its end", func() error { return nil })
+}
+
+// checkSearch looks for the highest rate up to a bound that etcd can serve, and replaces the operator in the middle: no
+// probe is lost or repeated, and each has sent the load of its step.
+func checkSearch(t *testing.T) {
+	const highest = 300
+	ns := namespace(t, "search")
+	jobs := recordLoadJobs(t, ns)
+	run := newPutIn(ns, suite.side, "", 1)
+	run.Spec.Load.Pods, run.Spec.Load.Requests, run.Spec.Load.DurationSeconds = 1, nil, new(int32(2))
+	s := &v1alpha1.EtcdBenchmarkSuite{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "rate"},
+		Spec: v1alpha1.EtcdBenchmarkSuiteSpec{
+			Targets: []v1alpha1.SuiteTarget{{Name: "etcd", Target: run.Spec.Target}},
+			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload, Objectives: []v1alpha1.Objective{
+				{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 50}},
+			}}},
+			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2},
+		},
+	}
+	if err := suite.client.Create(suite.ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	awaitSuite(t, s, "its third probe", func() error {
+		if len(s.Status.Results) < 2 || s.Status.Current == "" {
+			return fmt.Errorf("%d probes have ended, and the current one is %q", len(s.Status.Results), s.Status.Current)
+		}
+		return nil
+	})
+	replaceOperator(t)
+	awaitSuiteEnd(t, s)
+	if c := s.Status.Capacities; len(c) != 1 || c[0].State != v1alpha1.CapacityAtLeast || c[0].RatePerSecond != highest || c[0].Confirmed != 2 {
+		t.Errorf("wanted at least %d/s, found %+v", highest, c)
+	}
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPassed) {
+		t.Errorf("found %+v", s.Status.Conditions)
+	}
+	for i, r := range s.Status.Results {
+		b := &v1alpha1.EtcdBenchmark{}
+		if err := suite.client.Get(suite.ctx, client.ObjectKey{Namespace: ns, Name: r.Name}, b); err != nil {
+			t.Error(err)
+			continue
+		}
+		requireCompleted(t, b)
+		jobs.requireOne(t, b)
+		requireNoKeys(t, b)
+		if r.Round != int32(i+1) || (b.Spec.Load.Rate == nil) != (i == 0) || b.Spec.Load.Rate != nil && b.Spec.Load.Rate.PerSecond != r.Probe.AskedPerSecond || r.Probe.ThroughputMilliPerSecond == 0 {
+			t.Errorf("probe %d: found %+v and the load %+v", i+1, r, b.Spec.Load)
+		}
+	}
 }

@@ -25,6 +25,11 @@ import (
 func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 	t := table{}
 	suiteHeader(&t, s)
+	if s.Spec.Search != nil {
+		searchResult(&t, s)
+		_, err := out.Write(t.out.Bytes())
+		return err
+	}
 	if f := s.Spec.Table; f != nil && f.Form == v1alpha1.TableMatrix {
 		t.section(matrix(s))
 		if f.Published != nil {
@@ -62,8 +67,12 @@ func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	if n := s.Status.Runs.Repeated; n > 0 {
 		repeated = ", and " + text.Plural(n, "repetition")
 	}
-	t.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
-		text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"), repeated)
+	if s.Spec.Search != nil {
+		t.line("  runs    %s in %s", text.Plural(s.Status.Runs.Finished, "probe"), text.Plural(s.Status.Runs.Cells, "cell"))
+	} else {
+		t.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
+			text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"), repeated)
+	}
 	if finished != nil && finished.Message != "" {
 		t.sentence("  end     ", finished.Message)
 	}

@@ -175,3 +175,42 @@ func TestSuiteNamesProblems(t *testing.T) {
 		t.Error("a cell without a result is missing")
 	}
 }
+
+// A search has a sentence with its answer, and its probes from the lowest rate to the highest.
+func TestSearchIsWritten(t *testing.T) {
+	s := ranSuite(1, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Targets, s.Spec.Workloads, s.Spec.Loads = s.Spec.Targets[:1], s.Spec.Workloads[:1], nil
+		s.Spec.Search = &v1alpha1.SuiteSearch{MinPerSecond: 10, MaxPerSecond: 100_000, TolerancePercent: 5, Confirmations: 3, MaxProbes: 40}
+	})
+	s.Status.Results = nil
+	for i, p := range []v1alpha1.SuiteProbe{
+		{Role: v1alpha1.ProbeCeiling, ThroughputMilliPerSecond: 12_000_000},
+		{Role: "Sweep", AskedPerSecond: 1200, ThroughputMilliPerSecond: 1_199_000},
+		{Role: "Sweep", AskedPerSecond: 4800, ThroughputMilliPerSecond: 4_100_000, LimitedBy: "p99 (wanted ≤25ms, got 40ms)"},
+		{Role: "Bisect", AskedPerSecond: 2400, ThroughputMilliPerSecond: 2_400_000},
+	} {
+		passed := metav1.ConditionTrue
+		if p.LimitedBy != "" {
+			passed = metav1.ConditionFalse
+		}
+		s.Status.Results = append(s.Status.Results, v1alpha1.SuiteResult{
+			Name: "p", Cell: "put", Round: int32(i + 1), Reason: v1alpha1.ReasonCompleted, Passed: passed, Probe: &p,
+			Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 100, P50Microseconds: 1000, P99Microseconds: 9000, MaxMicroseconds: 20_000}},
+		})
+	}
+	s.Status.Capacities = []v1alpha1.SuiteCapacity{{
+		Cell: "put", State: v1alpha1.CapacityFound, RatePerSecond: 4600, FirstMissedPerSecond: 4800, LimitedBy: "p99 (wanted ≤25ms, got 40ms)", Confirmed: 3, Tried: 3,
+	}}
+	out := written(t, s)
+	if !strings.Contains(strings.Join(strings.Fields(out), " "), "Found. 4,600/s meets all objectives, and 3 of 3 further runs confirm it. 4,800/s misses p99 (wanted ≤25ms, got 40ms).") {
+		t.Errorf("got\n%s", out)
+	}
+	for _, want := range []string{"1 Ceiling – 12,000/s 1ms 9ms – 20ms 0 –", "2 Sweep 1,200/s 1,199/s 1ms 9ms – 20ms 0 Met", "3 Sweep 4,800/s 4,100/s 1ms 9ms – 20ms 0 Missed: p99"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("wanted %q in\n%s", want, out)
+		}
+	}
+	if strings.Index(out, "Bisect") > strings.Index(out, "4,100/s") {
+		t.Errorf("wanted the probes by rate in\n%s", out)
+	}
+}

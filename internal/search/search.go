@@ -95,8 +95,11 @@ type Result struct {
 	Drifted bool `json:"drifted,omitempty"`
 }
 
-// errPending ends a search whose next probe has not run.
-var errPending = errors.New("the next probe has not run")
+var (
+	// errPending ends a search whose next probe has not run.
+	errPending = errors.New("the next probe has not run")
+	errUsedUp  = errors.New("the probes are used up")
+)
 
 // Next returns the probe that comes next after the given ones; false, and the result, if the search is over.
 func Next(settings Settings, past []Probe) (step Step, more bool, result Result) {
@@ -120,6 +123,9 @@ type searching struct {
 
 // probe returns the result of the next probe if it has run.
 func (s *searching) probe(role Role, perSecond int64) (Probe, error) {
+	if s.used >= s.settings.MaxProbes {
+		return Probe{}, errUsedUp
+	}
 	s.next = Step{role, perSecond}
 	if s.used == len(s.past) {
 		return Probe{}, errPending
@@ -137,8 +143,6 @@ func (s *searching) judged(role Role, perSecond int64) (Probe, error) {
 	return s.probe(Repeat, perSecond)
 }
 
-func (s *searching) exhausted() bool { return s.used >= s.settings.MaxProbes }
-
 // bracket is what is known: the highest rate that met below every miss, and the lowest that missed. 0 is none.
 type bracket struct {
 	met, missed int64
@@ -151,32 +155,32 @@ func (s *searching) run() (Result, error) {
 		return Result{}, err
 	}
 	b, stop, err := s.sweep(ceiling.Throughput)
-	if err != nil || stop != nil {
-		return deref(stop), err
+	if stop == nil && err == nil && b.met == 0 {
+		b, stop, err = s.descend(b)
 	}
-	if b.met == 0 {
-		if b, stop, err = s.descend(b); err != nil || stop != nil {
-			return deref(stop), err
-		}
+	if stop == nil && err == nil {
+		b, stop, err = s.bisect(b)
 	}
-	if b, stop, err = s.bisect(b); err != nil || stop != nil {
-		return deref(stop), err
+	switch {
+	case err != nil:
+		return bounded(b, err)
+	case stop != nil:
+		return *stop, nil
 	}
 	return s.confirm(b)
 }
 
-func deref(r *Result) Result {
-	if r == nil {
-		return Result{}
+// bounded decides a search that has no probe left.
+func bounded(b bracket, err error) (Result, error) {
+	if errors.Is(err, errUsedUp) {
+		return *undecided(b, err.Error()), nil
 	}
-	return *r
+	return Result{}, err
 }
 
 func undecided(b bracket, why string) *Result {
 	return &Result{State: Undecided, PerSecond: b.met, FirstMissed: b.missed, Limit: why}
 }
-
-const usedUp = "the probes are used up"
 
 // sweepShares are the rates of the sweep, in shares of the ceiling.
 var sweepShares = []float64{0.10, 0.20, 0.40, 0.60, 0.80, 0.95}
@@ -185,9 +189,6 @@ var sweepShares = []float64{0.10, 0.20, 0.40, 0.60, 0.80, 0.95}
 func (s *searching) sweep(ceiling float64) (b bracket, stop *Result, err error) {
 	missesInARow := 0
 	for _, rate := range s.rates(ceiling) {
-		if s.exhausted() {
-			return b, undecided(b, usedUp), nil
-		}
 		p, err := s.judged(Sweep, rate)
 		switch {
 		case err != nil:
@@ -232,9 +233,6 @@ func (s *searching) clamp(rate int64) int64 {
 // descend halves a rate that missed until one meets.
 func (s *searching) descend(b bracket) (bracket, *Result, error) {
 	for b.missed > s.settings.MinPerSecond {
-		if s.exhausted() {
-			return b, undecided(b, usedUp), nil
-		}
 		rate := s.clamp(b.missed / 2)
 		p, err := s.judged(Sweep, rate)
 		switch {
@@ -255,9 +253,6 @@ func (s *searching) descend(b bracket) (bracket, *Result, error) {
 // doubling first.
 func (s *searching) bisect(b bracket) (bracket, *Result, error) {
 	for b.met < s.settings.MaxPerSecond && (b.missed == 0 || float64(b.missed) > float64(b.met)*(1+s.settings.Tolerance) && b.missed > b.met+1) {
-		if s.exhausted() {
-			return b, undecided(b, usedUp), nil
-		}
 		rate, role := s.clamp(2*b.met), Sweep
 		if b.missed > 0 {
 			rate, role = int64(math.Round(math.Sqrt(float64(b.met)*float64(b.missed)))), Bisect
@@ -285,12 +280,9 @@ func (s *searching) confirm(b bracket) (Result, error) {
 	for range maxStepsDown + 1 {
 		confirmed := 0
 		for range s.settings.Confirmations {
-			if s.exhausted() {
-				return *undecided(b, usedUp), nil
-			}
 			p, err := s.probe(Confirm, b.met)
 			if err != nil {
-				return Result{}, err
+				return bounded(b, err)
 			}
 			if p.Verdict == Unknown {
 				return *undecided(b, p.Limit), nil
@@ -319,11 +311,11 @@ func (s *searching) conclude(b bracket, confirmed int) (Result, error) {
 	if b.missed == 0 {
 		r.State = AtLeast
 	}
-	if s.exhausted() {
-		return r, nil
-	}
 	p, err := s.probe(Sentinel, s.lowest)
-	if err != nil {
+	switch {
+	case errors.Is(err, errUsedUp):
+		return r, nil
+	case err != nil:
 		return Result{}, err
 	}
 	r.Drifted = p.Verdict == Missed

@@ -97,8 +97,8 @@ func TestStates(t *testing.T) {
 			if r.State != tc.state || tc.perSecond > 0 && math.Abs(float64(r.PerSecond-tc.perSecond)) > 0.02*float64(tc.perSecond) {
 				t.Errorf("got %+v after %d probes, wanted %s at %d", r, len(past), tc.state, tc.perSecond)
 			}
-			if len(past) > tc.settings.MaxProbes+1 {
-				t.Errorf("%d probes, wanted at most %d", len(past), tc.settings.MaxProbes+1)
+			if len(past) > tc.settings.MaxProbes {
+				t.Errorf("%d probes, wanted at most %d", len(past), tc.settings.MaxProbes)
 			}
 		})
 	}

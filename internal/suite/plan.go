@@ -11,6 +11,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/search"
 )
 
 // Cell is one target with one workload and one load.
@@ -28,7 +29,7 @@ type Cell struct {
 func Cells(s *v1alpha1.EtcdBenchmarkSuite) (cells []Cell) {
 	number := 0
 	for _, w := range s.Spec.Workloads {
-		for _, l := range s.Spec.Loads {
+		for _, l := range loads(s) {
 			for _, t := range s.Spec.Targets {
 				number++
 				if !isExcluded(s.Spec.Exclude, t.Name, w.Name, l.Name) {
@@ -38,6 +39,14 @@ func Cells(s *v1alpha1.EtcdBenchmarkSuite) (cells []Cell) {
 		}
 	}
 	return cells
+}
+
+// loads are those of the suite; a search has one, without a name.
+func loads(s *v1alpha1.EtcdBenchmarkSuite) []v1alpha1.SuiteLoad {
+	if s.Spec.Search != nil {
+		return []v1alpha1.SuiteLoad{{Load: s.Spec.Search.Load}}
+	}
+	return s.Spec.Loads
 }
 
 func isExcluded(exclude []v1alpha1.SuiteExclusion, target, workload, load v1alpha1.EntryName) bool {
@@ -88,12 +97,35 @@ type Planned struct {
 	Name string
 	// Repeats: it repeats an invalid run.
 	Repeats bool
+	// Step is what a probe of a search is for; without a role, the run is none. The round of a probe is its number in its
+	// cell.
+	Step search.Step
 }
 
 // Plan returns all runs in their order: in each round every cell once, then the rounds that confirm what looks worse. The
 // order of a round depends on the seed in status, so that no cell always follows the same other one. The first round has
-// the order of the axes.
-func Plan(s *v1alpha1.EtcdBenchmarkSuite) []Planned { return append(everyCell(s), confirming(s)...) }
+// the order of the axes. A search depends on its results, so only its next probes are known.
+func Plan(s *v1alpha1.EtcdBenchmarkSuite) []Planned {
+	if s.Spec.Search != nil {
+		return probes(s)
+	}
+	return append(everyCell(s), confirming(s)...)
+}
+
+// Examples returns runs that show whether each cell can run: its first run and, of a search, a probe with a rate, too.
+func Examples(s *v1alpha1.EtcdBenchmarkSuite) (runs []Planned) {
+	for _, p := range Plan(s) {
+		if p.Round == 1 {
+			runs = append(runs, p)
+		}
+	}
+	if f := s.Spec.Search; f != nil {
+		for _, c := range Cells(s) {
+			runs = append(runs, probe(s, c, 2, search.Step{Role: search.Sweep, PerSecond: f.MinPerSecond}))
+		}
+	}
+	return runs
+}
 
 func everyCell(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
 	cells := Cells(s)
@@ -167,9 +199,9 @@ func byName(s *v1alpha1.EtcdBenchmarkSuite) map[string]v1alpha1.SuiteResult {
 func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	t := s.Spec.Template.DeepCopy()
 	w, load := p.Cell.Workload.DeepCopy(), p.Cell.Load.Load.DeepCopy()
-	// Both sides of a round send the same requests, and another round sends others.
+	// Both sides of a round send the same requests, and another round or probe sends others.
 	load.Seed += int64(max(p.Round, 1) - 1)
-	return &v1alpha1.EtcdBenchmark{
+	run := &v1alpha1.EtcdBenchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.Namespace, Name: p.Name,
@@ -183,6 +215,10 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
 		},
 	}
+	if p.Step.Role != "" {
+		setProbe(run, s.Spec.Search, p.Step)
+	}
+	return run
 }
 
 // Check returns why a suite can have no result, beyond what its schema refuses; nil if it can.
@@ -219,8 +255,11 @@ func measures(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric) bool {
 	return m.Type == v1alpha1.MetricThroughput || slices.Contains(run.Operations(), m.Operation)
 }
 
-// Left is how many planned runs have no result.
+// Left is how many planned runs have no result; of a search, how many it can still need.
 func Left(s *v1alpha1.EtcdBenchmarkSuite) (left int) {
+	if s.Spec.Search != nil {
+		return probesLeft(s)
+	}
 	results := byName(s)
 	for _, p := range Plan(s) {
 		if _, done := results[p.Name]; !done {

@@ -35,6 +35,9 @@ func Created(s *v1alpha1.EtcdBenchmarkSuite, p Planned, now time.Time) {
 
 // Describe says which run it is, for people who follow the suite.
 func Describe(s *v1alpha1.EtcdBenchmarkSuite, p Planned) string {
+	if p.Step.Role != "" {
+		return describeProbe(p)
+	}
 	if p.Repeats {
 		return fmt.Sprintf("Repetition of an invalid run: %s, round %d.", p.Cell.Name, p.Round)
 	}
@@ -46,7 +49,7 @@ func Describe(s *v1alpha1.EtcdBenchmarkSuite, p Planned) string {
 func Refused(s *v1alpha1.EtcdBenchmarkSuite, p Planned, cause error, now time.Time) {
 	length, _ := room(s)
 	add(s, v1alpha1.SuiteResult{
-		Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Reason: v1alpha1.ReasonRefused,
+		Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Probe: asked(p), Reason: v1alpha1.ReasonRefused,
 		Invalid: text.Shorten("it could not be created: "+cause.Error(), length),
 	}, now)
 }
@@ -67,7 +70,7 @@ func Track(s *v1alpha1.EtcdBenchmarkSuite, run *v1alpha1.EtcdBenchmark, now time
 	case run == nil:
 		s.Status.Current = ""
 		add(s, v1alpha1.SuiteResult{
-			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Reason: v1alpha1.ReasonDeleted,
+			Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Probe: asked(p), Reason: v1alpha1.ReasonDeleted,
 			Invalid: deletedRun, Cleaned: metav1.ConditionUnknown,
 		}, now)
 	case !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished):
@@ -156,10 +159,14 @@ func expect(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) {
 	}
 }
 
-// Estimate is how long the runs that are left will take; 0 if that is not known.
+// Estimate is how long the runs that are left will take; 0 if that is not known. For a search it is an upper bound.
 func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
 	if done := len(s.Status.Results); done > 0 && s.Status.StartTime != nil {
 		return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(Left(s))
+	}
+	if f := s.Spec.Search; f != nil {
+		probe, _ := LengthOf(f.Load)
+		return probe * time.Duration(Left(s))
 	}
 	total := time.Duration(0)
 	for _, p := range Plan(s) {
@@ -189,6 +196,7 @@ func Conclude(s *v1alpha1.EtcdBenchmarkSuite, stop bool, now time.Time) {
 	stopped := stop && (more(s) || slices.ContainsFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Reason == v1alpha1.ReasonStopped }))
 	reason, message := Finish(s, stopped)
 	end(s, reason, message, !stopped && Unmeasured(s) > 0, now)
+	endSearches(s)
 	if passed := Judge(s); passed != nil {
 		set(s, *passed, now)
 	}

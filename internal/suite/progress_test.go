@@ -172,7 +172,7 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 		for i := range 16 {
 			run.Status.Summary.Operations = append(run.Status.Summary.Operations, v1alpha1.OperationSummary{
 				Operation: spec.Operation(fmt.Sprint("WatchDelivery", i)), Succeeded: 1e12, Failed: 1e9, ThroughputPerSecond: "123456.789",
-				Latency: &v1alpha1.LatencySummary{MeanMicroseconds: 3600e6, P50Microseconds: 3600e6, P90Microseconds: 3600e6, P99Microseconds: 3600e6},
+				Latency: &v1alpha1.LatencySummary{MeanMicroseconds: 3600e6, P50Microseconds: 3600e6, P90Microseconds: 3600e6, P99Microseconds: 3600e6, P999Microseconds: 3600e6, MaxMicroseconds: 3600e6},
 			})
 		}
 	})
@@ -195,5 +195,45 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 	t.Logf("%d bytes", len(text))
 	if len(text) > most {
 		t.Errorf("the status has %d bytes, wanted at most %d", len(text), most)
+	}
+}
+
+// TestStatusOfSearchesHasRoomAtItsMaxima: as many cells as each search can have probes for, each with long texts.
+func TestStatusOfSearchesHasRoomAtItsMaxima(t *testing.T) {
+	const most = 800 << 10
+	long := strings.Repeat("x", 5000)
+	for _, maxProbes := range []int32{10, 100} {
+		cells := v1alpha1.MaxSuiteRuns / int(maxProbes)
+		s := searching(func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Name, s.Spec.Search.MaxProbes = strings.Repeat("n", v1alpha1.MaxSuiteNameLength), maxProbes
+			s.Spec.Targets = nil
+			for i := range cells {
+				s.Spec.Targets = append(s.Spec.Targets, v1alpha1.SuiteTarget{Name: v1alpha1.EntryName(fmt.Sprintf("%020d", i))})
+			}
+		})
+		Start(s, 1, now)
+		for range cells * int(maxProbes) {
+			p, more := Then(s, false)
+			if !more {
+				break
+			}
+			run := highest(1000)(p)
+			for i := range run.Status.Objectives {
+				run.Status.Objectives[i].Got = long
+			}
+			r := Result(s, p, run)
+			r.Missed = strings.Repeat("x", 64)
+			s.Status.Results = append(s.Status.Results, r)
+		}
+		Update(s)
+		Conclude(s, false, now)
+		text, err := json.Marshal(s.Status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d results, %d bytes", len(s.Status.Results), len(text))
+		if len(s.Status.Results) < cells*min(int(maxProbes), 15) || len(text) > most {
+			t.Errorf("the status of %d results has %d bytes, wanted at most %d", len(s.Status.Results), len(text), most)
+		}
 	}
 }

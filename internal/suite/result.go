@@ -31,13 +31,16 @@ const (
 // room is how long a text, and how many kinds of requests, each result of a suite can have.
 func room(s *v1alpha1.EtcdBenchmarkSuite) (length, operations int) {
 	planned := max(len(Plan(s)), 1)
+	if f := s.Spec.Search; f != nil {
+		planned = max(len(Cells(s))*int(f.MaxProbes), 1)
+	}
 	return min(max(allText/planned, leastText), maxText), max(allOperation/planned, 1)
 }
 
 // Result returns what a suite keeps of a finished run.
 func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchmark) v1alpha1.SuiteResult {
 	length, operations := room(s)
-	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), length)}
+	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), length), Probe: probeResult(p, run, length)}
 	if finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); finished != nil {
 		out.Reason = finished.Reason
 	}
@@ -92,6 +95,7 @@ func operation(o v1alpha1.OperationSummary) v1alpha1.SuiteOperation {
 		}
 		out.MeanMicroseconds, out.AtLeast = l.MeanMicroseconds, len(l.AtLeast) > 0
 		out.P50Microseconds, out.P90Microseconds, out.P99Microseconds = percentile(spec.StatisticP50), percentile(spec.StatisticP90), percentile(spec.StatisticP99)
+		out.P999Microseconds, out.MaxMicroseconds = percentile(spec.StatisticP999), l.MaxMicroseconds
 	}
 	return out
 }
@@ -156,10 +160,15 @@ func rank(r v1alpha1.SuiteResult) int {
 // Update computes everything in status that follows from the results.
 func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 	cells := Cells(s)
-	s.Status.Comparisons = comparisons(s, cells)
-	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Planned: int32(len(Plan(s)))}
-	s.Status.Runs.Finished = s.Status.Runs.Planned - int32(Left(s))
-	s.Status.Runs.Repeated = int32(len(s.Status.Results)) - s.Status.Runs.Finished
+	s.Status.Comparisons, s.Status.Capacities = comparisons(s, cells), capacities(s)
+	s.Status.Runs = v1alpha1.SuiteRuns{Cells: int32(len(cells)), Finished: int32(len(s.Status.Results))}
+	if s.Spec.Search != nil {
+		s.Status.Runs.Planned = s.Status.Runs.Finished + int32(Left(s))
+	} else {
+		s.Status.Runs.Planned = int32(len(Plan(s)))
+		s.Status.Runs.Finished = s.Status.Runs.Planned - int32(Left(s))
+		s.Status.Runs.Repeated = int32(len(s.Status.Results)) - s.Status.Runs.Finished
+	}
 	for _, r := range s.Status.Results {
 		if r.Invalid != "" {
 			s.Status.Runs.Invalid++
@@ -217,10 +226,11 @@ func failures(results []v1alpha1.SuiteResult, cell string, round int32) (n int) 
 	return n
 }
 
-// Failed reports whether a run could not do its load, or none of its requests succeeded.
+// Failed reports whether a run could not do its load, or none of its requests succeeded. At a rate that is too high for
+// the target, all requests of a probe may fail: that is a result.
 func Failed(r v1alpha1.SuiteResult) bool {
 	succeeded := func(o v1alpha1.SuiteOperation) bool { return o.Succeeded > 0 }
-	return verdict.CouldNotRun(r.Reason) || r.Reason == v1alpha1.ReasonCompleted && !slices.ContainsFunc(r.Operations, succeeded)
+	return verdict.CouldNotRun(r.Reason) || r.Probe == nil && r.Reason == v1alpha1.ReasonCompleted && !slices.ContainsFunc(r.Operations, succeeded)
 }
 
 // Unmeasured is how many planned runs could not do their load, and neither could their repetition.
@@ -235,6 +245,9 @@ func Unmeasured(s *v1alpha1.EtcdBenchmarkSuite) (n int) {
 
 // Judge returns the condition Passed, without times; nil if nothing is judged.
 func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
+	if s.Spec.Search != nil {
+		return judgeSearches(s)
+	}
 	hasObjectives := slices.ContainsFunc(s.Spec.Workloads, func(w v1alpha1.SuiteWorkload) bool { return len(w.Objectives) > 0 })
 	if !hasObjectives && s.Spec.Compare == nil {
 		return nil
@@ -296,7 +309,7 @@ func counted(n int, noun, did string) string {
 func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message string) {
 	failed := Unmeasured(s)
 	left := ""
-	if n := Left(s); n > 0 {
+	if n := Left(s); n > 0 && s.Spec.Search == nil {
 		left = fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)
 	}
 	switch {

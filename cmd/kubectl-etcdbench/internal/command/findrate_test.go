@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/search"
 )
 
 const limited = `
@@ -29,19 +31,19 @@ func TestFindRate(t *testing.T) {
 	t.Parallel()
 	c := call(limited, "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "-o", "json")
 	c.wantStatus(t, exitDone)
-	var got render.Search
+	var got v1alpha1.EtcdBenchmarkSuite
 	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
 		t.Fatalf("%v\n%s", err, c.out)
 	}
-	if got.Name != "limited" || got.Result.State != search.AtLeast || got.Result.PerSecond != 40 || got.Result.Confirmed != 3 {
-		t.Errorf("got %+v", got.Result)
+	if found := got.Status.Capacities; len(found) != 1 || found[0].State != v1alpha1.CapacityAtLeast || found[0].RatePerSecond != 40 || found[0].Confirmed != 3 {
+		t.Errorf("got %+v", found)
 	}
-	if p := got.Probes[0]; p.Role != search.Ceiling || p.Throughput < 40 || p.P99Microseconds == 0 {
-		t.Errorf("got %+v, wanted the ceiling first", p)
+	if r := got.Status.Results[0]; r.Probe.Role != v1alpha1.ProbeCeiling || r.Probe.ThroughputMilliPerSecond < 40_000 || r.Operations[0].P99Microseconds == 0 {
+		t.Errorf("got %+v, wanted the ceiling first", r)
 	}
-	for _, p := range got.Probes[1:] {
-		if p.PerSecond < 20 || p.PerSecond > 40 || p.Verdict != search.Met || p.Throughput > 2*float64(p.PerSecond) {
-			t.Errorf("got %+v, wanted a rate from 20 to 40 that was reached", p)
+	for _, r := range got.Status.Results[1:] {
+		if p := r.Probe; p.AskedPerSecond < 20 || p.AskedPerSecond > 40 || r.Passed != metav1.ConditionTrue || p.ThroughputMilliPerSecond > 2000*p.AskedPerSecond {
+			t.Errorf("got %+v, wanted a rate from 20 to 40 that was reached", r)
 		}
 	}
 }
@@ -54,7 +56,7 @@ func TestFindRateBelowMinimum(t *testing.T) {
 	manifest := strings.Replace(limited, "{count: 1000}", "{count: 1000}, values: {sizeBytes: 4096}", 1) + "  - {name: errors, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}\n"
 	c := call(manifest, "run", "--local", "-f", "-", "--endpoints", cluster.Endpoints[0], "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1")
 	c.wantStatus(t, exitMissed)
-	if out := c.out.String(); !strings.HasPrefix(out, "limited: BelowMinimum.") || !strings.Contains(out, "20/s misses errors (wanted ≤0 per million") {
+	if out := c.out.String(); !strings.Contains(out, "\nBelowMinimum. ") || !strings.Contains(out, "20/s misses errors (wanted ≤0 per million") {
 		t.Errorf("got\n%s", out)
 	}
 }
@@ -69,22 +71,38 @@ func TestFindRateWithoutATarget(t *testing.T) {
 	}
 }
 
+// --find-rate searches for each value of --sweep.
+func TestFindRateOfSweptWorkloads(t *testing.T) {
+	manifest := strings.Replace(limited, "requests: 10}", "requests: 10, rate: {perSecond: 7, arrival: Constant}}", 1)
+	c := call(manifest, "run", "-f", "-", "--find-rate", "--sweep", "workload.put.values.sizeBytes=64,1024", "--print-manifest")
+	c.wantStatus(t, exitDone)
+	var s v1alpha1.EtcdBenchmarkSuite
+	if err := yaml.UnmarshalStrict([]byte(c.out.String()), &s); err != nil {
+		t.Fatalf("%v\n%s", err, c.out)
+	}
+	f := s.Spec.Search
+	if len(s.Spec.Workloads) != 2 || len(s.Spec.Workloads[1].Objectives) != 1 || f.Arrival != spec.ArrivalConstant || f.Load.Rate != nil || f.Load.Requests != nil || *f.Load.DurationSeconds != 30 || s.Spec.Loads != nil {
+		t.Errorf("got %+v", s.Spec)
+	}
+}
+
 func TestFindRateRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		manifest string
 		args     []string
 		want     string
 	}{
-		"a cluster":              {limited, []string{"--find-rate"}, "add --local"},
 		"flags without a search": {limited, []string{"--local", "--min-rate", "5"}, "add --find-rate"},
 		"bounds the wrong way":   {limited, []string{"--local", "--find-rate", "--min-rate", "50", "--max-rate", "20"}, "found 50 and 20"},
 		"a probe of no length":   {limited, []string{"--local", "--find-rate", "--probe-seconds", "0"}, "found 0"},
-		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "yaml"}, "no form yaml"},
+		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "perfdash"}, "perfdash"},
+		"rounds":                 {limited, []string{"--local", "--find-rate", "--rounds", "3"}, "--rounds"},
+		"loads":                  {limited, []string{"--local", "--find-rate", "--sweep", "load.clients=1,2"}, "a search has one load"},
 		"no objective":           {limited[:strings.Index(limited, "  objectives")], []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},
 		"no limit of a rate":     {strings.Replace(limited, "type: Latency, latency: {operation: Put, statistic: Mean, maxMicroseconds: 5000000}", "type: ErrorRatio, errorRatio: {maxPerMillion: 0}", 1), []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},
 		"a profile":              {limited[:strings.Index(limited, "  workload")] + "  profile: Small\n", []string{"--local", "--find-rate"}, "profile"},
 		"an unknown field":       {strings.Replace(limited, "clients", "conections", 1), []string{"--local", "--find-rate"}, "line 8: spec.load.conections: unknown field"},
-		"a suite":                {smallSuite, []string{"--local", "--find-rate"}, "--find-rate takes the manifest of a single run"},
+		"a suite":                {smallSuite, []string{"--local", "--find-rate"}, "take the manifest of a single run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call(tc.manifest, append([]string{"run", "-f", "-"}, tc.args...)...)

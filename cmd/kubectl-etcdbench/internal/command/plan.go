@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -57,6 +58,27 @@ func (t *tool) plan(file string) error {
 	if err != nil {
 		return err
 	}
+	if s.Spec.Search != nil {
+		return t.planSearch(s)
+	}
+	return t.planTable(l)
+}
+
+// planSearch prints the cells of a search. How many probes it needs follows from their results.
+func (t *tool) planSearch(s *v1alpha1.EtcdBenchmarkSuite) error {
+	cells, f := suite.Cells(s), s.Spec.Search
+	for i, c := range cells {
+		fmt.Fprintf(t.Out, "%3d  %s: search from %s to %s\n", i+1, c.Name, text.PerSecond(f.MinPerSecond), text.PerSecond(f.MaxPerSecond))
+	}
+	probe, _ := suite.LengthOf(f.Load)
+	const usual = 20
+	_, err := fmt.Fprintf(t.Out, "%s with about %d probes each, at most %d. A probe takes %s and the time to prepare it, so the suite takes about %s\n",
+		text.Plural(len(cells), "cell"), usual, f.MaxProbes, probe, probe*usual*time.Duration(len(cells)))
+	return err
+}
+
+func (t *tool) planTable(l *localSuite) error {
+	s := l.suite
 	total, bounded := time.Duration(0), true
 	for i, c := range suite.Cells(s) {
 		run, err := l.admit(suite.Planned{Cell: c, Name: s.Name})
@@ -77,6 +99,6 @@ func (t *tool) plan(file string) error {
 		about = "at least " + (total * time.Duration(rounds)).String()
 	}
 	cells := len(suite.Cells(s))
-	_, err = fmt.Fprintf(t.Out, "%s × %s = %s, %s and the time to prepare each\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about)
+	_, err := fmt.Fprintf(t.Out, "%s × %s = %s, %s and the time to prepare each\n", text.Plural(cells, "cell"), text.Plural(rounds, "round"), text.Plural(cells*int(rounds), "run"), about)
 	return err
 }

@@ -21,6 +21,9 @@ const (
   # Run a manifest once for each number of clients, in the cluster
   kubectl etcdbench run -f benchmark.yaml --sweep load.clients=1,10,100
 
+  # Find the highest rate that meets the objectives of a manifest, in the cluster
+  kubectl etcdbench run -f benchmark.yaml --find-rate
+
   # Run the same manifest again, under a new name
   kubectl etcdbench run -f benchmark.yaml --generate-name
 
@@ -41,7 +44,7 @@ The manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes one of
 manifest. In a cluster, the operator starts the runs one after the other. The command
 shows a line for each run that has ended.
 
-With --local, --find-rate looks for the highest rate that meets the objectives.
+--find-rate looks for the highest rate that meets the manifest's objectives.
 
 Ctrl-C or SIGTERM stops the run. Its keys are deleted, and every requested form of the
 result is written with what was measured until then. The result is marked as partial,
@@ -85,13 +88,13 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
 	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
-	flags.BoolVar(&f.find.findRate, "find-rate", false, "with --local: find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
+	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
 	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
-	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep: print the EtcdBenchmarkSuite instead of running it")
+	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
@@ -125,7 +128,7 @@ func (t *tool) run(f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(f.sweep.sweeps) > 0 {
+	if f.makesSuite() {
 		if m, err = f.swept(m); err != nil {
 			return err
 		}
@@ -137,7 +140,7 @@ func (t *tool) run(f *runFlags) error {
 		return t.printManifest(m)
 	}
 	if m.IsSuite() {
-		if err := f.checkSuite(); err != nil {
+		if err := f.following.checkSuite(); err != nil {
 			return err
 		}
 	}
@@ -150,8 +153,6 @@ func (t *tool) run(f *runFlags) error {
 		return t.runSuiteLocally(f, m)
 	case m.IsSuite():
 		return t.runSuiteInCluster(f, m)
-	case f.find.findRate:
-		return t.searchRate(f, m)
 	case f.local:
 		return t.runLocally(f, m)
 	}

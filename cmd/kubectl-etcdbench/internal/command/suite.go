@@ -27,13 +27,6 @@ type localSuite struct {
 	runs     *admission.Schema[v1alpha1.EtcdBenchmark]
 }
 
-func (f *runFlags) checkSuite() error {
-	if f.find.findRate {
-		return errors.New("--find-rate takes the manifest of a single run: remove it, or give an EtcdBenchmark")
-	}
-	return f.following.checkSuite()
-}
-
 func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if m.Object.GetNamespace() == "" {
 		m.Object.SetNamespace(defaultNamespace)
@@ -101,10 +94,7 @@ func differInMembers(targets []v1alpha1.SuiteTarget) bool {
 
 // checkCells admits a run of each cell before the first one starts.
 func (l *localSuite) checkCells() error {
-	for _, p := range suite.Plan(l.suite) {
-		if p.Round > 1 {
-			break
-		}
+	for _, p := range suite.Examples(l.suite) {
 		run, err := l.admit(p)
 		if err == nil && l.flags.local {
 			err = l.flags.options.Validate(run)
@@ -139,7 +129,8 @@ func (l *localSuite) places(c suite.Cell) manifest.Cell {
 	return manifest.Cell{
 		Target:   slices.IndexFunc(s.Targets, func(t v1alpha1.SuiteTarget) bool { return t.Name == c.Target.Name }),
 		Workload: slices.IndexFunc(s.Workloads, func(w v1alpha1.SuiteWorkload) bool { return w.Name == c.Workload.Name }),
-		Load:     slices.IndexFunc(s.Loads, func(load v1alpha1.SuiteLoad) bool { return load.Name == c.Load.Name }),
+		// -1 for a search, which has no loads.
+		Load: slices.IndexFunc(s.Loads, func(load v1alpha1.SuiteLoad) bool { return load.Name == c.Load.Name }),
 	}
 }
 
@@ -191,7 +182,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 
 // progress says which run starts, and how long the rest will take.
 func (l *localSuite) progress(p suite.Planned) string {
-	return suite.Describe(l.suite, p) + screen.Remaining(suite.Estimate(l.suite, time.Now()))
+	return suite.Describe(l.suite, p) + screen.Remaining(suite.Estimate(l.suite, time.Now()), l.suite.Spec.Search != nil)
 }
 
 // conclude sets the conditions, writes the result and returns the exit status.

@@ -91,7 +91,7 @@ func TestSuitesAreRefused(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		"a search":                 {"", "", []string{"--local", "--find-rate"}, "--find-rate takes the manifest of a single run"},
+		"a search":                 {"", "", []string{"--local", "--find-rate"}, "take the manifest of a single run"},
 		"embedded, in a cluster":   {"", "", []string{"--embedded-members", "1"}, "need --local"},
 		"a form for runs":          {"", "", []string{"--local", "-o", "perfdash"}, "no form perfdash"},
 		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
@@ -140,6 +140,10 @@ func TestSamplesOfSuitesRun(t *testing.T) {
 				l := &s.Spec.Loads[i].Load
 				l.Clients, l.Connections, l.WarmupSeconds, l.DurationSeconds, l.Requests = min(l.Clients, 10), min(l.Connections, 10), 0, nil, new(int64(100))
 			}
+			if f := s.Spec.Search; f != nil {
+				f.Load.Clients, f.Load.Connections, f.Load.WarmupSeconds, f.Load.DurationSeconds = 10, 10, 0, new(int32(1))
+				f.MinPerSecond, f.MaxPerSecond, f.Confirmations = 1200, 1200, 1
+			}
 			s.Spec.Rounds = 1
 			if s.Spec.Compare != nil {
 				s.Spec.Rounds = 3
@@ -158,7 +162,7 @@ func TestSamplesOfSuitesRun(t *testing.T) {
 				t.Fatalf("%v\n%s", err, c.err)
 			}
 			for _, r := range got.Status.Results {
-				if r.Reason != v1alpha1.ReasonCompleted || r.Operations[0].Succeeded != 100 {
+				if r.Reason != v1alpha1.ReasonCompleted || r.Probe == nil && r.Operations[0].Succeeded != 100 {
 					t.Errorf("got %+v", r)
 				}
 			}

@@ -26,37 +26,38 @@ var sweptAxes = []struct{ field, list string }{{"target", "targets"}, {"workload
 
 func (f *runFlags) checkSweep() error {
 	switch {
+	case f.given("rounds") && f.find.findRate:
+		return errors.New("--rounds: a search repeats its probes itself: remove it")
 	case len(f.sweep.sweeps) == 0 && f.given("rounds"):
 		return errors.New("--rounds is for --sweep: a suite has its own field, spec.rounds")
-	case len(f.sweep.sweeps) == 0 && f.sweep.print:
-		return errors.New("--print-manifest shows the suite that --sweep makes of a manifest: add --sweep")
-	case len(f.sweep.sweeps) == 0:
-		return nil
-	case f.find.findRate:
-		return errors.New("--sweep and --find-rate cannot be combined: give one of them")
+	case !f.makesSuite() && f.sweep.print:
+		return errors.New("--print-manifest shows the suite that --sweep or --find-rate makes of a manifest: add one of them")
 	case f.given("rounds") && f.sweep.rounds < 1:
 		return fmt.Errorf("--rounds: wanted 1 or more, found %d", f.sweep.rounds)
 	}
 	return nil
 }
 
-// swept returns the suite of all combinations of the values that --sweep gives.
+// makesSuite reports whether a flag makes a suite of the manifest of a run.
+func (f *runFlags) makesSuite() bool { return len(f.sweep.sweeps) > 0 || f.find.findRate }
+
+// swept returns the suite of all combinations of the values that --sweep gives; with --find-rate, one that searches.
 func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	if m.IsSuite() {
-		return nil, errors.New("--sweep takes the manifest of a single run: found an EtcdBenchmarkSuite")
+		return nil, errors.New("--sweep and --find-rate take the manifest of a single run: found an EtcdBenchmarkSuite, which has spec.rounds, a list of each axis, and spec.search")
 	}
 	run, _, err := unstructured.NestedMap(m.Object.Object, "spec")
 	if err != nil {
 		return nil, m.Refuse("spec", "wanted an object")
 	}
 	if _, found := run["profile"]; found {
-		return nil, m.Refuse("spec.profile", "fixes workload and load: replace it with both to sweep them")
+		return nil, m.Refuse("spec.profile", "fixes workload and load: --sweep and --find-rate need both in its place")
 	}
 	axes := map[string][]map[string]any{}
 	for _, axis := range sweptAxes {
 		entry, _ := run[axis.field].(map[string]any)
 		if entry == nil {
-			return nil, m.Refuse("spec."+axis.field, "wanted an object: --sweep needs it")
+			return nil, m.Refuse("spec."+axis.field, "wanted an object: --sweep and --find-rate need it")
 		}
 		axes[axis.field] = []map[string]any{{"name": axis.field, axis.field: entry}}
 		delete(run, axis.field)
@@ -66,7 +67,8 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 			return nil, err
 		}
 	}
-	if objectives, found := run["objectives"]; found {
+	objectives, found := run["objectives"].([]any)
+	if found {
 		for _, w := range axes["workload"] {
 			w["objectives"] = objectives
 		}
@@ -76,6 +78,12 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	for _, axis := range sweptAxes {
 		spec[axis.list] = axes[axis.field]
 	}
+	if f.find.findRate {
+		delete(spec, "loads")
+		if spec["search"], err = f.searchOf(m, objectives, axes["load"]); err != nil {
+			return nil, err
+		}
+	}
 	metadata := map[string]any{}
 	for _, field := range []string{"name", "generateName", "namespace"} {
 		if value, found := m.Text("metadata." + field); found {
@@ -84,7 +92,7 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	}
 	data, err := yaml.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": manifest.SuiteKind, "metadata": metadata, "spec": spec})
 	if err != nil {
-		return nil, fmt.Errorf("writing the suite of --sweep: %w", err)
+		return nil, fmt.Errorf("writing the suite: %w", err)
 	}
 	return manifest.Read("the suite of "+m.File+" (--print-manifest shows it)", bytes.NewReader(data))
 }
@@ -93,7 +101,7 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 func (t *tool) printManifest(m *manifest.Manifest) error {
 	data, err := yaml.Marshal(m.Object.Object)
 	if err != nil {
-		return fmt.Errorf("writing the suite of --sweep: %w", err)
+		return fmt.Errorf("writing the suite: %w", err)
 	}
 	_, err = t.Out.Write(data)
 	return err

@@ -91,11 +91,10 @@ func TestSweepRefuses(t *testing.T) {
 		"no such field":     {sweepable, []string{"--local", "--sweep", "load.conections=1,2"}, "spec.loads[0].load.conections: unknown field"},
 		"a bad value":       {sweepable, []string{"--local", "--sweep", "load.clients=none"}, "spec.loads[0].load.clients"},
 		"a value and below": {sweepable, []string{"--local", "--sweep", "load.requests.many=1"}, "--sweep"},
-		"a suite":           {smallSuite, []string{"--local", "--sweep", "load.clients=1,2"}, "takes the manifest of a single run"},
+		"a suite":           {smallSuite, []string{"--local", "--sweep", "load.clients=1,2"}, "take the manifest of a single run"},
 		"a profile":         {strings.Replace(sweepable, "  workload:", "  profile: Small\n  workload:", 1), []string{"--local", "--sweep", "load.clients=1,2"}, "spec.profile"},
 		"rounds of nothing": {sweepable, []string{"--local", "--rounds", "3"}, "--rounds is for --sweep"},
-		"a print of what":   {sweepable, []string{"--local", "--print-manifest"}, "add --sweep"},
-		"with a search":     {sweepable, []string{"--local", "--sweep", "load.clients=1", "--find-rate"}, "cannot be combined"},
+		"a print of what":   {sweepable, []string{"--local", "--print-manifest"}, "add one of them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call(tc.manifest, append([]string{"run", "-f", "-"}, tc.args...)...)

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Cell says which entries of a suite a run consists of, by their places in the lists of the file.
+// Cell says which entries of a suite a run consists of, by their places in the lists of the file. Load is -1 if the suite
+// has a search instead of loads.
 type Cell struct{ Target, Workload, Load int }
 
 // IsSuite reports whether the manifest is an EtcdBenchmarkSuite.
@@ -16,11 +17,15 @@ func (m *Manifest) IsSuite() bool { return m.Object.GetKind() == SuiteKind }
 
 // Of returns the manifest of one run of a suite. Problems with its fields name the fields and lines of the suite's file.
 func (m *Manifest) Of(c Cell, run *unstructured.Unstructured) *Manifest {
+	load := "spec.search.load"
+	if c.Load >= 0 {
+		load = fmt.Sprintf("spec.loads[%d].load", c.Load)
+	}
 	entries := []struct{ field, origin string }{
 		{"spec.target", fmt.Sprintf("spec.targets[%d].target", c.Target)},
 		{"spec.workload", fmt.Sprintf("spec.workloads[%d].workload", c.Workload)},
 		{"spec.objectives", fmt.Sprintf("spec.workloads[%d].objectives", c.Workload)},
-		{"spec.load", fmt.Sprintf("spec.loads[%d].load", c.Load)},
+		{"spec.load", load},
 		{"spec", "spec.template"},
 	}
 	origin := func(field string) string {

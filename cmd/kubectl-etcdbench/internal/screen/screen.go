@@ -27,6 +27,8 @@ type state struct {
 	name, text string
 	// end is when the last run of a suite is expected to end. It is zero if that is not known.
 	end time.Time
+	// atMost: end is an upper bound.
+	atMost bool
 }
 
 // Screen shows the progress of a run or a suite. On a terminal it redraws one line; otherwise it writes a line per change, and one
@@ -145,7 +147,7 @@ func (s *Screen) text() string {
 func (s *Screen) timed(text string) string {
 	text = joined(clock(s.now().Sub(s.started)), s.state.name, text)
 	if !s.state.end.IsZero() {
-		text += Remaining(s.state.end.Sub(s.now()))
+		text += Remaining(s.state.end.Sub(s.now()), s.state.atMost)
 	}
 	return text
 }

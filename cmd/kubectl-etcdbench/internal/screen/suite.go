@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,9 +16,13 @@ import (
 )
 
 // Remaining is a sentence about the time that all runs will take, with a space before it. It is empty if the time is over.
-func Remaining(left time.Duration) string {
+// atMost: the time is an upper bound.
+func Remaining(left time.Duration, atMost bool) string {
 	if left = left.Round(time.Second); left <= 0 {
 		return ""
+	}
+	if atMost {
+		return fmt.Sprintf(" All probes end within about %s.", left)
 	}
 	return fmt.Sprintf(" All runs end in about %s.", left)
 }
@@ -26,7 +31,7 @@ func Remaining(left time.Duration) string {
 func Ended(s *v1alpha1.EtcdBenchmarkSuite, i int) string {
 	r := s.Status.Results[i]
 	repeats := slices.ContainsFunc(s.Status.Results[:i], func(o v1alpha1.SuiteResult) bool { return o.Cell == r.Cell && o.Round == r.Round })
-	which := place(r.Cell, r.Round)
+	which := place(r)
 	if repeats {
 		which += ", repeated"
 	}
@@ -38,7 +43,16 @@ func Ended(s *v1alpha1.EtcdBenchmarkSuite, i int) string {
 	return which + ": " + joined(parts...)
 }
 
-func place(cell string, round int32) string { return fmt.Sprintf("%s, round %d", cell, round) }
+func place(r v1alpha1.SuiteResult) string {
+	switch p := r.Probe; {
+	case p == nil:
+		return fmt.Sprintf("%s, round %d", r.Cell, r.Round)
+	case p.AskedPerSecond == 0:
+		return fmt.Sprintf("%s, probe %d (%s)", r.Cell, r.Round, strings.ToLower(string(p.Role)))
+	default:
+		return fmt.Sprintf("%s, probe %d (%s, %s)", r.Cell, r.Round, strings.ToLower(string(p.Role)), text.PerSecond(p.AskedPerSecond))
+	}
+}
 
 // resultFigures are the numbers of a run: the throughput of its requests, and the latency of the slowest kind of them.
 func resultFigures(r v1alpha1.SuiteResult) (parts []string) {
@@ -86,7 +100,7 @@ func judged(r v1alpha1.SuiteResult) string {
 }
 
 func suiteState(s *v1alpha1.EtcdBenchmarkSuite) *state {
-	out := &state{name: s.Name, text: suiteLine(s)}
+	out := &state{name: s.Name, text: suiteLine(s), atMost: s.Spec.Search != nil}
 	if end := s.Status.EstimatedEnd; end != nil && s.Status.Current != "" && !s.Spec.Stop {
 		out.end = end.Time
 	}
@@ -122,7 +136,7 @@ func current(s *v1alpha1.EtcdBenchmarkSuite) string {
 	}
 	for _, r := range s.Status.Results {
 		if r.Name == name {
-			return fmt.Sprintf("The operator waits until the keys of %s are deleted.", place(r.Cell, r.Round))
+			return fmt.Sprintf("The operator waits until the keys of %s are deleted.", place(r))
 		}
 	}
 	return "The run " + name + " is in progress."
