@@ -33,10 +33,15 @@ func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.Et
 	}
 }
 
-// announceConditions records an event, and a line in the log, for each condition whose status or reason has changed.
-// first: the operator sees the object for the first time.
+// announceConditions announces the conditions of a run or a suite.
 func announceConditions(ctx context.Context, recorder events.EventRecorder, of client.Object, before, after []metav1.Condition, first bool) {
-	for _, kind := range []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned} {
+	announceKinds(ctx, recorder, of, []string{v1alpha1.ConditionFinished, v1alpha1.ConditionPassed, v1alpha1.ConditionCleaned}, before, after, first)
+}
+
+// announceKinds records an event, and a line in the log, for each of these conditions whose status or reason has changed.
+// first: the operator sees the object for the first time.
+func announceKinds(ctx context.Context, recorder events.EventRecorder, of client.Object, kinds []string, before, after []metav1.Condition, first bool) {
+	for _, kind := range kinds {
 		old, now := meta.FindStatusCondition(before, kind), meta.FindStatusCondition(after, kind)
 		if now == nil || !first && old != nil && old.Status == now.Status && old.Reason == now.Reason {
 			continue

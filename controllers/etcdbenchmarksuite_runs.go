@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -25,15 +26,21 @@ func childOf(s *v1alpha1.EtcdBenchmarkSuite, p suite.Planned) *v1alpha1.EtcdBenc
 	return run
 }
 
-// isOfSuite reports whether a suite has created a run. A policy allows only the operator to name a suite as owner. The
-// policy compares the kind, so the kind is compared here, too: an owner of another kind could carry the suite's UID.
+// isOfSuite reports whether a suite has created a run.
 func isOfSuite(run *v1alpha1.EtcdBenchmark, s *v1alpha1.EtcdBenchmarkSuite) bool {
-	owner := metav1.GetControllerOf(run)
+	return isOwnedBy(run, s.UID, suiteKind)
+}
+
+// isOwnedBy reports whether the controller of an object is that of a kind of this API. A policy allows only the operator
+// to set such an owner. The policy compares the kind, so the kind is compared here, too: an owner of another kind could
+// carry the same UID.
+func isOwnedBy(o metav1.Object, uid types.UID, kind string) bool {
+	owner := metav1.GetControllerOf(o)
 	if owner == nil {
 		return false
 	}
 	group, _, hasVersion := strings.Cut(owner.APIVersion, "/")
-	return owner.UID == s.UID && owner.Kind == suiteKind && hasVersion && group == v1alpha1.GroupVersion.Group
+	return owner.UID == uid && owner.Kind == kind && hasVersion && group == v1alpha1.GroupVersion.Group
 }
 
 // waiting is a temporary error that a user can understand and end. Its text is in the suite's condition. The text of

@@ -1,8 +1,15 @@
 package controllers
 
 import (
+	"context"
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 // runsFinished counts by reason; the set of reasons is fixed.
@@ -12,3 +19,84 @@ var runsFinished = prometheus.NewCounterVec(prometheus.CounterOpts{
 }, []string{"reason"})
 
 func init() { metrics.Registry.MustRegister(runsFinished) }
+
+// Gauges of the last session of each schedule. They are read from the status of the schedules, so that they are there
+// again after a restart.
+var (
+	sessionValue = prometheus.NewDesc("etcdbench_schedule_value",
+		"Last number of a series of an EtcdBenchmarkSchedule: seconds for a latency, requests per second for others. A series without a number in the last session is absent.",
+		[]string{"namespace", "schedule", "cell", "type", "operation", "statistic"}, nil)
+	sessionWorse = prometheus.NewDesc("etcdbench_schedule_worse",
+		"1 if the last number of a series is worse than expected, 0 if it is not. Absent if that is not known.",
+		[]string{"namespace", "schedule", "cell", "type", "operation", "statistic"}, nil)
+	sessionPassed = prometheus.NewDesc("etcdbench_schedule_passed",
+		"1 if the last session of an EtcdBenchmarkSchedule passed, 0 if it did not. Absent if that is not known.",
+		[]string{"namespace", "schedule"}, nil)
+	lastSuccess = prometheus.NewDesc("etcdbench_schedule_last_success_timestamp_seconds",
+		"When the last session of an EtcdBenchmarkSchedule ended that passed.",
+		[]string{"namespace", "schedule"}, nil)
+)
+
+// maxScrape bounds how long a scrape waits for the cache.
+const maxScrape = 5 * time.Second
+
+// historyCollector reads the schedules at each scrape.
+type historyCollector struct{ client client.Reader }
+
+// RegisterScheduleMetrics makes the metrics endpoint show the gauges of all schedules that this client reads.
+func RegisterScheduleMetrics(c client.Reader) error {
+	return metrics.Registry.Register(historyCollector{c})
+}
+
+// Describe implements prometheus.Collector.
+func (historyCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{sessionValue, sessionWorse, sessionPassed, lastSuccess} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (h historyCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), maxScrape)
+	defer cancel()
+	list := &v1alpha1.EtcdBenchmarkScheduleList{}
+	if err := h.client.List(ctx, list); err != nil {
+		out <- prometheus.NewInvalidMetric(sessionPassed, err)
+		return
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	for _, sch := range list.Items {
+		s := sch.Status
+		switch s.LastPassed {
+		case metav1.ConditionTrue:
+			gauge(sessionPassed, 1, sch.Namespace, sch.Name)
+		case metav1.ConditionFalse:
+			gauge(sessionPassed, 0, sch.Namespace, sch.Name)
+		}
+		if s.LastSuccessfulTime != nil {
+			gauge(lastSuccess, float64(s.LastSuccessfulTime.Unix()), sch.Namespace, sch.Name)
+		}
+		for _, series := range s.Series {
+			labels := []string{sch.Namespace, sch.Name, series.Cell, string(series.Type), string(series.Operation), string(series.Statistic)}
+			if n := len(series.Values); n > 0 && series.Values[n-1] > 0 {
+				gauge(sessionValue, float64(series.Values[n-1])/unitOf(series.Type), labels...)
+			}
+			switch series.Verdict {
+			case v1alpha1.SeriesWorse:
+				gauge(sessionWorse, 1, labels...)
+			case v1alpha1.SeriesAsExpected, v1alpha1.SeriesBetter:
+				gauge(sessionWorse, 0, labels...)
+			}
+		}
+	}
+}
+
+// unitOf is what a value of a series is multiplied by in status.
+func unitOf(t v1alpha1.SeriesType) float64 {
+	if t == v1alpha1.SeriesLatency {
+		return 1e6
+	}
+	return 1e3
+}

@@ -114,6 +114,32 @@ const (
 	ReasonRefused = "Refused"
 )
 
+// Conditions of a schedule.
+const (
+	// ConditionSuspect says whether the last session was worse than those before.
+	ConditionSuspect = "Suspect"
+	// ConditionTrendBroken says whether numbers have become worse for good.
+	ConditionTrendBroken = "TrendBroken"
+)
+
+// Reasons of the conditions of a schedule.
+const (
+	// ReasonInvalidSchedule: spec.schedule or spec.timeZone cannot be used.
+	ReasonInvalidSchedule = "InvalidSchedule"
+	// ReasonAsExpected: the numbers of the last session are within the range of those before.
+	ReasonAsExpected = "AsExpected"
+	// ReasonWorse: at least one number of the last session is worse than expected.
+	ReasonWorse = "Worse"
+	// ReasonConfirmed: the confirming session was worse than expected, too.
+	ReasonConfirmed = "Confirmed"
+	// ReasonChanged: the history has a change for the worse that is not acknowledged.
+	ReasonChanged = "Changed"
+	// ReasonUnchanged: the history has no such change.
+	ReasonUnchanged = "Unchanged"
+	// ReasonTooFewSessions: the history is too short to say.
+	ReasonTooFewSessions = "TooFewSessions"
+)
+
 // Reasons of Passed.
 const (
 	// ReasonObjectivesMet: every objective was met.

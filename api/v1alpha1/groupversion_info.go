@@ -18,7 +18,8 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &EtcdBenchmark{}, &EtcdBenchmarkList{}, &EtcdBenchmarkSuite{}, &EtcdBenchmarkSuiteList{})
+	scheme.AddKnownTypes(GroupVersion, &EtcdBenchmark{}, &EtcdBenchmarkList{}, &EtcdBenchmarkSuite{}, &EtcdBenchmarkSuiteList{},
+		&EtcdBenchmarkSchedule{}, &EtcdBenchmarkScheduleList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

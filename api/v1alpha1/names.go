@@ -15,6 +15,8 @@ const (
 	LabelSuite = "etcdbench.dev/suite"
 	LabelCell  = "etcdbench.dev/cell"
 	LabelRound = "etcdbench.dev/round"
+	// LabelSchedule carries the name of the EtcdBenchmarkSchedule on each of its suites.
+	LabelSchedule = "etcdbench.dev/schedule"
 	// LabelComponent says what an object is for: load, cleanup, plan or report.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.

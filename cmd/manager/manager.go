@@ -82,5 +82,11 @@ func addControllers(m ctrl.Manager, o options) error {
 	if err := controllers.NewEtcdBenchmarkSuiteReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarkSuites: %w", err)
 	}
+	if err := controllers.NewEtcdBenchmarkScheduleReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
+		return fmt.Errorf("registering the controller of EtcdBenchmarkSchedules: %w", err)
+	}
+	if err := controllers.RegisterScheduleMetrics(m.GetClient()); err != nil {
+		return fmt.Errorf("registering the metrics of EtcdBenchmarkSchedules: %w", err)
+	}
 	return nil
 }

@@ -24,9 +24,9 @@ func dump(t *testing.T, namespace string) {
 	e := suite.detached()
 	var text strings.Builder
 	for _, args := range [][]string{
-		{"describe", "etcdbenchmarksuites,etcdbenchmarks", "-n", namespace},
-		{"get", "etcdbenchmarksuites,etcdbenchmarks,jobs,pods,configmaps,events", "-n", namespace, "-o", "wide"},
-		{"get", "etcdbenchmarksuites,etcdbenchmarks,jobs,pods", "-n", namespace, "-o", "yaml"},
+		{"describe", "etcdbenchmarkschedules,etcdbenchmarksuites,etcdbenchmarks", "-n", namespace},
+		{"get", "etcdbenchmarkschedules,etcdbenchmarksuites,etcdbenchmarks,jobs,pods,configmaps,events", "-n", namespace, "-o", "wide"},
+		{"get", "etcdbenchmarkschedules,etcdbenchmarksuites,etcdbenchmarks,jobs,pods", "-n", namespace, "-o", "yaml"},
 		{"logs", "-n", namespace, "-l", "app.kubernetes.io/managed-by=etcd-benchmark-operator", "--tail=-1", "--prefix"},
 		{"get", "pods", "-n", operatorNamespace, "-o", "wide"},
 		{"logs", "-n", operatorNamespace, "deployment/" + release, "--tail=-1"},

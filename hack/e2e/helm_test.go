@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func requireNothingHolds(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 func withoutCRD(names []string) []string {
 	left := []string{}
 	for _, name := range names {
-		isCRD := strings.HasSuffix(name, "/"+crdName) || strings.HasSuffix(name, "/"+suiteCRDName)
+		isCRD := slices.ContainsFunc(crdNames, func(crd string) bool { return strings.HasSuffix(name, "/"+crd) })
 		isItsService := strings.HasSuffix(name, "/v1alpha1.etcdbench.dev")
 		if !isCRD && !isItsService {
 			left = append(left, name)

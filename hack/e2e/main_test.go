@@ -78,6 +78,7 @@ func TestOperator(t *testing.T) {
 		{name: "outage/kubelet", check: checkKubeletOutage, slow: true, node: true},
 		{name: "suites", check: checkSuites},
 		{name: "search", check: checkSearch},
+		{name: "schedule", check: checkSchedule},
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
 		{name: "guard", check: checkGuard},

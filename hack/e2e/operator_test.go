@@ -23,10 +23,11 @@ const (
 	release           = "etcd-benchmark-operator"
 	operatorNamespace = "etcdbench-system"
 	crdName           = "etcdbenchmarks.etcdbench.dev"
-	suiteCRDName      = "etcdbenchmarksuites.etcdbench.dev"
 	// labelSuite marks the namespaces of the suite.
 	labelSuite = "e2e.etcdbench.dev/suite"
 )
+
+var crdNames = []string{crdName, "etcdbenchmarksuites.etcdbench.dev", "etcdbenchmarkschedules.etcdbench.dev"}
 
 func (e *environment) chart() string {
 	return filepath.Join(e.root, "charts", "etcd-benchmark-operator")

@@ -1,4 +1,4 @@
-// Command policies writes the admission policies for the Secrets that runs and suites name.
+// Command policies writes the admission policies for the Secrets that runs, suites and schedules name.
 //
 // Usage: go run ./hack/policies DIRECTORY
 //
@@ -29,6 +29,10 @@ type policy struct {
 	Resource string
 	// ExceptOperator admits what the operator creates.
 	ExceptOperator bool
+	// Operations that are checked.
+	Operations string
+	// Changed is the field whose change is checked; empty if the object cannot change.
+	Changed string
 	// Named is the expression for the list of names. An empty name stands for a field that is not set.
 	Named string
 	// Fields has the path of each list entry. The message of a refusal names it.
@@ -37,31 +41,38 @@ type policy struct {
 
 // policies are all generated policies.
 func policies() []policy {
-	const name, suites = "etcd-benchmark-operator-", "etcdbenchmarksuites"
+	const name = "etcd-benchmark-operator-"
 	const pullSecrets = ".imagePullSecrets.orValue([]).map(s, s.?name.orValue(''))"
-	return []policy{
-		{
-			File: "secrets.yaml", Name: name + "secrets", Resource: "etcdbenchmarks", ExceptOperator: true,
-			Named: "[object.spec.target.?tls.secretName.orValue(''), object.spec.target.?auth.secretName.orValue('')] +\n" +
-				"      object.spec.?pod" + pullSecrets,
-			Fields: append([]string{"spec.target.tls", "spec.target.auth"}, entries("spec.pod.imagePullSecrets[%d]", maxPullSecrets)...),
-		},
-		{
-			File: "suite_tls_secrets.yaml", Name: name + "suite-tls-secrets", Resource: suites,
-			Named:  "object.spec.targets.map(t, t.target.?tls.secretName.orValue(''))",
-			Fields: entries("spec.targets[%d].target.tls", maxTargets),
-		},
-		{
-			File: "suite_auth_secrets.yaml", Name: name + "suite-auth-secrets", Resource: suites,
-			Named:  "object.spec.targets.map(t, t.target.?auth.secretName.orValue(''))",
-			Fields: entries("spec.targets[%d].target.auth", maxTargets),
-		},
-		{
-			File: "suite_pull_secrets.yaml", Name: name + "suite-pull-secrets", Resource: suites,
-			Named:  "object.spec.?template.pod" + pullSecrets,
-			Fields: entries("spec.template.pod.imagePullSecrets[%d]", maxPullSecrets),
-		},
+	out := []policy{{
+		File: "secrets.yaml", Name: name + "secrets", Resource: "etcdbenchmarks", ExceptOperator: true, Operations: "CREATE",
+		Named: "[object.spec.target.?tls.secretName.orValue(''), object.spec.target.?auth.secretName.orValue('')] +\n" +
+			"      object.spec.?pod" + pullSecrets,
+		Fields: append([]string{"spec.target.tls", "spec.target.auth"}, entries("spec.pod.imagePullSecrets[%d]", maxPullSecrets)...),
+	}}
+	for _, k := range []struct {
+		short, resource, spec, operations, changed string
+		exceptOperator                             bool
+	}{
+		{"suite", "etcdbenchmarksuites", "spec", "CREATE", "", true},
+		{"schedule", "etcdbenchmarkschedules", "spec.suiteTemplate.spec", "CREATE, UPDATE", "spec.suiteTemplate", false},
+	} {
+		for _, secret := range []struct{ of, named, field string }{
+			{"tls", ".targets.map(t, t.target.?tls.secretName.orValue(''))", ".targets[%d].target.tls"},
+			{"auth", ".targets.map(t, t.target.?auth.secretName.orValue(''))", ".targets[%d].target.auth"},
+			{"pull", ".?template.pod" + pullSecrets, ".template.pod.imagePullSecrets[%d]"},
+		} {
+			n := maxTargets
+			if secret.of == "pull" {
+				n = maxPullSecrets
+			}
+			out = append(out, policy{
+				File: k.short + "_" + secret.of + "_secrets.yaml", Name: name + k.short + "-" + secret.of + "-secrets",
+				Resource: k.resource, ExceptOperator: k.exceptOperator, Operations: k.operations, Changed: k.changed,
+				Named: "object." + k.spec + secret.named, Fields: entries(k.spec+secret.field, n),
+			})
+		}
 	}
+	return out
 }
 
 // entries returns the paths of a list's entries.
@@ -80,8 +91,8 @@ var manifest = template.Must(template.New("policy").Parse(
 # each Secret has an expression of its own.
 {{- if .ExceptOperator}}
 #
-# The operator creates the runs of suites. It has no right to get Secrets, and the policies for suites have checked the
-# user who created the suite. So this policy skips the operator. It recognizes the operator by the verb create-children.
+# The operator creates the runs of suites and the suites of schedules. It has no right to get Secrets, and the policies for
+# suites and schedules have checked the user who created those. So this policy skips the operator. It recognizes the operator by the verb create-children.
 # Administrators with all verbs also have create-children; the policy recognizes them by the verb do-everything, and
 # checks them.
 {{- end}}
@@ -96,7 +107,13 @@ spec:
     - apiGroups: [etcdbench.dev]
       apiVersions: ["*"]
       resources: [{{.Resource}}]
-      operations: [CREATE]
+      operations: [{{.Operations}}]
+{{- if .Changed}}
+  # A change of the template could send the Secrets that it names elsewhere; other changes need no right.
+  matchConditions:
+  - name: new-or-changed
+    expression: "oldObject == null || object.{{.Changed}} != oldObject.{{.Changed}}"
+{{- end}}
 {{- if .ExceptOperator}}
   matchConditions:
   - name: by-a-user

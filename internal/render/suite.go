@@ -298,7 +298,9 @@ func rowOf(columns v1alpha1.Axis, c suite.Cell) string {
 func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) string {
 	var values []float64
 	for _, r := range cellResults(s, cell) {
-		values = append(values, metricOfResult(r, m)...)
+		if number, known := suite.NumberOf(r, m); known {
+			values = append(values, number)
+		}
 	}
 	if len(values) == 0 {
 		return thin
@@ -330,25 +332,6 @@ func publishedFigure(s *v1alpha1.EtcdBenchmarkSuite, cell string) int64 {
 		}
 	}
 	return 0
-}
-
-// metricOfResult returns the value of a metric in the unit of the API; nothing if it is not known.
-func metricOfResult(r v1alpha1.SuiteResult, m v1alpha1.Metric) []float64 {
-	sum := 0.0
-	for _, o := range r.Operations {
-		switch {
-		case o.Operation.IsPart() || o.Operation.IsEvent() && m.Type == v1alpha1.MetricThroughput:
-		case m.Type == v1alpha1.MetricThroughput:
-			sum += float64(o.ThroughputMilliPerSecond)
-		case o.Operation == m.Operation:
-			micros := map[spec.Statistic]int64{spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds, spec.StatisticP99: o.P99Microseconds}
-			sum += float64(micros[m.Statistic])
-		}
-	}
-	if sum == 0 {
-		return nil
-	}
-	return []float64{sum}
 }
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {

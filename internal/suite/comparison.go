@@ -23,7 +23,7 @@ func comparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1alpha1.S
 			continue
 		}
 		for metric, m := range c.Metrics {
-			if !measures(s, candidate, m) {
+			if !Measures(s, candidate, m) {
 				continue
 			}
 			out = append(out, v1alpha1.SuiteComparison{Cell: candidate.Name, BaselineCell: cells[i].Name})

@@ -201,7 +201,15 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	w, load := p.Cell.Workload.DeepCopy(), p.Cell.Load.Load.DeepCopy()
 	// Both sides of a round send the same requests, and another round or probe sends others.
 	load.Seed += int64(max(p.Round, 1) - 1)
-	run := &v1alpha1.EtcdBenchmark{
+	objectives := w.Objectives
+	switch {
+	case p.Step.Role == search.Ceiling:
+		// A closed loop misses objectives that a rate would meet.
+		objectives = nil
+	case p.Step.Role != "":
+		*load = loadOf(*load, s.Spec.Search, p.Step, objectives)
+	}
+	return &v1alpha1.EtcdBenchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: s.Namespace, Name: p.Name,
@@ -210,15 +218,11 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 			},
 		},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
-			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: w.Objectives, Load: *load,
+			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: objectives, Load: *load,
 			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost,
 			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
 		},
 	}
-	if p.Step.Role != "" {
-		setProbe(run, s.Spec.Search, p.Step)
-	}
-	return run
 }
 
 // Check returns why a suite can have no result, beyond what its schema refuses; nil if it can.
@@ -239,7 +243,7 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 		return nil
 	}
 	for i, m := range c.Metrics {
-		if !slices.ContainsFunc(cells, func(cell Cell) bool { return measures(s, cell, m) }) {
+		if !slices.ContainsFunc(cells, func(cell Cell) bool { return Measures(s, cell, m) }) {
 			return fmt.Errorf("spec.compare.metrics[%d]: no workload of the suite has the operation %s: see docs/workloads.md for the operations of a workload", i, m.Operation)
 		}
 	}
@@ -249,8 +253,8 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 	return nil
 }
 
-// measures reports whether the runs of a cell have a metric.
-func measures(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric) bool {
+// Measures reports whether the runs of a cell have a metric.
+func Measures(s *v1alpha1.EtcdBenchmarkSuite, c Cell, m v1alpha1.Metric) bool {
 	run := benchmark.Run(Planned{Cell: c}.Run(s))
 	return m.Type == v1alpha1.MetricThroughput || slices.Contains(run.Operations(), m.Operation)
 }

@@ -135,6 +135,23 @@ func unitOf(m v1alpha1.Metric) float64 {
 	return 1
 }
 
+// NumberOf returns the number of a metric in a result, in the unit of status; known is false if it was not measured.
+func NumberOf(r v1alpha1.SuiteResult, m v1alpha1.Metric) (number float64, known bool) {
+	for _, o := range r.Operations {
+		switch {
+		case o.Operation.IsPart() || o.Operation.IsEvent() && m.Type == v1alpha1.MetricThroughput:
+		case m.Type == v1alpha1.MetricThroughput:
+			number += float64(o.ThroughputMilliPerSecond)
+		case o.Operation == m.Operation:
+			number += float64(map[spec.Statistic]int64{
+				spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds,
+				spec.StatisticP99: o.P99Microseconds, spec.StatisticP999: o.P999Microseconds, spec.StatisticMax: o.MaxMicroseconds,
+			}[m.Statistic])
+		}
+	}
+	return number, number > 0
+}
+
 // Counted returns the result of a cell in a round that counts: a valid one before a complete one, that before all others,
 // and the run before its repetition.
 func Counted(results []v1alpha1.SuiteResult, cell string, round int32) (found v1alpha1.SuiteResult, ok bool) {

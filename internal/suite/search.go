@@ -132,17 +132,14 @@ func probesLeft(s *v1alpha1.EtcdBenchmarkSuite) (left int) {
 	return left
 }
 
-// setProbe makes a run a probe: its rate and its length are those of the step. A probe without a rate has no objectives.
-func setProbe(run *v1alpha1.EtcdBenchmark, f *v1alpha1.SuiteSearch, step search.Step) {
-	if step.Role == search.Ceiling {
-		run.Spec.Objectives = nil
-		return
+// loadOf is the load of a probe: that of the search, with the rate of the step, and as long as the objectives need.
+func loadOf(load spec.Load, f *v1alpha1.SuiteSearch, step search.Step, objectives []v1alpha1.Objective) spec.Load {
+	load.Rate = &spec.Rate{PerSecond: step.PerSecond, Arrival: f.Arrival}
+	if load.DurationSeconds != nil {
+		needed := (requestsFor(objectives) + step.PerSecond - 1) / step.PerSecond
+		load.DurationSeconds = new(max(*load.DurationSeconds, int32(min(needed, maxProbeSeconds))))
 	}
-	run.Spec.Load.Rate = &spec.Rate{PerSecond: step.PerSecond, Arrival: f.Arrival}
-	if seconds := f.Load.DurationSeconds; seconds != nil {
-		needed := (requestsFor(run.Spec.Objectives) + step.PerSecond - 1) / step.PerSecond
-		run.Spec.Load.DurationSeconds = new(max(*seconds, int32(min(needed, maxProbeSeconds))))
-	}
+	return load
 }
 
 // requestsFor is how many requests the percentiles of the objectives need, with a reserve because arrivals are random.

@@ -27,11 +27,11 @@ type Runs struct {
 	// Log receives one line for each event that an administrator should know.
 	Log io.Writer
 
-	// logged are the runs and suites for which a line about the stop was written.
+	// logged are the objects for which a line about the stop was written.
 	logged map[types.UID]bool
 }
 
-// Release stops every suite and run that goes on, and waits up to grace for the operator to end and clean them. Then it
+// Release suspends every schedule, stops every suite and run that goes on, and waits up to grace for the operator to end and clean them. Then it
 // removes the finalizer from those that are not cleaned, and logs which keys may be left. It returns an error only
 // if the API server refuses these changes.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
@@ -44,9 +44,12 @@ func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	return r.each(ctx, r.release)
 }
 
-// stopAll stops every suite and every run, and reports whether all of them are released. Suites come first: they create
-// runs.
+// stopAll suspends every schedule, stops every suite and every run, and reports whether all of them are released. What
+// creates others comes first.
 func (r Runs) stopAll(ctx context.Context) (bool, error) {
+	if err := r.suspendSchedules(ctx); err != nil {
+		return false, err
+	}
 	done, err := r.stopSuites(ctx)
 	if err != nil {
 		return false, err
@@ -59,6 +62,27 @@ func (r Runs) stopAll(ctx context.Context) (bool, error) {
 		return r.stop(ctx, b)
 	})
 	return done && err == nil, err
+}
+
+// suspendSchedules suspends every schedule, so that no session starts.
+func (r Runs) suspendSchedules(ctx context.Context) error {
+	return r.eachNamespace(func(namespace string) error {
+		var list v1alpha1.EtcdBenchmarkScheduleList
+		if err := r.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("listing schedules: %w", err)
+		}
+		for _, s := range list.Items {
+			if s.Spec.Suspend {
+				continue
+			}
+			before := s.DeepCopy()
+			s.Spec.Suspend = true
+			if err := r.patch(ctx, "schedule", &s, before, "The sessions that it starts are stopped"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // stopSuites stops every suite, and reports whether all of them have ended.
@@ -97,7 +121,7 @@ func (r Runs) stop(ctx context.Context, b *v1alpha1.EtcdBenchmark) error {
 	return r.patch(ctx, "run", b, before, "If it has not ended by the timeout, its finalizer is removed")
 }
 
-// patch writes the request to stop a run or a suite. otherwise is what happens if the API server refuses it.
+// patch writes the request to stop a run or a suite, or to suspend a schedule. otherwise is what happens if the API server refuses it.
 func (r Runs) patch(ctx context.Context, kind string, stopped, before client.Object, otherwise string) error {
 	err := r.Client.Patch(ctx, stopped, client.MergeFrom(before))
 	switch key := client.ObjectKeyFromObject(stopped); {

@@ -152,6 +152,7 @@ func newNamespace(t *testing.T) string {
 }
 
 // A suite creates runs, so it is stopped too, and awaited.
+// A schedule is suspended before suites are stopped, so that it starts no other one.
 func TestReleaseStopsSuites(t *testing.T) {
 	namespace := newNamespace(t)
 	requests := int64(1)
@@ -160,8 +161,13 @@ func TestReleaseStopsSuites(t *testing.T) {
 		Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}}},
 		Loads:     []v1alpha1.SuiteLoad{{Name: "one", Load: spec.Load{Requests: &requests}}},
 	}}
-	if err := api.Create(t.Context(), suite); err != nil {
-		t.Fatal(err)
+	schedule := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nightly"}, Spec: v1alpha1.EtcdBenchmarkScheduleSpec{
+		Schedule: "0 3 * * *", SuiteTemplate: v1alpha1.SuiteTemplateSpec{Spec: *suite.Spec.DeepCopy()},
+	}}
+	for _, o := range []client.Object{suite, schedule} {
+		if err := api.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	released := make(chan error, 1)
 	go func() { released <- runs(&bytes.Buffer{}, namespace).Release(t.Context(), time.Minute) }()
@@ -171,6 +177,9 @@ func TestReleaseStopsSuites(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatalf("the suite was not stopped: %v", err)
+	}
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(schedule), schedule); err != nil || !schedule.Spec.Suspend {
+		t.Errorf("the schedule was not suspended: %v", err)
 	}
 	select {
 	case err := <-released:

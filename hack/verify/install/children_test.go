@@ -14,13 +14,14 @@ func otherOwner(apiVersion, kind string, uid types.UID) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "one", UID: uid}
 }
 
-func TestOnlyTheOperatorCreatesRunsOfASuite(t *testing.T) {
+func TestOnlyTheOperatorCreatesChildren(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	allow(t, "tenant", namespace, runRights())
 	allow(t, "all-verbs", namespace, groupRights())
 	allowOperator(t, operatorUser, namespace)
 	const refused = "may not set EtcdBenchmarkSuite one as an owner of an EtcdBenchmark"
+	const refusedSchedule = "may not set EtcdBenchmarkSchedule one as an owner of an EtcdBenchmark"
 	tests := map[string]struct {
 		owners []metav1.OwnerReference
 		want   string
@@ -33,14 +34,17 @@ func TestOnlyTheOperatorCreatesRunsOfASuite(t *testing.T) {
 		"beside another owner":   {[]metav1.OwnerReference{otherOwner("apps/v1", "Deployment", "2"), suiteOwner("one", "1")}, refused},
 		"a suite of other group": {[]metav1.OwnerReference{otherOwner("example.org/v1", "EtcdBenchmarkSuite", "1")}, ""},
 		"of a group that begins": {[]metav1.OwnerReference{otherOwner("etcdbench.dev.example.org/v1", "EtcdBenchmarkSuite", "1")}, ""},
+		"a schedule":             {[]metav1.OwnerReference{controllerOf("EtcdBenchmarkSchedule", "one", "1")}, refusedSchedule},
 		"a run":                  {[]metav1.OwnerReference{otherOwner("etcdbench.dev/v1alpha1", "EtcdBenchmark", "1")}, ""},
 		"an owner of other kind": {[]metav1.OwnerReference{otherOwner("apps/v1", "Deployment", "1")}, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			run := ownedBy(newRun(t, namespace, "", ""), tc.owners...)
-			for user, want := range map[string]string{"tenant": tc.want, operatorUser: "", "all-verbs": "", "": ""} {
-				checkRefusal(t, clientAs(t, user).Create(t.Context(), run.DeepCopy()), want)
+			for _, o := range []*object{newRun(t, namespace, "", ""), newSuite(t, namespace, "", "")} {
+				run := ownedBy(o, tc.owners...)
+				for user, want := range map[string]string{"tenant": tc.want, operatorUser: "", "all-verbs": "", "": ""} {
+					checkRefusal(t, clientAs(t, user).Create(t.Context(), run.DeepCopy()), want)
+				}
 			}
 		})
 	}
@@ -89,7 +93,7 @@ func TestOnlyTheOperatorAddsASuiteAsOwner(t *testing.T) {
 	}
 }
 
-// The operator creates the runs of a suite with the Secrets and the affinity that the suite's creator was allowed to set.
+// The operator creates the runs of a suite, and the suites of a schedule, with the Secrets and the affinity that the suite's creator was allowed to set.
 func TestTheOperatorCreatesRunsWithSecrets(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
@@ -101,4 +105,7 @@ func TestTheOperatorCreatesRunsWithSecrets(t *testing.T) {
 	checkRefusal(t, clientAs(t, "all-verbs").Create(t.Context(), child.DeepCopy(), client.DryRunAll), "all-verbs may not ")
 	checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), child.DeepCopy(), client.DryRunAll), "")
 	checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), child), "")
+	suite := ownedBy(newSuite(t, namespace, pullSecrets(8, "")+", "+affinity, "tls: {secretName: client-tls}, auth: {secretName: user}"), controllerOf("EtcdBenchmarkSchedule", "one", "1"))
+	checkRefusal(t, clientAs(t, "all-verbs").Create(t.Context(), suite.DeepCopy(), client.DryRunAll), "all-verbs may not ")
+	checkRefusal(t, clientAs(t, operatorUser).Create(t.Context(), suite), "")
 }

@@ -31,6 +31,24 @@ func newSuite(t *testing.T, namespace, pod string, targets ...string) *object {
 	return parse(t, manifest)
 }
 
+// newSchedule returns a valid schedule of the suite that newSuite returns.
+func newSchedule(t *testing.T, namespace, pod string, targets ...string) *object {
+	t.Helper()
+	o := parse(t, fmt.Sprintf(`{apiVersion: etcdbench.dev/v1alpha1, kind: EtcdBenchmarkSchedule, metadata: {generateName: nightly-, namespace: %s}, spec: {
+		schedule: "0 3 * * *", suspend: true}}`, namespace))
+	o.Object["spec"].(map[string]any)["suiteTemplate"] = map[string]any{"spec": newSuite(t, namespace, pod, targets...).Object["spec"]}
+	return o
+}
+
+// holders make the objects that hold a suite's spec, with the place of it.
+var holders = map[string]struct {
+	make func(t *testing.T, namespace, pod string, targets ...string) *object
+	at   string
+}{
+	"suite":    {newSuite, "spec"},
+	"schedule": {newSchedule, "spec.suiteTemplate.spec"},
+}
+
 func parse(t *testing.T, manifest string) *object {
 	t.Helper()
 	o := &object{}
@@ -48,6 +66,10 @@ func ownedBy(o *object, owners ...metav1.OwnerReference) *object {
 
 // suiteOwner is the reference to a suite as the controller of a run.
 func suiteOwner(name string, uid types.UID) metav1.OwnerReference {
+	return controllerOf("EtcdBenchmarkSuite", name, uid)
+}
+
+func controllerOf(kind, name string, uid types.UID) metav1.OwnerReference {
 	isController := true
-	return metav1.OwnerReference{APIVersion: "etcdbench.dev/v1alpha1", Kind: "EtcdBenchmarkSuite", Name: name, UID: uid, Controller: &isController}
+	return metav1.OwnerReference{APIVersion: "etcdbench.dev/v1alpha1", Kind: kind, Name: name, UID: uid, Controller: &isController}
 }

@@ -57,6 +57,9 @@ func installPolicies(t *testing.T) {
 		newSuite(t, namespace, "", "tls: {secretName: any}"),
 		newSuite(t, namespace, "", "auth: {secretName: any}"),
 		newSuite(t, namespace, "imagePullSecrets: [{name: any}]", ""),
+		newSchedule(t, namespace, "", "tls: {secretName: any}"),
+		newSchedule(t, namespace, "", "auth: {secretName: any}"),
+		newSchedule(t, namespace, "imagePullSecrets: [{name: any}]", ""),
 		newRun(t, namespace, "", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, namespaceSelector: {}}]}}"),
 		ownedBy(newRun(t, namespace, "", ""), suiteOwner("any", "any")),
 	} {
@@ -229,7 +232,7 @@ func checkRefusal(t *testing.T, err error, want string) {
 }
 
 func runRights(more ...string) rbacv1.PolicyRule {
-	resources := []string{"etcdbenchmarks", "etcdbenchmarksuites"}
+	resources := []string{"etcdbenchmarks", "etcdbenchmarksuites", "etcdbenchmarkschedules"}
 	return rbacv1.PolicyRule{APIGroups: []string{"etcdbench.dev"}, Resources: resources, Verbs: append([]string{"create"}, more...)}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// secretFields are the fields of runs and suites that name Secrets, and how a manifest sets each: in the target, or in the
+// secretFields are the fields of runs, suites and schedules that name Secrets, and how a manifest sets each: in the target, or in the
 // pod settings.
 var secretFields = map[string]struct{ target, pod string }{
 	"run.target.tls.secretName":                {target: "tls: {secretName: private}"},
@@ -26,14 +26,19 @@ var secretFields = map[string]struct{ target, pod string }{
 	"suite.targets.target.tls.secretName":      {target: "tls: {secretName: private}"},
 	"suite.targets.target.auth.secretName":     {target: "auth: {secretName: private}"},
 	"suite.template.pod.imagePullSecrets.name": {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
+
+	"schedule.suiteTemplate.spec.targets.target.tls.secretName":      {target: "tls: {secretName: private}"},
+	"schedule.suiteTemplate.spec.targets.target.auth.secretName":     {target: "auth: {secretName: private}"},
+	"schedule.suiteTemplate.spec.template.pod.imagePullSecrets.name": {pod: "imagePullSecrets: [{name: other}, {name: private}]"},
 }
 
-// TestEveryFieldThatNamesASecretIsChecked walks the types of a run and of a suite. It tries each field that can name a
+// TestEveryFieldThatNamesASecretIsChecked walks the types of a run, of a suite and of a schedule. It tries each field that can name a
 // Secret as users without the right to read that Secret.
 func TestEveryFieldThatNamesASecretIsChecked(t *testing.T) {
 	withPolicies(t)
 	found := secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSpec](), "run", false)
 	found = append(found, secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkSuiteSpec](), "suite", false)...)
+	found = append(found, secretPaths(reflect.TypeFor[v1alpha1.EtcdBenchmarkScheduleSpec](), "schedule", false)...)
 	slices.Sort(found)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(secretFields)), slices.Compact(found)); diff != "" {
 		t.Fatalf("fields that name Secrets: let a policy check each, and add it here (-checked +found):\n%s", diff)
@@ -50,8 +55,9 @@ func TestEveryFieldThatNamesASecretIsChecked(t *testing.T) {
 		for user, refused := range map[string]string{"without": "may not get", "elsewhere": "may not get", "creator": "may not get", "reader": ""} {
 			t.Run(path+" as "+user, func(t *testing.T) {
 				o := newRun(t, namespace, field.target, field.pod)
-				if strings.HasPrefix(path, "suite.") {
-					o = newSuite(t, namespace, field.pod, "", field.target)
+				kind, _, _ := strings.Cut(path, ".")
+				if holder, found := holders[kind]; found {
+					o = holder.make(t, namespace, field.pod, "", field.target)
 				}
 				checkRefusal(t, clientAs(t, user).Create(t.Context(), o, client.DryRunAll), refused)
 			})
@@ -112,6 +118,42 @@ func TestASecretCannotBeNamedLater(t *testing.T) {
 				t.Errorf("%s: wanted it refused as immutable, found %v", patch, err)
 			}
 		}
+	}
+}
+
+// The template of a schedule can change later, so its changes are checked like a new schedule; other changes are not.
+func TestChangesOfAScheduleAreChecked(t *testing.T) {
+	withPolicies(t)
+	namespace := newNamespace(t)
+	allow(t, "editor", namespace, runRights("patch", "get"))
+	admin, user := clientAs(t, ""), clientAs(t, "editor")
+	const affinity = `"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","namespaceSelector":{}}]}}`
+	plain, secret := newSchedule(t, namespace, "", ""), newSchedule(t, namespace, "", "tls: {secretName: private}")
+	create(t, admin, plain)
+	create(t, admin, secret)
+	target := func(more string) string {
+		return `{"spec":{"suiteTemplate":{"spec":{"targets":[{"name":"t0","target":{"endpoints":["127.0.0.2:2379"],` + more + `}}]}}}}`
+	}
+	const suspend = `{"spec":{"suspend":false}}`
+	for name, tc := range map[string]struct {
+		schedule    *object
+		patch, want string
+	}{
+		"names a Secret":                 {plain, target(`"tls":{"secretName":"private"}`), "may not get Secret private"},
+		"names a user":                   {plain, target(`"auth":{"secretName":"private"}`), "may not get Secret private"},
+		"names a pull secret":            {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{"imagePullSecrets":[{"name":"private"}]}}}}}}`, "may not get Secret private"},
+		"refers to other namespaces":     {plain, `{"spec":{"suiteTemplate":{"spec":{"template":{"pod":{` + affinity + `}}}}}}`, "spec.suiteTemplate.spec.template.pod.affinity must not refer to pods of other namespaces"},
+		"sends a Secret elsewhere":       {secret, target(`"tls":{"secretName":"private"}`), "may not get Secret private"},
+		"sends none elsewhere":           {plain, target(`"keyPrefix":"a/"`), ""},
+		"resumes":                        {plain, suspend, ""},
+		"resumes one with a Secret":      {secret, suspend, ""},
+		"removes the Secret":             {secret, target(`"keyPrefix":"a/"`), ""},
+		"changes labels beside a Secret": {secret, `{"metadata":{"labels":{"a":"b"}}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := user.Patch(t.Context(), tc.schedule.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(tc.patch)), client.DryRunAll)
+			checkRefusal(t, err, tc.want)
+		})
 	}
 }
 

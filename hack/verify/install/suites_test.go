@@ -32,7 +32,7 @@ func longNames(kind string, n int) (names []string) {
 	return names
 }
 
-// TestEverySecretOfTheLargestSuiteIsChecked also shows that the policies keep the cost limits of the API server: it admits
+// TestEverySecretOfTheLargestSuiteIsChecked, in a suite and in a schedule, also shows that the policies keep the cost limits of the API server: it admits
 // such a suite.
 func TestEverySecretOfTheLargestSuiteIsChecked(t *testing.T) {
 	withPolicies(t)
@@ -48,22 +48,24 @@ func TestEverySecretOfTheLargestSuiteIsChecked(t *testing.T) {
 		pullEntries = append(pullEntries, "{name: "+name+"}")
 	}
 	pod := "imagePullSecrets: [" + strings.Join(pullEntries, ", ") + "]"
-	lists := map[string][]string{"spec.targets[%d].target.tls": tls, "spec.targets[%d].target.auth": auth, "spec.template.pod.imagePullSecrets[%d]": pull}
-	// wantRefused are the users, each with the message that the user must get; empty: allowed.
-	wantRefused := map[string]string{"": "", "reads-all": ""}
-	allow(t, "reads-all", namespace, runRights(), secretRights(all...))
-	for field, names := range lists {
-		for _, i := range []int{0, len(names) - 1} {
-			path := fmt.Sprintf(field, i)
-			user := "reads-all-but-" + path
-			allow(t, user, namespace, runRights(), secretRights(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == names[i] })...))
-			wantRefused[user] = user + " may not get Secret " + names[i] + " of namespace " + namespace + ", named in " + path + ": ask"
+	for kind, holder := range holders {
+		lists := map[string][]string{holder.at + ".targets[%d].target.tls": tls, holder.at + ".targets[%d].target.auth": auth, holder.at + ".template.pod.imagePullSecrets[%d]": pull}
+		// wantRefused are the users, each with the message that the user must get; empty: allowed.
+		wantRefused := map[string]string{"": "", "reads-all": ""}
+		allow(t, "reads-all", namespace, runRights(), secretRights(all...))
+		for field, names := range lists {
+			for _, i := range []int{0, len(names) - 1} {
+				path := fmt.Sprintf(field, i)
+				user := "reads-all-but-" + path
+				allow(t, user, namespace, runRights(), secretRights(slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == names[i] })...))
+				wantRefused[user] = user + " may not get Secret " + names[i] + " of namespace " + namespace + ", named in " + path + ": ask"
+			}
 		}
-	}
-	for user, want := range wantRefused {
-		t.Run("as "+user, func(t *testing.T) {
-			checkRefusal(t, clientAs(t, user).Create(t.Context(), newSuite(t, namespace, pod, entries...)), want)
-		})
+		for user, want := range wantRefused {
+			t.Run(kind+" as "+user, func(t *testing.T) {
+				checkRefusal(t, clientAs(t, user).Create(t.Context(), holder.make(t, namespace, pod, entries...)), want)
+			})
+		}
 	}
 }
 
@@ -88,7 +90,7 @@ func TestOnlyReadersOfASecretMayNameItInASuite(t *testing.T) {
 		"pull secret of no name":     {user: "all-verbs", pod: "imagePullSecrets: [{}]", targets: []string{""}},
 		"has all verbs on suites":    {user: "all-verbs", targets: []string{"", tls}, wantRefused: "Secret client-tls of namespace " + namespace + ", named in spec.targets[1].target.tls: ask"},
 		"all verbs, a pull secret":   {user: "all-verbs", pod: registry, targets: []string{""}, wantRefused: "Secret registry "},
-		"has only the operator's":    {user: operatorUser, targets: []string{tls}, wantRefused: "Secret client-tls "},
+		"the operator's own user":    {user: operatorUser, pod: registry, targets: []string{tls, both}},
 		"an administrator's secrets": {pod: registry, targets: []string{both}},
 	}
 	for name, tc := range tests {

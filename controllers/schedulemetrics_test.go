@@ -1,0 +1,51 @@
+package controllers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// The gauges follow from status alone. What is not known is absent.
+func TestGaugesOfSchedules(t *testing.T) {
+	schedule := func(name string, status v1alpha1.EtcdBenchmarkScheduleStatus) *v1alpha1.EtcdBenchmarkSchedule {
+		return &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: name}, Status: status}
+	}
+	success := metav1.Time{Time: time.Unix(1_790_000_000, 0)}
+	client := fake.NewClientBuilder().WithScheme(cluster.scheme).WithObjects(
+		schedule("new", v1alpha1.EtcdBenchmarkScheduleStatus{}),
+		schedule("nightly", v1alpha1.EtcdBenchmarkScheduleStatus{
+			LastPassed: metav1.ConditionFalse, LastSuccessfulTime: &success,
+			Series: []v1alpha1.ScheduleSeries{
+				{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1, 9_000_500}, Verdict: v1alpha1.SeriesWorse},
+				{Cell: "put", Type: v1alpha1.SeriesLatency, Operation: "Put", Statistic: "P99", Values: []int64{2500}, Verdict: v1alpha1.SeriesBetter},
+				{Cell: "range", Type: v1alpha1.SeriesHighestRate, Values: []int64{7, 0}, Verdict: v1alpha1.SeriesUnknown},
+			},
+		}),
+	).Build()
+	const want = `
+# HELP etcdbench_schedule_last_success_timestamp_seconds When the last session of an EtcdBenchmarkSchedule ended that passed.
+# TYPE etcdbench_schedule_last_success_timestamp_seconds gauge
+etcdbench_schedule_last_success_timestamp_seconds{namespace="etcd",schedule="nightly"} 1.79e+09
+# HELP etcdbench_schedule_passed 1 if the last session of an EtcdBenchmarkSchedule passed, 0 if it did not. Absent if that is not known.
+# TYPE etcdbench_schedule_passed gauge
+etcdbench_schedule_passed{namespace="etcd",schedule="nightly"} 0
+# HELP etcdbench_schedule_value Last number of a series of an EtcdBenchmarkSchedule: seconds for a latency, requests per second for others. A series without a number in the last session is absent.
+# TYPE etcdbench_schedule_value gauge
+etcdbench_schedule_value{cell="put",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 9000.5
+etcdbench_schedule_value{cell="put",namespace="etcd",operation="Put",schedule="nightly",statistic="P99",type="Latency"} 0.0025
+# HELP etcdbench_schedule_worse 1 if the last number of a series is worse than expected, 0 if it is not. Absent if that is not known.
+# TYPE etcdbench_schedule_worse gauge
+etcdbench_schedule_worse{cell="put",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 1
+etcdbench_schedule_worse{cell="put",namespace="etcd",operation="Put",schedule="nightly",statistic="P99",type="Latency"} 0
+`
+	if err := testutil.CollectAndCompare(historyCollector{client}, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,286 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+var now = time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
+
+// nightly is a schedule whose suite has puts with one and with a hundred clients.
+func nightly(changes ...func(*v1alpha1.EtcdBenchmarkSchedule)) *v1alpha1.EtcdBenchmarkSchedule {
+	sch := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}
+	sch.Spec.HistoryLimit = 10
+	sch.Spec.SuiteTemplate.Spec = v1alpha1.EtcdBenchmarkSuiteSpec{
+		Rounds:    1,
+		Targets:   []v1alpha1.SuiteTarget{{Name: "etcd"}},
+		Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}}},
+		Loads:     []v1alpha1.SuiteLoad{{Name: "c1", Load: spec.Load{Clients: 1}}, {Name: "c100", Load: spec.Load{Clients: 100}}},
+	}
+	for _, change := range changes {
+		change(sch)
+	}
+	return sch
+}
+
+// end adds a session with this throughput in both cells and this p99, and returns its suite.
+func end(sch *v1alpha1.EtcdBenchmarkSchedule, perSecond, p99 int64, changes ...func(*v1alpha1.EtcdBenchmarkSuite)) {
+	n := len(sch.Status.Sessions)
+	s := &v1alpha1.EtcdBenchmarkSuite{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("s", n), CreationTimestamp: metav1.Time{Time: now.AddDate(0, 0, n)}},
+		Spec:       sch.Spec.SuiteTemplate.Spec,
+	}
+	s.Status.CompletionTime = &metav1.Time{Time: now.AddDate(0, 0, n).Add(time.Hour)}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
+	for _, cell := range []string{"c1", "c100"} {
+		for round := int32(1); round <= s.Spec.Rounds; round++ {
+			s.Status.Results = append(s.Status.Results, v1alpha1.SuiteResult{
+				Name: cell, Cell: cell, Round: round, Reason: v1alpha1.ReasonCompleted,
+				Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 9, ThroughputMilliPerSecond: 1000 * perSecond, P99Microseconds: p99}},
+			})
+		}
+	}
+	for _, change := range changes {
+		change(s)
+	}
+	session := Of(s)
+	session.Confirming = Confirms(sch)
+	Add(sch, session, s)
+	Judge(sch, now)
+}
+
+func condition(sch *v1alpha1.EtcdBenchmarkSchedule, kind string) string {
+	c := meta.FindStatusCondition(sch.Status.Conditions, kind)
+	return string(c.Status) + "/" + c.Reason
+}
+
+func want(t *testing.T, sch *v1alpha1.EtcdBenchmarkSchedule, suspect, broken string) {
+	t.Helper()
+	if got := condition(sch, v1alpha1.ConditionSuspect); got != suspect {
+		t.Errorf("after %d sessions, Suspect is %s, wanted %s", len(sch.Status.Sessions), got, suspect)
+	}
+	if got := condition(sch, v1alpha1.ConditionTrendBroken); got != broken {
+		t.Errorf("after %d sessions, TrendBroken is %s, wanted %s: %+v", len(sch.Status.Sessions), got, broken, sch.Status.Changes)
+	}
+}
+
+const (
+	tooFew, usual, worse        = "Unknown/TooFewSessions", "False/AsExpected", "True/Worse"
+	unchanged, confirmed, moved = "False/Unchanged", "True/Confirmed", "True/Changed"
+)
+
+// quiet adds sessions of about 1,000 requests per second.
+func quiet(sch *v1alpha1.EtcdBenchmarkSchedule, n int) {
+	for i := range n {
+		end(sch, 1000+int64(i*7%5), 9000+int64(i*3%5))
+	}
+}
+
+func TestSuspicion(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 8)
+	want(t, sch, tooFew, tooFew)
+	quiet(sch, 1)
+	want(t, sch, usual, unchanged)
+	end(sch, 800, 9000)
+	want(t, sch, worse, unchanged)
+	if s := sch.Status.Series[1]; s.Verdict != v1alpha1.SeriesWorse || s.Expected.Low < 900_000 || s.Expected.High > 1_100_000 || s.Expected.Mean < s.Expected.Low {
+		t.Errorf("found %+v", s)
+	}
+	if c := meta.FindStatusCondition(sch.Status.Conditions, v1alpha1.ConditionSuspect); !strings.Contains(c.Message, "c100 Throughput: 800/s, expected 9") {
+		t.Errorf("found %q", c.Message)
+	}
+	if !Confirms(sch) {
+		t.Fatal("wanted a confirming session")
+	}
+	// The confirming session is as before.
+	end(sch, 1001, 9000)
+	if !sch.Status.Sessions[10].Confirming || Confirms(sch) {
+		t.Errorf("found %+v", sch.Status.Sessions[10])
+	}
+	want(t, sch, usual, unchanged)
+	// The outlier must not hide the next one.
+	end(sch, 800, 9000)
+	want(t, sch, worse, unchanged)
+}
+
+func TestConfirmedSuspicion(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 9)
+	end(sch, 800, 9000)
+	end(sch, 810, 9000)
+	want(t, sch, worse, confirmed)
+	if Confirms(sch) {
+		t.Error("a confirmed suspicion is confirmed again")
+	}
+	// It stays until the numbers are as before, or it is acknowledged.
+	end(sch, 805, 9000)
+	if got := condition(sch, v1alpha1.ConditionTrendBroken); !strings.HasPrefix(got, "True/") || Confirms(sch) {
+		t.Errorf("TrendBroken is %s", got)
+	}
+	back := sch.DeepCopy()
+	end(back, 1002, 9000)
+	if got := condition(back, v1alpha1.ConditionSuspect); got != usual {
+		t.Errorf("Suspect is %s after the numbers came back", got)
+	}
+	sch.Spec.Acknowledgements = []v1alpha1.Acknowledgement{{Session: "s9"}}
+	Judge(sch, now)
+	want(t, sch, tooFew, tooFew)
+	for i := range 8 {
+		end(sch, 800+int64(i%4), 9000)
+	}
+	want(t, sch, usual, unchanged)
+}
+
+// A change is found with three values after it, in the direction that is worse or better.
+func TestChanges(t *testing.T) {
+	for name, tc := range map[string]struct {
+		perSecond, p99 int64
+		series         string
+		broken         string
+		worse          bool
+	}{
+		"less throughput": {800, 9000, "Throughput", moved, true},
+		"more throughput": {1300, 9000, "Throughput", unchanged, false},
+		"longer p99":      {1000, 12_000, "Put P99", moved, true},
+		"shorter p99":     {1000, 6000, "Put P99", unchanged, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
+				sch.Spec.Metrics = []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}, {Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99}}
+			})
+			quiet(sch, 20)
+			for i := range 8 {
+				end(sch, tc.perSecond+int64(i%3), tc.p99+int64(i%3))
+			}
+			if got := condition(sch, v1alpha1.ConditionTrendBroken); got != tc.broken {
+				t.Errorf("TrendBroken is %s, wanted %s", got, tc.broken)
+			}
+			if len(sch.Status.Changes) != 2 {
+				t.Fatalf("found %+v, wanted one of each cell", sch.Status.Changes)
+			}
+			for _, c := range sch.Status.Changes {
+				if c.Session != "s20" || c.Metric != tc.series || c.Worse != tc.worse || (c.ChangePerMillion > 0) != (c.After > c.Before) {
+					t.Errorf("found %+v", c)
+				}
+			}
+			// The next sessions are compared with those since the change.
+			if s := sch.Status.Series[0]; s.Verdict == v1alpha1.SeriesWorse {
+				t.Errorf("found %+v", s)
+			}
+		})
+	}
+}
+
+// Another template begins a new history; the same one continues it.
+func TestAnotherTemplate(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 9)
+	sch.Spec.SuiteTemplate.Spec.Rounds = 2
+	end(sch, 100, 9000)
+	want(t, sch, tooFew, tooFew)
+	if s := sch.Status.Series[0]; len(sch.Status.Sessions) != 10 || len(s.Values) != 10 || s.Values[8] != 0 || s.Values[9] != 100_000 {
+		t.Errorf("found %+v of %d sessions", s, len(sch.Status.Sessions))
+	}
+}
+
+// Sessions without numbers leave gaps; invalid rounds do not count.
+func TestSessionsWithoutNumbers(t *testing.T) {
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) { sch.Spec.SuiteTemplate.Spec.Rounds = 3 })
+	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Status.Results[0].Operations[0].ThroughputMilliPerSecond = 4_000_000
+		s.Status.Results[1].Invalid = "the client was a limit"
+		s.Status.Results[1].Operations[0].ThroughputMilliPerSecond = 9_000_000
+	})
+	Add(sch, v1alpha1.ScheduleSession{Name: "gone", Reason: v1alpha1.ReasonDeleted, Template: TemplateID(sch.Spec.SuiteTemplate)}, nil)
+	Judge(sch, now)
+	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results = s.Status.Results[:3] })
+	if got := fmt.Sprint(sch.Status.Series[0].Values, sch.Status.Series[1].Values); got != "[2000000 0 1000000] [1000000 0 0]" {
+		t.Errorf("found %s, wanted geometric means of valid rounds", got)
+	}
+	if sch.Status.LastSuccessfulTime == nil || sch.Status.LastPassed != "" {
+		t.Errorf("found %+v", sch.Status)
+	}
+}
+
+// A search keeps the history of its rates.
+func TestHistoryOfASearch(t *testing.T) {
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
+		s := &sch.Spec.SuiteTemplate.Spec
+		s.Loads, s.Search = nil, &v1alpha1.SuiteSearch{TolerancePercent: 5}
+	})
+	for _, state := range []v1alpha1.CapacityState{v1alpha1.CapacityFound, v1alpha1.CapacityUnknown, v1alpha1.CapacityAtLeast} {
+		end(sch, 0, 0, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Status.Capacities = []v1alpha1.SuiteCapacity{{Cell: "put", State: state, RatePerSecond: 4600}}
+		})
+	}
+	if s := sch.Status.Series; len(s) != 1 || s[0].Type != v1alpha1.SeriesHighestRate || fmt.Sprint(s[0].Values) != "[4600000 0 4600000]" {
+		t.Errorf("found %+v", s)
+	}
+}
+
+func TestExpendable(t *testing.T) {
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) { sch.Spec.HistoryLimit = 2 })
+	for i := range 6 {
+		end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
+			passed := metav1.ConditionTrue
+			if i == 2 {
+				passed = metav1.ConditionFalse
+			}
+			s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: passed})
+		})
+	}
+	if got := Expendable(sch); !slices.Equal(got, []string{"s0", "s1", "s3"}) {
+		t.Errorf("found %v, wanted all but the last two and the last one that did not pass", got)
+	}
+}
+
+// TestHistoryAtItsMaxima: the oldest sessions go, status has room in an object, and a judgement takes no time.
+func TestHistoryAtItsMaxima(t *testing.T) {
+	const most = 256 << 10
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
+		s := &sch.Spec.SuiteTemplate.Spec
+		s.Loads = nil
+		for i := range v1alpha1.MaxSeries {
+			s.Loads = append(s.Loads, v1alpha1.SuiteLoad{Name: v1alpha1.EntryName(fmt.Sprintf("%020d", i))})
+		}
+		s.Targets = append(s.Targets, v1alpha1.SuiteTarget{Name: "another-target-of-20"})
+	})
+	template := sch.Spec.SuiteTemplate
+	suite := &v1alpha1.EtcdBenchmarkSuite{Spec: template.Spec}
+	for i := range v1alpha1.MaxSessions + 5 {
+		session := Of(suite)
+		session.Name, session.StartTime, session.CompletionTime = fmt.Sprintf("%063d", i), metav1.Time{Time: now}, &metav1.Time{Time: now}
+		session.Reason, session.Passed, session.Confirming = v1alpha1.ReasonTargetUnreachable, metav1.ConditionUnknown, true
+		Add(sch, session, suite)
+	}
+	for i := range sch.Status.Series {
+		for n := range sch.Status.Series[i].Values {
+			sch.Status.Series[i].Values[n] = 1e15 + int64(n*n%17)*1e13 + int64(n/40%2)*1e15
+		}
+	}
+	start := time.Now()
+	Judge(sch, now)
+	t.Logf("judged in %s", time.Since(start))
+	if n := len(sch.Status.Sessions); n != v1alpha1.MaxSessions || !strings.HasSuffix(sch.Status.Sessions[0].Name, "05") || len(sch.Status.Series) != v1alpha1.MaxSeries || len(sch.Status.Changes) == 0 {
+		t.Errorf("found %d sessions from %s, %d series, %d changes", n, sch.Status.Sessions[0].Name, len(sch.Status.Series), len(sch.Status.Changes))
+	}
+	text, err := json.Marshal(sch.Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", len(text))
+	if len(text) > most {
+		t.Errorf("the status has %d bytes, wanted at most %d", len(text), most)
+	}
+}

@@ -1,0 +1,9 @@
+// Package trend judges the history of one metric of a benchmark that runs every night. A history has one value per
+// session, oldest first. Each value is the natural logarithm of a throughput or a latency.
+//
+// Judge raises an alarm at once, from the newest value alone. Changes finds where the level of the history has changed,
+// at the earliest three sessions after the change. Both assume that the noise of one session is independent of the
+// noise of the session before. If it is not, false alarms are more frequent.
+//
+// The package is pure: equal input gives equal output.
+package trend
