@@ -171,6 +171,20 @@ type Comparison struct {
 	// +optional
 	SmallestRegressionPerMillion *int64 `json:"smallestRegressionPerMillion,omitempty"`
 
+	// signedRankPerMillion is a second opinion on whether anything has changed: the
+	// p-value of the exact signed-rank test, in parts per million. It decides
+	// nothing. Absent with fewer than six rounds.
+	//
+	// +optional
+	SignedRankPerMillion *int64 `json:"signedRankPerMillion,omitempty"`
+
+	// baselineDrifts is true if the baseline's values rose or fell over the rounds
+	// (Mann-Kendall test, p ≤ 0.02). It decides nothing, because both sides of a
+	// round drift alike.
+	//
+	// +optional
+	BaselineDrifts bool `json:"baselineDrifts,omitempty"`
+
 	// verdict is Regressed, NotRegressed or Unknown.
 	//
 	// +required

@@ -28,22 +28,23 @@ type change struct {
 	mean   float64
 	// deviation is the standard deviation of one round's log ratio; 0 with one round.
 	deviation float64
+	// ratios are the log ratios, values the baseline's values, in the order of the rounds.
+	ratios, values []float64
 	// resolution is how far the mean can be wrong because of buckets and rounding, which more rounds do not improve.
 	resolution float64
 }
 
 func changeOf(pairs []pair) change {
-	ratios := make([]float64, 0, len(pairs))
-	for _, p := range pairs {
-		ratios = append(ratios, math.Log(p.candidate/p.baseline))
-	}
 	c := change{rounds: len(pairs)}
-	switch len(ratios) {
+	for _, p := range pairs {
+		c.ratios, c.values = append(c.ratios, math.Log(p.candidate/p.baseline)), append(c.values, p.baseline)
+	}
+	switch len(c.ratios) {
 	case 0:
 	case 1:
-		c.mean = ratios[0]
+		c.mean = c.ratios[0]
 	default:
-		c.mean, c.deviation = stat.MeanStdDev(ratios, nil)
+		c.mean, c.deviation = stat.MeanStdDev(c.ratios, nil)
 	}
 	return c
 }

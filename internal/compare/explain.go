@@ -2,12 +2,40 @@ package compare
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// explain says in a sentence what a verdict means; it repeats no number of the comparison.
+// explain says what a verdict means, and what else is worth knowing about it.
 func explain(c v1alpha1.Comparison) string {
+	return strings.TrimSpace(verdict(c) + " " + secondOpinion(c) + drift(c))
+}
+
+// secondOpinion is a sentence if the interval and the signed-rank test disagree on whether anything has changed.
+func secondOpinion(c v1alpha1.Comparison) string {
+	if c.SignedRankPerMillion == nil || c.LowPerMillion == nil || c.HighPerMillion == nil {
+		return ""
+	}
+	p := float64(*c.SignedRankPerMillion) / 1e6
+	switch changed := *c.LowPerMillion > 0 || *c.HighPerMillion < 0; {
+	case changed && p > 2*errorRate:
+		return fmt.Sprintf("The interval says that the value has changed, but the signed-rank test does not (p = %.2g): a few rounds may decide the mean. ", p)
+	case !changed && p <= 2*errorRate:
+		return fmt.Sprintf("The interval does not say that the value has changed, but the signed-rank test does (p = %.2g): nearly all rounds changed in the same direction. ", p)
+	}
+	return ""
+}
+
+func drift(c v1alpha1.Comparison) string {
+	if !c.BaselineDrifts {
+		return ""
+	}
+	return "The baseline itself rose or fell over the rounds, for example because the database grew. The pairs cancel that."
+}
+
+// verdict says in a sentence what a verdict means; it repeats no number of the comparison.
+func verdict(c v1alpha1.Comparison) string {
 	switch c.Reason {
 	case v1alpha1.ReasonTooFewRounds:
 		if c.Rounds < minRounds {

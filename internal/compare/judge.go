@@ -130,6 +130,10 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 			out.Reason = v1alpha1.ReasonTooFewRounds
 		}
 	}
+	if c.change.rounds >= minSecondOpinion {
+		out.SignedRankPerMillion = new(int64(math.Round(1e6 * signedRank(c.change.ratios))))
+	}
+	out.BaselineDrifts = c.change.rounds >= minTrend && trendChance(c.change.values) <= trendLevel
 	out.Message = text.Shorten(explain(out), maxMessage)
 	return out
 }

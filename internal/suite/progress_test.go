@@ -147,7 +147,7 @@ func TestTrackARepetition(t *testing.T) {
 
 // TestStatusHasRoomAtItsMaxima: an object of etcd has at most 1.5 MiB, and spec and managed fields need room, too.
 func TestStatusHasRoomAtItsMaxima(t *testing.T) {
-	const most = 800 << 10
+	const most = 900 << 10
 	long := strings.Repeat("x", 5000)
 	entry := func(i int) v1alpha1.EntryName { return v1alpha1.EntryName(fmt.Sprintf("%020d", i)) }
 	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", v1alpha1.MaxSuiteNameLength)}}
@@ -200,7 +200,7 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 
 // TestStatusOfSearchesHasRoomAtItsMaxima: as many cells as each search can have probes for, each with long texts.
 func TestStatusOfSearchesHasRoomAtItsMaxima(t *testing.T) {
-	const most = 800 << 10
+	const most = 900 << 10
 	long := strings.Repeat("x", 5000)
 	for _, maxProbes := range []int32{10, 100} {
 		cells := v1alpha1.MaxSuiteRuns / int(maxProbes)

@@ -9,7 +9,7 @@ const (
 	// MaxPoints is how many of the newest values Changes looks at.
 	MaxPoints = 200
 	// MinPoints is the smallest number of values with which Changes gives an answer: 9 before a change and 3 after it.
-	// Two of the 220 ways to choose 3 of 12 values are as extreme as such a change, so the least p is 0.009.
+	// 2 of the 220 ways to choose 3 of 12 values are as extreme as such a change, so the least p is 0.009.
 	MinPoints = 12
 	// minSegment is the smallest number of values between two changes.
 	minSegment = 3
@@ -23,7 +23,7 @@ type Change struct {
 	Index int
 	// Before and After are the medians of the segments on both sides. Both are logarithms.
 	Before, After float64
-	// P is the share of random orders of the values that separate as clearly as the real order. At most 0.01.
+	// P is the share of random orders of the values that separate as clearly as the real order. It is at most 0.01.
 	P float64
 }
 
@@ -31,13 +31,14 @@ type Change struct {
 func (c Change) Relative() float64 { return relative(c.After - c.Before) }
 
 // Changes returns the changes of level in a history, oldest first, whose size exceeds the tolerance. The tolerance is
-// relative: 0.05 is 5 %, of the value and not of its logarithm. Changes may be for the better or for the worse.
+// relative: 0.05 is 5 %, of the value and not of its logarithm. Changes may be for the better or for the worse. A slow
+// drift appears as one or several changes. A change that lasted for fewer than 6 values may be missed once it is over.
 //
 // An acknowledged index begins a segment without a test. Only values from the last acknowledged index on take part, and
-// of these only the newest MaxPoints. Indexes are those of the whole history.
+// of these only the newest MaxPoints. Indexes are those of the whole history, also in the result.
 //
-// The answer is not known if fewer than MinPoints values take part, or if one of them is not the logarithm of a positive
-// number (NaN and infinities are none). An unknown answer has no changes.
+// The answer is not known if fewer than MinPoints values take part, or if one of them is not the logarithm of a
+// positive float64. NaN and infinities are not. An unknown answer has no changes.
 func Changes(values []float64, acknowledged []int, tolerance float64) (changes []Change, known bool) {
 	start := begin(values, acknowledged)
 	points := values[start:]
@@ -76,8 +77,8 @@ type split struct {
 	p  float64
 }
 
-// divide splits values where they differ most, and then both sides, until no split is significant. Offset is added to
-// every index.
+// divide splits values where they differ most, and then each side again, until no split is significant. It adds the
+// offset to every index.
 func divide(values []float64, offset int) []split {
 	at, p := strongestSplit(values)
 	if p > level {

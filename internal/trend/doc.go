@@ -2,8 +2,8 @@
 // session, oldest first. Each value is the natural logarithm of a throughput or a latency.
 //
 // Judge raises an alarm at once, from the newest value alone. Changes finds where the level of the history has changed,
-// at the earliest three sessions after the change. Both assume that the noise of one session is independent of the
-// noise of the session before. If it is not, false alarms are more frequent.
+// at the earliest from the third session of the new level. Both assume that the noise of a session does not depend on
+// the session before. If it does, false alarms are more frequent.
 //
-// The package is pure: equal input gives equal output.
+// The package is pure: equal input gives equal output. It imports only the standard library and gonum.
 package trend

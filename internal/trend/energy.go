@@ -13,8 +13,8 @@ const (
 	// 999 orders cannot tell them apart.
 	shortPermutations = 29_999
 	shortSegment      = 16
-	// minUndone is the smallest number of values between a change and its end. With fewer, chance finds so many good
-	// places for such a pair that a change among the newest values is found several sessions later.
+	// minUndone is the smallest number of values between a change and the one that undoes it, to find both at once. A
+	// smaller number adds many places that separate well by chance. Then a change among the newest values is found later.
 	minUndone = 6
 	// tie is the relative difference below which two divergences are equal. Sums in different orders round differently.
 	tie = 1e-9
@@ -54,18 +54,19 @@ func newScan(values []float64) *scan {
 	return s
 }
 
-// strongest returns the split with the greatest divergence; 0, 0 if no split lowers the spread. The spread of n values is
-// the sum of the distances of all pairs ÷ (n − 1). The divergence is the spread of all n values without the spreads of
-// both sides, times 2 × (n − 1) ÷ n. This equals the formula of the paper.
+// strongest returns the split with the greatest divergence; 0, 0 if no split lowers the spread. The spread of n values
+// is the sum of the distances of all pairs ÷ (n − 1). The divergence is the spread of all n values without the spreads
+// of both sides, times 2 × (n − 1) ÷ n. This equals the formula of the paper.
 func (s *scan) strongest() (at int, divergence float64) {
 	s.measureBefore()
 	clear(s.distances)
-	for place := len(s.values) - 1; place >= minSegment; place-- {
+	n := len(s.values)
+	for place := n - 1; place >= minSegment; place-- {
 		s.addDistances(place)
-		if len(s.values)-place < minSegment {
+		if n-place < minSegment {
 			continue
 		}
-		for end := min(place+minUndone, len(s.values)); end <= len(s.values); end++ {
+		for end := min(place+minUndone, n); end <= n; end++ {
 			after := s.distances[end] * s.inverse[end-place-1]
 			if d := 2 * (1 - s.inverse[end]) * (s.before[end] - s.before[place] - after); d > divergence {
 				at, divergence = place, d
@@ -86,7 +87,7 @@ func (s *scan) measureBefore() {
 	}
 }
 
-// addDistances adds the distances from a place to all later places. The later places have been added before.
+// addDistances adds the distances from a place to all later places. The later places must have been added before.
 func (s *scan) addDistances(place int) {
 	sum := 0.0
 	for i := place + 1; i < len(s.values); i++ {
@@ -95,8 +96,8 @@ func (s *scan) addDistances(place int) {
 	}
 }
 
-// chance is the share of orders whose strongest split is as strong. It stops as soon as the share must exceed the level,
-// and then returns 1. It changes the order of the values.
+// chance is the share of orders whose strongest split is as strong. It stops as soon as the share must exceed the
+// level, and then returns 1. It changes the order of the values.
 func (s *scan) chance(divergence float64) float64 {
 	orders := permutations
 	if len(s.values) <= shortSegment {

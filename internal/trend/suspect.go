@@ -11,8 +11,8 @@ import (
 const (
 	// MinHistory is the smallest number of earlier values with which Judge gives a verdict.
 	MinHistory = 8
-	// FalseAlarms is how often Judge calls a value Suspect although nothing changed, if the noise of the logarithms is
-	// normal and a tolerance of 0 is given. A larger tolerance makes false alarms less frequent.
+	// FalseAlarms is how often Judge calls a value Suspect although nothing has changed, with normal noise and a tolerance
+	// of 0. A larger tolerance makes false alarms less frequent.
 	FalseAlarms = 0.005
 )
 
@@ -46,17 +46,17 @@ type Judgement struct {
 	Better bool
 	// Mean is that of the earlier values.
 	Mean float64
-	// Low and High are the ends of the two-sided prediction interval: without a change, a share of 1 − 2 × FalseAlarms of
-	// all values lies within it.
+	// Low and High are the ends of the two-sided prediction interval. Without a change, 99 % of all values lie within it:
+	// 1 − 2 × FalseAlarms.
 	Low, High float64
 }
 
-// Judge compares the newest value with the earlier values of its segment, which begins at Segment. The tolerance is
-// relative: 0.05 is 5 %, of the value and not of its logarithm. An outlier among the earlier values widens the interval,
-// so leave out a value that a second session has refuted.
+// Judge compares the newest value with the earlier values of its segment; Segment says where it begins. The tolerance
+// is relative: 0.05 is 5 %, of the value and not of its logarithm. An outlier among the earlier values widens the
+// interval. So leave out a value that was Suspect and that a second session has refuted.
 //
-// The verdict is Unknown if a value is not the logarithm of a positive number (NaN and infinities are none), or if the
-// direction is not valid.
+// The verdict is Unknown if there are fewer than MinHistory earlier values, if a value is not the logarithm of a
+// positive float64, or if the direction is not valid. NaN and infinities are not such logarithms.
 func Judge(earlier []float64, latest float64, worse Direction, tolerance float64) Judgement {
 	isValid := areLogarithms(earlier) && isLogarithm(latest) && (worse == HigherIsWorse || worse == LowerIsWorse)
 	if len(earlier) < MinHistory || !isValid {
