@@ -25,6 +25,10 @@ import (
 func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 	t := table{}
 	suiteHeader(&t, s)
+	if couldNotStart(s) {
+		_, err := out.Write(t.out.Bytes())
+		return err
+	}
 	if s.Spec.Search != nil {
 		searchResult(&t, s)
 		_, err := out.Write(t.out.Bytes())
@@ -56,6 +60,12 @@ func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
 	return err
 }
 
+// couldNotStart reports whether a suite ended before its first run, so that there is nothing to show.
+func couldNotStart(s *v1alpha1.EtcdBenchmarkSuite) bool {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
+	return c != nil && c.Reason == v1alpha1.ReasonInvalidCell
+}
+
 func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
 	state := "Running"
@@ -67,9 +77,12 @@ func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	if n := s.Status.Runs.Repeated; n > 0 {
 		repeated = ", and " + text.Plural(n, "repetition")
 	}
-	if s.Spec.Search != nil {
+	switch {
+	case couldNotStart(s):
+		// No run has started.
+	case s.Spec.Search != nil:
 		t.line("  runs    %s in %s", text.Plural(s.Status.Runs.Finished, "probe"), text.Plural(s.Status.Runs.Cells, "cell"))
-	} else {
+	default:
 		t.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
 			text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"), repeated)
 	}
@@ -100,6 +113,25 @@ func cellResults(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.Su
 	return out
 }
 
+// caveat says that the numbers of a cell are not those of all its rounds, or that they cannot be compared.
+func caveat(s *v1alpha1.EtcdBenchmarkSuite, cell string) string {
+	results := cellResults(s, cell)
+	isInvalid := func(r v1alpha1.SuiteResult) bool { return r.Invalid != "" }
+	ended := int32(0)
+	for round := int32(1); round <= max(s.Spec.Rounds, 1); round++ {
+		if _, ran := suite.Counted(s.Status.Results, cell, round); ran {
+			ended = round
+		}
+	}
+	switch n := int32(len(results)); {
+	case n > 0 && slices.ContainsFunc(results, isInvalid):
+		return " (invalid)"
+	case n > 0 && n < ended:
+		return fmt.Sprintf(" (%d of %s)", n, text.Plural(ended, "round"))
+	}
+	return ""
+}
+
 // performanceTables have a row per cell and operation, with the columns of etcd's performance page. Cells with different
 // headings are in different tables.
 func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
@@ -117,7 +149,7 @@ func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
 			tables[key] = &grid{left: 2}
 			tables[key].add(header...)
 		}
-		cellRows(tables[key], t, c.Name, cellResults(s, c.Name))
+		cellRows(tables[key], t, c.Name+caveat(s, c.Name), cellResults(s, c.Name))
 		if cells := summed(s, c); cells != nil {
 			sumRows(tables[key], s, cells, header)
 		}
@@ -246,92 +278,6 @@ func meanMemory(results []v1alpha1.SuiteResult) string {
 		return unknown
 	}
 	return text.Megabytes(sum / n)
-}
-
-// matrix has one number per cell: the entries of one axis are the columns, the combinations of the others the rows.
-func matrix(s *v1alpha1.EtcdBenchmarkSuite) grid {
-	f := s.Spec.Table
-	metric := v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
-	if f.Metric != nil {
-		metric = *f.Metric
-	}
-	columns := entries(s, f.Columns)
-	g := grid{left: 1}
-	g.add(append([]string{strings.ToUpper(metric.String())}, columns...)...)
-	rows := map[string][]string{}
-	var order []string
-	for _, c := range suite.Cells(s) {
-		row := rowOf(f.Columns, c)
-		if rows[row] == nil {
-			order = append(order, row)
-			rows[row] = make([]string, len(columns))
-		}
-		rows[row][slices.Index(columns, string(suite.Entry(f.Columns, c)))] = matrixCell(s, c.Name, metric)
-	}
-	for _, row := range order {
-		g.add(append([]string{row}, rows[row]...)...)
-	}
-	return g
-}
-
-func entries(s *v1alpha1.EtcdBenchmarkSuite, axis v1alpha1.Axis) (names []string) {
-	for _, c := range suite.Cells(s) {
-		if name := string(suite.Entry(axis, c)); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// rowOf names the row of a cell by the entries of the other axes.
-func rowOf(columns v1alpha1.Axis, c suite.Cell) string {
-	var parts []string
-	for _, axis := range []v1alpha1.Axis{v1alpha1.AxisTargets, v1alpha1.AxisWorkloads, v1alpha1.AxisLoads} {
-		if axis != columns {
-			parts = append(parts, string(suite.Entry(axis, c)))
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
-// matrixCell is the mean of a metric over the rounds, with the change against the baseline if there is one.
-func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) string {
-	var values []float64
-	for _, r := range cellResults(s, cell) {
-		if number, known := suite.NumberOf(r, m); known {
-			values = append(values, number)
-		}
-	}
-	if len(values) == 0 {
-		return thin
-	}
-	mean := int64(math.Round(stat.Mean(values, nil)))
-	out := metricValue(m, mean)
-	if figure := publishedFigure(s, cell); figure > 0 {
-		if m.Type == v1alpha1.MetricThroughput {
-			figure *= 1000
-		}
-		return out + " (" + signedPercent(new(int64(math.Round(1e6*(float64(mean)/float64(figure)-1))))) + ")"
-	}
-	for _, c := range s.Status.Comparisons {
-		same := c.Metric.Type == m.Type && c.Metric.Operation == m.Operation && c.Metric.Statistic == m.Statistic
-		if c.Cell == cell && same && c.ChangePerMillion != nil {
-			return out + " (" + signedPercent(c.ChangePerMillion) + ")"
-		}
-	}
-	return out
-}
-
-// publishedFigure is the figure that others have published for a cell; 0 if there is none.
-func publishedFigure(s *v1alpha1.EtcdBenchmarkSuite, cell string) int64 {
-	if p := s.Spec.Table.Published; p != nil {
-		for _, v := range p.Values {
-			if v.Cell == cell {
-				return v.Value
-			}
-		}
-	}
-	return 0
 }
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {

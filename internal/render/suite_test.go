@@ -214,3 +214,25 @@ func TestSearchIsWritten(t *testing.T) {
 		t.Errorf("wanted the probes by rate in\n%s", out)
 	}
 }
+
+// A cell says in its row if its numbers are not those of all rounds.
+func TestRowsSayWhatIsMissing(t *testing.T) {
+	s := ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Targets, s.Spec.Workloads = s.Spec.Targets[:1], s.Spec.Workloads[:1]
+	})
+	if out := written(t, s); strings.Contains(out, "round)") || strings.Contains(out, "(invalid)") || strings.Contains(out, "of 3 rounds)") {
+		t.Errorf("got\n%s", out)
+	}
+	s.Status.Results[1].Invalid = "the client was a limit"
+	if out := written(t, s); !strings.Contains(out, "put (2 of 3 rounds)") {
+		t.Errorf("got\n%s", out)
+	}
+	s.Status.Results[0].Invalid, s.Status.Results[2].Invalid = "no", "no"
+	if out := written(t, s); !strings.Contains(out, "put (invalid)") {
+		t.Errorf("got\n%s", out)
+	}
+	s.Status.Results, s.Status.Conditions[0].Reason = nil, v1alpha1.ReasonInvalidCell
+	if out := written(t, s); strings.Contains(out, "CELL") || strings.Contains(out, "planned") {
+		t.Errorf("wanted no table of a suite that did not start, got\n%s", out)
+	}
+}

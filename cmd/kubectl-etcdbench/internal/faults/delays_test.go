@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -16,38 +15,22 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
 )
 
-// rawCodec carries messages as they are.
-type rawCodec struct{}
-
-func (rawCodec) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
-
-func (rawCodec) Unmarshal(data []byte, v any) error {
-	*v.(*[]byte) = bytes.Clone(data)
-	return nil
-}
-
-func (rawCodec) Name() string { return "raw" }
-
 // delayed is a gRPC server in front of an etcd. It answers the reads of a run's load itself, each after a delay from a
 // seeded list, and logs how long it took. It forwards everything else.
 type delayed struct {
-	upstream *grpc.ClientConn
-	prefix   string
-	address  string
+	prefix  string
+	address string
 
 	mutex sync.Mutex
 	list  *rand.Rand
@@ -57,50 +40,21 @@ type delayed struct {
 // startDelayed serves at a free port until the test ends.
 func startDelayed(t *testing.T, upstream, prefix string) *delayed {
 	t.Helper()
-	conn, err := grpc.NewClient(upstream, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &delayed{upstream: conn, prefix: prefix, address: listener.Addr().String(), list: rand.New(rand.NewPCG(1, 2))}
-	server := grpc.NewServer(grpc.ForceServerCodec(rawCodec{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error { return d.handle(stream) }))
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	t.Cleanup(func() {
-		server.Stop()
-		serving.Wait()
-		_ = conn.Close()
-	})
+	d := &delayed{prefix: prefix, list: rand.New(rand.NewPCG(1, 2))}
+	d.address = etcdtest.StartProxy(t, upstream, d.handle)
 	return d
 }
 
-func (d *delayed) handle(stream grpc.ServerStream) error {
-	method, _ := grpc.MethodFromServerStream(stream)
-	var in, out []byte
-	if err := stream.RecvMsg(&in); err != nil {
-		return err
+func (d *delayed) handle(_ context.Context, method string, in []byte, forward func() ([]byte, error)) ([]byte, error) {
+	key, ok := d.loadKey(method, in)
+	if !ok {
+		return forward()
 	}
 	began := time.Now()
-	if key, ok := d.loadKey(method, in); ok {
-		<-time.After(d.next())
-		response := &pb.RangeResponse{Header: &pb.ResponseHeader{Revision: 1}, Kvs: []*mvccpb.KeyValue{{Key: key, Value: []byte("v")}}, Count: 1}
-		encoded, err := proto.Marshal(response)
-		if err != nil {
-			return status.Error(codes.Internal, err.Error())
-		}
-		if err := stream.SendMsg(&encoded); err != nil {
-			return err
-		}
-		d.log(time.Since(began))
-		return nil
-	}
-	if err := d.upstream.Invoke(stream.Context(), method, &in, &out); err != nil {
-		return err
-	}
-	return stream.SendMsg(&out)
+	<-time.After(d.next())
+	defer func() { d.log(time.Since(began)) }()
+	response := &pb.RangeResponse{Header: &pb.ResponseHeader{Revision: 1}, Kvs: []*mvccpb.KeyValue{{Key: key, Value: []byte("v")}}, Count: 1}
+	return proto.Marshal(response)
 }
 
 // loadKey returns the key of a read by the load. Its keys begin with a digit after the prefix.
