@@ -80,130 +80,182 @@ func (r *EtcdBenchmarkScheduleReconciler) Reconcile(ctx context.Context, request
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	before := sch.DeepCopy()
-	wait, stepErr := r.step(ctx, sch)
+	step := &scheduleStep{EtcdBenchmarkScheduleReconciler: r, EtcdBenchmarkSchedule: sch, now: r.Clock.Now()}
+	wait, stepErr := step.take(ctx)
 	sch.Status.ObservedGeneration = sch.Generation
 	err := r.writeStatus(ctx, sch, before)
+	if err == nil && stepErr == nil {
+		for _, note := range step.notes {
+			emit(r.Recorder, sch, note.bad, note.reason, note.text)
+		}
+	}
 	return conclude(lifecycle.Decision{Requeue: wait}, errors.Join(err, stepErr))
 }
 
-// step returns how long to wait for the next start; 0 if another event triggers the next step.
-func (r *EtcdBenchmarkScheduleReconciler) step(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule) (time.Duration, error) {
-	if sch.Status.Active != "" {
-		return 0, r.track(ctx, sch)
+// scheduleStep is one step of one schedule.
+type scheduleStep struct {
+	*EtcdBenchmarkScheduleReconciler
+	*v1alpha1.EtcdBenchmarkSchedule
+	now time.Time
+	// notes become events when the step is in status.
+	notes []scheduleNote
+}
+
+type scheduleNote struct {
+	reason, text string
+	bad          bool
+}
+
+// take returns how long to wait for the next start; 0 if another event triggers the next step.
+func (s *scheduleStep) take(ctx context.Context) (time.Duration, error) {
+	s.observe()
+	if s.Status.Active != "" {
+		return 0, s.track(ctx)
 	}
-	// An acknowledgement can change the judgement.
-	if sch.Generation != sch.Status.ObservedGeneration {
-		history.Judge(sch, r.Clock.Now())
+	// An acknowledgement or another tolerance can change the judgement.
+	if s.Generation != s.Status.ObservedGeneration {
+		history.Judge(s.EtcdBenchmarkSchedule, s.now)
 	}
-	if err := r.discard(ctx, sch); err != nil {
+	if err := s.discard(ctx); err != nil {
 		return 0, err
 	}
-	times, err := schedule.Parse(sch.Spec.Schedule, sch.Spec.TimeZone)
+	times, err := schedule.Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	if err == nil {
+		err = history.Check(s.EtcdBenchmarkSchedule)
+	}
 	if err != nil {
-		sch.Status.NextScheduleTime = nil
-		r.stall(sch, v1alpha1.ReasonInvalidSchedule, "No session can start: "+err.Error())
+		s.Status.NextScheduleTime = nil
+		s.stall(v1alpha1.ReasonInvalidSchedule, "No session can start: "+err.Error())
 		return 0, nil
 	}
-	if c := meta.FindStatusCondition(sch.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason == v1alpha1.ReasonInvalidSchedule {
-		meta.RemoveStatusCondition(&sch.Status.Conditions, v1alpha1.ConditionStalled)
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason == v1alpha1.ReasonInvalidSchedule {
+		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionStalled)
 	}
-	return r.start(ctx, sch, times)
+	return s.start(ctx, times)
+}
+
+// observe records a change of the times. Starts of the new times before the change are not made up for.
+func (s *scheduleStep) observe() {
+	seen := text.Shorten(fmt.Sprintf("%s %s suspend=%v", s.Spec.Schedule, s.Spec.TimeZone, s.Spec.Suspend), maxObserved)
+	if s.Status.ObservedSchedule != "" && s.Status.ObservedSchedule != seen {
+		s.Status.ScheduledFrom = &metav1.Time{Time: s.now.Truncate(time.Second)}
+	}
+	s.Status.ObservedSchedule = seen
+}
+
+// maxObserved is the length of status.observedSchedule.
+const maxObserved = 200
+
+// from is the time after which a start is due.
+func (s *scheduleStep) from() time.Time {
+	from := s.CreationTimestamp.Time
+	for _, t := range []*metav1.Time{s.Status.LastScheduleTime, s.Status.ScheduledFrom} {
+		if t != nil && t.After(from) {
+			from = t.Time
+		}
+	}
+	return from
 }
 
 // start creates the suite of the session that is due, if there is one.
-func (r *EtcdBenchmarkScheduleReconciler) start(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule, times schedule.Times) (time.Duration, error) {
+func (s *scheduleStep) start(ctx context.Context, times schedule.Times) (time.Duration, error) {
 	// An operator that was terminated may have created a suite without recording it.
-	switch unrecorded, err := r.unrecorded(ctx, sch); {
+	switch unrecorded, err := s.unrecorded(ctx); {
 	case err != nil:
 		return 0, err
 	case unrecorded != nil:
-		sch.Status.Active = unrecorded.Name
-		r.scheduled(sch, startOf(sch, unrecorded.Name))
+		s.activate(unrecorded.Name, history.TemplateID(unrecorded.Spec), startOf(s.EtcdBenchmarkSchedule, unrecorded.Name))
 		return 0, nil
 	}
-	sch.Status.NextScheduleTime = nil
-	if sch.Spec.Suspend {
+	s.Status.NextScheduleTime = nil
+	if s.Spec.Suspend {
 		return 0, nil
 	}
-	now, deadline := r.Clock.Now(), time.Duration(0)
-	if s := sch.Spec.StartingDeadlineSeconds; s != nil {
-		deadline = time.Duration(*s) * time.Second
+	deadline := time.Duration(0)
+	if seconds := s.Spec.StartingDeadlineSeconds; seconds != nil {
+		deadline = time.Duration(*seconds) * time.Second
 	}
-	last := sch.CreationTimestamp.Time
-	if sch.Status.LastScheduleTime != nil {
-		last = sch.Status.LastScheduleTime.Time
-	}
-	due := times.Due(last, now, deadline)
-	sch.Status.NextScheduleTime = &metav1.Time{Time: due.Next}
-	confirming := history.Confirms(sch)
-	if !confirming && due.Start.IsZero() {
-		if due.Missed > 0 {
-			r.missed(sch, due.Missed, "the operator was away, or a session went on for too long, and startingDeadlineSeconds has passed")
-			sch.Status.LastScheduleTime = &metav1.Time{Time: now.Truncate(time.Second)}
+	due := times.Due(s.from(), s.now, deadline)
+	s.Status.NextScheduleTime = &metav1.Time{Time: due.Next}
+	confirming := history.Confirms(s.EtcdBenchmarkSchedule)
+	switch {
+	case confirming:
+		if !due.Start.IsZero() {
+			s.missed(due.Missed+1, "a session starts at once, to confirm that the last one was worse")
 		}
-		return max(due.Next.Sub(now), time.Millisecond), nil
+		return 0, s.create(ctx, s.now.Truncate(time.Second), true)
+	case due.Start.IsZero():
+		if due.Missed > 0 {
+			s.missed(due.Missed, "the operator was away, or a session went on for too long, and startingDeadlineSeconds has passed")
+			s.Status.ScheduledFrom = &metav1.Time{Time: s.now.Truncate(time.Second)}
+		}
+		return max(due.Next.Sub(s.now), time.Millisecond), nil
+	case due.Missed > 0:
+		s.missed(due.Missed, "a later one starts instead")
 	}
-	if confirming {
-		due.Start = now.Truncate(time.Second)
-	} else if due.Missed > 0 {
-		r.missed(sch, due.Missed, "a later one starts instead")
-	}
-	return 0, r.create(ctx, sch, due.Start, confirming)
+	return 0, s.create(ctx, due.Start, false)
 }
 
-// scheduled records that a session has started. An older start is not due any more.
-func (*EtcdBenchmarkScheduleReconciler) scheduled(sch *v1alpha1.EtcdBenchmarkSchedule, at time.Time) {
-	if last := sch.Status.LastScheduleTime; last == nil || at.After(last.Time) {
-		sch.Status.LastScheduleTime = &metav1.Time{Time: at.Truncate(time.Second)}
-	}
+// activate records that a session goes on.
+func (s *scheduleStep) activate(name, template string, start time.Time) {
+	s.Status.Active, s.Status.ActiveTemplate = name, template
+	s.Status.LastScheduleTime = &metav1.Time{Time: start.Truncate(time.Second)}
 }
 
-func (r *EtcdBenchmarkScheduleReconciler) missed(sch *v1alpha1.EtcdBenchmarkSchedule, n int, why string) {
+func (s *scheduleStep) missed(n int, why string) {
 	many := text.Grouped(n)
 	if n >= schedule.MaxMissed {
 		many += " or more"
 	}
-	emit(r.Recorder, sch, true, "SessionsMissed", fmt.Sprintf("Sessions that did not start: %s, because %s.", many, why))
+	s.notes = append(s.notes, scheduleNote{"SessionsMissed", fmt.Sprintf("Sessions that did not start: %s, because %s.", many, why), true})
 }
 
 // create creates the suite of a session. Its name has the minute of its start, so an attempt that is repeated finds it.
-func (r *EtcdBenchmarkScheduleReconciler) create(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule, start time.Time, confirming bool) error {
-	s := &v1alpha1.EtcdBenchmarkSuite{
+func (s *scheduleStep) create(ctx context.Context, start time.Time, confirming bool) error {
+	child := &v1alpha1.EtcdBenchmarkSuite{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: sch.Namespace, Name: nameOfSession(sch, start, confirming), Labels: map[string]string{v1alpha1.LabelSchedule: sch.Name},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sch, v1alpha1.GroupVersion.WithKind(scheduleKind))},
+			Namespace: s.Namespace, Name: nameOfSession(s.EtcdBenchmarkSchedule, start, confirming), Labels: map[string]string{v1alpha1.LabelSchedule: s.Name},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s.EtcdBenchmarkSchedule, v1alpha1.GroupVersion.WithKind(scheduleKind))},
 		},
-		Spec: *sch.Spec.SuiteTemplate.Spec.DeepCopy(),
+		Spec: *s.Spec.SuiteTemplate.Spec.DeepCopy(),
 	}
 	// A suite must not be created from an old state of the schedule: it may have ended and been deleted since.
 	fresh := &v1alpha1.EtcdBenchmarkSchedule{}
-	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(sch), fresh); err != nil {
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(s.EtcdBenchmarkSchedule), fresh); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if fresh.ResourceVersion != sch.ResourceVersion || fresh.DeletionTimestamp != nil {
+	if fresh.ResourceVersion != s.ResourceVersion || fresh.DeletionTimestamp != nil {
 		return errStale
 	}
-	err := r.Client.Create(ctx, s, fieldOwner)
+	name := child.Name
+	err := s.Client.Create(ctx, child, fieldOwner)
 	switch {
 	case err == nil:
-		meta.RemoveStatusCondition(&sch.Status.Conditions, v1alpha1.ConditionStalled)
-		sch.Status.Active = s.Name
-		r.scheduled(sch, start)
-		emit(r.Recorder, sch, false, "SessionStarted", "The suite "+s.Name+" was created.")
-		return nil
+		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionStalled)
+		s.activate(name, history.TemplateID(s.Spec.SuiteTemplate.Spec), start)
+		s.notes = append(s.notes, scheduleNote{"SessionStarted", "The suite " + name + " was created.", false})
 	case apierrors.IsAlreadyExists(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		message := fmt.Sprintf("The session %s did not start, because the API server refused its suite: %v", s.Name, err)
-		r.stall(sch, v1alpha1.ReasonRefused, message)
-		r.scheduled(sch, start)
-		session := v1alpha1.ScheduleSession{
-			Name: s.Name, StartTime: metav1.Time{Time: start}, Reason: v1alpha1.ReasonRefused, Confirming: confirming, Template: history.TemplateID(sch.Spec.SuiteTemplate),
-		}
-		if !slices.ContainsFunc(sch.Status.Sessions, func(o v1alpha1.ScheduleSession) bool { return o.Name == s.Name }) {
-			history.Add(sch, session, nil)
-		}
-		return nil
+		s.stall(v1alpha1.ReasonRefused, fmt.Sprintf("The session %s did not start, because the API server refused its suite: %v", name, err))
+		s.activate(name, history.TemplateID(s.Spec.SuiteTemplate.Spec), start)
+		s.record(nil, v1alpha1.ReasonRefused)
+	default:
+		return err
 	}
-	return err
+	return nil
+}
+
+// record adds the active session to the history.
+func (s *scheduleStep) record(ended *v1alpha1.EtcdBenchmarkSuite, reason string) {
+	session := history.Of(s.EtcdBenchmarkSchedule, ended)
+	session.Confirming = strings.HasSuffix(session.Name, confirmingSuffix)
+	if reason != "" {
+		session.Reason = reason
+	}
+	s.Status.Active, s.Status.ActiveTemplate = "", ""
+	if !slices.ContainsFunc(s.Status.Sessions, func(o v1alpha1.ScheduleSession) bool { return o.Name == session.Name }) {
+		history.Add(s.EtcdBenchmarkSchedule, session, ended)
+	}
+	history.Judge(s.EtcdBenchmarkSchedule, s.now)
 }
 
 // nameOfSession is the schedule's name and the minute of the start since 1970; that of a confirming session has a c.
@@ -224,69 +276,71 @@ func startOf(sch *v1alpha1.EtcdBenchmarkSchedule, name string) time.Time {
 }
 
 // unrecorded returns the suite of the schedule that is not in its history; nil if there is none.
-func (r *EtcdBenchmarkScheduleReconciler) unrecorded(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule) (*v1alpha1.EtcdBenchmarkSuite, error) {
+func (s *scheduleStep) unrecorded(ctx context.Context) (*v1alpha1.EtcdBenchmarkSuite, error) {
 	list := &v1alpha1.EtcdBenchmarkSuiteList{}
-	if err := r.APIReader.List(ctx, list, client.InNamespace(sch.Namespace), client.MatchingLabels{v1alpha1.LabelSchedule: sch.Name}); err != nil {
+	if err := s.APIReader.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSchedule: s.Name}); err != nil {
 		return nil, err
 	}
-	for i, s := range list.Items {
-		recorded := slices.ContainsFunc(sch.Status.Sessions, func(o v1alpha1.ScheduleSession) bool { return o.Name == s.Name })
+	for i, child := range list.Items {
 		// The suites of old sessions may be kept longer than their place in the history.
-		newer := sch.Status.LastScheduleTime == nil || !startOf(sch, s.Name).Before(sch.Status.LastScheduleTime.Truncate(time.Minute))
-		if isOwnedBy(&s, sch.UID, scheduleKind) && !recorded && newer && s.DeletionTimestamp == nil {
+		newer := s.Status.LastScheduleTime == nil || !startOf(s.EtcdBenchmarkSchedule, child.Name).Before(s.Status.LastScheduleTime.Truncate(time.Minute))
+		if isOwnedBy(&child, s.UID, scheduleKind) && !s.isRecorded(child.Name) && newer {
 			return &list.Items[i], nil
 		}
 	}
 	return nil, nil
 }
 
-// track follows the session that goes on, and records it when it has ended.
-func (r *EtcdBenchmarkScheduleReconciler) track(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule) error {
-	name := sch.Status.Active
-	s := &v1alpha1.EtcdBenchmarkSuite{}
-	key := client.ObjectKey{Namespace: sch.Namespace, Name: name}
-	err := r.Client.Get(ctx, key, s)
+func (s *scheduleStep) isRecorded(name string) bool {
+	return slices.ContainsFunc(s.Status.Sessions, func(o v1alpha1.ScheduleSession) bool { return o.Name == name })
+}
+
+// track follows the session that goes on, and records it when it has ended. A suite that is being deleted goes on until
+// it is gone.
+func (s *scheduleStep) track(ctx context.Context) error {
+	child := &v1alpha1.EtcdBenchmarkSuite{}
+	key := client.ObjectKey{Namespace: s.Namespace, Name: s.Status.Active}
+	err := s.Client.Get(ctx, key, child)
 	if apierrors.IsNotFound(err) {
 		// The cache may not have it yet.
-		err = r.APIReader.Get(ctx, key, s)
+		err = s.APIReader.Get(ctx, key, child)
 	}
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return err
-	case err != nil || !isOwnedBy(s, sch.UID, scheduleKind):
-		s = nil
-	case s.DeletionTimestamp == nil && !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionFinished):
-		return nil
+	case err != nil || !isOwnedBy(child, s.UID, scheduleKind):
+		s.record(nil, "")
+	case child.DeletionTimestamp == nil && meta.IsStatusConditionTrue(child.Status.Conditions, v1alpha1.ConditionFinished):
+		s.record(child, "")
 	}
-	session := v1alpha1.ScheduleSession{Name: name, StartTime: *sch.Status.LastScheduleTime, Reason: v1alpha1.ReasonDeleted}
-	if s != nil {
-		session = history.Of(s)
-	}
-	session.Confirming = strings.HasSuffix(name, confirmingSuffix)
-	history.Add(sch, session, s)
-	sch.Status.Active = ""
-	history.Judge(sch, r.Clock.Now())
 	return nil
 }
 
-// discard deletes the suites of sessions that the schedule does not keep. Their numbers are in status.
-func (r *EtcdBenchmarkScheduleReconciler) discard(ctx context.Context, sch *v1alpha1.EtcdBenchmarkSchedule) error {
-	for _, name := range history.Expendable(sch) {
-		s := &v1alpha1.EtcdBenchmarkSuite{}
-		err := r.Client.Get(ctx, client.ObjectKey{Namespace: sch.Namespace, Name: name}, s)
-		if err == nil && s.DeletionTimestamp == nil && isOwnedBy(s, sch.UID, scheduleKind) {
-			err = r.Client.Delete(ctx, s, client.Preconditions{UID: &s.UID})
+// discard deletes the suites of sessions that the schedule does not keep. Their numbers are in status. A suite that may
+// have left keys stays: its runs have their prefix.
+func (s *scheduleStep) discard(ctx context.Context) error {
+	list := &v1alpha1.EtcdBenchmarkSuiteList{}
+	if err := s.Client.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSchedule: s.Name}); err != nil {
+		return err
+	}
+	keep := history.Kept(s.EtcdBenchmarkSchedule)
+	for _, child := range list.Items {
+		last := s.Status.LastScheduleTime
+		isOld := s.isRecorded(child.Name) || last != nil && startOf(s.EtcdBenchmarkSchedule, child.Name).Before(last.Truncate(time.Minute))
+		if keep[child.Name] || !isOld || child.DeletionTimestamp != nil || !isOwnedBy(&child, s.UID, scheduleKind) ||
+			meta.IsStatusConditionFalse(child.Status.Conditions, v1alpha1.ConditionCleaned) {
+			continue
 		}
-		if client.IgnoreNotFound(err) != nil {
+		if err := s.Client.Delete(ctx, &child, client.Preconditions{UID: &child.UID}); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *EtcdBenchmarkScheduleReconciler) stall(sch *v1alpha1.EtcdBenchmarkSchedule, reason, message string) {
+func (s *scheduleStep) stall(reason, message string) {
 	c := metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: reason, Message: text.Shorten(message, text.MaxBytes)}
-	benchmark.SetCondition(&sch.Status.Conditions, c, sch.Generation, r.Clock.Now())
+	benchmark.SetCondition(&s.Status.Conditions, c, s.Generation, s.now)
 }
 
 // writeStatus writes only changes, and only if the schedule is unchanged since it was read.

@@ -84,7 +84,7 @@ func (h historyCollector) Collect(out chan<- prometheus.Metric) {
 				gauge(sessionValue, float64(series.Values[n-1])/unitOf(series.Type), labels...)
 			}
 			switch series.Verdict {
-			case v1alpha1.SeriesWorse:
+			case v1alpha1.SeriesWorse, v1alpha1.SeriesStillWorse:
 				gauge(sessionWorse, 1, labels...)
 			case v1alpha1.SeriesAsExpected, v1alpha1.SeriesBetter:
 				gauge(sessionWorse, 0, labels...)

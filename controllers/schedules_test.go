@@ -366,3 +366,80 @@ func TestScheduleThatCannotStart(t *testing.T) {
 		t.Errorf("found %+v, wanted a deleted session", got)
 	}
 }
+
+// Neither a stopped nor a deleted session takes the history away, and a suite that is being deleted still goes on.
+func TestScheduleKeepsItsHistory(t *testing.T) {
+	h := newScheduleHarness(t)
+	h.nextDay()
+	h.finish(h.active(), 1000)
+	h.nextDay()
+	stopped := h.active()
+	before := stopped.DeepCopy()
+	stopped.Spec.Stop = true
+	h.must(h.api.Patch(t.Context(), stopped, client.MergeFrom(before)))
+	h.finish(stopped, 900)
+	h.nextDay()
+	deleted := h.active()
+	before = deleted.DeepCopy()
+	deleted.Finalizers = []string{"example.org/hold"}
+	h.must(h.api.Patch(t.Context(), deleted, client.MergeFrom(before)))
+	h.must(h.api.Delete(t.Context(), deleted))
+	// The next start comes while the suite is being deleted.
+	h.moveTo(h.clock.Now().Add(25 * time.Hour))
+	h.change(func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.HistoryLimit = 9 })
+	if s := h.status(); s.Active != deleted.Name || len(h.suites()) != 3 {
+		t.Errorf("found the active session %q and the suites %v, wanted that the deleted one goes on", s.Active, h.suites())
+	}
+	h.must(h.api.Get(t.Context(), client.ObjectKeyFromObject(deleted), deleted))
+	before = deleted.DeepCopy()
+	deleted.Finalizers = nil
+	h.must(h.api.Patch(t.Context(), deleted, client.MergeFrom(before)))
+	h.awaitSession(deleted.Name)
+	h.finish(h.active(), 1100)
+	if got := fmt.Sprint(h.status().Series[0].Values); got != "[1000000 900000 0 1100000]" {
+		t.Errorf("found %s", got)
+	}
+}
+
+// Other times, and a resumed schedule, start with the next of their times: none before the change is made up for.
+func TestScheduleWithOtherTimes(t *testing.T) {
+	h := newScheduleHarness(t)
+	h.nextDay()
+	h.finish(h.active(), 1000)
+	noon := h.clock.Now().Add(9 * time.Hour)
+	h.moveTo(noon)
+	h.change(func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.Schedule = "0 11 * * *" })
+	eleven := noon.Add(23 * time.Hour).Truncate(time.Hour)
+	h.await("a start at 11:00 of the next day", func() bool {
+		s := h.status()
+		return s.NextScheduleTime != nil && s.NextScheduleTime.Time.Equal(eleven)
+	})
+	h.change(func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.Suspend = true })
+	h.moveTo(eleven.Add(time.Hour))
+	h.change(func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.Suspend = false })
+	h.await("a start a day later", func() bool {
+		s := h.status()
+		return s.NextScheduleTime != nil && s.NextScheduleTime.Time.Equal(eleven.Add(24*time.Hour))
+	})
+	if len(h.suites()) != 1 {
+		t.Errorf("found %v, wanted no start at once", h.suites())
+	}
+}
+
+// A confirming session must have the template that it confirms.
+func TestScheduleDoesNotConfirmAnotherTemplate(t *testing.T) {
+	h := newScheduleHarness(t)
+	for i := range 8 {
+		h.nextDay()
+		h.finish(h.active(), 1000+int64(i%3))
+	}
+	h.nextDay()
+	s := h.active()
+	h.change(func(s *v1alpha1.EtcdBenchmarkSchedule) { s.Spec.SuiteTemplate.Spec.Rounds = 2 })
+	h.finish(s, 700)
+	h.awaitCondition(v1alpha1.ConditionSuspect, metav1.ConditionTrue, v1alpha1.ReasonWorse)
+	h.await("the next start", func() bool { return h.status().NextScheduleTime != nil })
+	if got := h.status(); got.Active != "" || len(got.Series[0].Values) != 9 {
+		t.Errorf("found %+v, wanted no confirming session", got)
+	}
+}

@@ -124,15 +124,17 @@ const (
 
 // Reasons of the conditions of a schedule.
 const (
-	// ReasonInvalidSchedule: spec.schedule or spec.timeZone cannot be used.
+	// ReasonInvalidSchedule: spec.schedule, spec.timeZone or spec.metrics cannot be used.
 	ReasonInvalidSchedule = "InvalidSchedule"
 	// ReasonAsExpected: the numbers of the last session are within the range of those before.
 	ReasonAsExpected = "AsExpected"
 	// ReasonWorse: at least one number of the last session is worse than expected.
 	ReasonWorse = "Worse"
-	// ReasonConfirmed: the confirming session was worse than expected, too.
+	// ReasonNoNumbers: the last session has no valid numbers.
+	ReasonNoNumbers = "NoNumbers"
+	// ReasonConfirmed: two sessions in a row were worse than expected.
 	ReasonConfirmed = "Confirmed"
-	// ReasonChanged: the history has a change for the worse that is not acknowledged.
+	// ReasonChanged: the history has a change for the worse that is not acknowledged, and the numbers are still worse.
 	ReasonChanged = "Changed"
 	// ReasonUnchanged: the history has no such change.
 	ReasonUnchanged = "Unchanged"

@@ -16,10 +16,10 @@ type EtcdBenchmarkScheduleStatus struct {
 	// conditions of the schedule:
 	// - Suspect: whether a number of the last session was worse than those before.
 	//   One more session then starts at once, to confirm it. Unknown: the history is
-	//   too short.
-	// - TrendBroken: whether numbers have become worse for good: a confirming session
-	//   was worse, too, or the history has a change for the worse that is not
-	//   acknowledged. Unknown: the history is too short.
+	//   too short, or the last session has no numbers.
+	// - TrendBroken: whether numbers are worse for good: two sessions in a row were
+	//   worse and no later one was as before, or the history has a change for the
+	//   worse. Unknown: the history is too short.
 	// - Stalled: present if no session can start.
 	//
 	// +optional
@@ -34,6 +34,25 @@ type EtcdBenchmarkScheduleStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Active string `json:"active,omitempty"`
 
+	// activeTemplate identifies its template.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	ActiveTemplate string `json:"activeTemplate,omitempty"`
+
+	// observedSchedule has schedule, timeZone and suspend as the operator saw them
+	// last.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=200
+	ObservedSchedule string `json:"observedSchedule,omitempty"`
+
+	// scheduledFrom is when these last changed, or when starts were last skipped. No
+	// start before it is made up for.
+	//
+	// +optional
+	ScheduledFrom *metav1.Time `json:"scheduledFrom,omitempty"`
+
 	// lastScheduleTime is when the last session was due.
 	//
 	// +optional
@@ -45,8 +64,8 @@ type EtcdBenchmarkScheduleStatus struct {
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// lastSuccessfulTime is when the last session ended that passed, or that ran
-	// to its end and had nothing to judge.
+	// lastSuccessfulTime is when the last session ended whose runs all did their
+	// load, and which passed or had nothing to judge.
 	//
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
@@ -111,6 +130,11 @@ type ScheduleSession struct {
 	//
 	// +optional
 	Passed metav1.ConditionStatus `json:"passed,omitempty"`
+
+	// failedRuns is how many runs could not do their load.
+	//
+	// +optional
+	FailedRuns int32 `json:"failedRuns,omitempty"`
 
 	// confirming is true if it started at once, because the one before was worse
 	// than usual.
@@ -188,16 +212,19 @@ const (
 
 // SeriesVerdict compares the last value of a series with those before.
 //
-// +kubebuilder:validation:Enum=AsExpected;Worse;Better;Unknown
+// +kubebuilder:validation:Enum=AsExpected;Worse;StillWorse;Better;Unknown
 type SeriesVerdict string
 
 // The verdicts of a series.
 const (
 	// SeriesAsExpected: it is in the expected range, or within the tolerance.
 	SeriesAsExpected SeriesVerdict = "AsExpected"
-	SeriesWorse      SeriesVerdict = "Worse"
+	// SeriesWorse: it is worse, and the one before was not.
+	SeriesWorse SeriesVerdict = "Worse"
+	// SeriesStillWorse: it and the one before are worse.
+	SeriesStillWorse SeriesVerdict = "StillWorse"
 	SeriesBetter     SeriesVerdict = "Better"
-	// SeriesUnknown: there is no value, or the history is too short.
+	// SeriesUnknown: the last session has no value, or the history is too short.
 	SeriesUnknown SeriesVerdict = "Unknown"
 )
 
@@ -240,7 +267,7 @@ type ScheduleChange struct {
 	// +kubebuilder:validation:MaxLength=63
 	Session string `json:"session"`
 
-	// before and after are the geometric means of the values on both sides.
+	// before and after are the medians of the values on both sides.
 	//
 	// +required
 	Before int64 `json:"before"`

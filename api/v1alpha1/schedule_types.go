@@ -95,8 +95,8 @@ type EtcdBenchmarkScheduleSpec struct {
 	// +kubebuilder:default=false
 	Suspend bool `json:"suspend"`
 
-	// suiteTemplate is the suite of each session. A change begins a new history,
-	// because numbers of different suites cannot be compared.
+	// suiteTemplate is the suite of each session. With a change, comparisons begin
+	// anew, because numbers of different suites cannot be compared.
 	//
 	// +required
 	SuiteTemplate SuiteTemplateSpec `json:"suiteTemplate"`
@@ -110,6 +110,7 @@ type EtcdBenchmarkScheduleSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(m, m.type == 'Latency' && (!has(m.operation) || !has(m.statistic)) || self.exists_one(n, n.type == m.type && (m.type == 'Throughput' || has(n.operation) && has(m.operation) && n.operation == m.operation && has(n.statistic) && has(m.statistic) && n.statistic == m.statistic)))",message="has a metric twice: remove one"
 	Metrics []Metric `json:"metrics,omitempty"`
 
 	// historyLimit is how many suites of finished sessions are kept. The last one
@@ -125,8 +126,7 @@ type EtcdBenchmarkScheduleSpec struct {
 	// those from there on.
 	//
 	// +optional
-	// +listType=map
-	// +listMapKey=session
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
 	Acknowledgements []Acknowledgement `json:"acknowledgements,omitempty"`
 }
@@ -153,6 +153,19 @@ type Acknowledgement struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Session string `json:"session"`
+
+	// cell is the name of the cell whose numbers have changed. Absent: all cells.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Cell string `json:"cell,omitempty"`
+
+	// metric names the number that has changed, as in status.changes. Absent: all
+	// numbers.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Metric string `json:"metric,omitempty"`
 
 	// reason is a note for people.
 	//

@@ -357,6 +357,10 @@ func (in *EtcdBenchmarkScheduleStatus) DeepCopyInto(out *EtcdBenchmarkScheduleSt
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.ScheduledFrom != nil {
+		in, out := &in.ScheduledFrom, &out.ScheduledFrom
+		*out = (*in).DeepCopy()
+	}
 	if in.LastScheduleTime != nil {
 		in, out := &in.LastScheduleTime, &out.LastScheduleTime
 		*out = (*in).DeepCopy()

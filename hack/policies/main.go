@@ -92,9 +92,9 @@ var manifest = template.Must(template.New("policy").Parse(
 {{- if .ExceptOperator}}
 #
 # The operator creates the runs of suites and the suites of schedules. It has no right to get Secrets, and the policies for
-# suites and schedules have checked the user who created those. So this policy skips the operator. It recognizes the operator by the verb create-children.
-# Administrators with all verbs also have create-children; the policy recognizes them by the verb do-everything, and
-# checks them.
+# suites and schedules have checked the user who created those. So this policy skips the operator. It recognizes the
+# operator by the verb create-children. Administrators with all verbs also have create-children; the policy recognizes
+# them by the verb do-everything, and checks them.
 {{- end}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

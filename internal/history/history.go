@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -14,20 +15,25 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
-// TemplateID identifies a suite template: two templates with the same one are equal.
-func TemplateID(t v1alpha1.SuiteTemplateSpec) string {
-	// The template came from the API server as JSON, so it can be written as JSON.
-	text, _ := json.Marshal(t)
+// TemplateID identifies the template of a suite: two templates with the same one are equal. A stop is no part of it.
+func TemplateID(s v1alpha1.EtcdBenchmarkSuiteSpec) string {
+	s.Stop = false
+	// It came from the API server as JSON, so it can be written as JSON.
+	text, _ := json.Marshal(s)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:4])
 }
 
-// Of returns the session of a suite that has ended, without confirming.
-func Of(s *v1alpha1.EtcdBenchmarkSuite) v1alpha1.ScheduleSession {
-	out := v1alpha1.ScheduleSession{
-		Name: s.Name, StartTime: s.CreationTimestamp, CompletionTime: s.Status.CompletionTime,
-		Template: TemplateID(v1alpha1.SuiteTemplateSpec{Spec: s.Spec}), Reason: v1alpha1.ReasonDeleted,
+// Of returns the session of the active suite, which has ended. s is nil if the suite does not exist.
+func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1alpha1.ScheduleSession {
+	out := v1alpha1.ScheduleSession{Name: sch.Status.Active, Template: sch.Status.ActiveTemplate, Reason: v1alpha1.ReasonDeleted}
+	if last := sch.Status.LastScheduleTime; last != nil {
+		out.StartTime = *last
 	}
+	if s == nil {
+		return out
+	}
+	out.StartTime, out.CompletionTime, out.FailedRuns = s.CreationTimestamp, s.Status.CompletionTime, int32(suite.Unmeasured(s))
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
 		out.Reason = c.Reason
 	}
@@ -41,18 +47,14 @@ func Of(s *v1alpha1.EtcdBenchmarkSuite) v1alpha1.ScheduleSession {
 // suite does not exist.
 func Add(sch *v1alpha1.EtcdBenchmarkSchedule, session v1alpha1.ScheduleSession, s *v1alpha1.EtcdBenchmarkSuite) {
 	status := &sch.Status
-	if len(status.Sessions) == 0 || status.Sessions[len(status.Sessions)-1].Template != session.Template {
-		// Numbers of other suites cannot be compared with these.
-		status.Series = nil
-	}
+	status.Series = series(sch)
 	status.Sessions = append(status.Sessions, session)
-	if s != nil {
-		extend(sch, s)
-	}
 	for i := range status.Series {
-		if n := len(status.Sessions) - len(status.Series[i].Values); n > 0 {
-			status.Series[i].Values = append(status.Series[i].Values, make([]int64, n)...)
+		v := int64(0)
+		if s != nil {
+			v = value(s, status.Series[i])
 		}
+		status.Series[i].Values = append(status.Series[i].Values, v)
 	}
 	if extra := len(status.Sessions) - v1alpha1.MaxSessions; extra > 0 {
 		status.Sessions = slices.Delete(status.Sessions, 0, extra)
@@ -67,27 +69,12 @@ func Add(sch *v1alpha1.EtcdBenchmarkSchedule, session v1alpha1.ScheduleSession, 
 }
 
 func succeeded(s v1alpha1.ScheduleSession) bool {
-	return s.Reason == v1alpha1.ReasonCompleted && (s.Passed == "" || s.Passed == metav1.ConditionTrue)
+	return s.Reason == v1alpha1.ReasonCompleted && s.FailedRuns == 0 && (s.Passed == "" || s.Passed == metav1.ConditionTrue)
 }
 
-// extend adds the numbers of a suite to the series.
-func extend(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) {
-	status := &sch.Status
-	if status.Series == nil {
-		status.Series = series(sch, s)
-	}
-	for i := range status.Series {
-		status.Series[i].Values = append(missing(status.Series[i].Values, len(status.Sessions)-1), value(s, status.Series[i]))
-	}
-}
-
-// missing returns n values; those that are not there are 0.
-func missing(values []int64, n int) []int64 {
-	return append(values, make([]int64, max(n-len(values), 0))...)
-}
-
-// series returns the series of a schedule, without values.
-func series(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) (out []v1alpha1.ScheduleSeries) {
+// series returns the series that the schedule keeps now, each with a value per session: those that it already has, or 0.
+func series(sch *v1alpha1.EtcdBenchmarkSchedule) (out []v1alpha1.ScheduleSeries) {
+	s := template(sch)
 	for _, c := range suite.Cells(s) {
 		if f := s.Spec.Search; f != nil {
 			out = append(out, v1alpha1.ScheduleSeries{Cell: c.Name, Type: v1alpha1.SeriesHighestRate, TolerancePercent: f.TolerancePercent})
@@ -101,18 +88,50 @@ func series(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite)
 			}
 		}
 	}
-	return out[:min(len(out), v1alpha1.MaxSeries)]
+	out = out[:min(len(out), v1alpha1.MaxSeries)]
+	for i := range out {
+		same := func(o v1alpha1.ScheduleSeries) bool { return o.Cell == out[i].Cell && nameOf(o) == nameOf(out[i]) }
+		if before := slices.IndexFunc(sch.Status.Series, same); before >= 0 {
+			out[i].Values = sch.Status.Series[before].Values
+		}
+		if n := len(sch.Status.Sessions) - len(out[i].Values); n > 0 {
+			out[i].Values = append(make([]int64, n), out[i].Values...)
+		}
+	}
+	return out
 }
 
-// metrics are those of the schedule, else those that its suite compares, else the throughput.
-func metrics(sch *v1alpha1.EtcdBenchmarkSchedule) []v1alpha1.Metric {
-	switch compare := sch.Spec.SuiteTemplate.Spec.Compare; {
-	case len(sch.Spec.Metrics) > 0:
-		return sch.Spec.Metrics
-	case compare != nil:
-		return compare.Metrics
+func template(sch *v1alpha1.EtcdBenchmarkSchedule) *v1alpha1.EtcdBenchmarkSuite {
+	return &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: sch.Name}, Spec: sch.Spec.SuiteTemplate.Spec}
+}
+
+// Check returns why a schedule can have no history; nil if it can.
+func Check(sch *v1alpha1.EtcdBenchmarkSchedule) error {
+	s := template(sch)
+	for i, m := range sch.Spec.Metrics {
+		if !slices.ContainsFunc(suite.Cells(s), func(c suite.Cell) bool { return suite.Measures(s, c, m) }) {
+			return fmt.Errorf("spec.metrics[%d]: no workload of the suite has the operation %s: see docs/workloads.md for the operations of a workload", i, m.Operation)
+		}
 	}
-	return []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}
+	return nil
+}
+
+// metrics are those of the schedule, else those that its suite compares and keeps, else the throughput.
+func metrics(sch *v1alpha1.EtcdBenchmarkSchedule) (out []v1alpha1.Metric) {
+	if len(sch.Spec.Metrics) > 0 {
+		return sch.Spec.Metrics
+	}
+	if compare := sch.Spec.SuiteTemplate.Spec.Compare; compare != nil {
+		for _, m := range compare.Metrics {
+			if suite.Keeps(m) {
+				out = append(out, m)
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}
+	}
+	return out
 }
 
 func metricOf(s v1alpha1.ScheduleSeries) v1alpha1.Metric {
@@ -153,26 +172,22 @@ func value(s *v1alpha1.EtcdBenchmarkSuite, of v1alpha1.ScheduleSeries) int64 {
 // milli converts requests per second to the unit of status.
 const milli = 1000
 
-// Expendable returns the names of finished suites that the schedule does not keep: all but the newest historyLimit, the
-// last one that passed, and the last one that did not.
-func Expendable(sch *v1alpha1.EtcdBenchmarkSchedule) (names []string) {
-	sessions := sch.Status.Sessions
+// Kept returns the names of the suites that the schedule keeps: the newest historyLimit, the last one that succeeded, and
+// the last one that did not. Sessions without a suite do not count.
+func Kept(sch *v1alpha1.EtcdBenchmarkSchedule) map[string]bool {
 	keep := map[string]bool{}
-	for i := len(sessions) - 1; i >= 0 && len(keep) < int(max(sch.Spec.HistoryLimit, 1)); i-- {
-		keep[sessions[i].Name] = true
+	newest := slices.Clone(sch.Status.Sessions)
+	slices.Reverse(newest)
+	newest = slices.DeleteFunc(newest, func(s v1alpha1.ScheduleSession) bool {
+		return s.Reason == v1alpha1.ReasonDeleted || s.Reason == v1alpha1.ReasonRefused
+	})
+	for _, s := range newest[:min(len(newest), int(max(sch.Spec.HistoryLimit, 1)))] {
+		keep[s.Name] = true
 	}
-	for _, passed := range []bool{true, false} {
-		for i := len(sessions) - 1; i >= 0; i-- {
-			if succeeded(sessions[i]) == passed {
-				keep[sessions[i].Name] = true
-				break
-			}
+	for _, wanted := range []bool{true, false} {
+		if i := slices.IndexFunc(newest, func(s v1alpha1.ScheduleSession) bool { return succeeded(s) == wanted }); i >= 0 {
+			keep[newest[i].Name] = true
 		}
 	}
-	for _, s := range sessions {
-		if !keep[s.Name] {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+	return keep
 }

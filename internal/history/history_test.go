@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func nightly(changes ...func(*v1alpha1.EtcdBenchmarkSchedule)) *v1alpha1.EtcdBen
 	return sch
 }
 
-// end adds a session with this throughput in both cells and this p99, and returns its suite.
+// end adds a session with this throughput in both cells and this p99, as the controller does.
 func end(sch *v1alpha1.EtcdBenchmarkSchedule, perSecond, p99 int64, changes ...func(*v1alpha1.EtcdBenchmarkSuite)) {
 	n := len(sch.Status.Sessions)
 	s := &v1alpha1.EtcdBenchmarkSuite{
@@ -53,9 +54,17 @@ func end(sch *v1alpha1.EtcdBenchmarkSchedule, perSecond, p99 int64, changes ...f
 	for _, change := range changes {
 		change(s)
 	}
-	session := Of(s)
+	sch.Status.Active, sch.Status.ActiveTemplate = s.Name, TemplateID(sch.Spec.SuiteTemplate.Spec)
+	session := Of(sch, s)
 	session.Confirming = Confirms(sch)
 	Add(sch, session, s)
+	Judge(sch, now)
+}
+
+// endWithout adds a session whose suite was deleted.
+func endWithout(sch *v1alpha1.EtcdBenchmarkSchedule) {
+	sch.Status.Active, sch.Status.ActiveTemplate = fmt.Sprint("s", len(sch.Status.Sessions)), TemplateID(sch.Spec.SuiteTemplate.Spec)
+	Add(sch, Of(sch, nil), nil)
 	Judge(sch, now)
 }
 
@@ -109,37 +118,83 @@ func TestSuspicion(t *testing.T) {
 		t.Errorf("found %+v", sch.Status.Sessions[10])
 	}
 	want(t, sch, usual, unchanged)
-	// The outlier must not hide the next one.
+	// The outlier must not hide the next one, also after many good sessions.
 	end(sch, 800, 9000)
 	want(t, sch, worse, unchanged)
+	end(sch, 1001, 9000)
+	before := *sch.Status.Series[0].Expected
+	quiet(sch, 30)
+	end(sch, 800, 9000)
+	want(t, sch, worse, unchanged)
+	if after := *sch.Status.Series[0].Expected; after == before || !Confirms(sch) {
+		t.Errorf("found %+v after 30 sessions more, and Confirms is %v", after, Confirms(sch))
+	}
 }
 
 func TestConfirmedSuspicion(t *testing.T) {
 	sch := nightly()
-	quiet(sch, 9)
+	quiet(sch, 8)
 	end(sch, 800, 9000)
 	end(sch, 810, 9000)
 	want(t, sch, worse, confirmed)
 	if Confirms(sch) {
 		t.Error("a confirmed suspicion is confirmed again")
 	}
-	// It stays until the numbers are as before, or it is acknowledged.
+	// It stays until the numbers are as before, or it is acknowledged; a session without numbers changes nothing.
 	end(sch, 805, 9000)
-	if got := condition(sch, v1alpha1.ConditionTrendBroken); !strings.HasPrefix(got, "True/") || Confirms(sch) {
-		t.Errorf("TrendBroken is %s", got)
+	want(t, sch, worse, confirmed)
+	endWithout(sch)
+	want(t, sch, "Unknown/NoNumbers", confirmed)
+	if Confirms(sch) {
+		t.Error("a confirmed suspicion is confirmed again")
 	}
 	back := sch.DeepCopy()
 	end(back, 1002, 9000)
-	if got := condition(back, v1alpha1.ConditionSuspect); got != usual {
-		t.Errorf("Suspect is %s after the numbers came back", got)
-	}
-	sch.Spec.Acknowledgements = []v1alpha1.Acknowledgement{{Session: "s9"}}
+	want(t, back, usual, unchanged)
+	sch.Spec.Acknowledgements = []v1alpha1.Acknowledgement{{Session: "s8", Cell: "c1", Metric: "Throughput"}}
 	Judge(sch, now)
-	want(t, sch, tooFew, tooFew)
+	want(t, sch, "Unknown/NoNumbers", confirmed)
+	sch.Spec.Acknowledgements = []v1alpha1.Acknowledgement{{Session: "s8"}}
+	Judge(sch, now)
+	want(t, sch, "Unknown/NoNumbers", tooFew)
 	for i := range 8 {
 		end(sch, 800+int64(i%4), 9000)
 	}
 	want(t, sch, usual, unchanged)
+}
+
+// After an improvement, worse sessions are confirmed by what has been usual since then.
+func TestConfirmedAfterAChange(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 15)
+	for i := range 15 {
+		end(sch, 1300+int64(i%4), 9000)
+	}
+	if len(sch.Status.Changes) != 2 {
+		t.Fatalf("found %+v", sch.Status.Changes)
+	}
+	end(sch, 1100, 9000)
+	want(t, sch, worse, unchanged)
+	end(sch, 1105, 9000)
+	want(t, sch, worse, confirmed)
+}
+
+// A break in one cell does not keep another one from being confirmed.
+func TestSuspicionsOfCellsAreApart(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 8)
+	slow := func(c1, c100 int64) func(*v1alpha1.EtcdBenchmarkSuite) {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) {
+			s.Status.Results[0].Operations[0].ThroughputMilliPerSecond, s.Status.Results[1].Operations[0].ThroughputMilliPerSecond = 1000*c1, 1000*c100
+		}
+	}
+	end(sch, 0, 9000, slow(800, 1000))
+	end(sch, 0, 9000, slow(800, 1001))
+	want(t, sch, worse, confirmed)
+	end(sch, 0, 9000, slow(800, 700))
+	if !Confirms(sch) {
+		t.Errorf("found %+v, wanted that the second cell is confirmed", sch.Status.Series)
+	}
 }
 
 // A change is found with three values after it, in the direction that is worse or better.
@@ -174,6 +229,13 @@ func TestChanges(t *testing.T) {
 					t.Errorf("found %+v", c)
 				}
 			}
+			back := sch.DeepCopy()
+			for i := range 12 {
+				end(back, 1000+int64(i*7%5), 9000+int64(i*3%5))
+			}
+			if got := condition(back, v1alpha1.ConditionTrendBroken); tc.worse && got != unchanged {
+				t.Errorf("TrendBroken is %s after the numbers came back: %+v", got, back.Status.Changes)
+			}
 			// The next sessions are compared with those since the change.
 			if s := sch.Status.Series[0]; s.Verdict == v1alpha1.SeriesWorse {
 				t.Errorf("found %+v", s)
@@ -189,8 +251,51 @@ func TestAnotherTemplate(t *testing.T) {
 	sch.Spec.SuiteTemplate.Spec.Rounds = 2
 	end(sch, 100, 9000)
 	want(t, sch, tooFew, tooFew)
-	if s := sch.Status.Series[0]; len(sch.Status.Sessions) != 10 || len(s.Values) != 10 || s.Values[8] != 0 || s.Values[9] != 100_000 {
+	if s := sch.Status.Series[0]; len(sch.Status.Sessions) != 10 || len(s.Values) != 10 || s.Values[9] != 100_000 {
 		t.Errorf("found %+v of %d sessions", s, len(sch.Status.Sessions))
+	}
+}
+
+// A stop is no part of the template, and other metrics keep the values of those that stay.
+func TestWhatKeepsTheHistory(t *testing.T) {
+	sch := nightly()
+	quiet(sch, 8)
+	end(sch, 1002, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Stop = true })
+	end(sch, 1001, 9000)
+	want(t, sch, usual, unchanged)
+	sch.Spec.Metrics = []v1alpha1.Metric{
+		{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99}, {Type: v1alpha1.MetricThroughput, TolerancePercent: 50},
+	}
+	end(sch, 800, 9000)
+	want(t, sch, usual, unchanged)
+	if s := sch.Status.Series; len(s) != 4 || s[1].TolerancePercent != 50 || s[1].Values[0] == 0 || s[0].Values[9] != 0 || s[0].Values[10] != 9000 {
+		t.Errorf("found %+v", s)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
+		sch.Spec.Metrics = []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}, {Type: v1alpha1.MetricLatency, Operation: spec.OperationRange, Statistic: spec.StatisticP99}}
+	})
+	if err := Check(sch); err == nil || !strings.Contains(err.Error(), "spec.metrics[1]") {
+		t.Errorf("found %v, wanted that puts have no reads", err)
+	}
+	sch.Spec.Metrics = sch.Spec.Metrics[:1]
+	if err := Check(sch); err != nil {
+		t.Error(err)
+	}
+}
+
+// Runs that could not do their load are no success.
+func TestSuccess(t *testing.T) {
+	sch := nightly()
+	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		for i := range s.Status.Results {
+			s.Status.Results[i].Reason, s.Status.Results[i].Operations = v1alpha1.ReasonTargetUnreachable, nil
+		}
+	})
+	if sch.Status.LastSuccessfulTime != nil || sch.Status.Sessions[0].FailedRuns != 2 {
+		t.Errorf("found %+v", sch.Status)
 	}
 }
 
@@ -202,8 +307,7 @@ func TestSessionsWithoutNumbers(t *testing.T) {
 		s.Status.Results[1].Invalid = "the client was a limit"
 		s.Status.Results[1].Operations[0].ThroughputMilliPerSecond = 9_000_000
 	})
-	Add(sch, v1alpha1.ScheduleSession{Name: "gone", Reason: v1alpha1.ReasonDeleted, Template: TemplateID(sch.Spec.SuiteTemplate)}, nil)
-	Judge(sch, now)
+	endWithout(sch)
 	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) { s.Status.Results = s.Status.Results[:3] })
 	if got := fmt.Sprint(sch.Status.Series[0].Values, sch.Status.Series[1].Values); got != "[2000000 0 1000000] [1000000 0 0]" {
 		t.Errorf("found %s, wanted geometric means of valid rounds", got)
@@ -229,7 +333,7 @@ func TestHistoryOfASearch(t *testing.T) {
 	}
 }
 
-func TestExpendable(t *testing.T) {
+func TestKept(t *testing.T) {
 	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) { sch.Spec.HistoryLimit = 2 })
 	for i := range 6 {
 		end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
@@ -240,12 +344,13 @@ func TestExpendable(t *testing.T) {
 			s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: passed})
 		})
 	}
-	if got := Expendable(sch); !slices.Equal(got, []string{"s0", "s1", "s3"}) {
-		t.Errorf("found %v, wanted all but the last two and the last one that did not pass", got)
+	endWithout(sch)
+	if got := slices.Sorted(maps.Keys(Kept(sch))); !slices.Equal(got, []string{"s2", "s4", "s5"}) {
+		t.Errorf("found %v, wanted the last two with a suite and the last one that did not pass", got)
 	}
 }
 
-// TestHistoryAtItsMaxima: the oldest sessions go, status has room in an object, and a judgement takes no time.
+// TestHistoryAtItsMaxima: the oldest sessions go, and status has room in an object.
 func TestHistoryAtItsMaxima(t *testing.T) {
 	const most = 256 << 10
 	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
@@ -259,7 +364,8 @@ func TestHistoryAtItsMaxima(t *testing.T) {
 	template := sch.Spec.SuiteTemplate
 	suite := &v1alpha1.EtcdBenchmarkSuite{Spec: template.Spec}
 	for i := range v1alpha1.MaxSessions + 5 {
-		session := Of(suite)
+		session := Of(sch, suite)
+		session.Template = TemplateID(template.Spec)
 		session.Name, session.StartTime, session.CompletionTime = fmt.Sprintf("%063d", i), metav1.Time{Time: now}, &metav1.Time{Time: now}
 		session.Reason, session.Passed, session.Confirming = v1alpha1.ReasonTargetUnreachable, metav1.ConditionUnknown, true
 		Add(sch, session, suite)
@@ -269,9 +375,7 @@ func TestHistoryAtItsMaxima(t *testing.T) {
 			sch.Status.Series[i].Values[n] = 1e15 + int64(n*n%17)*1e13 + int64(n/40%2)*1e15
 		}
 	}
-	start := time.Now()
 	Judge(sch, now)
-	t.Logf("judged in %s", time.Since(start))
 	if n := len(sch.Status.Sessions); n != v1alpha1.MaxSessions || !strings.HasSuffix(sch.Status.Sessions[0].Name, "05") || len(sch.Status.Series) != v1alpha1.MaxSeries || len(sch.Status.Changes) == 0 {
 		t.Errorf("found %d sessions from %s, %d series, %d changes", n, sch.Status.Sessions[0].Name, len(sch.Status.Series), len(sch.Status.Changes))
 	}

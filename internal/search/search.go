@@ -105,8 +105,12 @@ var (
 func Next(settings Settings, past []Probe) (step Step, more bool, result Result) {
 	s := &searching{settings: settings, past: past}
 	result, err := s.run()
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.next, true, Result{}
+	case result.State == Undecided || result.State == Unstable:
+		// The rate on the way may never have been tried.
+		result.PerSecond = Best(past)
 	}
 	return Step{}, false, result
 }
@@ -117,7 +121,7 @@ type searching struct {
 	past     []Probe
 	used     int
 	next     Step
-	// lowest and its verdict are those of the first probe of the sweep that met.
+	// lowest is the rate of the first probe of the sweep that met.
 	lowest int64
 }
 

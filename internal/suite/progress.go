@@ -159,7 +159,8 @@ func expect(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) {
 	}
 }
 
-// Estimate is how long the runs that are left will take; 0 if that is not known. For a search it is an upper bound.
+// Estimate is how long the runs that are left will take; 0 if that is not known. For a search it is the time of all
+// probes that it can need, if none must be longer for its percentiles.
 func Estimate(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
 	if done := len(s.Status.Results); done > 0 && s.Status.StartTime != nil {
 		return now.Sub(s.Status.StartTime.Time) / time.Duration(done) * time.Duration(Left(s))

@@ -143,13 +143,24 @@ func NumberOf(r v1alpha1.SuiteResult, m v1alpha1.Metric) (number float64, known 
 		case m.Type == v1alpha1.MetricThroughput:
 			number += float64(o.ThroughputMilliPerSecond)
 		case o.Operation == m.Operation:
-			number += float64(map[spec.Statistic]int64{
-				spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds,
-				spec.StatisticP99: o.P99Microseconds, spec.StatisticP999: o.P999Microseconds, spec.StatisticMax: o.MaxMicroseconds,
-			}[m.Statistic])
+			number += float64(keptStatistics(o)[m.Statistic])
 		}
 	}
 	return number, number > 0
+}
+
+// Keeps reports whether the results of a suite have a metric.
+func Keeps(m v1alpha1.Metric) bool {
+	_, kept := keptStatistics(v1alpha1.SuiteOperation{})[m.Statistic]
+	return m.Type == v1alpha1.MetricThroughput || kept
+}
+
+// keptStatistics are those that the result of a suite has, in microseconds.
+func keptStatistics(o v1alpha1.SuiteOperation) map[spec.Statistic]int64 {
+	return map[spec.Statistic]int64{
+		spec.StatisticMean: o.MeanMicroseconds, spec.StatisticP50: o.P50Microseconds, spec.StatisticP90: o.P90Microseconds,
+		spec.StatisticP99: o.P99Microseconds, spec.StatisticP999: o.P999Microseconds, spec.StatisticMax: o.MaxMicroseconds,
+	}
 }
 
 // Counted returns the result of a cell in a round that counts: a valid one before a complete one, that before all others,

@@ -59,7 +59,7 @@ func Segment(values []float64, acknowledged []int, changes []Change) (start int)
 	for _, c := range changes {
 		start = max(start, c.Index)
 	}
-	return min(start, len(values))
+	return start
 }
 
 // begin is the index of the first value that takes part.

@@ -119,7 +119,7 @@ func TestSizeOfAChange(t *testing.T) {
 	}
 }
 
-// A single outlier is Suspect on its day, and is never a change.
+// A single outlier is Suspect on its day, and is almost never a change.
 func TestOutlier(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	suspect, found := 0, 0
@@ -181,12 +181,16 @@ func TestConstantHistory(t *testing.T) {
 		values []float64
 		want   []int
 	}{
-		"no change":              {constant(60, unchanged), nil},
-		"a step":                 {constant(60, steps(0.10, 30)), []int{30}},
-		"two steps":              {constant(60, steps(0.10, 20, 40)), []int{20, 40}},
-		"an outlier":             {constant(60, between(0.40, 30, 31)), nil},
-		"9 before, 3 after":      {constant(12, steps(0.10, 9)), []int{9}},
-		"3 before, 9 after":      {constant(12, steps(0.10, 3)), []int{3}},
+		"no change":         {constant(60, unchanged), nil},
+		"a step":            {constant(60, steps(0.10, 30)), []int{30}},
+		"two steps":         {constant(60, steps(0.10, 20, 40)), []int{20, 40}},
+		"an outlier":        {constant(60, between(0.40, 30, 31)), nil},
+		"9 before, 3 after": {constant(12, steps(0.10, 9)), []int{9}},
+		"3 before, 9 after": {constant(12, steps(0.10, 3)), []int{3}},
+		// Two values of a new level look like a segment of three. The third one corrects the index.
+		"58 before, 2 after":     {constant(60, steps(0.10, 58)), []int{57}},
+		"57 before, 3 after":     {constant(60, steps(0.10, 57)), []int{57}},
+		"2 before, 58 after":     {constant(60, steps(0.10, 2)), []int{3}},
 		"10 before, 2 after":     {constant(12, steps(0.10, 10)), nil},
 		"within the tolerance":   {constant(60, steps(0.04, 30)), nil},
 		"largest and smallest":   {slices.Concat(slices.Repeat([]float64{745}, 20), slices.Repeat([]float64{-745}, 20)), []int{20}},

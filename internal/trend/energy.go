@@ -20,16 +20,11 @@ const (
 	tie = 1e-9
 )
 
-// strongestSplit returns the place that separates the values before it most clearly from those after it, and its p.
+// strongestSplit returns the place that separates the values before it most clearly from those after it, and its p. The
+// p is 1 if there is no such place.
 func strongestSplit(values []float64) (at int, p float64) {
-	if len(values) < 2*minSegment {
-		return 0, 1
-	}
 	s := newScan(values)
 	at, divergence := s.strongest()
-	if divergence <= 0 {
-		return 0, 1
-	}
 	return at, s.chance(divergence)
 }
 

@@ -31,9 +31,9 @@ type Runs struct {
 	logged map[types.UID]bool
 }
 
-// Release suspends every schedule, stops every suite and run that goes on, and waits up to grace for the operator to end and clean them. Then it
-// removes the finalizer from those that are not cleaned, and logs which keys may be left. It returns an error only
-// if the API server refuses these changes.
+// Release suspends every schedule, stops every suite and run that goes on, and waits up to grace for the operator to end
+// and clean them. Then it removes the finalizer from those that are not cleaned, and logs which keys may be left. It
+// returns an error only if the API server refuses these changes.
 func (r Runs) Release(ctx context.Context, grace time.Duration) error {
 	r.logged = map[types.UID]bool{}
 	// grace bounds the wait, but not a request: a cancelled request would look like a refusal of the API server.
