@@ -69,8 +69,11 @@ func emit(recorder events.EventRecorder, about client.Object, bad bool, reason, 
 }
 
 func isBad(c *metav1.Condition) bool {
-	if c.Type == v1alpha1.ConditionFinished {
+	switch c.Type {
+	case v1alpha1.ConditionFinished:
 		return c.Status == metav1.ConditionTrue && (verdict.CouldNotRun(c.Reason) || c.Reason == v1alpha1.ReasonPartlyCompleted)
+	case v1alpha1.ConditionStalled, v1alpha1.ConditionSuspect, v1alpha1.ConditionTrendBroken:
+		return c.Status == metav1.ConditionTrue
 	}
 	return c.Status != metav1.ConditionTrue
 }

@@ -231,7 +231,9 @@ func (s *scheduleStep) create(ctx context.Context, start time.Time, confirming b
 	err := s.Client.Create(ctx, child, fieldOwner)
 	switch {
 	case err == nil:
-		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionStalled)
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason == v1alpha1.ReasonRefused {
+			meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionStalled)
+		}
 		s.activate(name, history.TemplateID(s.Spec.SuiteTemplate.Spec), start)
 		s.notes = append(s.notes, scheduleNote{"SessionStarted", "The suite " + name + " was created.", false})
 	case apierrors.IsAlreadyExists(err), apierrors.IsInvalid(err), apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -256,6 +258,14 @@ func (s *scheduleStep) record(ended *v1alpha1.EtcdBenchmarkSuite, reason string)
 		history.Add(s.EtcdBenchmarkSchedule, session, ended)
 	}
 	history.Judge(s.EtcdBenchmarkSchedule, s.now)
+	if ended == nil {
+		return
+	}
+	if problem := meta.FindStatusCondition(ended.Status.Conditions, v1alpha1.ConditionStalled); problem != nil {
+		s.stall(problem.Reason, "The session "+session.Name+" could not run as planned: "+problem.Message)
+	} else {
+		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionStalled)
+	}
 }
 
 // nameOfSession is the schedule's name and the minute of the start since 1970; that of a confirming session has a c.

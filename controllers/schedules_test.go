@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +143,8 @@ func (h *scheduleHarness) finish(s *v1alpha1.EtcdBenchmarkSuite, perSecond int64
 	before := s.DeepCopy()
 	now := metav1.Time{Time: h.clock.Now()}
 	s.Status.CompletionTime = &now
-	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, LastTransitionTime: now}}
+	s.Status.Conditions = append(slices.DeleteFunc(s.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1alpha1.ConditionFinished }),
+		metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted, LastTransitionTime: now})
 	s.Status.Results = []v1alpha1.SuiteResult{{
 		Name: s.Name + "-1-1", Cell: "put", Round: 1, Reason: v1alpha1.ReasonCompleted,
 		Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 100, ThroughputMilliPerSecond: 1000 * perSecond}},
@@ -365,6 +367,21 @@ func TestScheduleThatCannotStart(t *testing.T) {
 	if got := h.awaitSession(s.Name); got.Reason != v1alpha1.ReasonDeleted {
 		t.Errorf("found %+v, wanted a deleted session", got)
 	}
+	// A session whose runs could not do their load says so on the schedule, until the next one.
+	h.nextDay()
+	s = h.active()
+	before := s.DeepCopy()
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInvalidCell, Message: "the cell put", LastTransitionTime: metav1.Now()}}
+	h.must(h.api.Status().Patch(t.Context(), s, client.MergeFrom(before)))
+	h.finish(s, 1000)
+	h.awaitCondition(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidCell)
+	h.nextDay()
+	s = h.active()
+	before = s.DeepCopy()
+	s.Status.Conditions = nil
+	h.must(h.api.Status().Patch(t.Context(), s, client.MergeFrom(before)))
+	h.finish(s, 1000)
+	h.await("no Stalled", func() bool { return meta.FindStatusCondition(h.status().Conditions, v1alpha1.ConditionStalled) == nil })
 }
 
 // Neither a stopped nor a deleted session takes the history away, and a suite that is being deleted still goes on.

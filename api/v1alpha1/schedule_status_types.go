@@ -20,7 +20,8 @@ type EtcdBenchmarkScheduleStatus struct {
 	// - TrendBroken: whether numbers are worse for good: two sessions in a row were
 	//   worse and no later one was as before, or the history has a change for the
 	//   worse. Unknown: the history is too short.
-	// - Stalled: present if no session can start.
+	// - Stalled: present if no session can start, or if runs of the last one could
+	//   not do their load.
 	//
 	// +optional
 	// +listType=map
@@ -135,6 +136,12 @@ type ScheduleSession struct {
 	//
 	// +optional
 	FailedRuns int32 `json:"failedRuns,omitempty"`
+
+	// invalid is why it has no number of some cell. Absent: it has all.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Invalid string `json:"invalid,omitempty"`
 
 	// confirming is true if it started at once, because the one before was worse
 	// than usual.

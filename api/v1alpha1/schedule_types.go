@@ -25,6 +25,7 @@ const (
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.lastPassed`,description="Whether the last session met its objectives and nothing regressed"
 // +kubebuilder:printcolumn:name="Suspect",type=string,JSONPath=`.status.conditions[?(@.type=="Suspect")].status`,description="Whether the last session was worse than the ones before"
 // +kubebuilder:printcolumn:name="Broken",type=string,JSONPath=`.status.conditions[?(@.type=="TrendBroken")].status`,description="Whether the numbers have become worse for good"
+// +kubebuilder:printcolumn:name="Stalled",type=string,JSONPath=`.status.conditions[?(@.type=="Stalled")].reason`,description="Why no session can start, or why the last one could not run"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.nextScheduleTime`,priority=1,description="When the next session starts"
 // +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.timeZone`,priority=1

@@ -13,6 +13,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // TemplateID identifies the template of a suite: two templates with the same one are equal. A stop is no part of it.
@@ -34,6 +35,9 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 		return out
 	}
 	out.StartTime, out.CompletionTime, out.FailedRuns = s.CreationTimestamp, s.Status.CompletionTime, int32(suite.Unmeasured(s))
+	if i := slices.IndexFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Invalid != "" }); i >= 0 {
+		out.Invalid = text.Shorten(s.Status.Results[i].Cell+": "+s.Status.Results[i].Invalid, maxInvalid)
+	}
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
 		out.Reason = c.Reason
 	}
@@ -67,6 +71,9 @@ func Add(sch *v1alpha1.EtcdBenchmarkSchedule, session v1alpha1.ScheduleSession, 
 		status.LastSuccessfulTime = session.CompletionTime
 	}
 }
+
+// maxInvalid is the length of a session's field invalid, in bytes.
+const maxInvalid = 128
 
 func succeeded(s v1alpha1.ScheduleSession) bool {
 	return s.Reason == v1alpha1.ReasonCompleted && s.FailedRuns == 0 && (s.Passed == "" || s.Passed == metav1.ConditionTrue)

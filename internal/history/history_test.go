@@ -286,6 +286,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// The conditions say why a session has no numbers, and which acknowledged sessions do not exist.
+func TestWhatTheConditionsExplain(t *testing.T) {
+	sch := nightly(func(sch *v1alpha1.EtcdBenchmarkSchedule) {
+		sch.Spec.Acknowledgements = []v1alpha1.Acknowledgement{{Session: "s0"}, {Session: "nope"}}
+	})
+	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		for i := range s.Status.Results {
+			s.Status.Results[i].Invalid = "the client was a limit"
+		}
+	})
+	suspect, broken := meta.FindStatusCondition(sch.Status.Conditions, v1alpha1.ConditionSuspect), meta.FindStatusCondition(sch.Status.Conditions, v1alpha1.ConditionTrendBroken)
+	if suspect.Reason != v1alpha1.ReasonNoNumbers || !strings.Contains(suspect.Message, "c1: the client was a limit.") {
+		t.Errorf("found %+v", suspect)
+	}
+	if !strings.Contains(broken.Message, "no session nope,") {
+		t.Errorf("found %+v", broken)
+	}
+}
+
 // Runs that could not do their load are no success.
 func TestSuccess(t *testing.T) {
 	sch := nightly()

@@ -143,8 +143,12 @@ func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 		c := metav1.Condition{Type: kind, Status: value, Reason: reason, Message: text.Shorten(message, text.MaxBytes)}
 		benchmark.SetCondition(&status.Conditions, c, sch.Generation, now)
 	}
-	set(suspicion(suspects, judged, withNumbers))
-	set(breakOf(confirmed, open, known))
+	why := ""
+	if n := len(status.Sessions); n > 0 && status.Sessions[n-1].Invalid != "" {
+		why = " " + strings.TrimSuffix(status.Sessions[n-1].Invalid, ".") + "."
+	}
+	set(suspicion(suspects, judged, withNumbers, why))
+	set(breakOf(confirmed, open, known, unknownSessions(sch)))
 }
 
 func verdictOf(j trend.Judgement, worseInARow int) v1alpha1.SeriesVerdict {
@@ -178,20 +182,34 @@ func describe(s v1alpha1.ScheduleSeries, j trend.Judgement, c course) string {
 	return fmt.Sprintf("%s %s: %s, expected %s to %s", s.Cell, nameOf(s), show(c.logs[len(c.logs)-1]), show(j.Low), show(j.High))
 }
 
-func suspicion(suspects []string, judged, withNumbers int) (kind string, value metav1.ConditionStatus, reason, message string) {
+func suspicion(suspects []string, judged, withNumbers int, why string) (kind string, value metav1.ConditionStatus, reason, message string) {
 	kind = v1alpha1.ConditionSuspect
 	switch {
 	case len(suspects) > 0:
 		return kind, metav1.ConditionTrue, v1alpha1.ReasonWorse, "Worse than expected: " + strings.Join(suspects, "; ") + "."
 	case withNumbers == 0:
-		return kind, metav1.ConditionUnknown, v1alpha1.ReasonNoNumbers, "The last session has no valid numbers."
+		return kind, metav1.ConditionUnknown, v1alpha1.ReasonNoNumbers, "The last session has no valid numbers." + why
 	case judged == 0:
 		return kind, metav1.ConditionUnknown, v1alpha1.ReasonTooFewSessions, fmt.Sprintf("A session is judged when at least %d sessions before it have numbers.", trend.MinHistory)
 	}
 	return kind, metav1.ConditionFalse, v1alpha1.ReasonAsExpected, "No number of the last session is worse than expected."
 }
 
-func breakOf(confirmed []string, open []v1alpha1.ScheduleChange, known bool) (kind string, value metav1.ConditionStatus, reason, message string) {
+// unknownSessions is a sentence about acknowledged sessions that are not in the history; empty if there are none.
+func unknownSessions(sch *v1alpha1.EtcdBenchmarkSchedule) string {
+	var names []string
+	for _, a := range sch.Spec.Acknowledgements {
+		if !slices.ContainsFunc(sch.Status.Sessions, func(s v1alpha1.ScheduleSession) bool { return s.Name == a.Session }) {
+			names = append(names, a.Session)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The history has no session %s, which spec.acknowledgements names.", strings.Join(names, ", "))
+}
+
+func breakOf(confirmed []string, open []v1alpha1.ScheduleChange, known bool, unknown string) (kind string, value metav1.ConditionStatus, reason, message string) {
 	kind = v1alpha1.ConditionTrendBroken
 	var worse []string
 	for _, c := range open {
@@ -200,13 +218,13 @@ func breakOf(confirmed []string, open []v1alpha1.ScheduleChange, known bool) (ki
 	const advice = " If that is known, add the session to spec.acknowledgements."
 	switch {
 	case len(worse) > 0:
-		return kind, metav1.ConditionTrue, v1alpha1.ReasonChanged, "The numbers have changed for the worse: " + strings.Join(worse, "; ") + "." + advice
+		return kind, metav1.ConditionTrue, v1alpha1.ReasonChanged, "The numbers have changed for the worse: " + strings.Join(worse, "; ") + "." + advice + unknown
 	case len(confirmed) > 0:
-		return kind, metav1.ConditionTrue, v1alpha1.ReasonConfirmed, "Worse than expected in two sessions or more: " + strings.Join(confirmed, "; ") + "." + advice
+		return kind, metav1.ConditionTrue, v1alpha1.ReasonConfirmed, "Worse than expected in two sessions or more: " + strings.Join(confirmed, "; ") + "." + advice + unknown
 	case !known:
-		return kind, metav1.ConditionUnknown, v1alpha1.ReasonTooFewSessions, "The history is too short to find a change."
+		return kind, metav1.ConditionUnknown, v1alpha1.ReasonTooFewSessions, "The history is too short to find a change." + unknown
 	}
-	return kind, metav1.ConditionFalse, v1alpha1.ReasonUnchanged, "The numbers have not changed for the worse."
+	return kind, metav1.ConditionFalse, v1alpha1.ReasonUnchanged, "The numbers have not changed for the worse." + unknown
 }
 
 // Confirms reports whether a confirming session should start: a number of the last session was worse than expected, and

@@ -43,7 +43,11 @@ func Parse(expression, timeZone string) (Times, error) {
 	}
 	spec, err := parseSpec(expression)
 	if err != nil {
-		return Times{}, fmt.Errorf("schedule %s is not a cron expression: %w; %s", shown(expression), err, fiveFields)
+		advice := fiveFields
+		if len(strings.Fields(expression)) == len(cronFields) {
+			advice = "write minutes from 0 to 59, hours from 0 to 23, days from 1 to 31, months from 1 to 12, days of the week from 0 (Sunday) to 6"
+		}
+		return Times{}, fmt.Errorf("schedule %s is not a cron expression: %w; %s", shown(expression), err, advice)
 	}
 	t := Times{spec: spec, zone: zone, fixedHours: hasFixedHours(expression)}
 	if t.Next(time.Unix(0, 0)).IsZero() {

@@ -188,7 +188,15 @@ func limitOf(run *v1alpha1.EtcdBenchmark) string {
 	case finished != nil && finished.Reason != v1alpha1.ReasonCompleted:
 		return finished.Message
 	case passed != nil && passed.Status == metav1.ConditionUnknown:
-		return passed.Reason + ": " + passed.Message
+		return strings.TrimSpace(passed.Reason + ": " + passed.Message + " " + advice(run))
+	}
+	return ""
+}
+
+// advice says how to make the load generator no limit; empty if it was none.
+func advice(run *v1alpha1.EtcdBenchmark) string {
+	if sum := run.Status.Summary; sum != nil && sum.Validity != nil && sum.Validity.Verdict == v1alpha1.ValidityClientBound && len(sum.Validity.Reasons) > 0 {
+		return sum.Validity.Reasons[0].Change
 	}
 	return ""
 }

@@ -97,6 +97,7 @@ func TestFindRateRefuses(t *testing.T) {
 		"a probe of no length":   {limited, []string{"--local", "--find-rate", "--probe-seconds", "0"}, "found 0"},
 		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "perfdash"}, "perfdash"},
 		"rounds":                 {limited, []string{"--local", "--find-rate", "--rounds", "3"}, "--rounds"},
+		"arrivals of no kind":    {strings.Replace(limited, "requests: 10}", "requests: 10, rate: {perSecond: 9, arrival: Uniform}}", 1), []string{"--find-rate", "--print-manifest"}, "spec.search.arrival"},
 		"loads":                  {limited, []string{"--local", "--find-rate", "--sweep", "load.clients=1,2"}, "a search has one load"},
 		"no objective":           {limited[:strings.Index(limited, "  objectives")], []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},
 		"no limit of a rate":     {strings.Replace(limited, "type: Latency, latency: {operation: Put, statistic: Mean, maxMicroseconds: 5000000}", "type: ErrorRatio, errorRatio: {maxPerMillion: 0}", 1), []string{"--local", "--find-rate"}, "spec.objectives: wanted a limit"},

@@ -72,7 +72,7 @@ func (t *tool) planSearch(s *v1alpha1.EtcdBenchmarkSuite) error {
 	}
 	probe, _ := suite.LengthOf(f.Load)
 	const usual = 20
-	_, err := fmt.Fprintf(t.Out, "%s with about %d probes each, at most %d. A probe takes %s and the time to prepare it, so the suite takes about %s\n",
+	_, err := fmt.Fprintf(t.Out, "%s with about %d probes each, at most %d. A probe takes %s, or more if its rate is low, and the time to prepare it: the suite takes %s or more\n",
 		text.Plural(len(cells), "cell"), usual, f.MaxProbes, probe, probe*usual*time.Duration(len(cells)))
 	return err
 }

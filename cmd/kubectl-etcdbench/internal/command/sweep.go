@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
 
@@ -97,8 +99,19 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	return manifest.Read("the suite of "+m.File+" (--print-manifest shows it)", bytes.NewReader(data))
 }
 
-// printManifest prints a manifest instead of running it.
+// printManifest prints the manifest of a suite instead of running it. A suite that could not run is refused.
 func (t *tool) printManifest(m *manifest.Manifest) error {
+	suites, err := admission.Suites()
+	if err != nil {
+		return err
+	}
+	checked := m.Copy()
+	if checked.Object.GetNamespace() == "" {
+		checked.Object.SetNamespace(defaultNamespace)
+	}
+	if _, err := suites.Create(checked.Object, time.Now()); err != nil {
+		return m.Explain(err)
+	}
 	data, err := yaml.Marshal(m.Object.Object)
 	if err != nil {
 		return fmt.Errorf("writing the suite: %w", err)

@@ -76,7 +76,7 @@ func parseWatched(argument string) (kind watchedKind, name string, err error) {
 	case slices.Contains(suiteWords, word):
 		kind = aSuite
 	default:
-		return 0, "", fmt.Errorf("wanted NAME, run/NAME or suite/NAME, found %q: watch follows no %q", argument, before)
+		return 0, "", fmt.Errorf("wanted NAME, run/NAME or suite/NAME, found %q: watch follows no %q. kubectl describe shows other objects", argument, before)
 	}
 	if name == "" || strings.Contains(name, "/") {
 		return 0, "", fmt.Errorf("wanted NAME, run/NAME or suite/NAME, found %q: give one name", argument)
