@@ -23,7 +23,7 @@ TOOLS := bin/tools
 TIMED := cmd/kubectl-etcdbench/internal/faults
 # BESIDE is how many packages are tested side by side: most of their tests wait for servers. GARBAGE makes the garbage
 # collectors of tests and of the servers that they start run less often, which saves a fifth of the processor time.
-BESIDE := 6
+BESIDE := 4
 GARBAGE := GOGC=400
 CHART := charts/etcd-benchmark-operator
 LDFLAGS := -s -w -X main.version=$(VERSION)

@@ -391,7 +391,7 @@ func TestHistoryAtItsMaxima(t *testing.T) {
 	}
 	for i := range sch.Status.Series {
 		for n := range sch.Status.Series[i].Values {
-			sch.Status.Series[i].Values[n] = 1e15 + int64(n*n%17)*1e13 + int64(n/40%2)*1e15
+			sch.Status.Series[i].Values[n] = 1e15 + int64(n*n%17)*1e13 + int64(n/100)*1e15
 		}
 	}
 	Judge(sch, now)

@@ -123,7 +123,7 @@ func TestSizeOfAChange(t *testing.T) {
 func TestOutlier(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	suspect, found := 0, 0
-	const trials = 200
+	const trials = 100
 	for i := range trials {
 		values := noisy(random, 40, 0.03, unchanged)
 		at := MinHistory + i%(40-MinHistory)
