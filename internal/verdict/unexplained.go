@@ -87,12 +87,13 @@ func ping(m results.Member) (time.Duration, bool) {
 
 // pings judges the shortest ping: the network delays all of them, and a wait for a processor only some. The network
 // also delays all requests, so a ping that takes longer than the fastest request was slow for another reason. It says
-// nothing if the member had too few processors, because then all requests and all pings may wait.
+// nothing if the member had too few processors, or if the client was a limit, because then all requests and all pings may
+// wait.
 func (c inputs) pings(m results.Member) (weight float64, message string) {
 	median, known := ping(m)
 	seconds, _ := m.Window.Value(results.FigurePingShortestSeconds)
 	shortest := results.Seconds(seconds)
-	if _, busy := c.processors(m); !known || busy != "" || shortest < minPing || c.request == 0 ||
+	if _, busy := c.processors(m); !known || busy != "" || c.clientBound || shortest < minPing || c.request == 0 ||
 		float64(shortest) > maxWaitShare*float64(c.fastest) {
 		return 0, ""
 	}

@@ -38,16 +38,18 @@ func pending(mean, samples, busy float64) func(map[results.Figure]float64) {
 // The requests of runtest.Measured(0, 100) take 50.5 ms on average. Here, each takes 30 ms more.
 func TestPings(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change []func(map[results.Figure]float64)
-		want   bool
+		change  []func(map[results.Figure]float64)
+		want    bool
+		clients v1alpha1.ValidityVerdict
 	}{
-		"the way takes most of the time":   {[]func(map[results.Figure]float64){pinged(10, 0.032)}, true},
-		"a quarter":                        {[]func(map[results.Figure]float64){pinged(10, 0.021)}, true},
-		"a small part":                     {[]func(map[results.Figure]float64){pinged(10, 0.019)}, false},
-		"longer than the fastest request":  {[]func(map[results.Figure]float64){pinged(10, 0.080)}, false},
-		"too few":                          {[]func(map[results.Figure]float64){pinged(2, 0.032)}, false},
-		"a member that waits for its CPUs": {[]func(map[results.Figure]float64){pinged(10, 0.032), usedProcessors(19)}, false},
-		"none":                             {nil, false},
+		"the way takes most of the time":   {[]func(map[results.Figure]float64){pinged(10, 0.032)}, true, v1alpha1.ValidityValid},
+		"a quarter":                        {[]func(map[results.Figure]float64){pinged(10, 0.021)}, true, v1alpha1.ValidityValid},
+		"a small part":                     {[]func(map[results.Figure]float64){pinged(10, 0.019)}, false, v1alpha1.ValidityValid},
+		"longer than the fastest request":  {[]func(map[results.Figure]float64){pinged(10, 0.080)}, false, v1alpha1.ValidityValid},
+		"too few":                          {[]func(map[results.Figure]float64){pinged(2, 0.032)}, false, v1alpha1.ValidityValid},
+		"a member that waits for its CPUs": {[]func(map[results.Figure]float64){pinged(10, 0.032), usedProcessors(19)}, false, v1alpha1.ValidityValid},
+		"a client that was a limit":        {[]func(map[results.Figure]float64){pinged(10, 0.032)}, false, v1alpha1.ValidityClientBound},
+		"none":                             {nil, false, v1alpha1.ValidityValid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := append([]func(map[results.Figure]float64){usedProcessors(1)}, tc.change...)
@@ -56,7 +58,7 @@ func TestPings(t *testing.T) {
 			mean.Duration += 30 * time.Millisecond
 			s.Service.Values[spec.StatisticMean], s.Service.Min = mean, s.Service.Min+30*time.Millisecond
 			got := ""
-			for _, e := range Evidence(runtest.Puts(), s, &v1alpha1.Validity{}) {
+			for _, e := range Evidence(runtest.Puts(), s, &v1alpha1.Validity{Verdict: tc.clients}) {
 				if e.Resource == v1alpha1.ResourceNetwork {
 					got = e.Message
 				}
