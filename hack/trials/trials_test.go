@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -69,17 +70,16 @@ func newTarget(t *testing.T, etcd string, slots int, hold time.Duration) *target
 	return p
 }
 
-// wait waits as long as hold. It is accurate to microseconds, which time.Sleep is not.
+// wait waits as long as hold. A timer may be a millisecond late, so the last two milliseconds are spent yielding.
 func (p *target) wait() {
 	p.mutex.Lock()
 	end := time.Now().Add(p.hold)
 	p.mutex.Unlock()
-	if left := time.Until(end); left > 2*time.Millisecond {
-		time.Sleep(left - 2*time.Millisecond)
+	if early := time.Until(end) - 2*time.Millisecond; early > 0 {
+		<-time.After(early)
 	}
 	for time.Now().Before(end) {
-		// Yields the processor for a moment.
-		time.Sleep(time.Microsecond)
+		runtime.Gosched()
 	}
 }
 

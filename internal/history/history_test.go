@@ -387,6 +387,7 @@ func TestHistoryAtItsMaxima(t *testing.T) {
 		session.Template = TemplateID(template.Spec)
 		session.Name, session.StartTime, session.CompletionTime = fmt.Sprintf("%063d", i), metav1.Time{Time: now}, &metav1.Time{Time: now}
 		session.Reason, session.Passed, session.Confirming = v1alpha1.ReasonTargetUnreachable, metav1.ConditionUnknown, true
+		session.Invalid, session.FailedRuns = strings.Repeat("x", maxInvalid), 500
 		Add(sch, session, suite)
 	}
 	for i := range sch.Status.Series {
