@@ -100,7 +100,7 @@ const (
 
 // ComparisonReason is why a verdict is Unknown.
 //
-// +kubebuilder:validation:Enum=TooFewRounds;Noisy;NotConcurrent;ExclusionsDiffer;TailTooThin;NotInformative;NotMeasured;Unanswered
+// +kubebuilder:validation:Enum=TooFewRounds;Noisy;NotConcurrent;EnvironmentDiffers;ExclusionsDiffer;TailTooThin;NotInformative;NotMeasured;Unanswered
 type ComparisonReason string
 
 const (
@@ -112,6 +112,9 @@ const (
 	// ReasonNotConcurrent means that the two sides did not alternate, so that what changed over time looks like a
 	// difference between them.
 	ReasonNotConcurrent ComparisonReason = "NotConcurrent"
+	// ReasonEnvironmentDiffers means that the client pods of the two sides ran on different processors, so that a
+	// difference may be theirs.
+	ReasonEnvironmentDiffers ComparisonReason = "EnvironmentDiffers"
 	// ReasonExclusionsDiffer means that more runs of one side are invalid than of the other.
 	ReasonExclusionsDiffer ComparisonReason = "ExclusionsDiffer"
 	// ReasonComparedTailTooThin means that a percentile has fewer than ten requests above it.

@@ -155,6 +155,13 @@ type ScheduleSession struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Template string `json:"template,omitempty"`
+
+	// client identifies what the client pods ran on. Sessions with different ones
+	// are not compared. Absent: not known.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Client string `json:"client,omitempty"`
 }
 
 // ScheduleSeries is the history of one number.

@@ -186,6 +186,13 @@ type SuiteResult struct {
 	// +optional
 	ClientBound bool `json:"clientBound,omitempty"`
 
+	// client identifies what the client pods ran on: client of the fingerprint in
+	// the run's summary.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Client string `json:"client,omitempty"`
+
 	// missed are the objectives that the run missed.
 	//
 	// +optional

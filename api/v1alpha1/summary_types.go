@@ -169,6 +169,11 @@ type Summary struct {
 	// +optional
 	KeyBytesOnWire int32 `json:"keyBytesOnWire,omitempty"`
 
+	// fingerprint says in which environment the run measured.
+	//
+	// +optional
+	Fingerprint *Fingerprint `json:"fingerprint,omitempty"`
+
 	// concerns are reasons why the numbers may not describe the requested load.
 	// They are reasons of the condition Passed, for example TargetChanged.
 	//

@@ -46,6 +46,7 @@ func Summary(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Summary {
 		Saturated:                 verdict.Saturation(b, s, clients),
 		ClientPauses:              int64(s.Pauses.Count),
 		ClientPausesMicroseconds:  toMicros(s.Pauses.Total),
+		Fingerprint:               fingerprint(b, s),
 		Operations:                operationSummaries(s.Operations),
 	}
 }

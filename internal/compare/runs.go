@@ -23,6 +23,8 @@ type Side struct {
 	Runs []string `json:"runs"`
 	// Targets are the different stores with their versions and numbers of members.
 	Targets []string `json:"targets"`
+	// Clients are the different processors of the client pods, with how much of them a pod may use.
+	Clients []string `json:"clients,omitempty"`
 }
 
 // Result is what a comparison found.
@@ -102,6 +104,8 @@ func Runs(baseline, candidate []*v1alpha1.EtcdBenchmark, metrics []v1alpha1.Metr
 	switch {
 	case lost != 0:
 		doubt = v1alpha1.ReasonExclusionsDiffer
+	case slices.ContainsFunc(valid, func(r round) bool { return !SameClient(clientOf(r.baseline), clientOf(r.candidate)) }):
+		doubt = v1alpha1.ReasonEnvironmentDiffers
 	case !alternate(rounds):
 		doubt = v1alpha1.ReasonNotConcurrent
 	}
@@ -124,6 +128,9 @@ func questions(rounds []round, metrics []v1alpha1.Metric, doubt v1alpha1.Compari
 func sideOf(runs []*v1alpha1.EtcdBenchmark) (s Side) {
 	for _, run := range runs {
 		s.Runs = append(s.Runs, run.Name)
+		if c := clientText(run); c != "" && !slices.Contains(s.Clients, c) {
+			s.Clients = append(s.Clients, c)
+		}
 		if t := run.Status.Target; t != nil {
 			target := fmt.Sprintf("%s %s, %s", run.Spec.Target.Datastore, t.Version, text.Plural(len(t.Members), "member"))
 			if m := run.Spec.Target.Members; m != "" && m != spec.MembersAll {

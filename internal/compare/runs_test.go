@@ -61,6 +61,13 @@ func clientBound(run *v1alpha1.EtcdBenchmark) {
 	run.Status.Summary.Validity.Verdict = v1alpha1.ValidityClientBound
 }
 
+// onClient sets the processors of the client pods.
+func onClient(processors string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Summary.Fingerprint = &v1alpha1.Fingerprint{ID: "id", Client: processors, Processors: []string{processors}, PodMillicores: 2000}
+	}
+}
+
 var (
 	throughput = v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
 	putP99     = v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99}
@@ -121,9 +128,13 @@ func TestVerdicts(t *testing.T) {
 		"a thin tail": {rounds: 5, candidateP99: 6000, metric: putP99, candidate: first(func(run *v1alpha1.EtcdBenchmark) {
 			run.Status.Summary.Operations[0].Latency.Thin = []spec.Statistic{spec.StatisticP99}
 		}), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonComparedTailTooThin},
-		"another operation":      {rounds: 5, candidateP99: 6000, metric: v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationRange, Statistic: spec.StatisticP99}, want: v1alpha1.NotCompared, reason: v1alpha1.ReasonNotMeasured},
-		"an invalid candidate":   {rounds: 5, candidateP99: 4000, metric: putP99, candidate: first(clientBound), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonExclusionsDiffer},
-		"an invalid run of each": {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(clientBound), candidate: first(clientBound), want: v1alpha1.NotRegressed},
+		"another operation":       {rounds: 5, candidateP99: 6000, metric: v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationRange, Statistic: spec.StatisticP99}, want: v1alpha1.NotCompared, reason: v1alpha1.ReasonNotMeasured},
+		"an invalid candidate":    {rounds: 5, candidateP99: 4000, metric: putP99, candidate: first(clientBound), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonExclusionsDiffer},
+		"one client of each":      {rounds: 5, candidateP99: 4000, metric: putP99, baseline: wide(onClient("a")), candidate: wide(onClient("a")), want: v1alpha1.NotRegressed},
+		"clients change together": {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(onClient("b")), candidate: first(onClient("b")), want: v1alpha1.NotRegressed},
+		"another client once":     {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("a")), candidate: first(onClient("b")), want: v1alpha1.NotCompared, reason: v1alpha1.ReasonEnvironmentDiffers},
+		"a client not known":      {rounds: 5, candidateP99: 6000, metric: putP99, baseline: wide(onClient("a")), want: v1alpha1.Regressed},
+		"an invalid run of each":  {rounds: 5, candidateP99: 4000, metric: putP99, baseline: first(clientBound), candidate: first(clientBound), want: v1alpha1.NotRegressed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			baseline, candidate := sides(tc.rounds, tc.candidateP99)

@@ -1,9 +1,6 @@
 package history
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
@@ -19,10 +17,7 @@ import (
 // TemplateID identifies the template of a suite: two templates with the same one are equal. A stop is no part of it.
 func TemplateID(s v1alpha1.EtcdBenchmarkSuiteSpec) string {
 	s.Stop = false
-	// It came from the API server as JSON, so it can be written as JSON.
-	text, _ := json.Marshal(s)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:4])
+	return benchmark.HashOf(s)
 }
 
 // Of returns the session of the active suite, which has ended. s is nil if the suite does not exist.
@@ -34,6 +29,7 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 	if s == nil {
 		return out
 	}
+	out.Client = client(s)
 	out.StartTime, out.CompletionTime, out.FailedRuns = s.CreationTimestamp, s.Status.CompletionTime, int32(suite.Unmeasured(s))
 	if i := slices.IndexFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Invalid != "" }); i >= 0 {
 		out.Invalid = text.Shorten(s.Status.Results[i].Cell+": "+s.Status.Results[i].Invalid, maxInvalid)
@@ -45,6 +41,24 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 		out.Passed = c.Status
 	}
 	return out
+}
+
+// client identifies what the client pods of a session ran on; empty if it is not known.
+func client(s *v1alpha1.EtcdBenchmarkSuite) string {
+	var all []string
+	for _, r := range s.Status.Results {
+		if r.Client != "" {
+			all = append(all, r.Client)
+		}
+	}
+	slices.Sort(all)
+	switch all = slices.Compact(all); len(all) {
+	case 0:
+		return ""
+	case 1:
+		return all[0]
+	}
+	return benchmark.HashOf(all)
 }
 
 // Add adds a session with its numbers to the history, and removes the oldest one if there are too many. s is nil if the

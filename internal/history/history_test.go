@@ -256,6 +256,30 @@ func TestAnotherTemplate(t *testing.T) {
 	}
 }
 
+// Sessions whose client pods ran on other processors are left out, and count again when these processors are back.
+func TestAnotherClient(t *testing.T) {
+	on := func(client string) func(*v1alpha1.EtcdBenchmarkSuite) {
+		return func(s *v1alpha1.EtcdBenchmarkSuite) {
+			for i := range s.Status.Results {
+				s.Status.Results[i].Client = client
+			}
+		}
+	}
+	sch := nightly()
+	for range 9 {
+		end(sch, 1000, 9000, on("a"))
+	}
+	want(t, sch, usual, unchanged)
+	end(sch, 500, 9000, on("b"))
+	want(t, sch, tooFew, tooFew)
+	end(sch, 500, 9000, on("b"))
+	want(t, sch, tooFew, tooFew)
+	end(sch, 1000, 9000, on("a"))
+	want(t, sch, usual, unchanged)
+	end(sch, 500, 9000, on("a"))
+	want(t, sch, worse, unchanged)
+}
+
 // A stop is no part of the template, and other metrics keep the values of those that stay.
 func TestWhatKeepsTheHistory(t *testing.T) {
 	sch := nightly()
@@ -384,7 +408,7 @@ func TestHistoryAtItsMaxima(t *testing.T) {
 	suite := &v1alpha1.EtcdBenchmarkSuite{Spec: template.Spec}
 	for i := range v1alpha1.MaxSessions + 5 {
 		session := Of(sch, suite)
-		session.Template = TemplateID(template.Spec)
+		session.Template, session.Client = TemplateID(template.Spec), "12345678"
 		session.Name, session.StartTime, session.CompletionTime = fmt.Sprintf("%063d", i), metav1.Time{Time: now}, &metav1.Time{Time: now}
 		session.Reason, session.Passed, session.Confirming = v1alpha1.ReasonTargetUnreachable, metav1.ConditionUnknown, true
 		session.Invalid, session.FailedRuns = strings.Repeat("x", maxInvalid), 500

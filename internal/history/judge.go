@@ -11,12 +11,13 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/trend"
 )
 
-// course is the part of a series that is compared: the sessions with the template of the last one, from the last
-// acknowledged one on.
+// course is the part of a series that is compared: the sessions with the template and the client of the last one, from
+// the last acknowledged one on.
 type course struct {
 	series *v1alpha1.ScheduleSeries
 	// logs are the logarithms of the values, sessions the place of each. Sessions without a value are left out.
@@ -27,11 +28,17 @@ type course struct {
 func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeries) course {
 	c := course{series: series}
 	for i := begin(sch, *series); i < len(series.Values); i++ {
-		if v := series.Values[i]; v > 0 {
+		if v := series.Values[i]; v > 0 && sameClient(sch, i) {
 			c.logs, c.sessions = append(c.logs, math.Log(float64(v))), append(c.sessions, i)
 		}
 	}
 	return c
+}
+
+// sameClient reports whether the client pods of a session ran on the same processors as those of the last one.
+func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i int) bool {
+	sessions := sch.Status.Sessions
+	return compare.SameClient(sessions[i].Client, sessions[len(sessions)-1].Client)
 }
 
 // begin is the place of the first session that is compared with the last one.

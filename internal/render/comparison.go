@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,6 +19,7 @@ func WriteComparison(out io.Writer, r compare.Result) error {
 	sides := &grid{left: 2}
 	sides.add("  baseline", sideText(r.Baseline))
 	sides.add("  candidate", sideText(r.Candidate))
+	addClients(sides, r)
 	page.WriteString(sides.String() + "\n")
 	g := &grid{left: 1}
 	g.add("METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
@@ -51,6 +53,17 @@ func headline(v v1alpha1.ComparisonVerdict) string {
 
 func sideText(s compare.Side) string {
 	return fmt.Sprintf("%s (%s)", strings.Join(s.Runs, ", "), strings.Join(s.Targets, "; "))
+}
+
+// addClients says on what the client pods ran: once, if it is the same for both sides.
+func addClients(sides *grid, r compare.Result) {
+	baseline, candidate := strings.Join(r.Baseline.Clients, "; "), strings.Join(r.Candidate.Clients, "; ")
+	switch {
+	case baseline == candidate && baseline != "":
+		sides.add("  clients", baseline)
+	case baseline != candidate:
+		sides.add("  clients", fmt.Sprintf("baseline: %s; candidate: %s", cmp.Or(baseline, unknown), cmp.Or(candidate, unknown)))
+	}
 }
 
 // notesOf explains the verdicts below the table. What holds for several metrics is said once.

@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
@@ -90,6 +91,23 @@ func (t *table) header() {
 	if s := t.b.Status.Summary; s != nil && s.Validity != nil {
 		t.sentence("  valid   ", validText(s))
 	}
+	if machine := t.machine(); machine != "" {
+		t.sentence("  client  ", machine)
+	}
+}
+
+// machine is what the client pods ran on, and the fingerprint of the run; empty if it is not known.
+func (t *table) machine() string {
+	s := t.b.Status.Summary
+	if s == nil || s.Fingerprint == nil {
+		return ""
+	}
+	parts := []string{compare.ClientText(*s.Fingerprint)}
+	if kernels := s.Fingerprint.Kernels; len(kernels) > 0 {
+		parts = append(parts, "kernel "+strings.Join(kernels, " and "))
+	}
+	parts = append(parts, "fingerprint "+s.Fingerprint.ID)
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
 // outcome is how the run ended, with the reason unless it completed.

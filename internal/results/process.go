@@ -61,8 +61,20 @@ var ProcessFigures = []ProcessFigure{
 type ProcessWindow struct {
 	// Figures are the figures that could be read.
 	Figures map[ProcessFigure]float64
+	// Machine is where the process runs.
+	Machine Machine
 	// Unknown is why other figures could not be read; empty if all could.
 	Unknown string
+}
+
+// Machine describes the machine of a client pod. Parts that could not be read are empty.
+type Machine struct {
+	// Processor is the model of the processors, for example "Intel(R) Xeon(R) CPU @ 2.60GHz".
+	Processor string
+	// Kernel is the release of the kernel.
+	Kernel string
+	// MemoryBytes is the memory of the whole machine.
+	MemoryBytes int64
 }
 
 // Set stores a figure, rounded to a millionth, so that it takes little room in a termination message.

@@ -92,7 +92,7 @@ func confirming(s *v1alpha1.EtcdBenchmarkSuite) (plan []Planned) {
 // question has the values of both cells in the rounds from first to last.
 func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric int, first, last int32) compare.Question {
 	q := compare.Question{Metric: s.Spec.Compare.Metrics[metric]}
-	lost := 0
+	lost, differ := 0, false
 	for round := first; round <= last; round++ {
 		one, ran := Counted(s.Status.Results, baseline, round)
 		other, also := Counted(s.Status.Results, candidate, round)
@@ -100,12 +100,19 @@ func question(s *v1alpha1.EtcdBenchmarkSuite, baseline, candidate string, metric
 			continue
 		}
 		lost += failures(s.Status.Results, candidate, round) - failures(s.Status.Results, baseline, round)
-		if one.Invalid == "" && other.Invalid == "" && metric < len(one.Values) && metric < len(other.Values) {
+		if one.Invalid != "" || other.Invalid != "" {
+			continue
+		}
+		differ = differ || !compare.SameClient(one.Client, other.Client)
+		if metric < len(one.Values) && metric < len(other.Values) {
 			q.Rounds = append(q.Rounds, compare.Round{Baseline: read(one.Values[metric], q.Metric), Candidate: read(other.Values[metric], q.Metric)})
 		}
 	}
-	if lost != 0 {
+	switch {
+	case lost != 0:
 		q.Doubt = v1alpha1.ReasonExclusionsDiffer
+	case differ:
+		q.Doubt = v1alpha1.ReasonEnvironmentDiffers
 	}
 	return q
 }

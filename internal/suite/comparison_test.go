@@ -81,3 +81,27 @@ func TestFreshRoundsFollowFromStatus(t *testing.T) {
 		t.Errorf("%s is not found by its name", fresh[3].Name)
 	}
 }
+
+// A round in which the client pods of the two sides had other processors decides nothing.
+func TestClientsOfBothSidesAreTheSame(t *testing.T) {
+	s, _ := screened(t, 1, 1)
+	for i := range s.Status.Results {
+		s.Status.Results[i].Client = "a"
+	}
+	Update(s)
+	if c := s.Status.Comparisons[0]; c.Reason == v1alpha1.ReasonEnvironmentDiffers {
+		t.Fatalf("all clients are the same, and found %+v", c)
+	}
+	for i, r := range s.Status.Results {
+		if r.Round == 2 && r.Cell == s.Status.Comparisons[0].Cell {
+			s.Status.Results[i].Client = "b"
+		}
+	}
+	first := s.Status.Comparisons[0].Cell
+	Update(s)
+	for _, c := range s.Status.Comparisons {
+		if got, want := c.Reason == v1alpha1.ReasonEnvironmentDiffers, c.Cell == first; got != want {
+			t.Errorf("%s: found %s %s, wanted EnvironmentDiffers: %v", c.Cell, c.Verdict, c.Reason, want)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func TestTrackARepetition(t *testing.T) {
 		p, _ := Next(s)
 		run := finished("100")
 		if p.Name == "nightly-1-1" {
-			run.Status.Summary.Partial = true
+			run.Status.Summary.Partial, run.Status.Summary.Fingerprint = true, &v1alpha1.Fingerprint{Client: "12345678"}
 		}
 		Add(s, p, run, now)
 	}

@@ -55,6 +55,9 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	if run.Status.Summary == nil {
 		return out
 	}
+	if f := run.Status.Summary.Fingerprint; f != nil {
+		out.Client = f.Client
+	}
 	if v := run.Status.Summary.Validity; v != nil {
 		out.ClientBound = v.Verdict == v1alpha1.ValidityClientBound
 	}

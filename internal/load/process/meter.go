@@ -36,12 +36,13 @@ type reading struct {
 	group   group
 	runtime runtimeReading
 	node    node
+	machine results.Machine
 	// threadsErr and groupErr are the reasons if these could not be read.
 	threadsErr, groupErr error
 }
 
 func read(root string) reading {
-	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root)}
+	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root), machine: readMachine(root)}
 	r.threads, r.threadsErr = readThreads(root)
 	r.group, r.groupErr = readGroup(root)
 	return r
@@ -49,7 +50,7 @@ func read(root string) reading {
 
 // between returns the differences of two readings.
 func between(a, b reading) *results.ProcessWindow {
-	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
+	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}, Machine: b.machine}
 	set := w.Set
 	var unknown []string
 	set(results.ProcessWindowSeconds, b.at.Sub(a.at).Seconds())

@@ -51,7 +51,8 @@ func typicalDisturbance() *results.Disturbance {
 }
 
 func typicalProcess() *results.ProcessWindow {
-	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}, Unknown: "its control group could not be read"}
+	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}, Unknown: "its control group could not be read",
+		Machine: results.Machine{Processor: "Intel(R) Xeon(R) CPU @ 2.60GHz", Kernel: "6.1.0-18-amd64", MemoryBytes: 16 << 30}}
 	for _, f := range results.ProcessFigures {
 		w.Figures[f] = 1
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // processFamilies hold the figures of the pod's process over the window.
 func processFamilies() []family {
-	all := []family{unknownProcessFamily()}
+	all := []family{unknownProcessFamily(), machineFamily()}
 	for _, f := range results.ProcessFigures {
 		all = append(all, processFamily(f))
 	}
@@ -52,6 +53,29 @@ func unknownProcessFamily() family {
 		read: func(s *results.Snapshot, m metric) error {
 			processOf(s).Unknown = m.labels[0]
 			return wantReason(m.labels[0])
+		},
+	}
+}
+
+func machineFamily() family {
+	return family{
+		name: "etcdbench_process_machine_memory_bytes", help: "Memory of the machine of the client pod, with its processor and its kernel.",
+		kind: dto.MetricType_GAUGE, labels: []string{"processor", "kernel"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Process == nil || s.Process.Machine == (results.Machine{}) {
+				return
+			}
+			m := s.Process.Machine
+			emit(metric{labels: []string{m.Processor, m.Kernel}, value: float64(m.MemoryBytes)})
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			w := processOf(s)
+			if w.Machine != (results.Machine{}) {
+				return errors.New("wanted one machine, found two")
+			}
+			bytes, err := sizes.decode(m.value)
+			w.Machine = results.Machine{Processor: m.labels[0], Kernel: m.labels[1], MemoryBytes: bytes}
+			return err
 		},
 	}
 }

@@ -275,7 +275,7 @@ func (c *controller) snapshots() []*results.Snapshot {
 			}
 		}
 		if c.options.EmbeddedMembers > 0 && out[i].Process != nil {
-			out[i].Process = &results.ProcessWindow{Unknown: "the embedded members shared its process"}
+			out[i].Process = &results.ProcessWindow{Unknown: "the embedded members shared its process", Machine: out[i].Process.Machine}
 		}
 	}
 	return out

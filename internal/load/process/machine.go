@@ -1,0 +1,66 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// readMachine describes the machine. What cannot be read is left out.
+func readMachine(root string) results.Machine {
+	return results.Machine{Processor: readProcessor(root), Kernel: readKernel(root), MemoryBytes: readMemory(root)}
+}
+
+// readProcessor returns the model of the first processor in /proc/cpuinfo. Arm processors have no model name there, but
+// two numbers that identify it.
+func readProcessor(root string) string {
+	data, err := os.ReadFile(filepath.Join(root, "proc", "cpuinfo"))
+	if err != nil {
+		return ""
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); name != "" && fields[name] == "" {
+			fields[name] = strings.Join(strings.Fields(value), " ")
+		}
+	}
+	if model := fields["model name"]; model != "" {
+		return model
+	}
+	if fields["CPU part"] == "" {
+		return ""
+	}
+	return runtime.GOARCH + " implementer " + fields["CPU implementer"] + " part " + fields["CPU part"]
+}
+
+func readKernel(root string) string {
+	data, err := os.ReadFile(filepath.Join(root, "proc", "sys", "kernel", "osrelease"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// readMemory returns the memory of the machine in bytes (proc_meminfo(5)), 0 if it is not known.
+func readMemory(root string) int64 {
+	const unit = 1 << 10
+	data, err := os.ReadFile(filepath.Join(root, "proc", "meminfo"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
+			n, err := strconv.ParseInt(fields[1], 10, 43)
+			if err != nil {
+				return 0
+			}
+			return n * unit
+		}
+	}
+	return 0
+}
