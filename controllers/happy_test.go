@@ -100,9 +100,9 @@ func (s *harness) checkReport(name string) {
 	if !metav1.IsControlledBy(report, s.run) || len(report.Data) != 1 {
 		s.t.Errorf("wanted a report of the run, found %+v", report)
 	}
-	course, err := benchmark.ReportCourse([]byte(report.Data[benchmark.ReportFile]))
-	if err != nil || course == nil || results.Sum(course.Timeline.Points).Succeeded != 2*50 {
-		s.t.Errorf("wanted the course of both pods, found %+v, %v", course, err)
+	detail, err := benchmark.ReadReport([]byte(report.Data[benchmark.ReportFile]))
+	if err != nil || detail.Course == nil || results.Sum(detail.Course.Timeline.Points).Succeeded != 2*50 {
+		s.t.Errorf("wanted the course of both pods, found %+v, %v", detail, err)
 	}
 }
 

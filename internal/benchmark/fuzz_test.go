@@ -47,16 +47,16 @@ func FuzzStatus(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		course, err := benchmark.ReportCourse(data)
+		detail, err := benchmark.ReadReport(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		requirePrintable(t, b, course)
+		requirePrintable(t, b, detail.Course)
 	})
 }
 
-// FuzzReportCourse: users can write the ConfigMap of a report. Printing it must end.
-func FuzzReportCourse(f *testing.F) {
+// FuzzReadReport: users can write the ConfigMap of a report. Printing it must end.
+func FuzzReadReport(f *testing.F) {
 	b := judged([]*results.Snapshot{fullReport(0), fullReport(1)})
 	f.Add([]byte(`{"timeline":{"intervalSeconds":0.1,"points":[{"succeeded":1},{"succeeded":2,"maxLatencyNanoseconds":5000}]}}`))
 	f.Add([]byte(`{"timeline":{"intervalSeconds":1e-300,"points":[{"succeeded":1},{"succeeded":2}]}}`))
@@ -68,8 +68,8 @@ func FuzzReportCourse(f *testing.F) {
 	}
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if course, err := benchmark.ReportCourse(data); err == nil {
-			requirePrintable(t, b, course)
+		if detail, err := benchmark.ReadReport(data); err == nil {
+			requirePrintable(t, b, detail.Course)
 		}
 	})
 }

@@ -98,15 +98,7 @@ func reportOperations(merged *results.Snapshot, schema int) []reportOperation {
 		out = append(out, reportOperation{
 			Operation:   name,
 			ErrorCounts: reportErrors(op.Errors),
-			Histograms: reportHistograms(schema, map[string]*results.Histogram{
-				"latency":  &op.Latency,
-				"service":  &op.Service,
-				"net":      &op.Net,
-				"lateness": &op.Lateness,
-				"backlog":  &op.Backlog,
-				"failed":   &op.Failed,
-				"censored": &op.Censored,
-			}),
+			Histograms:  reportHistograms(schema, histogramsOf(op)),
 		})
 	}
 	return out
@@ -133,21 +125,67 @@ func reportHistograms(schema int, histograms map[string]*results.Histogram) map[
 	return out
 }
 
-// ReportCourse returns the course in a report, which is not trusted; nil if there is none.
-func ReportCourse(data []byte) (*results.Course, error) {
+// Detail is what a report has beside the summary.
+type Detail struct {
+	// Operations have the histograms of each kind of request.
+	Operations map[spec.Operation]*results.OperationResult
+	// Course is nil if the report has none.
+	Course *results.Course
+}
+
+// ReadReport reads a report, which is not trusted.
+func ReadReport(data []byte) (Detail, error) {
 	var r report
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("reading the report: %w", err)
+		return Detail{}, fmt.Errorf("reading the report: %w", err)
 	}
 	if r.Version != ReportVersion {
-		return nil, fmt.Errorf("reading the report: wanted version %d, found %d: use the kubectl-etcdbench of the operator's version", ReportVersion, r.Version)
+		return Detail{}, fmt.Errorf("reading the report: wanted version %d, found %d: use the kubectl-etcdbench of the operator's version", ReportVersion, r.Version)
+	}
+	d := Detail{Operations: map[spec.Operation]*results.OperationResult{}}
+	for _, o := range r.Operations {
+		read, err := o.read()
+		if err != nil {
+			return Detail{}, fmt.Errorf("reading the report: %.64s: %w", o.Operation, err)
+		}
+		d.Operations[o.Operation] = read
 	}
 	if r.Course == nil {
-		return nil, nil
+		return d, nil
 	}
 	course, err := r.Course.Read()
 	if err != nil {
-		return nil, fmt.Errorf("reading the report: %w", err)
+		return Detail{}, fmt.Errorf("reading the report: %w", err)
 	}
-	return &course, nil
+	d.Course = &course
+	return d, nil
+}
+
+func (o *reportOperation) read() (*results.OperationResult, error) {
+	out := &results.OperationResult{Errors: o.ErrorCounts}
+	for name, h := range histogramsOf(out) {
+		written, some := o.Histograms[name]
+		if !some {
+			continue
+		}
+		read, err := written.Read()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		*h = read
+	}
+	return out, nil
+}
+
+// histogramsOf are the histograms of a report by their names.
+func histogramsOf(op *results.OperationResult) map[string]*results.Histogram {
+	return map[string]*results.Histogram{
+		"latency":  &op.Latency,
+		"service":  &op.Service,
+		"net":      &op.Net,
+		"lateness": &op.Lateness,
+		"backlog":  &op.Backlog,
+		"failed":   &op.Failed,
+		"censored": &op.Censored,
+	}
 }

@@ -14,17 +14,9 @@ import (
 // sameLoad returns an error that names the first fields in which the stores, the workloads or the loads of two runs
 // differ. The seed may differ, so that rounds do not repeat the same requests.
 func sameLoad(a, b *v1alpha1.EtcdBenchmark) error {
-	one, err := described(a)
-	if err != nil {
+	differences, err := Differences(a, b)
+	if err != nil || len(differences) == 0 {
 		return err
-	}
-	other, err := described(b)
-	if err != nil {
-		return err
-	}
-	differences := differing("", one, other)
-	if len(differences) == 0 {
-		return nil
 	}
 	const shown = 3
 	more := ""
@@ -32,6 +24,20 @@ func sameLoad(a, b *v1alpha1.EtcdBenchmark) error {
 		more, differences = fmt.Sprintf(", and %d more", n-shown), differences[:shown]
 	}
 	return fmt.Errorf("%s and %s did not do the same, so they cannot be compared. They differ in %s%s", a.Name, b.Name, strings.Join(differences, ", "), more)
+}
+
+// Differences lists the fields in which the stores, the workloads, the loads without their seeds, and the disturbances of
+// two runs differ, with both values.
+func Differences(a, b *v1alpha1.EtcdBenchmark) ([]string, error) {
+	one, err := described(a)
+	if err != nil {
+		return nil, err
+	}
+	other, err := described(b)
+	if err != nil {
+		return nil, err
+	}
+	return differing("", one, other), nil
 }
 
 // described is what must be the same in runs that are compared, as JSON has it.

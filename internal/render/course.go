@@ -20,31 +20,32 @@ const (
 	minBars, maxBars = 10, 100
 )
 
-// drawn is a course in as many intervals as there are bars, all within the window.
-type drawn struct {
-	interval time.Duration
-	points   []results.Point
-	// columns have the latencies of each interval; there are none if they are not known.
-	columns []results.Histogram
-	// stalled are the intervals in which requests were waiting and none ended.
-	stalled []bool
+// Intervals are a course in intervals of equal length, all within the window.
+type Intervals struct {
+	Length time.Duration
+	Points []results.Point
+	// Columns have the latencies of each interval; there are none if they are not known.
+	Columns []results.Histogram
+	// Stalled are the intervals in which requests were waiting and none ended.
+	Stalled []bool
 }
 
-// drawnOf omits the last interval, which is not whole. It returns no intervals if fewer than two are left.
-func drawnOf(c *results.Course, window time.Duration, bars int) drawn {
+// IntervalsOf folds a course into at most this many intervals. It omits the last one, which is not whole. It returns no
+// intervals if fewer than two are left.
+func IntervalsOf(c *results.Course, window time.Duration, most int) Intervals {
 	same := c.Folded(results.MaxTimelinePoints, 0)
 	if same.Timeline.Interval == 0 {
-		return drawn{}
+		return Intervals{}
 	}
 	whole := min(len(same.Timeline.Points), int(window/same.Timeline.Interval))
-	width := (whole + bars - 1) / bars
+	width := (whole + most - 1) / most
 	if width == 0 || whole/width < 2 {
-		return drawn{}
+		return Intervals{}
 	}
-	d, outstanding := drawn{interval: time.Duration(width) * same.Timeline.Interval}, same.Timeline.Outstanding()
+	d, outstanding := Intervals{Length: time.Duration(width) * same.Timeline.Interval}, same.Timeline.Outstanding()
 	for from := 0; from+width <= whole; from += width {
 		p := results.Sum(same.Timeline.Points[from : from+width])
-		d.points, d.stalled = append(d.points, p), append(d.stalled, p.Succeeded+p.Failed == 0 && outstanding[from+width-1] > 0)
+		d.Points, d.Stalled = append(d.Points, p), append(d.Stalled, p.Succeeded+p.Failed == 0 && outstanding[from+width-1] > 0)
 		if len(same.Heatmap.Columns) == 0 {
 			continue
 		}
@@ -52,7 +53,7 @@ func drawnOf(c *results.Course, window time.Duration, bars int) drawn {
 		for i := from; i < min(from+width, len(same.Heatmap.Columns)); i++ {
 			column.Merge(&same.Heatmap.Columns[i])
 		}
-		d.columns = append(d.columns, column)
+		d.Columns = append(d.Columns, column)
 	}
 	return d
 }
@@ -63,15 +64,15 @@ func (t *table) course(c *results.Course, width int) {
 		return
 	}
 	window := time.Duration(t.b.Status.Summary.DurationMicroseconds) * time.Microsecond
-	d := drawnOf(c, window, min(max(width-besideBars, minBars), maxBars))
-	if len(d.points) == 0 {
+	d := IntervalsOf(c, window, min(max(width-besideBars, minBars), maxBars))
+	if len(d.Points) == 0 {
 		return
 	}
 	g := grid{left: 2}
-	g.add("OVER TIME", "one bar = "+strconv.FormatFloat(d.interval.Seconds(), 'g', 3, 64)+"s, from 0", "LOWEST", "HIGHEST")
+	g.add("OVER TIME", "one bar = "+strconv.FormatFloat(d.Length.Seconds(), 'g', 3, 64)+"s, from 0", "LOWEST", "HIGHEST")
 	d.addRows(&g)
 	for _, disturbance := range t.b.Status.Summary.Disturbances {
-		if row := markRow(disturbance, d.interval, len(d.points)); row != "" {
+		if row := markRow(disturbance, d.Length, len(d.Points)); row != "" {
 			g.add(strings.ToLower(string(disturbance.Type)), row)
 		}
 	}
@@ -84,30 +85,30 @@ func (t *table) course(c *results.Course, width int) {
 }
 
 // addRows draws rates and latencies over time.
-func (d drawn) addRows(g *grid) {
-	perSecond := func(n uint64) float64 { return float64(n) / d.interval.Seconds() }
-	d.addRow(g, "throughput", rateText, func(i int) float64 { return perSecond(d.points[i].Succeeded) })
-	if slices.ContainsFunc(d.points, func(p results.Point) bool { return p.Failed > 0 }) {
-		d.addRow(g, "failures", rateText, func(i int) float64 { return perSecond(d.points[i].Failed) })
+func (d Intervals) addRows(g *grid) {
+	perSecond := func(n uint64) float64 { return float64(n) / d.Length.Seconds() }
+	d.addRow(g, "throughput", rateText, func(i int) float64 { return perSecond(d.Points[i].Succeeded) })
+	if slices.ContainsFunc(d.Points, func(p results.Point) bool { return p.Failed > 0 }) {
+		d.addRow(g, "failures", rateText, func(i int) float64 { return perSecond(d.Points[i].Failed) })
 	}
 	for _, p := range []spec.Statistic{spec.StatisticP50, spec.StatisticP99} {
-		d.addRow(g, strings.ToLower(string(p))+" latency", microsText, func(i int) float64 { return d.percentile(i, p) })
+		d.addRow(g, strings.ToLower(string(p))+" latency", microsText, func(i int) float64 { return d.Percentile(i, p) })
 	}
 	d.addRow(g, "longest latency", microsText, func(i int) float64 {
-		if d.points[i].Succeeded == 0 {
+		if d.Points[i].Succeeded == 0 {
 			return math.NaN()
 		}
-		return float64(d.points[i].Longest.Microseconds())
+		return float64(d.Points[i].Longest.Microseconds())
 	})
 }
 
-// percentile is a percentile of an interval in microseconds, NaN if it is not known or thin. The median is never thin:
+// Percentile is a percentile of an interval in microseconds, NaN if it is not known or thin. The median is never thin:
 // with few requests it is as good as any other value.
-func (d drawn) percentile(i int, p spec.Statistic) float64 {
-	if i >= len(d.columns) || p != spec.StatisticP50 && d.columns[i].IsThin(p) {
+func (d Intervals) Percentile(i int, p spec.Statistic) float64 {
+	if i >= len(d.Columns) || p != spec.StatisticP50 && d.Columns[i].IsThin(p) {
 		return math.NaN()
 	}
-	value, known := d.columns[i].Quantile(results.QuantileOf(p))
+	value, known := d.Columns[i].Quantile(results.QuantileOf(p))
 	if !known {
 		return math.NaN()
 	}
@@ -115,8 +116,8 @@ func (d drawn) percentile(i int, p spec.Statistic) float64 {
 }
 
 // addRow draws one value per interval. It adds no row if all are unknown.
-func (d drawn) addRow(g *grid, name string, write func(float64) string, value func(i int) float64) {
-	values := make([]float64, len(d.points))
+func (d Intervals) addRow(g *grid, name string, write func(float64) string, value func(i int) float64) {
+	values := make([]float64, len(d.Points))
 	for i := range values {
 		values[i] = value(i)
 	}
@@ -135,13 +136,13 @@ const (
 )
 
 // bars draws numbers on a scale from 0 to the greatest.
-func (d drawn) bars(values []float64, greatest float64) string {
+func (d Intervals) bars(values []float64, greatest float64) string {
 	levels := []rune("▁▂▃▄▅▆▇█")
 	var out strings.Builder
 	for i, v := range values {
 		level := 0
 		switch {
-		case d.stalled[i]:
+		case d.Stalled[i]:
 			out.WriteRune(stallMark)
 			continue
 		case math.IsNaN(v):
@@ -163,7 +164,7 @@ func band(bucket, wide int) int { return int(math.Floor(float64(bucket-1) / floa
 
 // addBands draws how the latencies of each interval were distributed: a line per band, the longest first. It reports
 // whether there was something to draw.
-func (d drawn) addBands(g *grid) bool {
+func (d Intervals) addBands(g *grid) bool {
 	counts, wide := d.bandsOf(1), 1
 	for len(counts) > 0 && slices.Max(keys(counts))-slices.Min(keys(counts)) >= maxBands {
 		wide *= 2
@@ -178,7 +179,7 @@ func (d drawn) addBands(g *grid) bool {
 	for b := highest; b >= lowest; b-- {
 		var total uint64
 		var row strings.Builder
-		for i := range d.points {
+		for i := range d.Points {
 			n := uint64(0)
 			if counts[b] != nil {
 				n = counts[b][i]
@@ -210,15 +211,15 @@ func edge(power int) time.Duration {
 }
 
 // bandsOf counts the requests of each band in each interval.
-func (d drawn) bandsOf(wide int) map[int][]uint64 {
+func (d Intervals) bandsOf(wide int) map[int][]uint64 {
 	counts := map[int][]uint64{}
-	for i, column := range d.columns {
+	for i, column := range d.Columns {
 		coarse := column.Clone()
 		coarse.Reduce(results.MinSchema)
 		add := func(bucket int, n uint64) {
 			b := band(bucket, wide)
 			if counts[b] == nil {
-				counts[b] = make([]uint64, len(d.points))
+				counts[b] = make([]uint64, len(d.Points))
 			}
 			counts[b][i] += n
 		}
@@ -239,14 +240,14 @@ var shades = []struct {
 }{{0.01, '░'}, {0.1, '▒'}, {0.5, '▓'}, {1, '█'}}
 
 // shade is how many of the requests of interval i lie in a band.
-func (d drawn) shade(i int, n uint64) rune {
+func (d Intervals) shade(i int, n uint64) rune {
 	switch {
-	case d.stalled[i]:
+	case d.Stalled[i]:
 		return stallMark
 	case n == 0:
 		return ' '
 	}
-	share := float64(n) / float64(d.columns[i].Count())
+	share := float64(n) / float64(d.Columns[i].Count())
 	for _, s := range shades {
 		if share <= s.upTo {
 			return s.mark
@@ -256,7 +257,7 @@ func (d drawn) shade(i int, n uint64) rune {
 }
 
 // legend explains the marks in the rows.
-func (d drawn) legend(rows string, hasBands bool) string {
+func (d Intervals) legend(rows string, hasBands bool) string {
 	var parts []string
 	if hasBands {
 		parts = append(parts, "LATENCY: each column is one interval. ░ up to 1 % of its requests have this latency, ▒ up to 10 %, ▓ up to 50 %, █ more.")

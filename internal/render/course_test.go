@@ -148,7 +148,7 @@ func TestNothingToDraw(t *testing.T) {
 		window time.Duration
 	}{"nothing": {0, time.Second}, "one": {1, time.Second}, "a short window": {3, 150 * time.Millisecond}} {
 		c := &results.Course{Timeline: results.Timeline{Interval: 100 * time.Millisecond, Points: make([]results.Point, tc.points)}}
-		if d := drawnOf(c, tc.window, 50); len(d.points) != 0 {
+		if d := IntervalsOf(c, tc.window, 50); len(d.Points) != 0 {
 			t.Errorf("%s: drawn as %+v", name, d)
 		}
 	}

@@ -13,19 +13,19 @@ import (
 )
 
 // searchResult adds the answer of each search, and its probes by rate.
-func searchResult(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+func searchResult(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	for _, c := range s.Status.Capacities {
-		t.line("")
+		p.gap()
 		cell := c.Cell + ": "
 		if len(s.Status.Capacities) == 1 {
 			cell = ""
 		}
-		t.sentence("", fmt.Sprintf("%s%s. %s", cell, c.State, answer(c)))
+		p.sentence("", fmt.Sprintf("%s%s. %s", cell, c.State, answer(c)))
 		if c.Drifted {
-			t.sentence("", "At the end, the lowest rate of the search no longer met the objectives: the target has changed meanwhile. Repeat the search.")
+			p.sentence("", "At the end, the lowest rate of the search no longer met the objectives: the target has changed meanwhile. Repeat the search.")
 		}
 		if g, any := probeGrid(s, c.Cell); any {
-			t.section(g)
+			p.section(g)
 		}
 	}
 }

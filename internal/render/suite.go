@@ -23,41 +23,59 @@ import (
 // WriteSuite prints the result of a suite: its end, its tables, its comparisons, and the runs whose numbers cannot be
 // trusted.
 func WriteSuite(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error {
-	t := table{}
-	suiteHeader(&t, s)
-	if couldNotStart(s) {
-		_, err := out.Write(t.out.Bytes())
-		return err
+	_, err := io.WriteString(out, suitePage(s).text.String())
+	return err
+}
+
+// SuiteBlocks returns what WriteSuite prints.
+func SuiteBlocks(s *v1alpha1.EtcdBenchmarkSuite) []Block { return suitePage(s).blocks }
+
+func suitePage(s *v1alpha1.EtcdBenchmarkSuite) *page {
+	p := &page{}
+	p.begin(PartHeader)
+	suiteHeader(p, s)
+	p.begin(PartNumbers)
+	switch {
+	case couldNotStart(s):
+		return p
+	case s.Spec.Search != nil:
+		searchResult(p, s)
+		return p
 	}
-	if s.Spec.Search != nil {
-		searchResult(&t, s)
-		_, err := out.Write(t.out.Bytes())
-		return err
-	}
+	suiteTables(p, s)
+	p.begin(PartComparison)
+	suiteComparisons(p, s)
+	p.begin(PartProblems)
+	suiteProblems(p, s)
+	return p
+}
+
+func suiteTables(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	if f := s.Spec.Table; f != nil && f.Form == v1alpha1.TableMatrix {
-		t.section(matrix(s))
+		p.section(matrix(s))
 		if f.Published != nil {
-			t.sentence("  ", fmt.Sprintf("In brackets: the change against %s. Other machines have measured these figures, so nothing is judged by them.", f.Published.Source))
+			p.sentence("  ", fmt.Sprintf("In brackets: the change against %s. Other machines have measured these figures, so nothing is judged by them.", f.Published.Source))
 		}
 	} else {
 		for _, g := range performanceTables(s) {
-			t.section(g)
+			p.section(g)
 		}
 	}
-	if strings.Contains(t.out.String(), "±") {
-		t.line("  Each number is the mean of the rounds; ± is their standard deviation in percent of it.")
+	if strings.Contains(p.text.String(), "±") {
+		p.line("  Each number is the mean of the rounds; ± is their standard deviation in percent of it.")
 	}
-	if len(s.Status.Comparisons) > 0 {
-		t.section(comparisonGrid(s))
-		t.line("  BASELINE and CANDIDATE are geometric means of the rounds that are compared.")
-		if n := confirmed(s); n > 0 {
-			t.sentence("  ", fmt.Sprintf("%s looked worse in the first %s: fresh rounds decide.", text.Plural(n, "comparison"), text.Plural(s.Spec.Rounds, "round")))
-		}
-		suiteNotes(&t, s)
+}
+
+func suiteComparisons(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
+	if len(s.Status.Comparisons) == 0 {
+		return
 	}
-	suiteProblems(&t, s)
-	_, err := out.Write(t.out.Bytes())
-	return err
+	p.section(comparisonGrid(s))
+	p.line("  BASELINE and CANDIDATE are geometric means of the rounds that are compared.")
+	if n := confirmed(s); n > 0 {
+		p.sentence("  ", fmt.Sprintf("%s looked worse in the first %s: fresh rounds decide.", text.Plural(n, "comparison"), text.Plural(s.Spec.Rounds, "round")))
+	}
+	suiteNotes(p, s)
 }
 
 // couldNotStart reports whether a suite ended before its first run, so that there is nothing to show.
@@ -66,13 +84,13 @@ func couldNotStart(s *v1alpha1.EtcdBenchmarkSuite) bool {
 	return c != nil && c.Reason == v1alpha1.ReasonInvalidCell
 }
 
-func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+func suiteHeader(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
 	state := "Running"
 	if finished != nil {
 		state = finished.Reason
 	}
-	t.line("EtcdBenchmarkSuite %s/%s: %s", s.Namespace, s.Name, state)
+	p.line("EtcdBenchmarkSuite %s/%s: %s", s.Namespace, s.Name, state)
 	repeated := ""
 	if n := s.Status.Runs.Repeated; n > 0 {
 		repeated = ", and " + text.Plural(n, "repetition")
@@ -81,16 +99,16 @@ func suiteHeader(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 	case couldNotStart(s):
 		// No run has started.
 	case s.Spec.Search != nil:
-		t.line("  runs    %s in %s", text.Plural(s.Status.Runs.Finished, "probe"), text.Plural(s.Status.Runs.Cells, "cell"))
+		p.line("  runs    %s in %s", text.Plural(s.Status.Runs.Finished, "probe"), text.Plural(s.Status.Runs.Cells, "cell"))
 	default:
-		t.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
+		p.line("  runs    %s of %s planned, in %s and %s%s", text.Grouped(s.Status.Runs.Finished), text.Grouped(s.Status.Runs.Planned),
 			text.Plural(s.Status.Runs.Cells, "cell"), text.Plural(max(s.Spec.Rounds, 1), "round"), repeated)
 	}
 	if finished != nil && finished.Message != "" {
-		t.sentence("  end     ", finished.Message)
+		p.sentence("  end     ", finished.Message)
 	}
 	if passed := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
-		t.sentence("  passed  ", fmt.Sprintf("%s: %s", passed.Status, passed.Message))
+		p.sentence("  passed  ", fmt.Sprintf("%s: %s", passed.Status, passed.Message))
 	}
 }
 
@@ -290,7 +308,7 @@ func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 }
 
 // suiteNotes explains the verdicts. What holds for several comparisons is said once.
-func suiteNotes(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+func suiteNotes(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	const most = 3
 	var messages []string
 	about := map[string][]string{}
@@ -308,12 +326,12 @@ func suiteNotes(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 		if n := len(names); n > most {
 			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
 		}
-		t.sentence("- ", strings.Join(names, ", ")+": "+m)
+		p.sentence("- ", strings.Join(names, ", ")+": "+m)
 	}
 }
 
 // suiteProblems lists runs that failed, missed an objective, or have numbers that cannot be compared.
-func suiteProblems(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
+func suiteProblems(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	g := grid{left: 5}
 	g.add("RUN", "CELL", "ROUND", "END", "PROBLEM")
 	for _, r := range s.Status.Results {
@@ -329,6 +347,6 @@ func suiteProblems(t *table, s *v1alpha1.EtcdBenchmarkSuite) {
 		}
 	}
 	if len(g.rows) > 1 {
-		t.section(g)
+		p.section(g)
 	}
 }

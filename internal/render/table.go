@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -27,54 +26,55 @@ const TableWidth = 100
 // that was not measured is shown as "unknown" or omitted, never as zero. The course, which may be nil, is drawn in width
 // columns of text.
 func WriteTable(w io.Writer, b *v1alpha1.EtcdBenchmark, course *results.Course, width int) error {
-	t := table{b: b, run: benchmark.Run(b)}
-	t.header()
-	if b.Status.Summary != nil {
-		t.performance()
-		t.latencies()
-		t.watch()
-		t.course(course, width)
-		t.disturbances()
-		t.requests()
-		t.errors()
-		t.pauses()
-		t.members()
-		t.evidence()
-		t.limits()
-	} else {
-		t.requests()
-	}
-	t.objectives()
-	t.warnings()
-	t.footer()
-	_, err := w.Write(t.out.Bytes())
+	t := runTable(b, course, width)
+	_, err := io.WriteString(w, t.text.String())
 	return err
 }
 
-// table collects its text in memory, because such writes cannot fail.
+// RunBlocks returns what WriteTable prints, without the course.
+func RunBlocks(b *v1alpha1.EtcdBenchmark) []Block { return runTable(b, nil, TableWidth).blocks }
+
+func runTable(b *v1alpha1.EtcdBenchmark, course *results.Course, width int) *table {
+	t := &table{b: b, run: benchmark.Run(b)}
+	t.begin(PartHeader)
+	t.header()
+	if b.Status.Summary != nil {
+		t.begin(PartNumbers)
+		t.performance()
+		t.latencies()
+		t.watch()
+		t.begin(PartCourse)
+		t.course(course, width)
+		t.begin(PartNumbers)
+		t.disturbances()
+		t.begin(PartRequests)
+		t.requests()
+		t.begin(PartNumbers)
+		t.errors()
+		t.pauses()
+		t.begin(PartMembers)
+		t.members()
+		t.begin(PartEvidence)
+		t.evidence()
+		t.begin(PartLimits)
+		t.limits()
+	} else {
+		t.begin(PartRequests)
+		t.requests()
+	}
+	t.begin(PartObjectives)
+	t.objectives()
+	t.begin(PartWarnings)
+	t.warnings()
+	t.footer()
+	return t
+}
+
+// table is the page of a run.
 type table struct {
+	page
 	b   *v1alpha1.EtcdBenchmark
 	run workload.Run
-	out bytes.Buffer
-}
-
-func (t *table) line(format string, args ...any) { fmt.Fprintf(&t.out, format+"\n", args...) }
-
-// section prints a grid after an empty line.
-func (t *table) section(g grid) {
-	t.line("")
-	t.out.WriteString(g.String())
-}
-
-// sentence prints text of any length, wrapped and indented after a label.
-func (t *table) sentence(label, sentence string) {
-	indent := strings.Repeat(" ", len(label))
-	for i, line := range text.Wrap(sentence, TableWidth-len(label)) {
-		if i > 0 {
-			label = indent
-		}
-		t.line("%s%s", label, line)
-	}
 }
 
 func (t *table) header() {
@@ -192,7 +192,7 @@ func (t *table) warnings() {
 	if s == nil || len(s.Warnings) == 0 {
 		return
 	}
-	t.line("")
+	t.gap()
 	for _, w := range s.Warnings {
 		t.sentence("warning: ", w)
 	}
@@ -204,7 +204,7 @@ func (t *table) footer() {
 	if c == nil || c.Reason != v1alpha1.ReasonKeysLeft {
 		return
 	}
-	t.line("")
+	t.gap()
 	t.sentence("keys left: ", c.Message)
 }
 
@@ -274,8 +274,7 @@ func latestP99(operations []v1alpha1.OperationSummary) (micros int64) {
 func (t *table) limits() {
 	s := t.b.Status.Summary
 	if s.Saturated != nil {
-		t.line("")
-		t.line("WHY THE TARGET DID NOT KEEP UP")
+		t.heading("WHY THE TARGET DID NOT KEEP UP")
 		t.sentence("  ", s.Saturated.Message)
 		t.sentence("  ", s.Saturated.Change)
 	}
@@ -283,14 +282,14 @@ func (t *table) limits() {
 	if v == nil || len(v.Reasons) == 0 {
 		return
 	}
-	t.line("")
 	if v.Verdict == v1alpha1.ValidityClientBound {
-		t.line("WHY THE LOAD GENERATOR WAS A LIMIT")
+		t.heading("WHY THE LOAD GENERATOR WAS A LIMIT")
 	} else {
-		t.line("WHY THE LOAD GENERATOR COULD NOT BE JUDGED")
+		t.heading("WHY THE LOAD GENERATOR COULD NOT BE JUDGED")
 	}
 	for _, r := range v.Reasons {
-		t.sentence("  "+string(r.Cause)+": ", r.Message)
-		t.sentence("  "+strings.Repeat(" ", len(r.Cause))+"  ", r.Change)
+		label := "  " + string(r.Cause) + ": "
+		t.sentence(label, r.Message)
+		t.further(len(label), r.Change)
 	}
 }

@@ -39,7 +39,7 @@ func (t *table) members() {
 func (t *table) unknownMembers(all []v1alpha1.MemberSummary) {
 	for _, m := range all {
 		if m.Unknown != "" {
-			t.line("")
+			t.gap()
 			t.sentence("member "+shownName(m)+": ", "no figures: "+m.Unknown)
 		}
 	}
@@ -50,8 +50,7 @@ func (t *table) evidence() {
 	if len(all) == 0 {
 		return
 	}
-	t.line("")
-	t.line("WHERE THE TIME WENT")
+	t.heading("WHERE THE TIME WENT")
 	for _, e := range all {
 		t.sentence("  "+string(e.Resource)+": ", e.Message)
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -58,11 +59,15 @@ func (f *following) checkSuite() error {
 		return errors.New("--interval is for a single run: remove it")
 	}
 	for _, d := range f.destinations {
-		if d.form.writeSuite == nil {
-			return fmt.Errorf("--output: a suite has no form %s: use %s, %s or yaml", d.form.name, outputTable, outputJSON)
+		if !d.form.hasSuites() {
+			return fmt.Errorf("--output: a suite has no form %s: use %s", d.form.name, suiteFormsText())
 		}
 	}
 	return nil
+}
+
+func suiteFormsText() string {
+	return namesText(slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return !f.hasSuites() }))
 }
 
 // cluster returns the cluster and the namespace that flags and kubeconfig select. asked: a flag has the namespace.

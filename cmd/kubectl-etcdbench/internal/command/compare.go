@@ -192,11 +192,17 @@ func (f *finder) runs(ctx context.Context, side string) (out []*v1alpha1.EtcdBen
 	return out, nil
 }
 
-func (f *finder) run(ctx context.Context, name string) (_ *v1alpha1.EtcdBenchmark, err error) {
+// connect connects to the cluster, once.
+func (f *finder) connect() (err error) {
 	if f.cluster == nil {
-		if f.cluster, f.namespace, _, err = f.tool.cluster(); err != nil {
-			return nil, err
-		}
+		f.cluster, f.namespace, _, err = f.tool.cluster()
+	}
+	return err
+}
+
+func (f *finder) run(ctx context.Context, name string) (*v1alpha1.EtcdBenchmark, error) {
+	if err := f.connect(); err != nil {
+		return nil, err
 	}
 	return follow.Runs.Get(ctx, f.cluster, client.ObjectKey{Namespace: f.namespace, Name: name})
 }

@@ -36,6 +36,16 @@ const standardOutput = "-"
 // parseDestinations reads FORM or FORM=FILE of each --output. If no other form goes to standard output, the table is
 // printed there.
 func parseDestinations(outputs []string) (destinations, error) {
+	all, err := parseOutputs(outputs, forms)
+	if err == nil && !slices.ContainsFunc(all, func(d *destination) bool { return d.path == "" }) {
+		table, _ := formOf(forms, outputTable)
+		all = append(all, &destination{form: table})
+	}
+	return all, err
+}
+
+// parseOutputs reads FORM or FORM=FILE of each --output.
+func parseOutputs(outputs []string, forms []form) (destinations, error) {
 	var all destinations
 	toStandardOutput := 0
 	for _, output := range outputs {
@@ -43,10 +53,10 @@ func parseDestinations(outputs []string) (destinations, error) {
 		if path == standardOutput {
 			path, named = "", false
 		}
-		form, known := formOf(name)
+		form, known := formOf(forms, name)
 		switch {
 		case !known:
-			return nil, fmt.Errorf("--output: wanted %s, found %q", formsText(), name)
+			return nil, fmt.Errorf("--output: wanted %s, found %q", namesText(forms), name)
 		case named && path == "":
 			return nil, fmt.Errorf("--output: wanted a file after %q, found nothing", output)
 		case !named:
@@ -58,10 +68,6 @@ func parseDestinations(outputs []string) (destinations, error) {
 	}
 	if toStandardOutput > 1 {
 		return nil, fmt.Errorf("--output: wanted at most one form on standard output, found %d: write the others to files, as FORM=FILE", toStandardOutput)
-	}
-	if toStandardOutput == 0 {
-		table, _ := formOf(outputTable)
-		all = append(all, &destination{form: table})
 	}
 	return all, nil
 }

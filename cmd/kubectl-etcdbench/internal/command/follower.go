@@ -11,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 )
 
@@ -19,6 +20,8 @@ const (
 	stopLimit = 5 * time.Second
 	// reportLimit bounds the call that reads a finished run's report.
 	reportLimit = 5 * time.Second
+	// runsLimit bounds the calls that read the runs of a suite and their reports.
+	runsLimit = time.Minute
 )
 
 // followed is a run or a suite that a command follows.
@@ -54,7 +57,9 @@ func (t *tool) followSuite(cluster *follow.Cluster, key client.ObjectKey, exists
 		follower: &follow.Follower[*v1alpha1.EtcdBenchmarkSuite]{Kind: follow.Suites, Cluster: cluster, Key: key},
 		prefix:   "suite/",
 		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmarkSuite) { return suiteSeenBy(s, exists) },
-		conclude: func(s *v1alpha1.EtcdBenchmarkSuite) error { return t.concludeSuite(s, flags) },
+		conclude: func(s *v1alpha1.EtcdBenchmarkSuite) error {
+			return t.concludeSuite(s, func() []report.Run { return t.runsOf(cluster, s) }, flags)
+		},
 	}
 }
 

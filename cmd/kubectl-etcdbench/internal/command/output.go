@@ -16,6 +16,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -31,20 +32,40 @@ type form struct {
 	write func(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error
 	// writeSuite writes the result of a suite; nil if the form has none.
 	writeSuite func(out io.Writer, s *v1alpha1.EtcdBenchmarkSuite) error
+	// make makes a form that is a projection of a report's document. Such a form has neither write nor writeSuite.
+	make func(*report.Document) ([]byte, error)
 }
+
+// writeDocument writes a form that has make.
+func (f form) writeDocument(out io.Writer, d *report.Document) error {
+	data, err := f.make(d)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return err
+}
+
+// hasSuites reports whether a form can show a suite.
+func (f form) hasSuites() bool { return f.writeSuite != nil || f.make != nil }
 
 // outputTable is the default. outputLines is JSON, one line per interval during the run.
 const (
 	outputTable = "table"
 	outputJSON  = "json"
 	outputLines = "jsonl"
+	outputHTML  = "html"
 )
 
 // forms are all output formats, in the order of the help.
 var forms = []form{
-	{outputTable, writeTable, render.WriteSuite},
-	{outputJSON, writeJSON, writeSuiteJSON},
-	{"yaml", whole(marshalYAML), writeSuiteYAML},
+	{name: outputTable, write: writeTable, writeSuite: render.WriteSuite},
+	{name: outputJSON, write: writeJSON, writeSuite: writeSuiteJSON},
+	{name: "yaml", write: whole(marshalYAML), writeSuite: writeSuiteYAML},
+	{name: outputHTML, make: report.HTML},
+	{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }},
+	{name: "csv", make: report.CSV},
+	{name: "junit", make: report.JUnit},
 	{name: "perfdash", write: whole(render.Perfdash)},
 	{name: outputLines},
 }
@@ -62,7 +83,7 @@ func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer,
 }
 
 // formOf returns the form with a name, and false for an unknown one.
-func formOf(name string) (form, bool) {
+func formOf(forms []form, name string) (form, bool) {
 	i := slices.IndexFunc(forms, func(f form) bool { return f.name == name })
 	if i < 0 {
 		return form{}, false
@@ -70,7 +91,9 @@ func formOf(name string) (form, bool) {
 	return forms[i], true
 }
 
-func formsText() string {
+func formsText() string { return namesText(forms) }
+
+func namesText(forms []form) string {
 	var names []string
 	for _, f := range forms {
 		names = append(names, f.name)
@@ -106,10 +129,22 @@ func seenBy(s *screen.Screen, outputs destinations) func(*v1alpha1.EtcdBenchmark
 	}
 }
 
-// conclude writes the result of a finished run and returns its exit status. report may be nil.
-func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, report []byte, f following) error {
+// document adds the version of this command to a document.
+func (t *tool) document(d *report.Document) *report.Document {
+	d.Tool = t.version
+	return d
+}
+
+// conclude writes the result of a finished run and returns its exit status. stored is its report, or nil.
+func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following) error {
 	outputs := f.destinations
-	if err := outputs.write(t.Out, func(f form, out io.Writer) error { return f.write(out, run, report) }); err != nil {
+	write := func(f form, out io.Writer) error {
+		if f.make != nil {
+			return f.writeDocument(out, t.document(report.OfRun(run, stored)))
+		}
+		return f.write(out, run, stored)
+	}
+	if err := outputs.write(t.Out, write); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	status := statusOfRun(run)
@@ -145,7 +180,8 @@ func why(run *v1alpha1.EtcdBenchmark, status int) error {
 func writeTable(out io.Writer, run *v1alpha1.EtcdBenchmark, report []byte) error {
 	var course *results.Course
 	if len(report) > 0 {
-		course, _ = benchmark.ReportCourse(report)
+		detail, _ := benchmark.ReadReport(report)
+		course = detail.Course
 	}
 	return render.WriteTable(out, run, course, widthOf(out))
 }

@@ -81,7 +81,7 @@ func (t *tool) root() *cobra.Command {
 		Use:           "kubectl-etcdbench",
 		Short:         "Run etcd benchmarks and follow them",
 		Long:          rootHelp,
-		Example:       runExample + "\n\n" + watchExample + "\n\n" + compareExample,
+		Example:       runExample + "\n\n" + watchExample + "\n\n" + compareExample + "\n\n" + reportExample,
 		Version:       t.version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -95,7 +95,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.planCommand(), t.versionCommand())
+	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.reportCommand(), t.planCommand(), t.versionCommand())
 	return root
 }
 

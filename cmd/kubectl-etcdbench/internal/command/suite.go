@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/screen"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
@@ -25,7 +26,12 @@ type localSuite struct {
 	manifest *manifest.Manifest
 	suite    *v1alpha1.EtcdBenchmarkSuite
 	runs     *admission.Schema[v1alpha1.EtcdBenchmark]
+	// ended are runs that have ended, for a form that shows them; at most maxKeptRuns.
+	ended []report.Run
 }
+
+// maxKeptRuns bounds the memory for runs of a suite: each takes up to a megabyte.
+const maxKeptRuns = 200
 
 func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if m.Object.GetNamespace() == "" {
@@ -145,7 +151,7 @@ func (l *localSuite) run() error {
 		}
 		if err := l.runOne(p); err != nil {
 			suite.Conclude(l.suite, true, time.Now())
-			return errors.Join(err, l.writeSuite(l.suite, l.flags.following))
+			return errors.Join(err, l.writeSuite(l.suite, l.known, l.flags.following))
 		}
 	}
 }
@@ -169,7 +175,7 @@ func (l *localSuite) runOne(p suite.Planned) error {
 	progress.Notice(l.progress(p))
 	options := l.flags.options
 	options.Show, options.Notice, options.Stop = progress.Show, progress.Notice, l.interrupts.end
-	_, err = local.Run(l.interrupts.leave, run, options)
+	stored, err := local.Run(l.interrupts.leave, run, options)
 	if errors.Is(err, local.ErrLeft) {
 		return &exitError{exitUnknown, err}
 	}
@@ -177,6 +183,9 @@ func (l *localSuite) runOne(p suite.Planned) error {
 		return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
 	}
 	suite.Add(l.suite, p, run, time.Now())
+	if len(l.ended) < maxKeptRuns {
+		l.ended = append(l.ended, report.NewRun(run, stored))
+	}
 	return nil
 }
 
@@ -188,5 +197,7 @@ func (l *localSuite) progress(p suite.Planned) string {
 // conclude sets the conditions, writes the result and returns the exit status.
 func (l *localSuite) conclude(stopped bool) error {
 	suite.Conclude(l.suite, stopped, time.Now())
-	return l.concludeSuite(l.suite, l.flags.following)
+	return l.concludeSuite(l.suite, l.known, l.flags.following)
 }
+
+func (l *localSuite) known() []report.Run { return l.ended }

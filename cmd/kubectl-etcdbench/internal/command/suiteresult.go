@@ -11,12 +11,14 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
-// concludeSuite writes the result of a finished suite and returns its exit status.
-func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, f following) error {
-	if err := t.writeSuite(s, f); err != nil {
+// concludeSuite writes the result of a finished suite and returns its exit status. runs returns those of its runs that are
+// known; it is called if a form shows them.
+func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, runs func() []report.Run, f following) error {
+	if err := t.writeSuite(s, runs, f); err != nil {
 		return err
 	}
 	switch status := statusOfSuite(s); {
@@ -29,8 +31,14 @@ func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, f following) error 
 	}
 }
 
-func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, f following) error {
-	if err := f.destinations.write(t.Out, func(f form, out io.Writer) error { return f.writeSuite(out, s) }); err != nil {
+func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, runs func() []report.Run, f following) error {
+	write := func(f form, out io.Writer) error {
+		if f.make != nil {
+			return f.writeDocument(out, t.document(report.OfSuite(s, runs())))
+		}
+		return f.writeSuite(out, s)
+	}
+	if err := f.destinations.write(t.Out, write); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	return nil

@@ -1,10 +1,12 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,6 +48,25 @@ func (c *Cluster) Report(ctx context.Context, run *v1alpha1.EtcdBenchmark) []byt
 		return nil
 	}
 	return []byte(report.Data[benchmark.ReportFile])
+}
+
+// RunsOf returns the runs of a suite that exist, by name.
+func (c *Cluster) RunsOf(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) ([]v1alpha1.EtcdBenchmark, error) {
+	list := &v1alpha1.EtcdBenchmarkList{}
+	if err := c.client.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuite: s.Name}); err != nil {
+		return nil, fmt.Errorf("reading the runs of the suite %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	slices.SortFunc(list.Items, func(a, b v1alpha1.EtcdBenchmark) int { return cmp.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
+
+// Schedule returns a schedule.
+func (c *Cluster) Schedule(ctx context.Context, key client.ObjectKey) (*v1alpha1.EtcdBenchmarkSchedule, error) {
+	s := &v1alpha1.EtcdBenchmarkSchedule{}
+	if err := c.client.Get(ctx, key, s); err != nil {
+		return nil, fmt.Errorf("reading the schedule %s: %w", key, err)
+	}
+	return s, nil
 }
 
 // explain adds advice to errors that the user can fix.

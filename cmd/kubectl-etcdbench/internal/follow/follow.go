@@ -153,7 +153,7 @@ func (f *Follower[T]) take(event watch.Event) error {
 	switch {
 	case !ok:
 		return nil
-	case event.Type == watch.Deleted && !f.Kind.isFinished(object):
+	case event.Type == watch.Deleted && !f.Kind.IsFinished(object):
 		return f.because(ErrGone)
 	}
 	return f.see(object)
@@ -170,7 +170,7 @@ func (f *Follower[T]) see(object T) error {
 	if f.Kind.observed(object) > 0 {
 		f.pickup.Stop()
 	}
-	f.last, f.finished = object, f.Kind.isFinished(object)
+	f.last, f.finished = object, f.Kind.IsFinished(object)
 	f.Seen(object)
 	return nil
 }

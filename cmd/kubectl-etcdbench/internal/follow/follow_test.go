@@ -69,7 +69,7 @@ func TestFollowSurvivesAnOutage(t *testing.T) {
 		},
 	})
 	run, err := f.Follow(bounded(t))
-	if err != nil || !Runs.isFinished(run) {
+	if err != nil || !Runs.IsFinished(run) {
 		t.Errorf("wanted the finished run, got %v and %v", run, err)
 	}
 	if len(notices) != 1 {
@@ -103,7 +103,7 @@ func TestFollowRenewsWatchesThatEnd(t *testing.T) {
 		},
 	})
 	run, err := f.Follow(bounded(t))
-	if err != nil || !Runs.isFinished(run) || watches.Load() != 2 {
+	if err != nil || !Runs.IsFinished(run) || watches.Load() != 2 {
 		t.Errorf("wanted the finished run by the second watch, got %v and %v by %d", run, err, watches.Load())
 	}
 }

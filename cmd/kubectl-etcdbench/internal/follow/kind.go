@@ -103,7 +103,7 @@ func (k *Kind[T]) state(object T) string {
 	return v1alpha1.StagePending
 }
 
-// isFinished reports whether the object has ended, for any reason.
-func (k *Kind[T]) isFinished(object T) bool {
+// IsFinished reports whether the object has ended, for any reason.
+func (k *Kind[T]) IsFinished(object T) bool {
 	return meta.IsStatusConditionTrue(k.conditions(object), v1alpha1.ConditionFinished)
 }

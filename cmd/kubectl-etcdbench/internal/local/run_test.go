@@ -142,8 +142,8 @@ func TestRunCompletes(t *testing.T) {
 		t.Errorf("a finished run still shows progress: %+v", run.Status)
 	}
 	s := run.Status
-	if course, err := benchmark.ReportCourse(report); err != nil || results.Sum(course.Timeline.Points).Succeeded != 300 || course.Samples == nil {
-		t.Errorf("wanted a course with 300 requests and the members' samples, found %+v, %v", course, err)
+	if detail, err := benchmark.ReadReport(report); err != nil || results.Sum(detail.Course.Timeline.Points).Succeeded != 300 || detail.Course.Samples == nil {
+		t.Errorf("wanted a course with 300 requests and the members' samples, found %+v, %v", detail, err)
 	}
 	if s.Summary.MeasuredRequests != 300 || s.Summary.Partial || len(s.Summary.Operations) != 2 || len(s.Pods) != 2 {
 		t.Errorf("wanted 300 requests of two operations by two client pods, got %+v", s.Summary)

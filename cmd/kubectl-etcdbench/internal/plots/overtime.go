@@ -1,0 +1,138 @@
+package plots
+
+import (
+	"math"
+	"strings"
+)
+
+// OverTime has lines over the seconds of the measured window.
+type OverTime struct {
+	About
+	// Interval is in seconds.
+	Interval float64
+	Lines    []TimeLine
+	Unit     Unit
+	Marks    []Mark
+	// Stalls are the intervals in which requests were waiting and none ended.
+	Stalls []bool
+	// Axis is what the values are; without it, the unit is named.
+	Axis string
+	// Across is what At has, if not the seconds of the window: for example the numbers of sessions.
+	Across string
+}
+
+// TimeLine is one line.
+type TimeLine struct {
+	Label string
+	// Values are NaN where they are unknown.
+	Values []float64
+	// At are the seconds of the values. Without it, value i is in the middle of interval i.
+	At []float64
+}
+
+// at is the second of a value.
+func (l TimeLine) at(i int, interval float64) float64 {
+	if l.At == nil {
+		return (float64(i) + 0.5) * interval
+	}
+	if i < len(l.At) {
+		return l.At[i]
+	}
+	return math.NaN()
+}
+
+// SVG draws the plot.
+func (o OverTime) SVG() string {
+	var values extent
+	for _, l := range o.Lines {
+		values.add(l.Values...)
+	}
+	if !values.known {
+		return o.noData()
+	}
+	y := values.fromZero()
+	if o.Unit.isDuration() {
+		y = values.ofLatency()
+	}
+	w := o.window()
+	p := newPanel(240, named(o.Axis, o.Unit, y))
+	w.apply(p)
+	y.apply(&p.Y, up(200).ticks(y, o.Unit.Text))
+	p.Add(gridLines(p.Plot), layer(w.under))
+	s := sheet{About: o.About, flags: w.flags(), panels: []panel{p}, below: w.below()}
+	for i, l := range o.Lines {
+		s.keys = append(s.keys, key{label: l.Label, line: lineOf(i)})
+		p.Add(layer(func(a area) { a.lines(lineOf(i), stretches(l.spots(w.interval), w.scale, y)) }))
+	}
+	s.keys = append(s.keys, w.keys()...)
+	p.Add(layer(w.over), readout(w.columns(len(o.Lines), func(i int) string { return o.values(i, w.interval) })))
+	return s.svg()
+}
+
+// named is what is written over a y axis.
+func named(axis string, unit Unit, s scale) string {
+	if axis == "" {
+		axis = unit.axis()
+	}
+	if s.log {
+		axis += ", log scale"
+	}
+	return fitted(axis, width/2)
+}
+
+func (o OverTime) window() window {
+	intervals, end := len(o.Stalls), 0.0
+	for _, l := range o.Lines {
+		if l.At == nil {
+			intervals = max(intervals, len(l.Values))
+		}
+		for _, at := range l.At[:min(len(l.At), len(l.Values))] {
+			if v, ok := bounded(at); ok {
+				end = max(end, v)
+			}
+		}
+	}
+	w := newWindow(o.Interval, intervals, end, o.Marks, o.Stalls)
+	w.across = o.Across
+	w.intervals = max(w.intervals, int(math.Ceil(min(end/w.interval, 100*maxColumns))))
+	return w
+}
+
+func (l TimeLine) spots(interval float64) (out []spot) {
+	for i, v := range l.Values {
+		out = append(out, spot{x: l.at(i, interval), y: v})
+	}
+	return out
+}
+
+// values are those of an interval, for its readout.
+func (o OverTime) values(i int, interval float64) string {
+	const lines, characters = 12, 24
+	var out []string
+	for _, l := range o.Lines[:min(len(o.Lines), lines)] {
+		if v, ok := bounded(l.in(i, interval)); ok {
+			out = append(out, strings.TrimSpace(cut(cleaned(l.Label), characters)+" "+o.Unit.Text(v)))
+		}
+	}
+	if len(out) == 0 {
+		return "unknown"
+	}
+	return strings.Join(out, ", ")
+}
+
+// in is the last value within an interval, or NaN.
+func (l TimeLine) in(i int, interval float64) float64 {
+	if l.At == nil {
+		if i < len(l.Values) {
+			return l.Values[i]
+		}
+		return math.NaN()
+	}
+	found := math.NaN()
+	for k, at := range l.At[:min(len(l.At), len(l.Values))] {
+		if at >= float64(i)*interval && at < float64(i+1)*interval {
+			found = l.Values[k]
+		}
+	}
+	return found
+}

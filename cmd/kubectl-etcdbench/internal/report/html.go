@@ -1,0 +1,185 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const (
+	// maxHTML bounds a page, so that it can be sent around.
+	maxHTML = 1500 << 10
+	// shownRows is the most rows of a table before it folds.
+	shownRows = 30
+)
+
+//go:embed page.css
+var pageStyle string
+
+//go:embed page.tmpl
+var pageTemplate string
+
+var page = template.Must(template.New("page").Parse(pageTemplate))
+
+// HTML writes the page as one file that needs no network and no scripts. Details of runs for which it has no room are
+// named with the command that shows them.
+func HTML(d *Document) ([]byte, error) {
+	p := cleaned(d.Page())
+	view := pageView{Page: p, Tool: d.Tool, Mark: p.State.mark(), Style: template.CSS(pageStyle + plots.Styles())}
+	size := len(pageStyle) + len(p.Manifest)
+	for _, s := range p.Sections {
+		written, err := sectionHTML(s)
+		if err != nil {
+			return nil, err
+		}
+		if s.Folded && size+len(written) > maxHTML {
+			view.Omitted = append(view.Omitted, s.Command)
+			continue
+		}
+		size += len(written)
+		view.Sections = append(view.Sections, template.HTML(written))
+	}
+	var out bytes.Buffer
+	if err := page.Execute(&out, view); err != nil {
+		return nil, fmt.Errorf("writing the page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func sectionHTML(s Section) (string, error) {
+	var out strings.Builder
+	if err := page.ExecuteTemplate(&out, "section", viewOf(s, false)); err != nil {
+		return "", fmt.Errorf("writing the section %s: %w", s.Title, err)
+	}
+	return out.String(), nil
+}
+
+// pageView is what the template needs of a page.
+type pageView struct {
+	Page       Page
+	Tool, Mark string
+	Style      template.CSS
+	Sections   []template.HTML
+	Omitted    []string
+}
+
+type sectionView struct {
+	ID, Title      string
+	Folded, Nested bool
+	First          []blockView
+	Figures        []figureView
+	Parts          []sectionView
+}
+
+type blockView struct {
+	Table       *tableView
+	Fold        string
+	Heading     bool
+	Label, Text string
+}
+
+type figureView struct {
+	Title, Description string
+	SVG                template.HTML
+	Table              *tableView
+}
+
+type tableView struct {
+	Name   string
+	Header []cellView
+	Rows   [][]cellView
+}
+
+type cellView struct {
+	Text string
+	Left bool
+}
+
+func viewOf(s Section, nested bool) sectionView {
+	v := sectionView{ID: s.ID, Title: clean(s.Title), Folded: s.Folded, Nested: nested}
+	for _, b := range s.Blocks {
+		v.First = append(v.First, viewOfBlock(s.Title, b))
+	}
+	for _, p := range s.Plots {
+		about := p.Picture.Info()
+		f := figureView{Title: clean(about.Title), Description: clean(about.Description), SVG: template.HTML(p.Picture.SVG())}
+		if len(p.Rows) > 1 {
+			f.Table = tableOf("Numbers of "+about.Title, p.Rows, 1)
+		}
+		v.Figures = append(v.Figures, f)
+	}
+	for _, part := range s.Parts {
+		v.Parts = append(v.Parts, viewOf(part, true))
+	}
+	return v
+}
+
+func viewOfBlock(title string, b render.Block) blockView {
+	if len(b.Rows) > 0 {
+		v := blockView{Table: tableOf(clean(title), b.Rows, b.Left)}
+		if n := len(b.Rows) - 1; n > shownRows {
+			v.Fold = "Table of " + text.Plural(n, "row")
+		}
+		return v
+	}
+	v := blockView{Heading: b.Heading, Label: clean(b.Label), Text: clean(b.Text)}
+	if b.Heading {
+		v.Text = sentenceCase(b.Text)
+	}
+	return v
+}
+
+// sentenceCase is for the headings of the terminal, which are in capitals.
+func sentenceCase(s string) string {
+	if s != strings.ToUpper(s) || s == "" {
+		return s
+	}
+	return s[:1] + strings.ToLower(s[1:])
+}
+
+// tableOf makes rows as wide as the widest.
+func tableOf(name string, rows [][]string, left int) *tableView {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	cells := func(row []string) []cellView {
+		out := make([]cellView, width)
+		for i := range out {
+			out[i].Left = i < left
+			if i < len(row) {
+				out[i].Text = clean(row[i])
+			}
+		}
+		return out
+	}
+	t := &tableView{Name: name, Header: cells(rows[0])}
+	for _, row := range rows[1:] {
+		t.Rows = append(t.Rows, cells(row))
+	}
+	return t
+}
+
+// cleaned is the page without characters that are not printed or that change the direction of text around them.
+func cleaned(p Page) Page {
+	p.Title, p.Verdict = clean(p.Title), clean(p.Verdict)
+	for i := range p.Why {
+		p.Why[i] = clean(p.Why[i])
+	}
+	for i := range p.Facts {
+		p.Facts[i] = Fact{clean(p.Facts[i].Name), clean(p.Facts[i].Value)}
+	}
+	return p
+}
+
+// clean is a text on one line.
+func clean(s string) string {
+	const most = 8 << 10
+	return strings.Join(strings.Fields(text.Shorten(s, most)), " ")
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// maxMarkdown bounds the Markdown: a comment of GitHub has at most 65,536 characters.
+const maxMarkdown = 60 << 10
+
+// Markdown writes the page for a pull request, without plots and without the details of single runs.
+func Markdown(d *Document) []byte {
+	p := d.Page()
+	var out strings.Builder
+	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), escape(p.Title))
+	for _, why := range p.Why {
+		fmt.Fprintf(&out, "%s\n\n", escape(why))
+	}
+	for _, f := range p.Facts {
+		fmt.Fprintf(&out, "- **%s**: %s\n", escape(f.Name), escape(f.Value))
+	}
+	left := 0
+	for _, s := range p.Sections {
+		section := sectionMarkdown(s)
+		if s.Folded || section == "" {
+			continue
+		}
+		if out.Len()+len(section) > maxMarkdown {
+			left++
+			continue
+		}
+		out.WriteString(section)
+	}
+	if left > 0 {
+		fmt.Fprintf(&out, "\n%s left out for lack of room: the HTML report has all.\n", text.Plural(left, "section"))
+	}
+	return []byte(out.String())
+}
+
+// emoji is the state as services for pull requests show it.
+func (s State) emoji() string {
+	return map[State]string{Good: "✅", Bad: "❌", Open: "❔", None: "📈"}[s]
+}
+
+func sectionMarkdown(s Section) string {
+	var out strings.Builder
+	for _, b := range s.Blocks {
+		out.WriteString(blockMarkdown(b))
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "\n### " + escape(s.Title) + "\n\n" + out.String()
+}
+
+func blockMarkdown(b render.Block) string {
+	switch {
+	case len(b.Rows) > 0:
+		return tableMarkdown(b)
+	case b.Heading:
+		return "**" + escape(sentenceCase(b.Text)) + "**\n\n"
+	case b.Label != "":
+		return "**" + escape(b.Label) + "** " + escape(b.Text) + "\n\n"
+	}
+	return escape(b.Text) + "\n\n"
+}
+
+func tableMarkdown(b render.Block) string {
+	var out strings.Builder
+	row := func(cells []string) {
+		for i := range b.Rows[0] {
+			cell := ""
+			if i < len(cells) {
+				cell = escape(cells[i])
+			}
+			out.WriteString("| " + cell + " ")
+		}
+		out.WriteString("|\n")
+	}
+	row(b.Rows[0])
+	for i := range b.Rows[0] {
+		if i < b.Left {
+			out.WriteString("|:---")
+		} else {
+			out.WriteString("|---:")
+		}
+	}
+	out.WriteString("|\n")
+	for i, cells := range b.Rows[1:] {
+		if i == shownRows {
+			fmt.Fprintf(&out, "\n%s more: the HTML report has all.\n", text.Plural(len(b.Rows)-1-shownRows, "row"))
+			break
+		}
+		row(cells)
+	}
+	return out.String() + "\n"
+}
+
+// escape escapes what Markdown and HTML in it would read as markup, and mentions of users.
+func escape(s string) string {
+	var out strings.Builder
+	for _, r := range clean(s) {
+		switch {
+		case r == '<':
+			out.WriteString("&lt;")
+		case r == '>':
+			out.WriteString("&gt;")
+		case r == '&':
+			out.WriteString("&amp;")
+		case r == '@':
+			out.WriteString("&#64;")
+		case strings.ContainsRune("\\`*_[]|~#", r):
+			out.WriteRune('\\')
+			out.WriteRune(r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// schedulePage shows the history of a schedule.
+func schedulePage(s *v1alpha1.EtcdBenchmarkSchedule) Page {
+	p := Page{
+		Title:    "EtcdBenchmarkSchedule " + fullName(s.Namespace, s.Name),
+		Manifest: manifest("EtcdBenchmarkSchedule", s.ObjectMeta, s.Spec), Command: "kubectl apply -f schedule.yaml",
+	}
+	p.State, p.Verdict, p.Why = verdictOfSchedule(s)
+	zone := s.Spec.TimeZone
+	p.Facts = []Fact{{"schedule", strings.TrimSpace(s.Spec.Schedule + " " + zone)}, {"sessions", text.Grouped(len(s.Status.Sessions))}}
+	if last := s.Status.LastSuccessfulTime; last != nil {
+		p.Facts = append(p.Facts, Fact{"last success", utc(last.Time)})
+	}
+	p.add(
+		Section{ID: "series", Title: "The history of each number", Plots: seriesPlots(s)},
+		Section{ID: "changes", Title: "Changes", Blocks: changesTable(s)},
+		Section{ID: "sessions", Title: "Sessions", Blocks: sessionsTable(s)},
+	)
+	return p
+}
+
+func verdictOfSchedule(s *v1alpha1.EtcdBenchmarkSchedule) (state State, words string, why []string) {
+	broken := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionTrendBroken)
+	suspect := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionSuspect)
+	for _, c := range []*metav1.Condition{broken, suspect} {
+		if c != nil && c.Message != "" {
+			why = append(why, c.Message)
+		}
+	}
+	switch {
+	case broken != nil && broken.Status == metav1.ConditionTrue:
+		return Bad, "The numbers have become worse", why
+	case suspect != nil && suspect.Status == metav1.ConditionTrue:
+		return Open, "The last session was worse than expected", why
+	case suspect != nil && suspect.Status == metav1.ConditionFalse:
+		return Good, "As expected", why
+	}
+	return Open, "Not known yet", why
+}
+
+// seriesPlots draw a line per series over the sessions, with the expected range of the last value.
+func seriesPlots(s *v1alpha1.EtcdBenchmarkSchedule) (out []Plot) {
+	for i, series := range s.Status.Series {
+		unit, scale := plots.PerSecond, 1000.0
+		if series.Type == v1alpha1.SeriesLatency {
+			unit, scale = plots.Microseconds, 1.0
+		}
+		values, at := make([]float64, len(series.Values)), make([]float64, len(series.Values))
+		rows := [][]string{{"session", "value"}}
+		for n, v := range series.Values {
+			values[n], at[n] = math.NaN(), float64(n+1)
+			shown := "–"
+			if v > 0 {
+				values[n] = float64(v) / scale
+				shown = unit.Text(values[n])
+			}
+			if n < len(s.Status.Sessions) {
+				rows = append(rows, []string{s.Status.Sessions[n].Name, shown})
+			}
+		}
+		name := series.Cell + " " + seriesName(series)
+		description := "A point per session."
+		if e := series.Expected; e != nil {
+			description += fmt.Sprintf(" The last value was expected between %s and %s: %s.", unit.Text(float64(e.Low)/scale), unit.Text(float64(e.High)/scale), series.Verdict)
+		}
+		out = append(out, Plot{Picture: plots.OverTime{
+			About: plots.About{ID: fmt.Sprintf("series-%d", i+1), Title: name, Description: description},
+			Lines: []plots.TimeLine{thinned(plots.TimeLine{Label: name, Values: values, At: at})}, Unit: unit, Across: "session",
+		}, Rows: rows})
+	}
+	return out
+}
+
+func seriesName(s v1alpha1.ScheduleSeries) string {
+	if s.Type == v1alpha1.SeriesHighestRate {
+		return "highest rate"
+	}
+	return v1alpha1.Metric{Type: v1alpha1.MetricType(s.Type), Operation: s.Operation, Statistic: s.Statistic}.String()
+}
+
+func changesTable(s *v1alpha1.EtcdBenchmarkSchedule) []render.Block {
+	if len(s.Status.Changes) == 0 {
+		return nil
+	}
+	rows := [][]string{{"cell", "metric", "from session", "change", "worse"}}
+	for _, c := range s.Status.Changes {
+		worse := "no"
+		if c.Worse {
+			worse = "yes"
+		}
+		rows = append(rows, []string{c.Cell, c.Metric, c.Session, percent(float64(c.ChangePerMillion) / 1e6), worse})
+	}
+	return []render.Block{{Rows: rows, Left: 3}}
+}
+
+// sessionsTable has the newest session first.
+func sessionsTable(s *v1alpha1.EtcdBenchmarkSchedule) []render.Block {
+	if len(s.Status.Sessions) == 0 {
+		return nil
+	}
+	rows := [][]string{{"session", "started", "end", "passed", "problem"}}
+	for i := len(s.Status.Sessions) - 1; i >= 0; i-- {
+		session := s.Status.Sessions[i]
+		passed := string(session.Passed)
+		if passed == "" {
+			passed = "–"
+		}
+		rows = append(rows, []string{session.Name, utc(session.StartTime.Time), session.Reason, passed, session.Invalid})
+	}
+	return []render.Block{{Rows: rows, Left: 5}}
+}

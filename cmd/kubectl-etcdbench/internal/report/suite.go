@@ -1,0 +1,186 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// suitePage is the page of a suite, with its runs that are known.
+func suitePage(d *Document) Page {
+	s := d.Suite
+	p := Page{
+		Title:    "EtcdBenchmarkSuite " + fullName(s.Namespace, s.Name),
+		Manifest: manifest("EtcdBenchmarkSuite", s.ObjectMeta, s.Spec), Command: "kubectl etcdbench run -f suite.yaml --generate-name",
+	}
+	p.State, p.Verdict, p.Why = verdictOfSuite(s)
+	p.Facts = suiteFacts(d)
+	blocks := render.SuiteBlocks(s)
+	p.add(
+		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: of(blocks, render.PartComparison)},
+		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
+		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
+	)
+	p.add(runDetails(d)...)
+	return p
+}
+
+func resultsTitle(s *v1alpha1.EtcdBenchmarkSuite) string {
+	if s.Spec.Search != nil {
+		return "The highest rate"
+	}
+	return "Results"
+}
+
+// verdictOfSuite says in words how a suite ended and what that means.
+func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, why []string) {
+	finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
+	passed := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)
+	if finished != nil && finished.Message != "" {
+		why = append(why, strings.TrimSpace(finished.Message))
+	}
+	if passed != nil && passed.Message != "" {
+		why = append(why, passed.Message)
+	}
+	switch {
+	case finished == nil || finished.Status != metav1.ConditionTrue:
+		return Open, "Not finished", append(why, "The numbers are those so far.")
+	case finished.Reason == v1alpha1.ReasonInvalidCell:
+		return Bad, "The suite could not start", why
+	case passed != nil && passed.Status == metav1.ConditionFalse && passed.Reason == v1alpha1.ReasonRegressed:
+		return Bad, "Regressed", why
+	case passed != nil && passed.Status == metav1.ConditionFalse:
+		return Bad, "An objective was missed", why
+	case suite.Unmeasured(s) > 0:
+		return Bad, "Some runs could not send the load", why
+	case finished.Reason == v1alpha1.ReasonStopped:
+		return Open, "Stopped", why
+	case passed == nil:
+		return None, "Completed", append(why, "The suite has no objectives and no comparison, so nothing was judged.")
+	case passed.Status == metav1.ConditionTrue:
+		return Good, "Passed", why
+	}
+	return Open, "No verdict", why
+}
+
+// suiteFacts say what was run, where and when.
+func suiteFacts(d *Document) (out []Fact) {
+	s := d.Suite
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, Fact{name, value})
+		}
+	}
+	add("targets", entryNames(s.Spec.Targets, func(t v1alpha1.SuiteTarget) v1alpha1.EntryName { return t.Name }))
+	add("workloads", entryNames(s.Spec.Workloads, func(w v1alpha1.SuiteWorkload) v1alpha1.EntryName { return w.Name }))
+	add("loads", entryNames(s.Spec.Loads, func(l v1alpha1.SuiteLoad) v1alpha1.EntryName { return l.Name }))
+	runs := text.Plural(s.Status.Runs.Finished, "run") + " in " + text.Plural(s.Status.Runs.Cells, "cell")
+	if s.Spec.Search == nil {
+		runs += " and " + text.Plural(max(s.Spec.Rounds, 1), "round")
+	}
+	add("runs", runs)
+	if s.Status.Seed != nil {
+		add("seed", fmt.Sprintf("%d, which decides the order of the cells in each round", *s.Status.Seed))
+	}
+	if s.Status.StartTime != nil {
+		began := utc(s.Status.StartTime.Time)
+		if s.Status.CompletionTime != nil {
+			began += " to " + utc(s.Status.CompletionTime.Time)
+		}
+		add("ran", began)
+	}
+	return append(out, environments(d.Runs)...)
+}
+
+func entryNames[T any](all []T, name func(T) v1alpha1.EntryName) string {
+	var names []string
+	for _, e := range all {
+		names = append(names, string(name(e)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// environments are the different stores and client processors of the runs.
+func environments(runs []Run) (out []Fact) {
+	var stores, clients []string
+	for _, r := range runs {
+		s := r.Object.Status.Summary
+		if s == nil || s.Fingerprint == nil {
+			continue
+		}
+		f := s.Fingerprint
+		stores = append(stores, fmt.Sprintf("%s %s, %s", f.Store, strings.Join(f.Versions, " and "), text.Plural(f.Members, "member")))
+		if c := compare.ClientText(*f); c != "" {
+			clients = append(clients, c)
+		}
+	}
+	for name, all := range map[string][]string{"stores": stores, "clients": clients} {
+		slices.Sort(all)
+		if all = slices.Compact(all); len(all) > 0 {
+			out = append(out, Fact{name, strings.Join(all, "; ")})
+		}
+	}
+	slices.SortFunc(out, func(a, b Fact) int { return strings.Compare(b.Name, a.Name) })
+	return out
+}
+
+// runDetails are the details of the known runs: failed ones first, then those that missed an objective, then invalid ones,
+// then the others.
+func runDetails(d *Document) (out []Section) {
+	runs := slices.Clone(d.Runs)
+	slices.SortStableFunc(runs, func(a, b Run) int { return urgency(d.Suite, a) - urgency(d.Suite, b) })
+	for i, r := range runs {
+		run := r.Object
+		title := run.Name
+		if cell := run.Labels[v1alpha1.LabelCell]; cell != "" {
+			title += " (" + cell + ")"
+		}
+		if result, known := resultOf(d.Suite, run.Name); known {
+			title = fmt.Sprintf("%s: %s, round %d", run.Name, result.Cell, result.Round)
+		}
+		_, words, why := verdictOfRun(run)
+		section := Section{
+			ID: fmt.Sprintf("run-%d", i+1), Title: title, Folded: true, Blocks: sentences(append([]string{words + "."}, why...)...),
+			Command: "kubectl etcdbench report run/" + run.Name,
+		}
+		for _, part := range runSections(fmt.Sprintf("run-%d-", i+1), r, render.RunBlocks(run)) {
+			if !part.isEmpty() {
+				section.Parts = append(section.Parts, part)
+			}
+		}
+		out = append(out, section)
+	}
+	return out
+}
+
+func resultOf(s *v1alpha1.EtcdBenchmarkSuite, name string) (v1alpha1.SuiteResult, bool) {
+	if i := slices.IndexFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Name == name }); i >= 0 {
+		return s.Status.Results[i], true
+	}
+	return v1alpha1.SuiteResult{}, false
+}
+
+// urgency orders runs by how much their details are wanted, the least number first.
+func urgency(s *v1alpha1.EtcdBenchmarkSuite, r Run) int {
+	result, known := resultOf(s, r.Object.Name)
+	switch {
+	case !known:
+		return 4
+	case suite.Failed(result):
+		return 0
+	case result.Passed == metav1.ConditionFalse:
+		return 1
+	case result.Invalid != "":
+		return 2
+	}
+	return 3
+}

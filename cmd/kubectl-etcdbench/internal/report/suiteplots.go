@@ -1,0 +1,281 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// maxRows bounds the rows of a plot.
+const maxRows = 30
+
+// comparisonPlots are the forest plot of all comparisons and, for the worst one, its rounds and its distributions.
+func comparisonPlots(d *Document) []Plot {
+	all := slices.Clone(d.Suite.Status.Comparisons)
+	all = slices.DeleteFunc(all, func(c v1alpha1.SuiteComparison) bool { return c.ChangePerMillion == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b v1alpha1.SuiteComparison) int { return cmp.Compare(badness(b), badness(a)) })
+	forest := plots.Forest{About: plots.About{
+		ID: "forest", Title: "Change from baseline to candidate",
+		Description: "A dot is the change of one metric, the line its 95 % interval. The shaded side is beyond the tolerance. The worst is at the top.",
+	}}
+	rows := [][]string{{"cell and metric", "change", "95 % interval", "verdict"}}
+	for _, c := range all[:min(len(all), maxRows)] {
+		row := forestRow(c)
+		forest.Rows = append(forest.Rows, row)
+		interval := "–"
+		if row.HasInterval {
+			interval = percent(row.Low) + " to " + percent(row.High)
+		}
+		rows = append(rows, []string{row.Label, percent(row.Change), interval, string(c.Verdict)})
+	}
+	out := []Plot{{Picture: forest, Rows: rows}}
+	worst := all[0]
+	if p, some := roundsPlot(d.Suite, worst); some {
+		out = append(out, p)
+	}
+	return append(out, comparedSpectra(d, worst)...)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
+
+// badness orders comparisons: Regressed, Unknown, then the others, each by how much worse they are.
+func badness(c v1alpha1.SuiteComparison) float64 {
+	worse := float64(*c.ChangePerMillion) / 1e6
+	if c.Metric.Type == v1alpha1.MetricThroughput {
+		worse = -worse
+	}
+	switch c.Verdict {
+	case v1alpha1.Regressed:
+		return 2e6 + worse
+	case v1alpha1.NotCompared:
+		return 1e6 + min(worse, 1e5)
+	}
+	return min(worse, 1e5)
+}
+
+func forestRow(c v1alpha1.SuiteComparison) plots.ForestRow {
+	row := plots.ForestRow{Label: c.Cell + " " + c.Metric.String(), Change: float64(*c.ChangePerMillion) / 1e6, Verdict: plots.Open, Limit: c.Metric.Tolerance()}
+	if c.LowPerMillion != nil && c.HighPerMillion != nil {
+		row.HasInterval, row.Low, row.High = true, float64(*c.LowPerMillion)/1e6, float64(*c.HighPerMillion)/1e6
+	}
+	if c.Metric.Type == v1alpha1.MetricThroughput {
+		row.Limit = -row.Limit
+	}
+	switch c.Verdict {
+	case v1alpha1.Regressed:
+		row.Verdict = plots.Bad
+	case v1alpha1.NotRegressed:
+		row.Verdict = plots.Good
+	}
+	return row
+}
+
+// roundsPlot has both values of each round of a comparison.
+func roundsPlot(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) (Plot, bool) {
+	metric := slices.IndexFunc(s.Spec.Compare.Metrics, func(m v1alpha1.Metric) bool { return m.String() == c.Metric.String() })
+	if metric < 0 {
+		return Plot{}, false
+	}
+	unit, scale := plots.Microseconds, 1.0
+	if c.Metric.Type == v1alpha1.MetricThroughput {
+		unit, scale = plots.PerSecond, 1000.0
+	}
+	dots := plots.Dots{About: plots.About{
+		ID: "rounds", Title: fmt.Sprintf("%s: %s in each round", c.Cell, c.Metric),
+		Description: "A line joins the two values of a round. Runs whose numbers cannot be compared are left out.",
+	}, Unit: unit, Baseline: c.BaselineCell, Candidate: c.Cell}
+	rows := [][]string{{"round", c.BaselineCell, c.Cell}}
+	value := func(cell string, round int32) float64 {
+		r, ran := suite.Counted(s.Status.Results, cell, round)
+		if !ran || r.Invalid != "" || metric >= len(r.Values) {
+			return 0
+		}
+		return float64(r.Values[metric].Value) / scale
+	}
+	for round := int32(1); round <= lastRound(s); round++ {
+		baseline, candidate := value(c.BaselineCell, round), value(c.Cell, round)
+		if baseline == 0 && candidate == 0 {
+			continue
+		}
+		dots.Rounds = append(dots.Rounds, plots.DotRound{Label: fmt.Sprint(round), Baseline: baseline, Candidate: candidate})
+		rows = append(rows, []string{fmt.Sprint(round), unit.Text(baseline), unit.Text(candidate)})
+	}
+	return Plot{Picture: dots, Rows: rows}, len(dots.Rounds) > 0
+}
+
+func lastRound(s *v1alpha1.EtcdBenchmarkSuite) (last int32) {
+	for _, r := range s.Status.Results {
+		last = max(last, r.Round)
+	}
+	return last
+}
+
+// comparedSpectra draw the distributions of all known runs of both cells, and the ratio of their means over the
+// percentiles.
+func comparedSpectra(d *Document, c v1alpha1.SuiteComparison) []Plot {
+	operation := c.Metric.Operation
+	sides := [2][][]plots.SpectrumPoint{}
+	var lines []plots.SpectrumLine
+	for side, cell := range []string{c.BaselineCell, c.Cell} {
+		for _, r := range d.Runs {
+			result, known := resultOf(d.Suite, r.Object.Name)
+			if !known || result.Cell != cell {
+				continue
+			}
+			if operation == "" {
+				operation = firstOperation(r)
+			}
+			if op := r.detail().Operations[operation]; op != nil {
+				if points := curve(ranked(op)); len(points) > 0 {
+					sides[side] = append(sides[side], points)
+					lines = append(lines, plots.SpectrumLine{Label: fmt.Sprintf("%s, round %d", cell, result.Round), Group: side, Points: points})
+				}
+			}
+		}
+	}
+	if len(sides[0]) == 0 || len(sides[1]) == 0 {
+		return nil
+	}
+	ratio := ratioOf(sides[0], sides[1])
+	return []Plot{
+		{Picture: plots.Spectrum{
+			About: plots.About{
+				ID: "compared-spectrum", Title: fmt.Sprintf("%s: latency by percentile", operation),
+				Description: "A line per run. It ends where fewer than ten requests took longer.",
+			},
+			Lines: lines, Groups: map[int]string{0: c.BaselineCell, 1: c.Cell},
+		}, Rows: curveRows(lines)},
+		{Picture: plots.Spectrum{
+			About: plots.About{
+				ID: "ratio-spectrum", Title: fmt.Sprintf("%s: ratio of the candidate to the baseline by percentile", operation),
+				Description: "Above 1, the candidate is slower. Both sides are geometric means of their runs.",
+			},
+			Ratio: true, Lines: []plots.SpectrumLine{{Label: "candidate ÷ baseline", Points: ratio}},
+		}, Rows: ratioRows(ratio)},
+	}
+}
+
+func firstOperation(r Run) spec.Operation {
+	if s := r.Object.Status.Summary; s != nil && len(s.Operations) > 0 {
+		return s.Operations[0].Operation
+	}
+	return ""
+}
+
+// ratioOf divides the geometric means of two sides, at the percentiles that all of their runs have.
+func ratioOf(baseline, candidate [][]plots.SpectrumPoint) (out []plots.SpectrumPoint) {
+	shortest := len(baseline[0])
+	for _, line := range slices.Concat(baseline, candidate) {
+		shortest = min(shortest, len(line))
+	}
+	mean := func(side [][]plots.SpectrumPoint, i int) float64 {
+		var all []float64
+		for _, line := range side {
+			all = append(all, max(line[i].Value, 1e-3))
+		}
+		return stat.GeometricMean(all, nil)
+	}
+	for i := range shortest {
+		out = append(out, plots.SpectrumPoint{Percentile: baseline[0][i].Percentile, Value: mean(candidate, i) / mean(baseline, i)})
+	}
+	return out
+}
+
+func ratioRows(ratio []plots.SpectrumPoint) [][]string {
+	rows := [][]string{{"percentile", "candidate ÷ baseline"}}
+	for _, p := range ratio {
+		rows = append(rows, []string{fmt.Sprintf("%.4g %%", 100*p.Percentile), fmt.Sprintf("%.3f", p.Value)})
+	}
+	return rows
+}
+
+// kneePlots draw, for each search, the latency over the rate of its probes.
+func kneePlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot) {
+	for i, c := range s.Status.Capacities {
+		knee := plots.Knee{About: plots.About{
+			ID: fmt.Sprintf("knee-%d", i+1), Title: c.Cell + ": latency and throughput by rate",
+			Description: "A mark is one probe: its offered rate, and the latency and the throughput that it measured.",
+		}, Ceiling: float64(c.CeilingMilliPerSecond) / 1000}
+		if c.State == v1alpha1.CapacityFound || c.State == v1alpha1.CapacityAtLeast {
+			knee.Found = float64(c.RatePerSecond)
+		}
+		knee.FirstMissed = float64(c.FirstMissedPerSecond)
+		for _, r := range s.Status.Results {
+			if r.Cell == c.Cell && r.Probe != nil && r.Probe.AskedPerSecond > 0 {
+				knee.Points = append(knee.Points, kneePoint(r))
+			}
+		}
+		slices.SortStableFunc(knee.Points, func(a, b plots.KneePoint) int { return cmp.Compare(a.Offered, b.Offered) })
+		if len(knee.Points) > 0 {
+			out = append(out, Plot{Picture: knee})
+		}
+	}
+	return out
+}
+
+func kneePoint(r v1alpha1.SuiteResult) plots.KneePoint {
+	var slowest v1alpha1.SuiteOperation
+	for _, o := range r.Operations {
+		if !o.Operation.IsEvent() && o.P99Microseconds >= slowest.P99Microseconds {
+			slowest = o
+		}
+	}
+	p := plots.KneePoint{
+		Offered: float64(r.Probe.AskedPerSecond), Achieved: float64(r.Probe.ThroughputMilliPerSecond) / 1000,
+		P50: float64(slowest.P50Microseconds), P99: float64(slowest.P99Microseconds), P999: float64(slowest.P999Microseconds),
+		AtLeast: slowest.AtLeast, Verdict: plots.Open, Label: fmt.Sprintf("probe %d, %s", r.Round, r.Probe.Role),
+	}
+	switch r.Passed {
+	case metav1.ConditionTrue:
+		p.Verdict = plots.Good
+	case metav1.ConditionFalse:
+		p.Verdict = plots.Bad
+	}
+	return p
+}
+
+// cellPlots draw the throughput of each cell with its spread over the rounds.
+func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
+	throughput := v1alpha1.Metric{Type: v1alpha1.MetricThroughput}
+	bars := plots.Bars{About: plots.About{
+		ID: "cells", Title: "Throughput of each cell",
+		Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
+	}, Unit: plots.PerSecond}
+	rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
+	if s.Spec.Search != nil {
+		return nil
+	}
+	for _, c := range suite.Cells(s) {
+		var values []float64
+		for round := int32(1); round <= lastRound(s); round++ {
+			if r, ran := suite.Counted(s.Status.Results, c.Name, round); ran && r.Invalid == "" {
+				if v, known := suite.NumberOf(r, throughput); known {
+					values = append(values, v/1000)
+				}
+			}
+		}
+		if len(values) == 0 || len(bars.Rows) == maxRows {
+			continue
+		}
+		mean := stat.Mean(values, nil)
+		bars.Rows = append(bars.Rows, plots.BarRow{Label: c.Name, Value: mean, Low: slices.Min(values), High: slices.Max(values)})
+		rows = append(rows, []string{c.Name, plots.PerSecond.Text(mean), plots.PerSecond.Text(slices.Min(values)), plots.PerSecond.Text(slices.Max(values)), text.Grouped(len(values))})
+	}
+	if len(bars.Rows) < 2 || slices.ContainsFunc(bars.Rows, func(r plots.BarRow) bool { return math.IsNaN(r.Value) }) {
+		return nil
+	}
+	return []Plot{{Picture: bars, Rows: rows}}
+}
