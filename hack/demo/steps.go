@@ -21,6 +21,7 @@ const (
 	kubectl     = "bin/tools/kubectl"
 	plugin      = "bin/kubectl-etcdbench"
 	resultFile  = "out/demo.json"
+	pageFile    = "out/demo.html"
 
 	// hostEtcd is an image that hack/cluster provides; other clusters pull etcd's own.
 	hostEtcd      = "etcdbench.dev/etcd:v3.7.3"
@@ -154,13 +155,13 @@ func (d *demo) runLocally(ctx context.Context) error {
 	return d.run(ctx, "--local", "--embedded-members=3")
 }
 
-// run runs the sample with the plugin, which prints its table, and saves the finished object. It fails unless the run
+// run runs the sample with the plugin, which prints its table, and saves the finished object and its page. It fails unless the run
 // completed and met its objective.
 func (d *demo) run(ctx context.Context, args ...string) error {
 	if err := os.MkdirAll(filepath.Dir(resultFile), 0o755); err != nil {
 		return err
 	}
-	cmd := d.prepare(ctx, plugin, append([]string{"run", "--filename", sample, "--output=json=" + resultFile}, args...)...)
+	cmd := d.prepare(ctx, plugin, append([]string{"run", "--filename", sample, "--output=json=" + resultFile, "--output=html=" + pageFile}, args...)...)
 	cmd.Stdout = os.Stdout
 	return cmd.Run()
 }
@@ -168,7 +169,7 @@ func (d *demo) run(ctx context.Context, args ...string) error {
 // conclude prints how to inspect the result, and how to remove what the demo started.
 func (d *demo) conclude(out io.Writer) {
 	d.say("Done.\n")
-	fmt.Fprintf(out, "The finished object is in %s.\n", resultFile)
+	fmt.Fprintf(out, "The page for a browser is %s, the finished object %s.\n", pageFile, resultFile)
 	if path := d.kubeconfig(); path != "" {
 		fmt.Fprintf(out, "Inspect it:   export KUBECONFIG=$PWD/%s; bin/tools/kubectl get eb -n %s\n", path, namespace)
 	}
