@@ -106,7 +106,7 @@ func runRows(run *v1alpha1.EtcdBenchmark) (rows [][]string) {
 		first[6] = string(c.Status)
 	}
 	s := run.Status.Summary
-	if s == nil {
+	if s == nil || len(s.Operations) == 0 {
 		return [][]string{append(first, make([]string, len(columns)-len(first))...)}
 	}
 	id, client := "", ""
