@@ -22,9 +22,9 @@ func WriteComparison(out io.Writer, r compare.Result) error {
 	addClients(sides, r)
 	page.WriteString(sides.String() + "\n")
 	g := &grid{left: 1}
-	g.add("METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
+	g.add(ComparisonHeader...)
 	for _, c := range r.Comparisons {
-		g.add(comparisonRow(c)...)
+		g.add(ComparisonRow(c)...)
 	}
 	page.WriteString(g.String())
 	if notes := notesOf(r); len(notes) > 0 {
@@ -34,7 +34,11 @@ func WriteComparison(out io.Writer, r compare.Result) error {
 	return err
 }
 
-func comparisonRow(c v1alpha1.Comparison) []string {
+// ComparisonHeader has the columns of ComparisonRow.
+var ComparisonHeader = []string{"METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT"}
+
+// ComparisonRow is one comparison as the cells of a table.
+func ComparisonRow(c v1alpha1.Comparison) []string {
 	return []string{
 		c.Metric.String(), text.Grouped(c.Rounds), metricValue(c.Metric, c.Baseline), metricValue(c.Metric, c.Candidate), signedPercent(c.ChangePerMillion),
 		intervalText(c), fmt.Sprintf("%.0f %%", 100*c.Metric.Tolerance()), verdictWord(c),

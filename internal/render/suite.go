@@ -300,9 +300,9 @@ func meanMemory(results []v1alpha1.SuiteResult) string {
 
 func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 	g := grid{left: 3}
-	g.add("CELL", "BASELINE CELL", "METRIC", "ROUNDS", "BASELINE", "CANDIDATE", "CHANGE", "95 % INTERVAL", "TOLERANCE", "VERDICT")
+	g.add(append([]string{"CELL", "BASELINE CELL"}, ComparisonHeader...)...)
 	for _, c := range s.Status.Comparisons {
-		g.add(append([]string{c.Cell, c.BaselineCell}, comparisonRow(c.Comparison)...)...)
+		g.add(append([]string{c.Cell, c.BaselineCell}, ComparisonRow(c.Comparison)...)...)
 	}
 	return g
 }

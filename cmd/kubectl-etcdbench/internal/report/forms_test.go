@@ -78,7 +78,7 @@ func TestPagesSayWhatHappened(t *testing.T) {
 		"run without report": {"All objectives were met", "P99.9"},
 		"run without result": {"Ended early: TargetUnreachable", "No member answered."},
 		"several runs":       {"What differs in their manifests", "load.clients", "second"},
-		"suite":              {"Regressed", "Change from baseline to candidate", "Put: ratio of the candidate to the baseline", "in each round", "Throughput of each cell", "versions-1-1", "seed"},
+		"suite":              {"Regressed", "Change from baseline to candidate", "Put: ratio of the candidate to the baseline", "in each round", "Throughput of each cell", "SMALLEST CHANGE FOUND", "versions-1-1", "seed"},
 		"schedule":           {"The numbers have become worse", "put Throughput", "nightly-29", "-12.0 %", "0 3 * * *"},
 	} {
 		t.Run(name, func(t *testing.T) { wantTexts(t, pageOf(t, all[name]), wants...) })

@@ -26,12 +26,30 @@ func suitePage(d *Document) Page {
 	p.Facts = suiteFacts(d)
 	blocks := render.SuiteBlocks(s)
 	p.add(
-		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: of(blocks, render.PartComparison)},
+		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
 		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
 		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
 	)
 	p.add(runDetails(d)...)
 	return p
+}
+
+// comparisonBlocks are those of the terminal, with the worst comparison first and a column more.
+func comparisonBlocks(s *v1alpha1.EtcdBenchmarkSuite, all []render.Block) []render.Block {
+	blocks := of(all, render.PartComparison)
+	if len(blocks) == 0 {
+		return nil
+	}
+	rows := [][]string{append(append([]string{"CELL", "BASELINE CELL"}, render.ComparisonHeader...), "SMALLEST CHANGE FOUND")}
+	for _, c := range worstFirst(s.Status.Comparisons) {
+		smallest := "–"
+		if c.SmallestRegressionPerMillion != nil {
+			smallest = percent(float64(*c.SmallestRegressionPerMillion) / 1e6)
+		}
+		rows = append(rows, append(append([]string{c.Cell, c.BaselineCell}, render.ComparisonRow(c.Comparison)...), smallest))
+	}
+	const legend = "SMALLEST CHANGE FOUND: the smallest change for the worse that rounds like these would call Regressed in about four of five suites."
+	return append([]render.Block{{Rows: rows, Left: 3}, {Text: legend}}, blocks[1:]...)
 }
 
 func resultsTitle(s *v1alpha1.EtcdBenchmarkSuite) string {

@@ -21,12 +21,10 @@ const maxRows = 30
 
 // comparisonPlots are the forest plot of all comparisons and, for the worst one, its rounds and its distributions.
 func comparisonPlots(d *Document) []Plot {
-	all := slices.Clone(d.Suite.Status.Comparisons)
-	all = slices.DeleteFunc(all, func(c v1alpha1.SuiteComparison) bool { return c.ChangePerMillion == nil })
+	all := slices.DeleteFunc(worstFirst(d.Suite.Status.Comparisons), func(c v1alpha1.SuiteComparison) bool { return c.ChangePerMillion == nil })
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b v1alpha1.SuiteComparison) int { return cmp.Compare(badness(b), badness(a)) })
 	forest := plots.Forest{About: plots.About{
 		ID: "forest", Title: "Change from baseline to candidate",
 		Description: "A dot is the change of one metric, the line its 95 % interval. The shaded side is beyond the tolerance. The worst is at the top.",
@@ -51,9 +49,16 @@ func comparisonPlots(d *Document) []Plot {
 
 func percent(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 
+func worstFirst(all []v1alpha1.SuiteComparison) []v1alpha1.SuiteComparison {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b v1alpha1.SuiteComparison) int { return cmp.Compare(badness(b), badness(a)) })
+}
+
 // badness orders comparisons: Regressed, Unknown, then the others, each by how much worse they are.
 func badness(c v1alpha1.SuiteComparison) float64 {
-	worse := float64(*c.ChangePerMillion) / 1e6
+	worse := 0.0
+	if c.ChangePerMillion != nil {
+		worse = float64(*c.ChangePerMillion) / 1e6
+	}
 	if c.Metric.Type == v1alpha1.MetricThroughput {
 		worse = -worse
 	}
