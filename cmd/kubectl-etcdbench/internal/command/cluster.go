@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 )
@@ -20,6 +21,8 @@ type following struct {
 	timeout  time.Duration
 	// strict makes the exit status of a run in doubt 3, also without objectives.
 	strict bool
+	// answer is a sentence about a finished run that is printed after its result; nil for none.
+	answer func(*v1alpha1.EtcdBenchmark) string
 	// given reports whether a flag is on the command line.
 	given func(flag string) bool
 

@@ -147,6 +147,9 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following)
 	if err := outputs.write(t.Out, write); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
+	if f.answer != nil {
+		fmt.Fprintln(t.Err, f.answer(run))
+	}
 	status := statusOfRun(run)
 	if doubt := doubtOf(run); f.strict && status == exitDone && doubt != "" {
 		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}

@@ -1,0 +1,106 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+func TestCheckRefuses(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "ca.crt")
+	for name, tc := range map[string]struct {
+		args        []string
+		environment map[string]string
+		want        string
+	}{
+		"no target":          {nil, nil, "ETCDCTL_ENDPOINTS"},
+		"two targets":        {[]string{"--endpoints", "a:1", "--embedded-members", "1"}, nil, "give one of them"},
+		"an unknown profile": {[]string{"--endpoints", "a:1", "--profile", "m"}, nil, `found "m"`},
+		"half a certificate": {[]string{"--endpoints", "a:1", "--cacert", missing, "--cert", "x"}, nil, "belong together"},
+		"no CA":              {[]string{"--endpoints", "a:1", "--cert", "x", "--key", "x"}, nil, "--cacert"},
+		"a missing file":     {[]string{"--endpoints", "https://a:1", "--cacert", missing}, nil, missing},
+		"HTTPS without a CA": {[]string{"--endpoints", "https://a:1"}, nil, "CA certificate"},
+		"from variables":     {nil, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": missing}, missing},
+		"a flag outweighs":   {[]string{"--cacert", missing}, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": "other.crt"}, missing},
+		"a user of embedded": {[]string{"--embedded-members", "1", "--user", "root"}, nil, "neither TLS nor users"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for key, value := range tc.environment {
+				t.Setenv(key, value)
+			}
+			c := call("", append([]string{"check"}, tc.args...)...)
+			c.wantStatus(t, exitFailed)
+			if !strings.Contains(c.err.String(), tc.want) {
+				t.Errorf("found %s, wanted %q in it", c.err, tc.want)
+			}
+		})
+	}
+}
+
+// Certificates and the user are where a client pod has them, and readable by this user alone.
+func TestSecretsOfACheck(t *testing.T) {
+	folder, files := t.TempDir(), t.TempDir()
+	f := checkFlags{caCert: filepath.Join(files, "my-ca.pem"), cert: filepath.Join(files, "c.pem"), key: filepath.Join(files, "k.pem"), user: "root", pass: "pa:ss"}
+	for _, path := range []string{f.caCert, f.cert, f.key} {
+		if err := os.WriteFile(path, []byte(filepath.Base(path)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.writeSecrets(folder); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(f.options.TLSDir, "ca.crt"): "my-ca.pem", filepath.Join(f.options.TLSDir, "tls.crt"): "c.pem", filepath.Join(f.options.TLSDir, "tls.key"): "k.pem",
+		filepath.Join(f.options.AuthDir, "username"): "root", filepath.Join(f.options.AuthDir, "password"): "pa:ss",
+	} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != want {
+			t.Errorf("%s: found %q, %v, wanted %q", filepath.Base(path), data, err, want)
+		}
+	}
+	if info, err := os.Stat(f.options.AuthDir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("found %v, %v", info.Mode(), err)
+	}
+	other := checkFlags{user: "root:s:e", pass: "unused"}
+	if err := other.writeSecrets(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(other.options.AuthDir, "password")); string(data) != "s:e" {
+		t.Errorf("found the password %q", data)
+	}
+}
+
+func TestAnswerOfACheck(t *testing.T) {
+	run := func(change func(*v1alpha1.EtcdBenchmarkStatus)) *v1alpha1.EtcdBenchmark {
+		b := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}}
+		stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(&b.Status)
+		b.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "150", DurationMicroseconds: 60e6, Operations: []v1alpha1.OperationSummary{{Latency: &v1alpha1.LatencySummary{P99Microseconds: 30_000, MaxMicroseconds: 90_000}}}}
+		change(&b.Status)
+		return b
+	}
+	passed := func(status metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmarkStatus) {
+		return func(s *v1alpha1.EtcdBenchmarkStatus) {
+			s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: status, Message: "slowest 900ms > 500ms."})
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.EtcdBenchmarkStatus)
+		want   []string
+	}{
+		"met":     {passed(metav1.ConditionTrue), []string{"Good enough for the profile Small", "150 of 150", "60s", "p99 30ms", "slowest 90ms"}},
+		"missed":  {passed(metav1.ConditionFalse), []string{"Not good enough", "900ms > 500ms"}},
+		"unknown": {passed(metav1.ConditionUnknown), []string{"No verdict"}},
+		"stopped": {stage(v1alpha1.ReasonStopped, metav1.ConditionTrue), []string{"ended early"}},
+	} {
+		got := answerOf(run(tc.change))
+		for _, want := range tc.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: found %q, wanted %q in it", name, got, want)
+			}
+		}
+	}
+}
