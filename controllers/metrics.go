@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -32,6 +33,15 @@ var (
 	sessionPassed = prometheus.NewDesc("etcdbench_schedule_passed",
 		"1 if the last session of an EtcdBenchmarkSchedule passed, 0 if it did not. Absent if that is not known.",
 		[]string{"namespace", "schedule"}, nil)
+	sessionBroken = prometheus.NewDesc("etcdbench_schedule_trend_broken",
+		"1 if the numbers of an EtcdBenchmarkSchedule have become worse for good (condition TrendBroken), 0 if not. Absent if that is not known.",
+		[]string{"namespace", "schedule"}, nil)
+	suspended = prometheus.NewDesc("etcdbench_schedule_suspended",
+		"1 if an EtcdBenchmarkSchedule is suspended, else 0.",
+		[]string{"namespace", "schedule"}, nil)
+	created = prometheus.NewDesc("etcdbench_schedule_created_timestamp_seconds",
+		"When an EtcdBenchmarkSchedule was created.",
+		[]string{"namespace", "schedule"}, nil)
 	lastSuccess = prometheus.NewDesc("etcdbench_schedule_last_success_timestamp_seconds",
 		"When the last session of an EtcdBenchmarkSchedule ended that passed.",
 		[]string{"namespace", "schedule"}, nil)
@@ -50,7 +60,7 @@ func RegisterScheduleMetrics(c client.Reader) error {
 
 // Describe implements prometheus.Collector.
 func (historyCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sessionValue, sessionWorse, sessionPassed, lastSuccess} {
+	for _, d := range []*prometheus.Desc{sessionValue, sessionWorse, sessionPassed, sessionBroken, suspended, created, lastSuccess} {
 		out <- d
 	}
 }
@@ -67,28 +77,45 @@ func (h historyCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	for _, sch := range list.Items {
-		s := sch.Status
-		switch s.LastPassed {
+	for i := range list.Items {
+		collect(&list.Items[i], gauge)
+	}
+}
+
+// collect writes the gauges of one schedule.
+func collect(sch *v1alpha1.EtcdBenchmarkSchedule, gauge func(d *prometheus.Desc, value float64, labels ...string)) {
+	s := sch.Status
+	flag := func(d *prometheus.Desc, is metav1.ConditionStatus) {
+		switch is {
 		case metav1.ConditionTrue:
-			gauge(sessionPassed, 1, sch.Namespace, sch.Name)
+			gauge(d, 1, sch.Namespace, sch.Name)
 		case metav1.ConditionFalse:
-			gauge(sessionPassed, 0, sch.Namespace, sch.Name)
+			gauge(d, 0, sch.Namespace, sch.Name)
 		}
-		if s.LastSuccessfulTime != nil {
-			gauge(lastSuccess, float64(s.LastSuccessfulTime.Unix()), sch.Namespace, sch.Name)
+	}
+	flag(sessionPassed, s.LastPassed)
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTrendBroken); c != nil {
+		flag(sessionBroken, c.Status)
+	}
+	isSuspended := metav1.ConditionFalse
+	if sch.Spec.Suspend {
+		isSuspended = metav1.ConditionTrue
+	}
+	flag(suspended, isSuspended)
+	gauge(created, float64(sch.CreationTimestamp.Unix()), sch.Namespace, sch.Name)
+	if s.LastSuccessfulTime != nil {
+		gauge(lastSuccess, float64(s.LastSuccessfulTime.Unix()), sch.Namespace, sch.Name)
+	}
+	for _, series := range s.Series {
+		labels := []string{sch.Namespace, sch.Name, series.Cell, string(series.Type), string(series.Operation), string(series.Statistic)}
+		if n := len(series.Values); n > 0 && series.Values[n-1] > 0 {
+			gauge(sessionValue, float64(series.Values[n-1])/unitOf(series.Type), labels...)
 		}
-		for _, series := range s.Series {
-			labels := []string{sch.Namespace, sch.Name, series.Cell, string(series.Type), string(series.Operation), string(series.Statistic)}
-			if n := len(series.Values); n > 0 && series.Values[n-1] > 0 {
-				gauge(sessionValue, float64(series.Values[n-1])/unitOf(series.Type), labels...)
-			}
-			switch series.Verdict {
-			case v1alpha1.SeriesWorse, v1alpha1.SeriesStillWorse:
-				gauge(sessionWorse, 1, labels...)
-			case v1alpha1.SeriesAsExpected, v1alpha1.SeriesBetter:
-				gauge(sessionWorse, 0, labels...)
-			}
+		switch series.Verdict {
+		case v1alpha1.SeriesWorse, v1alpha1.SeriesStillWorse:
+			gauge(sessionWorse, 1, labels...)
+		case v1alpha1.SeriesAsExpected, v1alpha1.SeriesBetter:
+			gauge(sessionWorse, 0, labels...)
 		}
 	}
 }

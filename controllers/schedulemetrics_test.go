@@ -15,13 +15,16 @@ import (
 // The gauges follow from status alone. What is not known is absent.
 func TestGaugesOfSchedules(t *testing.T) {
 	schedule := func(name string, status v1alpha1.EtcdBenchmarkScheduleStatus) *v1alpha1.EtcdBenchmarkSchedule {
-		return &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: name}, Status: status}
+		return &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: name, CreationTimestamp: metav1.Unix(1_780_000_000, 0)}, Status: status}
 	}
+	paused := schedule("new", v1alpha1.EtcdBenchmarkScheduleStatus{})
+	paused.Spec.Suspend = true
 	success := metav1.Time{Time: time.Unix(1_790_000_000, 0)}
 	client := fake.NewClientBuilder().WithScheme(cluster.scheme).WithObjects(
-		schedule("new", v1alpha1.EtcdBenchmarkScheduleStatus{}),
+		paused,
 		schedule("nightly", v1alpha1.EtcdBenchmarkScheduleStatus{
 			LastPassed: metav1.ConditionFalse, LastSuccessfulTime: &success,
+			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionTrendBroken, Status: metav1.ConditionTrue}},
 			Series: []v1alpha1.ScheduleSeries{
 				{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1, 9_000_500}, Verdict: v1alpha1.SeriesWorse},
 				{Cell: "put", Type: v1alpha1.SeriesLatency, Operation: "Put", Statistic: "P99", Values: []int64{2500}, Verdict: v1alpha1.SeriesBetter},
@@ -30,12 +33,23 @@ func TestGaugesOfSchedules(t *testing.T) {
 		}),
 	).Build()
 	const want = `
+# HELP etcdbench_schedule_created_timestamp_seconds When an EtcdBenchmarkSchedule was created.
+# TYPE etcdbench_schedule_created_timestamp_seconds gauge
+etcdbench_schedule_created_timestamp_seconds{namespace="etcd",schedule="new"} 1.78e+09
+etcdbench_schedule_created_timestamp_seconds{namespace="etcd",schedule="nightly"} 1.78e+09
 # HELP etcdbench_schedule_last_success_timestamp_seconds When the last session of an EtcdBenchmarkSchedule ended that passed.
 # TYPE etcdbench_schedule_last_success_timestamp_seconds gauge
 etcdbench_schedule_last_success_timestamp_seconds{namespace="etcd",schedule="nightly"} 1.79e+09
 # HELP etcdbench_schedule_passed 1 if the last session of an EtcdBenchmarkSchedule passed, 0 if it did not. Absent if that is not known.
 # TYPE etcdbench_schedule_passed gauge
 etcdbench_schedule_passed{namespace="etcd",schedule="nightly"} 0
+# HELP etcdbench_schedule_suspended 1 if an EtcdBenchmarkSchedule is suspended, else 0.
+# TYPE etcdbench_schedule_suspended gauge
+etcdbench_schedule_suspended{namespace="etcd",schedule="new"} 1
+etcdbench_schedule_suspended{namespace="etcd",schedule="nightly"} 0
+# HELP etcdbench_schedule_trend_broken 1 if the numbers of an EtcdBenchmarkSchedule have become worse for good (condition TrendBroken), 0 if not. Absent if that is not known.
+# TYPE etcdbench_schedule_trend_broken gauge
+etcdbench_schedule_trend_broken{namespace="etcd",schedule="nightly"} 1
 # HELP etcdbench_schedule_value Last number of a series of an EtcdBenchmarkSchedule: seconds for a latency, requests per second for others. A series without a number in the last session is absent.
 # TYPE etcdbench_schedule_value gauge
 etcdbench_schedule_value{cell="put",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 9000.5

@@ -90,6 +90,7 @@ func catalogue() []tool {
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
 		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
+		{name: "promtool", debian: []string{"prometheus"}, file: "usr/bin/promtool"},
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
 		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "benchmark-3.7", module: "benchmark-3.7", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},

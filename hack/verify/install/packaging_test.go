@@ -162,12 +162,12 @@ func TestValuesAreChecked(t *testing.T) {
 }
 
 func TestEveryOptionRenders(t *testing.T) {
-	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "networkPolicy.enabled=true",
+	objects := renderChart(t, "metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true", "metrics.prometheusRule.enabled=true", "networkPolicy.enabled=true",
 		"priorityClassName=high", "nodeSelector.disk=ssd", "tolerations[0].operator=Exists", "imagePullSecrets[0].name=registry",
 		"limits.endpoints={10.0.0.0/8,192.0.2.1,*.etcd.svc,fd00::/8,::1,::ffff:192.0.2.0/120}", "limits.podsPerRun=3", "limits.runsPerNamespace=2", "limits.requestsPerSecondPerRun=1000000",
 		"controlPlaneEndpoints={10.0.0.0/28,192.0.2.1:2379,*.etcd.example:2379,fd00::/8,[fd00::1]:2379,10.0.0.0/28:2379}",
 		"replicas=2", "extraArgs={--leader-election-namespace=x}", "clientImage=example.org/client:1", "podAnnotations.a=b", "podLabels.c=d")
-	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "NetworkPolicy"} {
+	for _, kind := range []string{"ServiceMonitor", "PodMonitor", "PrometheusRule", "NetworkPolicy"} {
 		if len(ofKind(objects, kind)) != 1 {
 			t.Errorf("want one %s, got %d", kind, len(ofKind(objects, kind)))
 		}
