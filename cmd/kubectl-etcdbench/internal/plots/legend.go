@@ -126,11 +126,12 @@ type flag struct {
 }
 
 const (
-	maxFlag  vg.Length = 170
-	flagRows           = 3
+	maxFlag vg.Length = 170
 	// poleBelow is how far the data may begin below the top of a panel, to leave space for the label of a tick.
 	poleBelow vg.Length = 7
 )
+
+const flagRows = 3
 
 // flown is a flag with its place. It stands on a pole, which begins at the panel.
 type flown struct {
