@@ -35,7 +35,9 @@ func fingerprint(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Fingerp
 		available, _ := p.Window.Available()
 		return available
 	})))
-	f.Client = HashOf(f.Processors, f.PodMillicores)
+	if f.PodMillicores > 0 && !slices.ContainsFunc(s.Processes, isUnknown) {
+		f.Client = HashOf(f.Processors, f.PodMillicores)
+	}
 	f.ID = HashOf(f)
 	f.Kernels = texts(s.Processes, maxDistinctText, func(m results.Machine) string { return m.Kernel })
 	f.NodeMemoryBytes = int64(lowest(s.Processes, func(p results.PodProcess) float64 { return float64(machineOf(p).MemoryBytes) }))
@@ -63,6 +65,9 @@ func texts(pods []results.PodProcess, length int, read func(results.Machine) str
 	}
 	return distinct(out)
 }
+
+// isUnknown reports whether it is not known on which processor a pod has measured.
+func isUnknown(p results.PodProcess) bool { return p.Window != nil && p.Window.Machine.Processor == "" }
 
 func machineOf(p results.PodProcess) results.Machine {
 	if p.Window == nil {

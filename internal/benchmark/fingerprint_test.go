@@ -57,6 +57,14 @@ func TestFingerprint(t *testing.T) {
 			}
 		})
 	}
+	for name, change := range map[string]func(*run){
+		"the processor of a pod": func(r *run) { r.s.Processes[0].Window.Machine.Processor = "" },
+		"the processors":         func(r *run) { r.s.Processes = nil },
+	} {
+		if got := with(change); got.Client != "" {
+			t.Errorf("%s: unknown, and the client is %s", name, got.Client)
+		}
+	}
 	if empty := fingerprint(&v1alpha1.EtcdBenchmark{}, results.Summary{}); empty.Members != 0 || len(empty.Processors) > 0 || empty.PodMillicores != 0 {
 		t.Errorf("without numbers, found %+v", empty)
 	}

@@ -47,7 +47,7 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 func client(s *v1alpha1.EtcdBenchmarkSuite) string {
 	var all []string
 	for _, r := range s.Status.Results {
-		if r.Client != "" {
+		if r.Client != "" && r.Invalid == "" {
 			all = append(all, r.Client)
 		}
 	}

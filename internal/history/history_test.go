@@ -278,6 +278,34 @@ func TestAnotherClient(t *testing.T) {
 	want(t, sch, usual, unchanged)
 	end(sch, 500, 9000, on("a"))
 	want(t, sch, worse, unchanged)
+	end(sch, 500, 9000, on("a"))
+	broken := sch.DeepCopy()
+	// Other processors cannot show that the numbers are as before.
+	for range 3 {
+		end(sch, 1000, 9000, on("b"))
+		if got := condition(sch, v1alpha1.ConditionTrendBroken); got != condition(broken, v1alpha1.ConditionTrendBroken) || !strings.HasPrefix(got, "True") {
+			t.Errorf("TrendBroken is %s after a session on other processors, wanted what it was: %s", got, condition(broken, v1alpha1.ConditionTrendBroken))
+		}
+	}
+	// Two sessions on the usual processors can.
+	for range 2 {
+		end(sch, 1000, 9000, on("a"))
+	}
+	want(t, sch, usual, unchanged)
+}
+
+// The processors of runs that do not count are no part of a session's client.
+func TestTheClientOfASession(t *testing.T) {
+	sch := nightly()
+	end(sch, 1000, 9000, func(s *v1alpha1.EtcdBenchmarkSuite) {
+		for i := range s.Status.Results {
+			s.Status.Results[i].Client = "a"
+		}
+		s.Status.Results[0].Client, s.Status.Results[0].Invalid = "b", "the client was a limit"
+	})
+	if got := sch.Status.Sessions[0].Client; got != "a" {
+		t.Errorf("found the client %q, wanted that of the valid runs", got)
+	}
 }
 
 // A stop is no part of the template, and other metrics keep the values of those that stay.

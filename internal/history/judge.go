@@ -16,8 +16,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/trend"
 )
 
-// course is the part of a series that is compared: the sessions with the template and the client of the last one, from
-// the last acknowledged one on.
+// course is the part of a series that is compared: the sessions with the template of the last one and the client of one
+// of them, from the last acknowledged one on.
 type course struct {
 	series *v1alpha1.ScheduleSeries
 	// logs are the logarithms of the values, sessions the place of each. Sessions without a value are left out.
@@ -25,20 +25,20 @@ type course struct {
 	sessions []int
 }
 
-func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeries) course {
+// courseOf returns the course with the client of one session.
+func courseOf(sch *v1alpha1.EtcdBenchmarkSchedule, series *v1alpha1.ScheduleSeries, like int) course {
 	c := course{series: series}
 	for i := begin(sch, *series); i < len(series.Values); i++ {
-		if v := series.Values[i]; v > 0 && sameClient(sch, i) {
+		if v := series.Values[i]; v > 0 && sameClient(sch, i, like) {
 			c.logs, c.sessions = append(c.logs, math.Log(float64(v))), append(c.sessions, i)
 		}
 	}
 	return c
 }
 
-// sameClient reports whether the client pods of a session ran on the same processors as those of the last one.
-func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i int) bool {
-	sessions := sch.Status.Sessions
-	return compare.SameClient(sessions[i].Client, sessions[len(sessions)-1].Client)
+// sameClient reports whether the client pods of two sessions ran on the same processors.
+func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i, j int) bool {
+	return compare.SameClient(sch.Status.Sessions[i].Client, sch.Status.Sessions[j].Client)
 }
 
 // begin is the place of the first session that is compared with the last one.
@@ -113,49 +113,85 @@ func (c course) exceeds(before, after float64) bool {
 	return math.Abs(math.Expm1(after-before)) > c.tolerance()
 }
 
+// findings are what the sessions say that ran on the same processors.
+type findings struct {
+	// suspects are the series whose last value is worse than expected, confirmed those with two such values in a row.
+	suspects, confirmed []string
+	// changes are all change points, open those for the worse after which the numbers are still worse.
+	changes, open []v1alpha1.ScheduleChange
+	// judged and withNumbers count the series whose last value could be judged, and those that have one.
+	judged, withNumbers int
+	// known: at least one series is long enough.
+	known bool
+}
+
+// findingsOf returns what the sessions with the client of one session say.
+func findingsOf(sch *v1alpha1.EtcdBenchmarkSchedule, like int) (f findings) {
+	for i := range sch.Status.Series {
+		s := &sch.Status.Series[i]
+		f.add(sch, s, courseOf(sch, s, like))
+	}
+	return f
+}
+
+func (f *findings) add(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.ScheduleSeries, c course) {
+	changes, open, from, enough := c.changes(sch.Status.Sessions)
+	f.changes, f.open, f.known = append(f.changes, changes...), append(f.open, open...), f.known || enough
+	judgement, worseInARow := c.replay(from)
+	if worseInARow > 1 {
+		f.confirmed = append(f.confirmed, describe(*s, judgement, c))
+	}
+	s.Verdict, s.Expected = v1alpha1.SeriesUnknown, nil
+	f.known = f.known || judgement.Verdict == trend.Usual || judgement.Verdict == trend.Suspect
+	if n := len(s.Values); n == 0 || s.Values[n-1] == 0 {
+		return
+	}
+	f.withNumbers++
+	if s.Verdict = verdictOf(judgement, worseInARow); s.Verdict == v1alpha1.SeriesUnknown {
+		return
+	}
+	f.judged++
+	s.Expected = &v1alpha1.ValueRange{Mean: antilog(judgement.Mean), Low: antilog(judgement.Low), High: antilog(judgement.High)}
+	if judgement.Verdict == trend.Suspect {
+		f.suspects = append(f.suspects, describe(*s, judgement, c))
+	}
+}
+
 // Judge computes everything in status that follows from the history: the verdict of each series, the changes, and the
 // conditions Suspect and TrendBroken. With 20 series of 200 values it takes seconds.
 func Judge(sch *v1alpha1.EtcdBenchmarkSchedule, now time.Time) {
 	status := &sch.Status
-	status.Series, status.Changes = series(sch), nil
-	var suspects, confirmed []string
-	var open []v1alpha1.ScheduleChange
-	judged, withNumbers, known := 0, 0, false
-	for i := range status.Series {
-		s := &status.Series[i]
-		c := courseOf(sch, s)
-		changes, worse, from, enough := c.changes(status.Sessions)
-		status.Changes, open, known = append(status.Changes, changes...), append(open, worse...), known || enough
-		judgement, worseInARow := c.replay(from)
-		if worseInARow > 1 {
-			confirmed = append(confirmed, describe(*s, judgement, c))
-		}
-		s.Verdict, s.Expected = v1alpha1.SeriesUnknown, nil
-		known = known || judgement.Verdict == trend.Usual || judgement.Verdict == trend.Suspect
-		if n := len(s.Values); n == 0 || s.Values[n-1] == 0 {
-			continue
-		}
-		withNumbers++
-		if s.Verdict = verdictOf(judgement, worseInARow); s.Verdict == v1alpha1.SeriesUnknown {
-			continue
-		}
-		judged++
-		s.Expected = &v1alpha1.ValueRange{Mean: antilog(judgement.Mean), Low: antilog(judgement.Low), High: antilog(judgement.High)}
-		if judgement.Verdict == trend.Suspect {
-			suspects = append(suspects, describe(*s, judgement, c))
-		}
-	}
-	status.Changes = status.Changes[max(len(status.Changes)-v1alpha1.MaxChanges, 0):]
+	status.Series = series(sch)
+	last := len(status.Sessions) - 1
+	before := earlier(sch)
+	f := findingsOf(sch, last)
+	status.Changes = f.changes[max(len(f.changes)-v1alpha1.MaxChanges, 0):]
 	set := func(kind string, value metav1.ConditionStatus, reason, message string) {
 		c := metav1.Condition{Type: kind, Status: value, Reason: reason, Message: text.Shorten(message, text.MaxBytes)}
 		benchmark.SetCondition(&status.Conditions, c, sch.Generation, now)
 	}
 	why := ""
-	if n := len(status.Sessions); n > 0 && status.Sessions[n-1].Invalid != "" {
-		why = " " + strings.TrimSuffix(status.Sessions[n-1].Invalid, ".") + "."
+	if last >= 0 && status.Sessions[last].Invalid != "" {
+		why = " " + strings.TrimSuffix(status.Sessions[last].Invalid, ".") + "."
 	}
-	set(suspicion(suspects, judged, withNumbers, why))
-	set(breakOf(confirmed, open, known, unknownSessions(sch)))
+	set(suspicion(f.suspects, f.judged, f.withNumbers, why))
+	note := unknownSessions(sch)
+	if !f.known && len(before.open)+len(before.confirmed) > 0 {
+		f, note = before, " The last session ran on other processors, so it cannot show that the numbers are as before."+note
+	}
+	set(breakOf(f.confirmed, f.open, f.known, note))
+}
+
+// earlier returns what the sessions of the client before the last one say, if the last session ran on other processors.
+// It must not clear a broken trend.
+func earlier(sch *v1alpha1.EtcdBenchmarkSchedule) (f findings) {
+	last := len(sch.Status.Sessions) - 1
+	for i := last; i >= 0; i-- {
+		if !sameClient(sch, i, last) {
+			return findingsOf(sch, i)
+		}
+	}
+	return f
 }
 
 func verdictOf(j trend.Judgement, worseInARow int) v1alpha1.SeriesVerdict {

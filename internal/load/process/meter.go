@@ -14,11 +14,12 @@ import (
 type Meter struct {
 	// root is the root of the file system: "/", except in tests.
 	root       string
+	machine    results.Machine
 	start, end reading
 }
 
-// NewMeter returns a meter of this process.
-func NewMeter() *Meter { return &Meter{root: "/"} }
+// NewMeter returns a meter of this process. It reads what stays the same, so that this takes no time in the interval.
+func NewMeter() *Meter { return &Meter{root: "/", machine: readMachine("/")} }
 
 // Begin begins the interval. It takes less than a millisecond.
 func (m *Meter) Begin() { m.start = read(m.root) }
@@ -27,7 +28,11 @@ func (m *Meter) Begin() { m.start = read(m.root) }
 func (m *Meter) End() { m.end = read(m.root) }
 
 // Window returns the figures of the interval, once it has ended.
-func (m *Meter) Window() *results.ProcessWindow { return between(m.start, m.end) }
+func (m *Meter) Window() *results.ProcessWindow {
+	w := between(m.start, m.end)
+	w.Machine = m.machine
+	return w
+}
 
 // reading has everything that could be read at one moment.
 type reading struct {
@@ -36,13 +41,12 @@ type reading struct {
 	group   group
 	runtime runtimeReading
 	node    node
-	machine results.Machine
 	// threadsErr and groupErr are the reasons if these could not be read.
 	threadsErr, groupErr error
 }
 
 func read(root string) reading {
-	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root), machine: readMachine(root)}
+	r := reading{at: time.Now(), runtime: readRuntime(), node: readNode(root)}
 	r.threads, r.threadsErr = readThreads(root)
 	r.group, r.groupErr = readGroup(root)
 	return r
@@ -50,7 +54,7 @@ func read(root string) reading {
 
 // between returns the differences of two readings.
 func between(a, b reading) *results.ProcessWindow {
-	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}, Machine: b.machine}
+	w := &results.ProcessWindow{Figures: map[results.ProcessFigure]float64{}}
 	set := w.Set
 	var unknown []string
 	set(results.ProcessWindowSeconds, b.at.Sub(a.at).Seconds())
