@@ -90,7 +90,7 @@ func TestCheckKrew(t *testing.T) {
 		"a version without v":           {"version: v9", "version: 9", "a semantic version with v"},
 		"a name with a dot":             {"name: etcdbench", "name: etcd.bench", "a name of letters"},
 		"no short description":          {"shortDescription: B", "shortDescription: '' #", "a short description"},
-		"an unknown field":              {"homepage:", "homePage:", "homePage"},
+		"an unknown field":              {"homepage:", "homepages:", "homepages"},
 		"no checksum":                   {sum, "", "a SHA-256 sum"},
 		"the checksum of another file":  {sum, strings.Repeat("0", 64), "wanted the checksum " + sum},
 		"an address without TLS":        {"https://example.org", "http://example.org", "an https address"},
