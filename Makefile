@@ -17,6 +17,8 @@ LEVEL ?= quick
 # FUZZTIME is how long `make fuzz` runs each fuzz test. FUZZ is a pattern for their names.
 FUZZTIME ?= 1m
 FUZZ ?=
+# RELEASE_FLAGS are more flags of `make release`; go run ./hack/release --help lists them.
+RELEASE_FLAGS ?=
 
 TOOLS := bin/tools
 # TIMED is the package with tests that measure time. It runs alone, after the others.
@@ -89,6 +91,10 @@ image-binaries:
 .PHONY: image
 image: image-binaries ## Build the image IMG with docker, or with buildah into bin/image.tar.
 	hack/image.sh $(IMG)
+
+.PHONY: release
+release: tools-helm ## Write the files of a release into dist, the same bytes each time: VERSION=v0.1.0.
+	GOTOOLCHAIN=go$$(go list -m -f '{{.GoVersion}}') go run ./hack/release -version '$(VERSION)' $(RELEASE_FLAGS)
 
 ##@ Cluster
 
@@ -172,4 +178,4 @@ tools-%:
 
 .PHONY: clean
 clean: ## Remove build outputs; tools and a running cluster stay.
-	rm -rf bin/manager bin/loadgen bin/kubectl-etcdbench bin/image bin/image.tar out
+	rm -rf bin/manager bin/loadgen bin/kubectl-etcdbench bin/image bin/image.tar bin/release dist out

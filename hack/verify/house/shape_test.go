@@ -33,11 +33,7 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
-	files, err := filepath.Glob(root + "/docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d pages of documentation: %v", len(files), err)
-	}
-	for _, file := range append(files, root+"/README.md") {
+	for _, file := range documents(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +46,20 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			t.Errorf("%s links to %s, which does not exist", file, target)
 		}
 	}
+}
+
+// documents returns the pages of the documentation, and README.md and its neighbours.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(root + "/docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("found %d pages of documentation: %v", len(pages), err)
+	}
+	neighbours, err := filepath.Glob(root + "/*.md")
+	if err != nil || len(neighbours) == 0 {
+		t.Fatalf("found %d documents beside README.md: %v", len(neighbours), err)
+	}
+	return append(pages, neighbours...)
 }
 
 func TestMisshapen(t *testing.T) {
