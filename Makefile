@@ -66,9 +66,10 @@ test-stores: tools-zookeeper-debian ## Test the drivers of other stores on real 
 	go test -tags=stores -count=1 -timeout 10m ./internal/datastore/zookeeper
 	go test -tags=stores -count=1 -timeout 10m -run ZooKeeper ./cmd/kubectl-etcdbench
 
-.PHONY: test-alerts
-test-alerts: tools-promtool tools-helm ## Test the chart's alerts with Debian's promtool.
+.PHONY: test-prometheus
+test-prometheus: build test-tools tools-promtool tools-prometheus ## Test the chart's alerts with Debian's promtool, and its dashboards on a Prometheus that scrapes real runs.
 	go test -tags=prometheus -count=1 -timeout 5m ./hack/verify/alerts
+	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -tags=prometheus $(BARE) -count=1 -timeout 10m ./hack/verify/dashboards
 
 .PHONY: trials
 trials: plugin ## Measure on a real etcd how often comparisons and searches are right; 25 minutes on an idle machine.
@@ -121,7 +122,7 @@ generate: tools-controller-gen ## Write the deep copy functions of the API.
 	$(TOOLS)/controller-gen object paths=./api/...
 
 .PHONY: manifests
-manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, and the policies for Secrets, into config; copy all into the chart.
+manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, and the policies for Secrets, into config; copy all into the chart; write its dashboards.
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
 	go run ./hack/policies config/policies
@@ -129,6 +130,7 @@ manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, a
 	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
 	cp config/policies/[!k]*.yaml $(CHART)/generated/policies/
 	cp config/rbac/role.yaml $(CHART)/generated/
+	go run ./hack/dashboards $(CHART)/generated/dashboards
 
 .PHONY: reference
 reference: tools-crd-ref-docs ## Write docs/api.md from the API's comments.

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,12 @@ var (
 	sessionBroken = prometheus.NewDesc("etcdbench_schedule_trend_broken",
 		"1 if the numbers of an EtcdBenchmarkSchedule have become worse for good (condition TrendBroken), 0 if not. Absent if that is not known.",
 		[]string{"namespace", "schedule"}, nil)
+	sessionStalled = prometheus.NewDesc("etcdbench_schedule_stalled",
+		"1 if an EtcdBenchmarkSchedule cannot start its sessions, or the last one could not run as planned (condition Stalled), else 0.",
+		[]string{"namespace", "schedule"}, nil)
+	nextStart = prometheus.NewDesc("etcdbench_schedule_next_timestamp_seconds",
+		"When the next session of an EtcdBenchmarkSchedule should start. It is in the past if an earlier session still runs. Absent if no session will start.",
+		[]string{"namespace", "schedule"}, nil)
 	suspended = prometheus.NewDesc("etcdbench_schedule_suspended",
 		"1 if an EtcdBenchmarkSchedule is suspended, else 0.",
 		[]string{"namespace", "schedule"}, nil)
@@ -53,14 +60,15 @@ const maxScrape = 5 * time.Second
 // historyCollector reads the schedules at each scrape.
 type historyCollector struct{ client client.Reader }
 
-// RegisterScheduleMetrics makes the metrics endpoint show the gauges of all schedules that this client reads.
-func RegisterScheduleMetrics(c client.Reader) error {
-	return metrics.Registry.Register(historyCollector{c})
+// RegisterMetrics makes the metrics endpoint show the gauges of all runs, suites and schedules that this client reads. The
+// client should have a cache, because each scrape lists all of them.
+func RegisterMetrics(c client.Reader) error {
+	return errors.Join(metrics.Registry.Register(historyCollector{c}), metrics.Registry.Register(stateCollector{c}))
 }
 
 // Describe implements prometheus.Collector.
 func (historyCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{sessionValue, sessionWorse, sessionPassed, sessionBroken, suspended, created, lastSuccess} {
+	for _, d := range []*prometheus.Desc{sessionValue, sessionWorse, sessionPassed, sessionBroken, sessionStalled, nextStart, suspended, created, lastSuccess} {
 		out <- d
 	}
 }
@@ -70,7 +78,8 @@ func (h historyCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxScrape)
 	defer cancel()
 	list := &v1alpha1.EtcdBenchmarkScheduleList{}
-	if err := h.client.List(ctx, list); err != nil {
+	// The objects belong to the cache; the collector only reads them.
+	if err := h.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		out <- prometheus.NewInvalidMetric(sessionPassed, err)
 		return
 	}
@@ -97,11 +106,11 @@ func collect(sch *v1alpha1.EtcdBenchmarkSchedule, gauge func(d *prometheus.Desc,
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTrendBroken); c != nil {
 		flag(sessionBroken, c.Status)
 	}
-	isSuspended := metav1.ConditionFalse
-	if sch.Spec.Suspend {
-		isSuspended = metav1.ConditionTrue
+	flag(suspended, statusOf(sch.Spec.Suspend))
+	flag(sessionStalled, statusOf(meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionStalled)))
+	if s.NextScheduleTime != nil && !sch.Spec.Suspend {
+		gauge(nextStart, float64(s.NextScheduleTime.Unix()), sch.Namespace, sch.Name)
 	}
-	flag(suspended, isSuspended)
 	gauge(created, float64(sch.CreationTimestamp.Unix()), sch.Namespace, sch.Name)
 	if s.LastSuccessfulTime != nil {
 		gauge(lastSuccess, float64(s.LastSuccessfulTime.Unix()), sch.Namespace, sch.Name)
@@ -118,6 +127,13 @@ func collect(sch *v1alpha1.EtcdBenchmarkSchedule, gauge func(d *prometheus.Desc,
 			gauge(sessionWorse, 0, labels...)
 		}
 	}
+}
+
+func statusOf(is bool) metav1.ConditionStatus {
+	if is {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
 }
 
 // unitOf is what a value of a series is multiplied by in status.

@@ -1,16 +1,121 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
+// All metrics of the operator keep Prometheus's rules.
 func TestMetricsAreWellFormed(t *testing.T) {
 	runsFinished.WithLabelValues("Completed")
-	problems, err := testutil.GatherAndLint(metrics.Registry, "etcdbench_runs_finished_total")
+	problems, err := testutil.GatherAndLint(metrics.Registry, "etcdbench_runs_finished_total", "etcdbench_pod_scrape_duration_seconds", "etcdbench_pod_scrape_errors_total")
 	if err != nil || len(problems) > 0 {
 		t.Errorf("wanted metrics that keep Prometheus's rules, found %v, %v", problems, err)
 	}
+	objects := []client.Object{runIn("etcd", "queued", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued)), scheduleOf("etcd", "nightly"), suiteOf("etcd", "nightly-1", "", metav1.ConditionTrue)}
+	for _, c := range []prometheus.Collector{historyCollector{fakeCache(objects...)}, stateCollector{fakeCache(objects...)}} {
+		if problems, err := testutil.CollectAndLint(c); err != nil || len(problems) > 0 {
+			t.Errorf("wanted metrics that keep Prometheus's rules, found %v, %v", problems, err)
+		}
+	}
+}
+
+// Runs and suites are counted in each namespace that has some. Suites of a schedule have no verdict of their own.
+func TestGaugesOfRunsAndSuites(t *testing.T) {
+	collector := stateCollector{fakeCache(
+		runIn("etcd", "new"),
+		runIn("etcd", "second", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_060)),
+		runIn("etcd", "first", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_000)),
+		runIn("etcd", "failed", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost)),
+		runIn("other", "done", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted)),
+		suiteOf("etcd", "checked", "", metav1.ConditionFalse),
+		suiteOf("etcd", "good", "", metav1.ConditionTrue),
+		suiteOf("etcd", "not-judged", "", metav1.ConditionUnknown),
+		suiteOf("etcd", "nightly-1", "nightly", metav1.ConditionFalse),
+	)}
+	const want = `
+# HELP etcdbench_queue_oldest_timestamp_seconds When the operator first handled the run that is in the queue for the longest time. Absent if no run is queued.
+# TYPE etcdbench_queue_oldest_timestamp_seconds gauge
+etcdbench_queue_oldest_timestamp_seconds{namespace="etcd"} 1.79e+09
+# HELP etcdbench_runs EtcdBenchmarks that exist, by state: the reason of their condition Finished while it is False, then Finished. Absent for namespaces without a run.
+# TYPE etcdbench_runs gauge
+etcdbench_runs{namespace="etcd",state="Armed"} 0
+etcdbench_runs{namespace="etcd",state="Collecting"} 0
+etcdbench_runs{namespace="etcd",state="Finished"} 1
+etcdbench_runs{namespace="etcd",state="Pending"} 1
+etcdbench_runs{namespace="etcd",state="Preparing"} 0
+etcdbench_runs{namespace="etcd",state="Queued"} 2
+etcdbench_runs{namespace="etcd",state="Running"} 0
+etcdbench_runs{namespace="other",state="Armed"} 0
+etcdbench_runs{namespace="other",state="Collecting"} 0
+etcdbench_runs{namespace="other",state="Finished"} 1
+etcdbench_runs{namespace="other",state="Pending"} 0
+etcdbench_runs{namespace="other",state="Preparing"} 0
+etcdbench_runs{namespace="other",state="Queued"} 0
+etcdbench_runs{namespace="other",state="Running"} 0
+# HELP etcdbench_suite_passed 1 if an EtcdBenchmarkSuite passed, 0 if it missed an objective or regressed. Absent until that is known, and for suites of a schedule.
+# TYPE etcdbench_suite_passed gauge
+etcdbench_suite_passed{namespace="etcd",suite="checked"} 0
+etcdbench_suite_passed{namespace="etcd",suite="good"} 1
+# HELP etcdbench_suites EtcdBenchmarkSuites that exist, by state, as for runs. Absent for namespaces without a suite.
+# TYPE etcdbench_suites gauge
+etcdbench_suites{namespace="etcd",state="Checking"} 0
+etcdbench_suites{namespace="etcd",state="Finished"} 4
+etcdbench_suites{namespace="etcd",state="Pending"} 0
+etcdbench_suites{namespace="etcd",state="Running"} 0
+`
+	if err := testutil.CollectAndCompare(collector, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+}
+
+func fakeCache(objects ...client.Object) client.Client {
+	return fake.NewClientBuilder().WithScheme(cluster.scheme).WithObjects(objects...).Build()
+}
+
+func runIn(namespace, name string, changes ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
+	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	for _, change := range changes {
+		change(run)
+	}
+	return run
+}
+
+func finishedCondition(status metav1.ConditionStatus, reason string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) {
+		run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: status, Reason: reason}}
+	}
+}
+
+func startedAt(seconds int64) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Status.StartTime = &metav1.Time{Time: time.Unix(seconds, 0)} }
+}
+
+// suiteOf is a finished suite, of this schedule unless it is empty.
+func suiteOf(namespace, name, schedule string, passed metav1.ConditionStatus) *v1alpha1.EtcdBenchmarkSuite {
+	s := &v1alpha1.EtcdBenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if schedule != "" {
+		s.Labels = map[string]string{v1alpha1.LabelSchedule: schedule}
+	}
+	s.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted},
+		{Type: v1alpha1.ConditionPassed, Status: passed},
+	}
+	return s
+}
+
+func scheduleOf(namespace, name string) *v1alpha1.EtcdBenchmarkSchedule {
+	sch := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	sch.Status.Series = []v1alpha1.ScheduleSeries{{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1}, Verdict: v1alpha1.SeriesWorse}}
+	return sch
 }

@@ -24,7 +24,10 @@ func TestGaugesOfSchedules(t *testing.T) {
 		paused,
 		schedule("nightly", v1alpha1.EtcdBenchmarkScheduleStatus{
 			LastPassed: metav1.ConditionFalse, LastSuccessfulTime: &success,
-			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionTrendBroken, Status: metav1.ConditionTrue}},
+			NextScheduleTime: &metav1.Time{Time: time.Unix(1_790_086_400, 0)},
+			Conditions: []metav1.Condition{
+				{Type: v1alpha1.ConditionTrendBroken, Status: metav1.ConditionTrue}, {Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue},
+			},
 			Series: []v1alpha1.ScheduleSeries{
 				{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1, 9_000_500}, Verdict: v1alpha1.SeriesWorse},
 				{Cell: "put", Type: v1alpha1.SeriesLatency, Operation: "Put", Statistic: "P99", Values: []int64{2500}, Verdict: v1alpha1.SeriesBetter},
@@ -40,9 +43,16 @@ etcdbench_schedule_created_timestamp_seconds{namespace="etcd",schedule="nightly"
 # HELP etcdbench_schedule_last_success_timestamp_seconds When the last session of an EtcdBenchmarkSchedule ended that passed.
 # TYPE etcdbench_schedule_last_success_timestamp_seconds gauge
 etcdbench_schedule_last_success_timestamp_seconds{namespace="etcd",schedule="nightly"} 1.79e+09
+# HELP etcdbench_schedule_next_timestamp_seconds When the next session of an EtcdBenchmarkSchedule should start. It is in the past if an earlier session still runs. Absent if no session will start.
+# TYPE etcdbench_schedule_next_timestamp_seconds gauge
+etcdbench_schedule_next_timestamp_seconds{namespace="etcd",schedule="nightly"} 1.7900864e+09
 # HELP etcdbench_schedule_passed 1 if the last session of an EtcdBenchmarkSchedule passed, 0 if it did not. Absent if that is not known.
 # TYPE etcdbench_schedule_passed gauge
 etcdbench_schedule_passed{namespace="etcd",schedule="nightly"} 0
+# HELP etcdbench_schedule_stalled 1 if an EtcdBenchmarkSchedule cannot start its sessions, or the last one could not run as planned (condition Stalled), else 0.
+# TYPE etcdbench_schedule_stalled gauge
+etcdbench_schedule_stalled{namespace="etcd",schedule="new"} 0
+etcdbench_schedule_stalled{namespace="etcd",schedule="nightly"} 1
 # HELP etcdbench_schedule_suspended 1 if an EtcdBenchmarkSchedule is suspended, else 0.
 # TYPE etcdbench_schedule_suspended gauge
 etcdbench_schedule_suspended{namespace="etcd",schedule="new"} 1

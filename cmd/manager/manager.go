@@ -85,8 +85,8 @@ func addControllers(m ctrl.Manager, o options) error {
 	if err := controllers.NewEtcdBenchmarkScheduleReconciler(m).SetupWithManager(m, controller.Options{}); err != nil {
 		return fmt.Errorf("registering the controller of EtcdBenchmarkSchedules: %w", err)
 	}
-	if err := controllers.RegisterScheduleMetrics(m.GetClient()); err != nil {
-		return fmt.Errorf("registering the metrics of EtcdBenchmarkSchedules: %w", err)
+	if err := controllers.RegisterMetrics(m.GetClient()); err != nil {
+		return fmt.Errorf("registering the metrics of runs, suites and schedules: %w", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -79,7 +80,7 @@ func (b builder) compile(ctx context.Context, t tool, dir, flags string) error {
 		return err
 	}
 	target := filepath.Join(b.output, t.name)
-	arguments := []string{"build", "-ldflags", flags, "-o", target + ".new"}
+	arguments := []string{"build", "-tags", strings.Join(t.tags, ","), "-ldflags", flags, "-o", target + ".new"}
 	if modfile != "" {
 		arguments = append(arguments, "-modfile", modfile)
 	}

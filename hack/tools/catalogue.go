@@ -17,6 +17,8 @@ type tool struct {
 	module string
 	// pkg is the import path of the main package.
 	pkg string
+	// tags are the build tags.
+	tags []string
 	// stamped lists the variables (import path and name) that get a version at link time, because the program cannot
 	// read it from its build information. It is the version of the module stampedFrom.
 	stamped     []string
@@ -61,6 +63,15 @@ func debianZooKeeper() tool {
 	}}
 }
 
+// prometheus describes a Prometheus that can discover pods, and nothing else of a cloud: the SDKs of the other ones
+// would triple the build.
+func prometheus() tool {
+	return tool{
+		name: "prometheus", module: "prometheus", pkg: "github.com/prometheus/prometheus/cmd/prometheus", coldSeconds: 140,
+		tags: []string{"remove_all_sd", "enable_kubernetes_sd"},
+	}
+}
+
 // slowEtcd describes an etcd for tests of reports about a slow etcd. The environment sets how long flushes and applying
 // a request take, independent of the disk. It observes round trips to its peers more often, so that tests do not last
 // for minutes.
@@ -91,6 +102,7 @@ func catalogue() []tool {
 		debianZooKeeper(),
 		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
 		{name: "promtool", debian: []string{"prometheus"}, file: "usr/bin/promtool"},
+		prometheus(),
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},
 		{name: "benchmark", module: "benchmark", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},
 		{name: "benchmark-3.7", module: "benchmark-3.7", pkg: "go.etcd.io/etcd/v3/tools/benchmark", coldSeconds: 30},

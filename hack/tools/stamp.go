@@ -46,8 +46,8 @@ func pinnedVersion(file, module string) (string, error) {
 	return "", fmt.Errorf("%s does not require %s: add it with `go get -tool`", file, module)
 }
 
-// inputsDigest identifies all inputs of t's binary: toolchain, platform, pinned modules, own sources, substitutions and
-// linker flags.
+// inputsDigest identifies all inputs of t's binary: toolchain, platform, pinned modules, own sources, substitutions,
+// build tags and linker flags.
 func inputsDigest(t tool, dir, flags string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -58,5 +58,5 @@ func inputsDigest(t tool, dir, flags string) (string, error) {
 		files = append(files, filepath.Join(dir, s.source))
 	}
 	contents, err := dirhash.Hash1(files, func(name string) (io.ReadCloser, error) { return os.Open(name) })
-	return fmt.Sprintln(runtime.Version(), runtime.GOOS, runtime.GOARCH, t.pkg, flags, t.substitutions, contents), err
+	return fmt.Sprintln(runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(append([]string{t.pkg}, t.tags...), " "), flags, t.substitutions, contents), err
 }

@@ -130,6 +130,22 @@ func TestAFailedBuildIsRepeated(t *testing.T) {
 	}
 }
 
+// Build tags select files, and a change of them is a change of the inputs.
+func TestTagsSelectFiles(t *testing.T) {
+	b, _ := newTestBuilder(t)
+	folder := filepath.Join(b.modules, "hello")
+	writeFile(t, filepath.Join(folder, "main.go"), "package main\n\nvar words = \"little\"\n\nfunc main() { print(words) }\n")
+	writeFile(t, filepath.Join(folder, "all.go"), "//go:build all\n\npackage main\n\nfunc init() { words = \"all\" }\n")
+	for want, tags := range map[string][]string{"little": nil, "all": {"other", "all"}} {
+		if err := b.build(t.Context(), []tool{{name: "hello", module: "hello", pkg: ".", tags: tags}}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := exec.Command(filepath.Join(b.output, "hello")).CombinedOutput(); string(got) != want {
+			t.Errorf("with the tags %v it says %q (%v), wanted %q", tags, got, err, want)
+		}
+	}
+}
+
 // A tool is built with a replaced file in a dependency. The next tool gets the original file, and the copy is removed.
 func TestSubstitutionChangesOnlyOneTool(t *testing.T) {
 	b, _ := newTestBuilder(t)

@@ -52,7 +52,7 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 	}
 }
 
-// scrapeAll returns the valid answers, by pod name. Errors are dropped: the next scrape follows in a second, and a
+// scrapeAll returns the valid answers, by pod name. Errors are only counted: the next scrape follows in a second, and a
 // missing answer is reported.
 func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, now func() time.Time) map[string]answer {
 	var (
@@ -63,7 +63,10 @@ func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, no
 	)
 	for _, p := range pods {
 		busy.Go(func() {
-			if read, err := s.scrape(ctx, r, p); err == nil {
+			start := time.Now()
+			read, err := s.scrape(ctx, r, p)
+			observe(time.Since(start), err)
+			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				answers[p.Name] = read
@@ -127,7 +130,7 @@ func (s scraper) get(ctx context.Context, r round, p Pod, path string, read func
 	answered := r.now()
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("scraping %s: wanted status 200, found %s", url, response.Status)
+		return fmt.Errorf("scraping %s: %w, found %s", url, errStatus, response.Status)
 	}
 	select {
 	case r.room <- struct{}{}:
@@ -144,7 +147,7 @@ func (s scraper) get(ctx context.Context, r round, p Pod, path string, read func
 // checkSource: the address may by now belong to another pod of another run.
 func checkSource(s *results.Snapshot, run types.UID, p Pod) error {
 	if s.RunUID != string(run) || s.Index != p.Index {
-		return fmt.Errorf("scraping %s: wanted run %s, index %d; found run %s, index %d", p.Name, run, p.Index, s.RunUID, s.Index)
+		return fmt.Errorf("scraping %s: %w: wanted run %s, index %d; found run %s, index %d", p.Name, errOtherPod, run, p.Index, s.RunUID, s.Index)
 	}
 	return nil
 }
