@@ -97,6 +97,13 @@ func (r *EtcdBenchmarkSuiteReconciler) start(ctx context.Context, s *v1alpha1.Et
 	now := r.Clock.Now()
 	problem, message := suite.Check(s), "The suite is stopped before its first run."
 	if problem == nil && !s.Spec.Stop {
+		var err error
+		if problem, err = r.keepBaseline(ctx, s); err != nil {
+			suite.Continue(s, v1alpha1.StageChecking, explainWait("read the baseline", err), now)
+			return err
+		}
+	}
+	if problem == nil && !s.Spec.Stop {
 		var unchecked []string
 		var err error
 		if unchecked, problem, err = r.checkCells(ctx, s); err != nil {

@@ -63,6 +63,12 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +optional
 	Display *SuiteDisplay `json:"display,omitempty"`
 
+	// baseline has the numbers of the suite that spec.compare.baseline names, as they
+	// were when this suite started.
+	//
+	// +optional
+	Baseline *StoredBaseline `json:"baseline,omitempty"`
+
 	// results are the numbers of the runs that have ended, in the order of their
 	// start. If an invalid run was repeated, both results are in the list.
 	//

@@ -32,7 +32,7 @@ func checkSuites(t *testing.T) {
 			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload}},
 			Loads:     []v1alpha1.SuiteLoad{{Name: "c8", Load: run.Spec.Load}},
 			Rounds:    3,
-			Compare: &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{
+			Compare: &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{
 				{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP50, TolerancePercent: v1alpha1.MaxTolerance},
 			}},
 		},

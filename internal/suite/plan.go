@@ -168,7 +168,7 @@ func next(s *v1alpha1.EtcdBenchmarkSuite, plan []Planned) (Planned, bool) {
 		for _, p := range plan[:size] {
 			first, repeated := results[p.Name], p
 			repeated.Name, repeated.Repeats = repeated.Name+again, true
-			if _, done := results[repeated.Name]; s.Spec.Compare != nil && first.Invalid != "" && !done {
+			if _, done := results[repeated.Name]; judges(s) && first.Invalid != "" && !done {
 				return repeated, true
 			}
 		}
@@ -231,24 +231,24 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 	if len(cells) == 0 {
 		return errors.New("spec.exclude leaves no cell: remove an entry")
 	}
-	if t := s.Spec.Table; t != nil && t.Published != nil {
-		for i, v := range t.Published.Values {
-			if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == v.Cell }) {
-				return fmt.Errorf("spec.table.published.values[%d].cell: the suite has no cell %s: kubectl etcdbench plan lists the cells", i, v.Cell)
-			}
-		}
-	}
 	c := s.Spec.Compare
 	if c == nil {
 		return nil
+	}
+	if c.Baseline.Values != nil {
+		for i, v := range c.Baseline.Values.Figures {
+			if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == v.Cell }) {
+				return fmt.Errorf("spec.compare.baseline.values.figures[%d].cell: the suite has no cell %s: kubectl etcdbench plan lists the cells", i, v.Cell)
+			}
+		}
 	}
 	for i, m := range c.Metrics {
 		if !slices.ContainsFunc(cells, func(cell Cell) bool { return Measures(s, cell, m) }) {
 			return fmt.Errorf("spec.compare.metrics[%d]: no workload of the suite has the operation %s: see docs/workloads.md for the operations of a workload", i, m.Operation)
 		}
 	}
-	if len(comparisons(s, cells)) == 0 {
-		return fmt.Errorf("spec.compare: there is nothing to compare with the baseline %s, because spec.exclude leaves out too much: remove an entry of it", c.Baseline)
+	if c.Baseline.Entry != "" && len(comparisons(s, cells)) == 0 {
+		return fmt.Errorf("spec.compare: there is nothing to compare with the baseline %s, because spec.exclude leaves out too much: remove an entry of it", c.Baseline.Entry)
 	}
 	return nil
 }
