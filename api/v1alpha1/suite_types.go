@@ -40,7 +40,7 @@ type EtcdBenchmarkSuite struct {
 	// spec says what to run. Only stop can change later. To run another table,
 	// create another suite.
 	//
-	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads == oldSelf.loads) && has(self.search) == has(oldSelf.search) && (!has(self.search) || self.search == oldSelf.search) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
+	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads == oldSelf.loads) && has(self.search) == has(oldSelf.search) && (!has(self.search) || self.search == oldSelf.search) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && self.keepReports == oldSelf.keepReports && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="can only change from false to true: create a new EtcdBenchmarkSuite to run again",fieldPath=".stop"
 	// +required
 	Spec EtcdBenchmarkSuiteSpec `json:"spec"`
@@ -177,6 +177,19 @@ type EtcdBenchmarkSuiteSpec struct {
 	// +kubebuilder:default=All
 	KeepRuns KeepRunsPolicy `json:"keepRuns,omitempty"`
 
+	// keepReports says of which runs the operator writes the report, a ConfigMap
+	// with the distribution of latencies and the course of the run.
+	// - All: of all runs.
+	// - Failed: of those that could not do their load, missed an objective, or have
+	//   numbers that cannot be compared.
+	// - None: of none.
+	//
+	// The result of the suite does not need them. Default Failed.
+	//
+	// +optional
+	// +kubebuilder:default=Failed
+	KeepReports KeepRunsPolicy `json:"keepReports,omitempty"`
+
 	// stop ends the suite when it becomes true: the operator stops the
 	// current run and starts no other. It cannot become false again. Default false.
 	//
@@ -196,7 +209,8 @@ const (
 	RunFailedStop     RunFailedPolicy = "Stop"
 )
 
-// KeepRunsPolicy says which runs stay after their result is in the suite.
+// KeepRunsPolicy says of which runs something stays after their result is in the
+// suite.
 //
 // +kubebuilder:validation:Enum=All;Failed;None
 type KeepRunsPolicy string

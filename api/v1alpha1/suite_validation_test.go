@@ -153,7 +153,8 @@ func TestSuitesAreImmutable(t *testing.T) {
 			targets := spec["targets"].([]any)
 			spec["targets"] = []any{targets[1], targets[0]}
 		}, "is immutable"},
-		"keepRuns": {func(spec map[string]any) { spec["keepRuns"] = "None" }, "is immutable"},
+		"keepReports": {func(spec map[string]any) { spec["keepReports"] = "All" }, "is immutable"},
+		"keepRuns":    {func(spec map[string]any) { spec["keepRuns"] = "None" }, "is immutable"},
 		"a comparison": {func(spec map[string]any) {
 			spec["compare"] = map[string]any{"axis": "Targets", "baseline": map[string]any{"entry": "a"}, "metrics": []any{map[string]any{"type": "Throughput"}}}
 		}, "is immutable"},

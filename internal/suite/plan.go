@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -216,6 +217,7 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 			Labels: map[string]string{
 				v1alpha1.LabelSuite: s.Name, v1alpha1.LabelCell: strings.ReplaceAll(p.Cell.Name, "/", "."), v1alpha1.LabelRound: fmt.Sprint(p.Round),
 			},
+			Annotations: map[string]string{v1alpha1.AnnotationKeepReport: string(cmp.Or(s.Spec.KeepReports, v1alpha1.KeepRunsFailed))},
 		},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: objectives, Load: *load,

@@ -140,15 +140,23 @@ func more(s *v1alpha1.EtcdBenchmarkSuite) bool {
 // IsKept reports whether the EtcdBenchmark of a result stays. A run whose keys may be left stays in any case: it has their
 // prefix, and the command that deletes them.
 func IsKept(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) bool {
-	switch {
-	case r.Cleaned == metav1.ConditionFalse:
-		return true
-	case s.Spec.KeepRuns == v1alpha1.KeepRunsNone:
+	return r.Cleaned == metav1.ConditionFalse || keeps(s.Spec.KeepRuns, r)
+}
+
+func keeps(policy v1alpha1.KeepRunsPolicy, r v1alpha1.SuiteResult) bool {
+	switch policy {
+	case v1alpha1.KeepRunsNone:
 		return false
-	case s.Spec.KeepRuns == v1alpha1.KeepRunsFailed:
+	case v1alpha1.KeepRunsFailed:
 		return r.Invalid != "" || r.Passed == metav1.ConditionFalse || Failed(r)
 	}
 	return true
+}
+
+// WantsReport reports whether the report of a finished run is kept, by the annotation that its suite has set.
+func WantsReport(run *v1alpha1.EtcdBenchmark) bool {
+	policy := v1alpha1.KeepRunsPolicy(run.Annotations[v1alpha1.AnnotationKeepReport])
+	return policy == "" || keeps(policy, Result(&v1alpha1.EtcdBenchmarkSuite{}, Planned{}, run))
 }
 
 // expect estimates when the last run ends: from the runs that have ended, else from the lengths of the loads.
