@@ -202,13 +202,15 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	w, load := p.Cell.Workload.DeepCopy(), p.Cell.Load.Load.DeepCopy()
 	// Both sides of a round send the same requests, and another round or probe sends others.
 	load.Seed += int64(max(p.Round, 1) - 1)
-	objectives := w.Objectives
+	objectives, onMissed := w.Objectives, v1alpha1.ObjectiveMissedPolicy("")
 	switch {
 	case p.Step.Role == search.Ceiling:
 		// A closed loop misses objectives that a rate would meet.
 		objectives = nil
 	case p.Step.Role != "":
 		*load = loadOf(*load, s.Spec.Search, p.Step, objectives)
+		// A probe above the highest rate would only make the target's backlog longer.
+		onMissed = v1alpha1.ObjectiveMissedStop
 	}
 	return &v1alpha1.EtcdBenchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
@@ -221,7 +223,7 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 		},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: objectives, Load: *load,
-			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost,
+			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost, OnObjectiveMissed: onMissed,
 			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
 		},
 	}

@@ -42,7 +42,10 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	length, operations := room(s)
 	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), length), Probe: probeResult(p, run, length)}
 	if finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); finished != nil {
-		out.Reason = finished.Reason
+		if out.Reason = finished.Reason; out.Probe != nil && out.Reason == v1alpha1.ReasonMissedEarly {
+			// The probe has its answer.
+			out.Invalid = ""
+		}
 	}
 	if passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
 		if out.Passed = passed.Status; passed.Status == metav1.ConditionFalse {
