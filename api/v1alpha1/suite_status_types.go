@@ -53,6 +53,12 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Current string `json:"current,omitempty"`
 
+	// pausedUntil is when the next probe of a search may be created. Absent: there
+	// is no pause.
+	//
+	// +optional
+	PausedUntil *metav1.Time `json:"pausedUntil,omitempty"`
+
 	// runs counts the runs.
 	//
 	// +optional

@@ -157,7 +157,7 @@ func checkSearch(t *testing.T) {
 			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload, Objectives: []v1alpha1.Objective{
 				{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 50}},
 			}}},
-			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2},
+			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2, PauseSeconds: new(int32(1))},
 		},
 	}
 	if err := suite.client.Create(suite.ctx, s); err != nil {

@@ -29,7 +29,7 @@ func Start(s *v1alpha1.EtcdBenchmarkSuite, drawn int64, now time.Time) {
 
 // Created records that a run was created.
 func Created(s *v1alpha1.EtcdBenchmarkSuite, p Planned, now time.Time) {
-	s.Status.Current = p.Name
+	s.Status.Current, s.Status.PausedUntil = p.Name, nil
 	Continue(s, v1alpha1.StageRunning, Describe(s, p), now)
 }
 
@@ -90,6 +90,7 @@ func Track(s *v1alpha1.EtcdBenchmarkSuite, run *v1alpha1.EtcdBenchmark, now time
 	// A run whose keys could not be deleted keeps its finalizer until a user deletes it.
 	if !slices.Contains(run.Finalizers, v1alpha1.Finalizer) || meta.IsStatusConditionFalse(run.Status.Conditions, v1alpha1.ConditionCleaned) {
 		s.Status.Current = ""
+		pause(s, now)
 		Continue(s, v1alpha1.StageRunning, fmt.Sprintf("%s of %d runs have ended.", text.Grouped(s.Status.Runs.Finished), s.Status.Runs.Planned), now)
 	}
 }
@@ -121,6 +122,24 @@ func add(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult, now time.Time) 
 // Add adds the result of a finished run.
 func Add(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchmark, now time.Time) {
 	add(s, Result(s, p, run), now)
+	pause(s, now)
+}
+
+// pause begins the rest of the target after a probe.
+func pause(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) {
+	s.Status.PausedUntil = nil
+	if f := s.Spec.Search; f != nil && f.PauseSeconds != nil && *f.PauseSeconds > 0 && more(s) {
+		// Status has whole seconds, and the pause is not shorter than asked.
+		s.Status.PausedUntil = &metav1.Time{Time: now.Add(time.Duration(*f.PauseSeconds)*time.Second + time.Second - 1).Truncate(time.Second)}
+	}
+}
+
+// Rest is how long the next run has to wait; 0 if it may start.
+func Rest(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
+	if s.Status.PausedUntil == nil || s.Status.Current != "" {
+		return 0
+	}
+	return max(s.Status.PausedUntil.Sub(now), 0)
 }
 
 // Then returns the next run after those that have ended; false if the suite has ended. stop is true if a user stopped the
@@ -219,6 +238,7 @@ func EndAsInvalid(s *v1alpha1.EtcdBenchmarkSuite, message string, now time.Time)
 
 func end(s *v1alpha1.EtcdBenchmarkSuite, reason, message string, stalled bool, now time.Time) {
 	s.Status.CompletionTime, s.Status.EstimatedEnd, s.Status.Current = &metav1.Time{Time: now.Truncate(time.Second)}, nil, ""
+	s.Status.PausedUntil = nil
 	set(s, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason, Message: message}, now)
 	meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionReconciling)
 	if stalled {

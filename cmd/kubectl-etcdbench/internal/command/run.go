@@ -95,6 +95,7 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
+	flags.Int32Var(&f.find.pauseSeconds, "pause-seconds", 5, "with --find-rate: let the target rest for `SECONDS` after each rate")
 	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")

@@ -173,10 +173,26 @@ func (l *localSuite) run() error {
 		if !more {
 			return l.conclude(isClosed(l.interrupts.end))
 		}
+		if !l.rest() {
+			// Interrupted: the loop ends.
+			continue
+		}
 		if err := l.runOne(p); err != nil {
 			suite.Conclude(l.suite, true, time.Now())
 			return errors.Join(err, l.writeSuite(l.suite, l.known, l.flags.following))
 		}
+	}
+}
+
+// rest waits until the next run may start. It returns false if the suite is interrupted meanwhile.
+func (l *localSuite) rest() bool {
+	timer := time.NewTimer(suite.Rest(l.suite, time.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.interrupts.end:
+		return false
 	}
 }
 
