@@ -15,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -50,6 +51,14 @@ func (r *EtcdBenchmarkReconciler) keepReport(ctx context.Context, run *v1alpha1.
 		return err
 	}
 	return nil
+}
+
+// wantsReport reports whether a run that finishes with this problem keeps its report. A suite may need only those of runs
+// with a problem.
+func wantsReport(run *v1alpha1.EtcdBenchmark, finish lifecycle.Problem, now time.Time) bool {
+	finished := run.DeepCopy()
+	setFinished(finished, finish, now)
+	return suite.WantsReport(finished)
 }
 
 func warnOfReport(run *v1alpha1.EtcdBenchmark, err error) {

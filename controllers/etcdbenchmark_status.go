@@ -34,8 +34,10 @@ func (r *EtcdBenchmarkReconciler) nextStatus(ctx context.Context, o lifecycle.Ob
 	if d.Finish == nil {
 		setStage(run, d, now)
 	} else {
-		if err := r.keepReport(ctx, run, o, now); err != nil {
-			return nil, err
+		if wantsReport(run, *d.Finish, now) {
+			if err := r.keepReport(ctx, run, o, now); err != nil {
+				return nil, err
+			}
 		}
 		setFinished(run, *d.Finish, now)
 		setCleaned(run, d.Cleaned, now)

@@ -74,7 +74,7 @@ func (r *EtcdBenchmarkSuiteReconciler) Reconcile(ctx context.Context, request ct
 	stepErr := r.step(ctx, s)
 	s.Status.ObservedGeneration = s.Generation
 	err := r.writeStatus(ctx, s, before)
-	return conclude(lifecycle.Decision{}, errors.Join(err, stepErr))
+	return conclude(lifecycle.Decision{Requeue: suite.Rest(s, r.Clock.Now())}, errors.Join(err, stepErr))
 }
 
 func (r *EtcdBenchmarkSuiteReconciler) step(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) error {
@@ -96,6 +96,13 @@ func (r *EtcdBenchmarkSuiteReconciler) step(ctx context.Context, s *v1alpha1.Etc
 func (r *EtcdBenchmarkSuiteReconciler) start(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) error {
 	now := r.Clock.Now()
 	problem, message := suite.Check(s), "The suite is stopped before its first run."
+	if problem == nil && !s.Spec.Stop {
+		var err error
+		if problem, err = r.keepBaseline(ctx, s); err != nil {
+			suite.Continue(s, v1alpha1.StageChecking, explainWait("read the baseline", err), now)
+			return err
+		}
+	}
 	if problem == nil && !s.Spec.Stop {
 		var unchecked []string
 		var err error
@@ -139,8 +146,11 @@ func (r *EtcdBenchmarkSuiteReconciler) proceed(ctx context.Context, s *v1alpha1.
 		}
 	}
 	p, more := suite.Then(s, s.Spec.Stop)
-	if !more {
+	switch {
+	case !more:
 		suite.Conclude(s, s.Spec.Stop, now)
+		return nil
+	case suite.Rest(s, now) > 0:
 		return nil
 	}
 	switch problem, err := r.create(ctx, s, p); {

@@ -77,6 +77,9 @@ const (
 	// ReasonGuardStopped: a rule of spec.guard.stopOn ended the run. status.guard names the rule. The result has the
 	// measurements until then.
 	ReasonGuardStopped = "GuardStopped"
+	// ReasonMissedEarly: an objective could not be met any more, and spec.onObjectiveMissed is Stop. The result has the
+	// measurements until then.
+	ReasonMissedEarly = "MissedEarly"
 	// ReasonPartlyCompleted: client pods were lost, spec.onPodLost let the others continue, and these completed their
 	// work.
 	ReasonPartlyCompleted = "PartlyCompleted"

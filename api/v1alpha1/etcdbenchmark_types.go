@@ -43,6 +43,7 @@ type EtcdBenchmark struct {
 	// +kubebuilder:validation:XValidation:rule="has(self.guard) == has(oldSelf.guard) && (!has(self.guard) || self.guard == oldSelf.guard)",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".guard"
 	// +kubebuilder:validation:XValidation:rule="has(self.pod) == has(oldSelf.pod) && (!has(self.pod) || self.pod == oldSelf.pod)",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".pod"
 	// +kubebuilder:validation:XValidation:rule="has(self.onPodLost) == has(oldSelf.onPodLost) && (!has(self.onPodLost) || self.onPodLost == oldSelf.onPodLost)",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".onPodLost"
+	// +kubebuilder:validation:XValidation:rule="has(self.onObjectiveMissed) == has(oldSelf.onObjectiveMissed) && (!has(self.onObjectiveMissed) || self.onObjectiveMissed == oldSelf.onObjectiveMissed)",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".onObjectiveMissed"
 	// +kubebuilder:validation:XValidation:rule="self.schedulingTimeoutSeconds == oldSelf.schedulingTimeoutSeconds",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".schedulingTimeoutSeconds"
 	// +kubebuilder:validation:XValidation:rule="self.timeoutSeconds == oldSelf.timeoutSeconds",message="field is immutable: create a new EtcdBenchmark for a new run",fieldPath=".timeoutSeconds"
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="can only change from false to true: create a new EtcdBenchmark to run again",fieldPath=".stop"
@@ -189,6 +190,20 @@ type EtcdBenchmarkSpec struct {
 	// +optional
 	// +kubebuilder:default=Fail
 	OnPodLost PodLossPolicy `json:"onPodLost,omitempty"`
+
+	// onObjectiveMissed is what happens when an objective cannot be met any more.
+	// That is known before the end for a percentile of latency in a run with
+	// load.rate.perSecond: when more requests were too slow than may be in the whole
+	// run.
+	// - Continue: the run continues to its end.
+	// - Stop: the run ends as MissedEarly, which spares the target. The objective
+	//   is missed; the other results have what was measured until then.
+	//
+	// The probes of a search have Stop. Default Continue.
+	//
+	// +optional
+	// +kubebuilder:default=Continue
+	OnObjectiveMissed ObjectiveMissedPolicy `json:"onObjectiveMissed,omitempty"`
 
 	// schedulingTimeoutSeconds is how long, in seconds, the client pods may take
 	// from the creation of the Job until all are ready to start. Clusters that add

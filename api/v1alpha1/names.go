@@ -17,6 +17,8 @@ const (
 	LabelRound = "etcdbench.dev/round"
 	// LabelSchedule carries the name of the EtcdBenchmarkSchedule on each of its suites.
 	LabelSchedule = "etcdbench.dev/schedule"
+	// AnnotationKeepReport is on the runs of a suite. It has the suite's keepReports: whether the run writes a report.
+	AnnotationKeepReport = "etcdbench.dev/keep-report"
 	// LabelComponent says what an object is for: load, cleanup, plan or report.
 	LabelComponent = "etcdbench.dev/component"
 	// LabelManagedBy is the well-known label by which the operator's caches select.

@@ -2,6 +2,17 @@ package v1alpha1
 
 import "github.com/etcdbench/etcd-benchmark-operator/api/spec"
 
+// ObjectiveMissedPolicy is what happens when an objective cannot be met any more.
+//
+// +kubebuilder:validation:Enum=Continue;Stop
+type ObjectiveMissedPolicy string
+
+// The policies for a missed objective.
+const (
+	ObjectiveMissedContinue ObjectiveMissedPolicy = "Continue"
+	ObjectiveMissedStop     ObjectiveMissedPolicy = "Stop"
+)
+
 // ObjectiveType is what an objective limits.
 //
 // +kubebuilder:validation:Enum=Latency;Throughput;ErrorRatio;AchievedRate;StartSkew;WALFsync;BackendCommit;PeerRoundTrip;LeaderChanges;SlowApplies;FailedProposals;MemberMemory;MemberCPU;DatabaseGrowth

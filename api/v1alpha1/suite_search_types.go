@@ -66,6 +66,16 @@ type SuiteSearch struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=100
 	MaxProbes int32 `json:"maxProbes,omitempty"`
+
+	// pauseSeconds is how long the target rests after the end of a probe, before the
+	// next one is created. Between probes, no client is connected that could see
+	// whether the target has settled. Default 5.
+	//
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=120
+	PauseSeconds *int32 `json:"pauseSeconds,omitempty"`
 }
 
 // ProbeRole is what a probe of a search is for.

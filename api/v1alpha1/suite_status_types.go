@@ -53,6 +53,12 @@ type EtcdBenchmarkSuiteStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Current string `json:"current,omitempty"`
 
+	// pausedUntil is when the next probe of a search may be created. Absent: there
+	// is no pause.
+	//
+	// +optional
+	PausedUntil *metav1.Time `json:"pausedUntil,omitempty"`
+
 	// runs counts the runs.
 	//
 	// +optional
@@ -62,6 +68,12 @@ type EtcdBenchmarkSuiteStatus struct {
 	//
 	// +optional
 	Display *SuiteDisplay `json:"display,omitempty"`
+
+	// baseline has the numbers of the suite that spec.compare.baseline names, as they
+	// were when this suite started.
+	//
+	// +optional
+	Baseline *StoredBaseline `json:"baseline,omitempty"`
 
 	// results are the numbers of the runs that have ended, in the order of their
 	// start. If an invalid run was repeated, both results are in the list.

@@ -40,7 +40,7 @@ type EtcdBenchmarkSuite struct {
 	// spec says what to run. Only stop can change later. To run another table,
 	// create another suite.
 	//
-	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads == oldSelf.loads) && has(self.search) == has(oldSelf.search) && (!has(self.search) || self.search == oldSelf.search) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
+	// +kubebuilder:validation:XValidation:rule="self.targets.map(t, t.name) == oldSelf.targets.map(t, t.name) && self.workloads.map(w, w.name) == oldSelf.workloads.map(w, w.name) && has(self.loads) == has(oldSelf.loads) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads == oldSelf.loads) && has(self.search) == has(oldSelf.search) && (!has(self.search) || self.search == oldSelf.search) && self.template == oldSelf.template && self.targets == oldSelf.targets && self.workloads == oldSelf.workloads && self.rounds == oldSelf.rounds && self.onRunFailed == oldSelf.onRunFailed && self.keepRuns == oldSelf.keepRuns && self.keepReports == oldSelf.keepReports && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && has(self.table) == has(oldSelf.table) && (!has(self.table) || self.table == oldSelf.table) && has(self.compare) == has(oldSelf.compare) && (!has(self.compare) || self.compare == oldSelf.compare)",message="is immutable, except stop: create a new EtcdBenchmarkSuite"
 	// +kubebuilder:validation:XValidation:rule="!oldSelf.stop || self.stop",message="can only change from false to true: create a new EtcdBenchmarkSuite to run again",fieldPath=".stop"
 	// +required
 	Spec EtcdBenchmarkSuiteSpec `json:"spec"`
@@ -66,10 +66,10 @@ type EtcdBenchmarkSuiteList struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * (has(self.loads) ? self.loads.size() : 1) <= 100",message="targets × workloads × loads must be at most 100 cells: split the suite"
 // +kubebuilder:validation:XValidation:rule="self.targets.size() * self.workloads.size() * (has(self.loads) ? self.loads.size() : 1) * (self.rounds + (has(self.compare) && has(self.compare.confirmRounds) ? self.compare.confirmRounds : 0)) <= 500",message="targets × workloads × loads × rounds, with compare.confirmRounds, must be at most 500 runs: lower rounds, or split the suite"
-// +kubebuilder:validation:XValidation:rule="!has(self.compare) || self.rounds >= 3",message="must be at least 3 with compare: with fewer rounds there is no verdict",fieldPath=".rounds"
+// +kubebuilder:validation:XValidation:rule="!has(self.compare) || has(self.compare.baseline.values) || self.rounds >= 3",message="must be at least 3 with compare: with fewer rounds there is no verdict",fieldPath=".rounds"
 // +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, (!has(e.target) || self.targets.exists(t, t.name == e.target)) && (!has(e.workload) || self.workloads.exists(w, w.name == e.workload)) && (!has(e.load) || has(self.loads) && self.loads.exists(l, l.name == e.load)))",message="names a target, workload or load that the suite does not have: see the names in targets, workloads and loads",fieldPath=".exclude"
-// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.exists(t, t.name == self.compare.baseline) : self.compare.axis == 'Workloads' ? self.workloads.exists(w, w.name == self.compare.baseline) : has(self.loads) && self.loads.exists(l, l.name == self.compare.baseline))",message="must be the name of an entry of the axis",fieldPath=".compare.baseline"
-// +kubebuilder:validation:XValidation:rule="!has(self.compare) || (self.compare.axis == 'Targets' ? self.targets.size() : self.compare.axis == 'Workloads' ? self.workloads.size() : (has(self.loads) ? self.loads.size() : 1)) > 1",message="needs an axis with at least two entries: the baseline and a candidate",fieldPath=".compare"
+// +kubebuilder:validation:XValidation:rule="!has(self.compare) || !has(self.compare.axis) || !has(self.compare.baseline.entry) || (self.compare.axis == 'Targets' ? self.targets.exists(t, t.name == self.compare.baseline.entry) : self.compare.axis == 'Workloads' ? self.workloads.exists(w, w.name == self.compare.baseline.entry) : has(self.loads) && self.loads.exists(l, l.name == self.compare.baseline.entry))",message="must have the name of an entry of the axis in entry",fieldPath=".compare.baseline"
+// +kubebuilder:validation:XValidation:rule="!has(self.compare) || !has(self.compare.axis) || (self.compare.axis == 'Targets' ? self.targets.size() : self.compare.axis == 'Workloads' ? self.workloads.size() : (has(self.loads) ? self.loads.size() : 1)) > 1",message="needs an axis with at least two entries: the baseline and a candidate",fieldPath=".compare"
 // +kubebuilder:validation:XValidation:rule="!has(self.table) || !has(self.table.sum) || !has(self.table.sum.entries) || self.table.sum.entries.all(e, self.table.sum.axis == 'Targets' ? self.targets.exists(t, t.name == e) : self.table.sum.axis == 'Workloads' ? self.workloads.exists(w, w.name == e) : has(self.loads) && self.loads.exists(l, l.name == e))",message="names an entry that the axis does not have: see its names",fieldPath=".table.sum.entries"
 // +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.search)",messageExpression="'set loads or search: found ' + (has(self.loads) ? 'both' : 'neither')"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || self.targets.size() * self.workloads.size() * self.search.maxProbes <= 500",message="targets × workloads × search.maxProbes must be at most 500 runs: lower search.maxProbes, or split the suite"
@@ -177,6 +177,19 @@ type EtcdBenchmarkSuiteSpec struct {
 	// +kubebuilder:default=All
 	KeepRuns KeepRunsPolicy `json:"keepRuns,omitempty"`
 
+	// keepReports says of which runs the operator writes the report, a ConfigMap
+	// with the distribution of latencies and the course of the run.
+	// - All: of all runs.
+	// - Failed: of those that could not do their load, missed an objective, or have
+	//   numbers that cannot be compared.
+	// - None: of none.
+	//
+	// The result of the suite does not need them. Default Failed.
+	//
+	// +optional
+	// +kubebuilder:default=Failed
+	KeepReports KeepRunsPolicy `json:"keepReports,omitempty"`
+
 	// stop ends the suite when it becomes true: the operator stops the
 	// current run and starts no other. It cannot become false again. Default false.
 	//
@@ -196,7 +209,8 @@ const (
 	RunFailedStop     RunFailedPolicy = "Stop"
 )
 
-// KeepRunsPolicy says which runs stay after their result is in the suite.
+// KeepRunsPolicy says of which runs something stays after their result is in the
+// suite.
 //
 // +kubebuilder:validation:Enum=All;Failed;None
 type KeepRunsPolicy string

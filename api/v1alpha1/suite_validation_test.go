@@ -52,7 +52,9 @@ func TestAdmissionOfSuites(t *testing.T) {
 		objectives     = "objectives: [{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}], "
 		searched       = "  workloads: [{name: put, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}}\n"
 		three          = "  workloads: [{name: p, " + objectives + "workload: {type: Put, put: {}}}, {name: q, " + objectives + "workload: {type: Put, put: {}}}, {name: r, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}, maxProbes: PROBES}\n"
-		compared       = "  rounds: 3\n  compare: {axis: Targets, baseline: a, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
+		published      = "  compare: {baseline: {values: {source: a page, figures: [{cell: a, value: 1}]}}, metrics: [{type: Throughput}]}\n"
+		stored         = "  rounds: 3\n  compare: {baseline: {suite: {name: release}}, metrics: [{type: Throughput}]}\n"
+		compared       = "  rounds: 3\n  compare: {axis: Targets, baseline: {entry: a}, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
 	)
 	for name, tc := range map[string]struct {
 		// old is replaced by new in suiteText; an empty old appends new.
@@ -80,17 +82,26 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"an exclusion of no one":     {"", "  exclude: [{target: c}]\n", "spec.exclude"},
 		"compared":                   {"", compared, ""},
 		"too few rounds":             {"", strings.Replace(compared, "rounds: 3", "rounds: 2", 1), "spec.rounds: Invalid value: must be at least 3"},
-		"no such baseline":           {"", strings.Replace(compared, "baseline: a", "baseline: c", 1), "spec.compare.baseline"},
-		"an axis of one entry":       {"", strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "baseline: a", "baseline: one", 1), "at least two entries"},
+		"no such baseline":           {"", strings.Replace(compared, "entry: a", "entry: c", 1), "spec.compare.baseline"},
+		"an axis of one entry":       {"", strings.Replace(strings.Replace(compared, "Targets", "Loads", 1), "entry: a", "entry: one", 1), "at least two entries"},
 		"a metric twice":             {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput}, {type: Throughput, tolerancePercent: 9}", 1), "has a metric twice"},
 		"a latency of what":          {"", strings.Replace(compared, ", operation: Put, statistic: P99", "", 1), "operation and statistic are required"},
 		"a throughput of what":       {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, operation: Put}", 1), "must be absent for type Throughput"},
 		"a spread":                   {"", strings.Replace(compared, "P99", "Stddev", 1), "must be Mean, P50, P90, P95, P99, P999 or Max"},
 		"everything is accepted":     {"", strings.Replace(compared, "{type: Throughput}", "{type: Throughput, tolerancePercent: 100}", 1), "less than or equal to 99"},
 		"a matrix":                   {"", "  table: {form: Matrix, columns: Loads, metric: {type: Latency, operation: Put, statistic: P90}}\n", ""},
-		"published figures":          {"", "  table: {form: Matrix, published: {source: a page, values: [{cell: a, value: 1}]}}\n", ""},
-		"figures without a matrix":   {"", "  table: {published: {source: a page, values: [{cell: a, value: 1}]}}\n", "spec.table.published"},
-		"a figure twice":             {"", "  table: {form: Matrix, published: {source: a page, values: [{cell: a, value: 1}, {cell: a, value: 2}]}}\n", "Duplicate value"},
+		"published figures":          {"", published, ""},
+		"a figure twice":             {"", strings.Replace(published, "{cell: a, value: 1}", "{cell: a, value: 1}, {cell: a, value: 2}", 1), "Duplicate value"},
+		"figures of two metrics":     {"", strings.Replace(published, "{type: Throughput}", "{type: Throughput}, {type: Latency, operation: Put, statistic: P99}", 1), "spec.compare.metrics"},
+		"figures of what is lost":    {"", strings.Replace(published, "{type: Throughput}", "{type: Latency, operation: Put, statistic: P95}", 1), "spec.compare.metrics"},
+		"another suite":              {"", stored, ""},
+		"another suite, few rounds":  {"", strings.Replace(stored, "rounds: 3", "rounds: 2", 1), "spec.rounds: Invalid value: must be at least 3"},
+		"another suite, an axis":     {"", strings.Replace(stored, "compare: {", "compare: {axis: Targets, ", 1), "spec.compare.axis"},
+		"another suite, no name":     {"", strings.Replace(stored, "{name: release}", "{}", 1), "spec.compare.baseline.suite.name"},
+		"another suite, fresh":       {"", strings.Replace(stored, "compare: {", "compare: {confirmRounds: 3, ", 1), "spec.compare.confirmRounds"},
+		"an entry without an axis":   {"", strings.Replace(compared, "axis: Targets, ", "", 1), "spec.compare.axis"},
+		"two baselines":              {"", strings.Replace(compared, "{entry: a}", "{entry: a, suite: {name: release}}", 1), "set exactly one of entry, suite and values"},
+		"no baseline":                {"", strings.Replace(compared, "{entry: a}", "{}", 1), "set exactly one of entry, suite and values"},
 		"too many with fresh rounds": {loads, entriesOf(20) + strings.Replace(compared, "compare: {", "compare: {confirmRounds: 10, ", 1), "must be at most 500 runs"},
 		"fresh rounds":               {"", strings.Replace(compared, "compare: {", "compare: {confirmRounds: 3, ", 1), ""},
 		"too few fresh rounds":       {"", strings.Replace(compared, "compare: {", "compare: {confirmRounds: 2, ", 1), "confirmRounds"},
@@ -142,9 +153,10 @@ func TestSuitesAreImmutable(t *testing.T) {
 			targets := spec["targets"].([]any)
 			spec["targets"] = []any{targets[1], targets[0]}
 		}, "is immutable"},
-		"keepRuns": {func(spec map[string]any) { spec["keepRuns"] = "None" }, "is immutable"},
+		"keepReports": {func(spec map[string]any) { spec["keepReports"] = "All" }, "is immutable"},
+		"keepRuns":    {func(spec map[string]any) { spec["keepRuns"] = "None" }, "is immutable"},
 		"a comparison": {func(spec map[string]any) {
-			spec["compare"] = map[string]any{"axis": "Targets", "baseline": "a", "metrics": []any{map[string]any{"type": "Throughput"}}}
+			spec["compare"] = map[string]any{"axis": "Targets", "baseline": map[string]any{"entry": "a"}, "metrics": []any{map[string]any{"type": "Throughput"}}}
 		}, "is immutable"},
 		"onRunFailed": {func(spec map[string]any) { spec["onRunFailed"] = "Stop" }, "is immutable"},
 	} {

@@ -32,7 +32,7 @@ func checkSuites(t *testing.T) {
 			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload}},
 			Loads:     []v1alpha1.SuiteLoad{{Name: "c8", Load: run.Spec.Load}},
 			Rounds:    3,
-			Compare: &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{
+			Compare: &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{
 				{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP50, TolerancePercent: v1alpha1.MaxTolerance},
 			}},
 		},
@@ -157,7 +157,7 @@ func checkSearch(t *testing.T) {
 			Workloads: []v1alpha1.SuiteWorkload{{Name: "put", Workload: run.Spec.Workload, Objectives: []v1alpha1.Objective{
 				{Name: "rate", Type: v1alpha1.ObjectiveAchievedRate, AchievedRate: &v1alpha1.AchievedRateObjective{MinPercent: 50}},
 			}}},
-			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2},
+			Search: &v1alpha1.SuiteSearch{Load: run.Spec.Load, MinPerSecond: 100, MaxPerSecond: highest, Confirmations: 2, PauseSeconds: new(int32(1))},
 		},
 	}
 	if err := suite.client.Create(suite.ctx, s); err != nil {

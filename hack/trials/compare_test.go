@@ -31,7 +31,7 @@ spec:
   loads: [{name: r200, load: {transport: Fast, connections: 4, clients: 40, warmupSeconds: 1, durationSeconds: 2, rate: {perSecond: 200}}}]
   rounds: %d
   seed: %d
-  compare: {axis: Targets, baseline: baseline, metrics: [{type: Latency, operation: Put, statistic: Mean, tolerancePercent: %d}]}
+  compare: {axis: Targets, baseline: {entry: baseline}, metrics: [{type: Latency, operation: Put, statistic: Mean, tolerancePercent: %d}]}
 `
 
 // TestComparisonsOnARealEtcd compares an etcd with itself, both sides behind the same kind of proxy, and with one whose

@@ -11,7 +11,7 @@ import (
 )
 
 // cutShort are the reasons of runs whose load ended before its bound. Their message says what is left of the result.
-var cutShort = []string{v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped}
+var cutShort = []string{v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonMissedEarly}
 
 // EndingMessage returns why, the sentence with the reason, and what is left of the result. The status of b must have the
 // summary, if there was a measurement.

@@ -32,6 +32,14 @@ type change struct {
 	ratios, values []float64
 	// resolution is how far the mean can be wrong because of buckets and rounding, which more rounds do not improve.
 	resolution float64
+	// between is set if the two sides were measured in different sessions. Then it has the error of the mean.
+	between *between
+}
+
+// between is the error of the difference of two sessions, and from how many sessions it is known.
+type between struct {
+	sessions int
+	err      float64
 }
 
 func changeOf(pairs []pair) change {
@@ -50,11 +58,24 @@ func changeOf(pairs []pair) change {
 }
 
 // standardError of the mean.
-func (c change) standardError() float64 { return c.deviation / math.Sqrt(float64(c.rounds)) }
+func (c change) standardError() float64 {
+	if c.between != nil {
+		return c.between.err
+	}
+	return c.deviation / math.Sqrt(float64(c.rounds))
+}
 
-// interval is the 95 % confidence interval of the mean. It needs two rounds.
+// observations is from how many values the standard error is known.
+func (c change) observations() int {
+	if c.between != nil {
+		return c.between.sessions
+	}
+	return c.rounds
+}
+
+// interval is the 95 % confidence interval of the mean. It needs two rounds, or sessions.
 func (c change) interval() (low, high float64) {
-	half := quantile(c.rounds, 1-errorRate)*c.standardError() + c.resolution
+	half := quantile(c.observations(), 1-errorRate)*c.standardError() + c.resolution
 	return c.mean - half, c.mean + half
 }
 
@@ -85,18 +106,18 @@ func (s side) limit(tolerance float64) float64 {
 // p-value of the one-sided t test. It needs two rounds.
 func (c change) chanceOfNoRegression(s side, limit float64) float64 {
 	excess := float64(s)*c.mean - c.resolution - limit
-	if c.deviation == 0 {
+	if c.standardError() == 0 {
 		if excess > 0 {
 			return 0
 		}
 		return 1
 	}
-	return student(c.rounds).Survival(excess / c.standardError())
+	return student(c.observations()).Survival(excess / c.standardError())
 }
 
 // isWithin reports whether the whole interval is better than the limit.
 func (c change) isWithin(s side, limit float64) bool {
-	return float64(s)*c.mean+c.resolution+quantile(c.rounds, 1-errorRate)*c.standardError() < limit
+	return float64(s)*c.mean+c.resolution+quantile(c.observations(), 1-errorRate)*c.standardError() < limit
 }
 
 // isImproved reports whether the whole interval is better than no change.
@@ -106,7 +127,7 @@ func (c change) isImproved(s side) bool { return c.isWithin(s, 0) }
 // probability power: with three rounds a little less. The first of several comparisons is judged with errorRate ÷ their
 // number.
 func (c change) smallestRegression(limit float64, comparisons int) float64 {
-	return limit + c.resolution + (quantile(c.rounds, 1-errorRate/float64(comparisons))+quantile(c.rounds, power))*c.standardError()
+	return limit + c.resolution + (quantile(c.observations(), 1-errorRate/float64(comparisons))+quantile(c.observations(), power))*c.standardError()
 }
 
 // needed is how many rounds would decide with this mean and this deviation; 0 if more than maxNeeded.

@@ -12,6 +12,18 @@ func explain(c v1alpha1.Comparison) string {
 	return strings.TrimSpace(verdict(c) + " " + secondOpinion(c) + drift(c))
 }
 
+// explainStored says what a verdict on another session means.
+func explainStored(c v1alpha1.Comparison) string {
+	switch c.Reason {
+	case v1alpha1.ReasonNotConcurrent:
+		return fmt.Sprintf("The baseline was measured in another session. How much equal sessions differ is not known, so whatever changed in the meantime looks like a difference. "+
+			"For a verdict, run both sides in one suite, or let a schedule run the suite: the history needs at least %d more sessions.", MinSessions)
+	case v1alpha1.ReasonNoisy:
+		return "Equal sessions of the history differ so much that this change does not decide it. Use a wider tolerance, or run both sides in one suite, which finds smaller changes."
+	}
+	return verdict(c)
+}
+
 // secondOpinion is a sentence if the interval and the signed-rank test disagree on whether anything has changed.
 func secondOpinion(c v1alpha1.Comparison) string {
 	if c.SignedRankPerMillion == nil || c.LowPerMillion == nil || c.HighPerMillion == nil {

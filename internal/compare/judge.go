@@ -13,6 +13,8 @@ type comparing struct {
 	metric v1alpha1.Metric
 	side   side
 	change change
+	// stored: the baseline was measured in another session.
+	stored bool
 	// reason is why it cannot be judged at all.
 	reason v1alpha1.ComparisonReason
 	// baselineAtLeast and candidateAtLeast: some value of that side is only a lower bound.
@@ -37,21 +39,25 @@ type Round struct{ Baseline, Candidate Value }
 // errorRate for all of them.
 func Judge(questions []Question) []v1alpha1.Comparison {
 	var all []comparing
+	for _, q := range questions {
+		all = append(all, newComparing(q))
+	}
+	return conclude(all)
+}
+
+func conclude(all []comparing) (out []v1alpha1.Comparison) {
 	var tested []int
 	var p []float64
-	for _, q := range questions {
-		c := newComparing(q)
+	for i, c := range all {
 		if c.reason == "" && c.change.rounds >= minRounds {
-			tested = append(tested, len(all))
+			tested = append(tested, i)
 			p = append(p, c.change.chanceOfNoRegression(c.side, c.limit()))
 		}
-		all = append(all, c)
 	}
 	regressed := make([]bool, len(all))
 	for i, significant := range holm(p, errorRate) {
 		regressed[tested[i]] = significant
 	}
-	var out []v1alpha1.Comparison
 	for i, c := range all {
 		out = append(out, c.concluded(regressed[i], max(len(tested), 1)))
 	}
@@ -59,10 +65,7 @@ func Judge(questions []Question) []v1alpha1.Comparison {
 }
 
 func newComparing(q Question) comparing {
-	c := comparing{metric: q.Metric, side: higherIsWorse}
-	if q.Metric.Type == v1alpha1.MetricThroughput {
-		c.side = lowerIsWorse
-	}
+	c := comparing{metric: q.Metric, side: sideOfMetric(q.Metric)}
 	var pairs []pair
 	uninformative, resolution := 0, 0.0
 	for _, r := range q.Rounds {
@@ -96,6 +99,18 @@ func newComparing(q Question) comparing {
 	return c
 }
 
+func sideOfMetric(m v1alpha1.Metric) side {
+	if m.Type == v1alpha1.MetricThroughput {
+		return lowerIsWorse
+	}
+	return higherIsWorse
+}
+
+// hasInterval reports whether the error of the change is known. The rounds of two sessions say nothing about it.
+func (c comparing) hasInterval() bool {
+	return c.change.between != nil || !c.stored && c.change.rounds > 1
+}
+
 func (c comparing) limit() float64 { return c.side.limit(c.metric.Tolerance()) }
 
 // concluded returns the comparison with its verdict. tested is how many comparisons share the error rate.
@@ -107,11 +122,11 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 	if c.change.rounds > 0 {
 		out.ChangePerMillion = perMillion(c.change.mean)
 	}
-	if c.change.rounds > 1 {
+	if c.hasInterval() {
 		low, high := c.change.interval()
 		out.LowPerMillion, out.HighPerMillion = perMillion(low), perMillion(high)
 	}
-	if c.change.rounds >= minRounds {
+	if c.hasInterval() && c.change.rounds >= minRounds {
 		out.SmallestRegressionPerMillion = perMillion(float64(c.side) * c.change.smallestRegression(c.limit(), tested))
 	}
 	switch {
@@ -124,17 +139,23 @@ func (c comparing) concluded(regressed bool, tested int) v1alpha1.Comparison {
 		out.Verdict, out.Improved = v1alpha1.NotRegressed, c.change.isImproved(c.side)
 	case regressed || c.change.isWithin(c.side, c.limit()):
 		out.Reason = v1alpha1.ReasonUnanswered
+	case c.stored:
+		out.Reason = v1alpha1.ReasonNoisy
 	default:
 		out.Reason = v1alpha1.ReasonNoisy
 		if out.RoundsNeeded = int32(c.change.needed(c.side, c.limit(), tested)); out.RoundsNeeded > 0 {
 			out.Reason = v1alpha1.ReasonTooFewRounds
 		}
 	}
-	if c.change.rounds >= minSecondOpinion {
+	if len(c.change.ratios) >= minSecondOpinion {
 		out.SignedRankPerMillion = new(int64(math.Round(1e6 * signedRank(c.change.ratios))))
 	}
-	out.BaselineDrifts = c.change.rounds >= minTrend && trendChance(c.change.values) <= trendLevel
-	out.Message = text.Shorten(explain(out), maxMessage)
+	out.BaselineDrifts = len(c.change.values) >= minTrend && trendChance(c.change.values) <= trendLevel
+	explained := explain
+	if c.stored {
+		explained = explainStored
+	}
+	out.Message = text.Shorten(explained(out), maxMessage)
 	return out
 }
 

@@ -45,10 +45,7 @@ func sameClient(sch *v1alpha1.EtcdBenchmarkSchedule, i, j int) bool {
 func begin(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries) (first int) {
 	sessions := sch.Status.Sessions
 	for i := range sessions {
-		acknowledged := slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
-			return a.Session == sessions[i].Name && (a.Cell == "" || a.Cell == series.Cell) && (a.Metric == "" || a.Metric == nameOf(series))
-		})
-		if acknowledged {
+		if isAcknowledged(sch, series, i) {
 			first = i
 		}
 		if sessions[i].Template != sessions[len(sessions)-1].Template {
@@ -56,6 +53,13 @@ func begin(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries) 
 		}
 	}
 	return first
+}
+
+// isAcknowledged reports whether a known change of a series begins with a session.
+func isAcknowledged(sch *v1alpha1.EtcdBenchmarkSchedule, series v1alpha1.ScheduleSeries, i int) bool {
+	return slices.ContainsFunc(sch.Spec.Acknowledgements, func(a v1alpha1.Acknowledgement) bool {
+		return a.Session == sch.Status.Sessions[i].Name && (a.Cell == "" || a.Cell == series.Cell) && (a.Metric == "" || a.Metric == nameOf(series))
+	})
 }
 
 func (c course) tolerance() float64 { return float64(c.series.TolerancePercent) / 100 }

@@ -8,9 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
 var t0 = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
@@ -222,6 +224,7 @@ func TestEndings(t *testing.T) {
 		"ended before the start":   {scenario(running, done, ended, func(o *Observed) { o.Run.Status.StartAt = nil }), 0, v1alpha1.ReasonPodFailed, false},
 		"on a node that is lost":   {scenario(startSet(t0), pod(1, func(p *Pod) { p.DeleteBy = t0 })), abandonedAfter, v1alpha1.ReasonPodFailed, true},
 		"evicted":                  {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageDone, Stopped: true} })), 0, v1alpha1.ReasonPodFailed, false},
+		"an objective is missed":   {scenario(startSet(t0), missing(v1alpha1.ObjectiveMissedStop)), 0, v1alpha1.ReasonMissedEarly, false},
 		"ended amid the load":      {scenario(done, pod(1, func(p *Pod) { p.Final = &results.Snapshot{Stage: results.StageMeasuring} })), 0, v1alpha1.ReasonPodFailed, false},
 	}
 	for name, tc := range tests {
@@ -234,6 +237,28 @@ func TestEndings(t *testing.T) {
 				t.Errorf("wanted no end a second before, found %+v", early.Ending)
 			}
 		})
+	}
+}
+
+// missing has an objective that pod 0 has missed already.
+func missing(policy v1alpha1.ObjectiveMissedPolicy) change {
+	return func(o *Observed) {
+		o.Run.Spec.OnObjectiveMissed = policy
+		o.Run.Spec.Objectives = []v1alpha1.Objective{runtest.MaxLatency(spec.StatisticP99, 10)}
+		o.Run.Spec.Load.Rate, o.Run.Spec.Load.Requests, o.Run.Spec.Load.DurationSeconds = &spec.Rate{PerSecond: 100}, nil, new(int32(10))
+		o.Pods[0].Live = runtest.Measured(0, 100)
+		o.Pods[0].Live.Stage = results.StageMeasuring
+	}
+}
+
+func TestAMissedObjectiveEndsTheRunOnlyIfAsked(t *testing.T) {
+	for name, o := range map[string]Observed{
+		"not asked":       scenario(startSet(t0), missing(v1alpha1.ObjectiveMissedContinue)),
+		"all is measured": scenario(startSet(t0), missing(v1alpha1.ObjectiveMissedStop), done),
+	} {
+		if d := Decide(o, t0); d.Ending != nil && d.Ending.Reason == v1alpha1.ReasonMissedEarly {
+			t.Errorf("%s: found %+v", name, d.Ending)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // maxMessage bounds the text from other sources in a condition's message.
@@ -26,7 +27,7 @@ type check func(Observed, time.Time) *Problem
 // view of the pods, then time.
 var checks = []check{
 	checkStop, checkCaps, checkGuard, checkReports, checkJob, checkLost, checkStuck, checkRefused,
-	checkPreparation, checkTimeout, checkTarget, checkLateStop,
+	checkPreparation, checkTimeout, checkTarget, checkObjectives, checkLateStop,
 }
 
 // decideEnding ends a run that cannot or must not complete. It asks the live pods to stop and gives them time to
@@ -116,6 +117,21 @@ func checkGuard(o Observed, _ time.Time) *Problem {
 	}
 	if fired := benchmark.Guard(o.Run, newest); fired != nil {
 		return &Problem{v1alpha1.ReasonGuardStopped, benchmark.GuardMessage(fired)}
+	}
+	return nil
+}
+
+// checkObjectives ends a run that has missed an objective already, if the run asks for that.
+func checkObjectives(o Observed, _ time.Time) *Problem {
+	if o.spec().OnObjectiveMissed != v1alpha1.ObjectiveMissedStop || o.status().StartAt == nil || o.everyPod(Pod.HasWholeResult) {
+		return nil
+	}
+	var newest []*results.Snapshot
+	for _, p := range o.Pods {
+		newest = append(newest, p.Newest())
+	}
+	if why := verdict.Hopeless(o.Run, newest); why != "" {
+		return &Problem{v1alpha1.ReasonMissedEarly, why}
 	}
 	return nil
 }

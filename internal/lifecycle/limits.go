@@ -57,7 +57,7 @@ func leadAfterMiss(late time.Duration) time.Duration { return min(2*late, maxLea
 // endingGrace is how long the live pods may take to report while the run ends for this reason.
 func endingGrace(reason string) time.Duration {
 	switch reason {
-	case v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped:
+	case v1alpha1.ReasonStopped, v1alpha1.ReasonTimedOut, v1alpha1.ReasonGuardStopped, v1alpha1.ReasonMissedEarly:
 		return stopGrace
 	}
 	return failureGrace

@@ -53,13 +53,13 @@ func suitePage(s *v1alpha1.EtcdBenchmarkSuite) *page {
 func suiteTables(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	if f := s.Spec.Table; f != nil && f.Form == v1alpha1.TableMatrix {
 		p.section(matrix(s))
-		if f.Published != nil {
-			p.sentence("  ", fmt.Sprintf("In brackets: the change against %s. Other machines have measured these figures, so nothing is judged by them.", f.Published.Source))
-		}
 	} else {
 		for _, g := range performanceTables(s) {
 			p.section(g)
 		}
+	}
+	if f := published(s); f != nil {
+		p.sentence("  ", fmt.Sprintf("In brackets: the change against %s. Other machines have measured these figures, so nothing is judged by them.", f.Source))
 	}
 	if strings.Contains(p.text.String(), "±") {
 		p.line("  Each number is the mean of the rounds; ± is their standard deviation in percent of it.")
@@ -72,6 +72,9 @@ func suiteComparisons(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	}
 	p.section(comparisonGrid(s))
 	p.line("  BASELINE and CANDIDATE are geometric means of the rounds that are compared.")
+	if b := s.Status.Baseline; b != nil {
+		p.sentence("  ", baselineText(b))
+	}
 	if n := confirmed(s); n > 0 {
 		p.sentence("  ", fmt.Sprintf("%s looked worse in the first %s: fresh rounds decide.", text.Plural(n, "comparison"), text.Plural(s.Spec.Rounds, "round")))
 	}
@@ -167,7 +170,7 @@ func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
 			tables[key] = &grid{left: 2}
 			tables[key].add(header...)
 		}
-		cellRows(tables[key], t, c.Name+caveat(s, c.Name), cellResults(s, c.Name))
+		cellRows(tables[key], t, s, c.Name)
 		if cells := summed(s, c); cells != nil {
 			sumRows(tables[key], s, cells, header)
 		}
@@ -179,16 +182,17 @@ func performanceTables(s *v1alpha1.EtcdBenchmarkSuite) []grid {
 	return out
 }
 
-func cellRows(g *grid, t table, cell string, results []v1alpha1.SuiteResult) {
+func cellRows(g *grid, t table, s *v1alpha1.EtcdBenchmarkSuite, cell string) {
+	results, label := cellResults(s, cell), cell+caveat(s, cell)
 	if len(results) == 0 {
-		g.add(cell, "no result")
+		g.add(label, "no result")
 		return
 	}
 	for _, op := range t.b.Status.Summary.Operations {
 		if op.Operation.IsEvent() {
 			continue
 		}
-		row := append([]string{cell}, t.performanceRow(op)...)
+		row := append([]string{label}, t.performanceRow(op)...)
 		rate := counts(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.ThroughputMilliPerSecond })
 		mean := latencies(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.MeanMicroseconds })
 		p99 := latencies(results, op.Operation, func(o v1alpha1.SuiteOperation) int64 { return o.P99Microseconds })
@@ -197,15 +201,15 @@ func cellRows(g *grid, t table, cell string, results []v1alpha1.SuiteResult) {
 			row[len(row)-2] = "≥" + row[len(row)-2]
 		}
 		last := len(row) - 1
-		row[last-2] += spreadText(rate)
-		row[last-1] += spreadText(mean)
-		tail := meanLatencyText(p99) + spreadText(p99)
+		row[last-2] += spreadText(rate) + throughputChange(s, cell, t.b.Status.Summary)
+		row[last-1] += spreadText(mean) + latencyChange(s, cell, op.Operation, spec.StatisticMean, mean)
+		tail := meanLatencyText(p99) + spreadText(p99) + latencyChange(s, cell, op.Operation, spec.StatisticP99, p99)
 		if least && len(p99) > 0 {
 			tail = "≥" + tail
 		}
 		row = append(row[:last], tail, meanMemory(results))
 		g.add(row...)
-		cell = ""
+		label = ""
 	}
 }
 
@@ -307,12 +311,18 @@ func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 	return g
 }
 
-// suiteNotes explains the verdicts. What holds for several comparisons is said once.
 func suiteNotes(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
+	for _, note := range messagesOf(s.Status.Comparisons) {
+		p.sentence("- ", note)
+	}
+}
+
+// messagesOf explains the verdicts. What holds for several comparisons is said once.
+func messagesOf(all []v1alpha1.SuiteComparison) (out []string) {
 	const most = 3
 	var messages []string
 	about := map[string][]string{}
-	for _, c := range s.Status.Comparisons {
+	for _, c := range all {
 		if c.Message == "" {
 			continue
 		}
@@ -326,8 +336,9 @@ func suiteNotes(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 		if n := len(names); n > most {
 			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n-most))
 		}
-		p.sentence("- ", strings.Join(names, ", ")+": "+m)
+		out = append(out, strings.Join(names, ", ")+": "+m)
 	}
+	return out
 }
 
 // suiteProblems lists runs that failed, missed an objective, or have numbers that cannot be compared.

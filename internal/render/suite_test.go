@@ -95,7 +95,7 @@ func TestSuiteHasTheColumnsOfThePage(t *testing.T) {
 
 func TestSuiteShowsSpreadAndComparisons(t *testing.T) {
 	page := written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
-		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
+		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
 	}))
 	if got := lineWith(t, page, "old/put", "100,000"); !strings.Contains(got, "10,002 ±0 %") {
 		t.Errorf("got %s", got)
@@ -108,7 +108,7 @@ func TestSuiteShowsSpreadAndComparisons(t *testing.T) {
 func TestSuiteAsAMatrix(t *testing.T) {
 	page := written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
 		s.Spec.Table = &v1alpha1.SuiteTable{Form: v1alpha1.TableMatrix, Columns: v1alpha1.AxisTargets}
-		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
+		s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
 		s.Spec.Exclude = []v1alpha1.SuiteExclusion{{Target: "new", Workload: "range"}}
 	}))
 	for _, want := range []string{"THROUGHPUT old new", "put/many 10,002/s 9,002/s (-10.0 %)", "range/many 10,002/s"} {
@@ -118,12 +118,42 @@ func TestSuiteAsAMatrix(t *testing.T) {
 	}
 }
 
+func publishes(m v1alpha1.Metric, value int64) *v1alpha1.SuiteCompare {
+	return &v1alpha1.SuiteCompare{Metrics: []v1alpha1.Metric{m}, Baseline: v1alpha1.SuiteBaseline{Values: &v1alpha1.PublishedFigures{
+		Source: "https://example.org/page", Figures: []v1alpha1.PublishedFigure{{Cell: "old/put", Value: value}},
+	}}}
+}
+
+// The table in the columns of etcd's page has the change, too; nothing is judged.
+func TestThePageShowsTheChangeAgainstPublishedFigures(t *testing.T) {
+	for _, tc := range []struct {
+		metric v1alpha1.Metric
+		value  int64
+		want   string
+	}{
+		{v1alpha1.Metric{Type: v1alpha1.MetricThroughput}, 8_000, "10,002 ±0 % (+25.0 %)"},
+		{v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticMean}, 2_000, "1.6ms ±0 % (-20.0 %)"},
+		{v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99}, 6_000, "9ms ±0 % (+50.0 %)"},
+	} {
+		s := ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Compare = publishes(tc.metric, tc.value) })
+		page := written(t, s)
+		if got := lineWith(t, page, "old/put"); !strings.Contains(got, tc.want) {
+			t.Errorf("got %s, wanted %s", got, tc.want)
+		}
+		if got := lineWith(t, page, "new/put"); strings.Contains(got, "(") {
+			t.Errorf("got %s, which has no figure", got)
+		}
+		if s.Status.Comparisons != nil || s.Status.Runs.Regressed != nil || suite.Judge(s) != nil {
+			t.Errorf("published figures are judged: %+v", s.Status)
+		}
+	}
+}
+
 func TestAMatrixShowsTheChangeAgainstPublishedFigures(t *testing.T) {
 	published := func(metric v1alpha1.Metric, value int64) string {
 		return written(t, ranSuite(3, func(s *v1alpha1.EtcdBenchmarkSuite) {
-			s.Spec.Table = &v1alpha1.SuiteTable{Form: v1alpha1.TableMatrix, Columns: v1alpha1.AxisTargets, Metric: &metric, Published: &v1alpha1.PublishedFigures{
-				Source: "https://example.org/page", Values: []v1alpha1.PublishedFigure{{Cell: "old/put", Value: value}},
-			}}
+			s.Spec.Table = &v1alpha1.SuiteTable{Form: v1alpha1.TableMatrix, Columns: v1alpha1.AxisTargets, Metric: &metric}
+			s.Spec.Compare = publishes(metric, value)
 		}))
 	}
 	page := published(v1alpha1.Metric{Type: v1alpha1.MetricThroughput}, 8_000)

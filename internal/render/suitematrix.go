@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
@@ -69,30 +70,69 @@ func matrixCell(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) 
 		return thin
 	}
 	mean := int64(math.Round(stat.Mean(values, nil)))
-	out := metricValue(m, mean)
-	if figure := publishedFigure(s, cell); figure > 0 {
-		if m.Type == v1alpha1.MetricThroughput {
-			figure *= 1000
-		}
-		return out + " (" + signedPercent(new(int64(math.Round(1e6*(float64(mean)/float64(figure)-1))))) + ")"
-	}
-	for _, c := range s.Status.Comparisons {
-		same := c.Metric.Type == m.Type && c.Metric.Operation == m.Operation && c.Metric.Statistic == m.Statistic
-		if c.Cell == cell && same && c.ChangePerMillion != nil {
-			return out + " (" + signedPercent(c.ChangePerMillion) + ")"
-		}
-	}
-	return out
+	return metricValue(m, mean) + changeText(s, cell, m, mean)
 }
 
-// publishedFigure is the figure that others have published for a cell; 0 if there is none.
-func publishedFigure(s *v1alpha1.EtcdBenchmarkSuite, cell string) int64 {
-	if p := s.Spec.Table.Published; p != nil {
-		for _, v := range p.Values {
-			if v.Cell == cell {
-				return v.Value
-			}
+// throughputChange is that of a cell with one kind of request; empty for others, because a comparison adds up all kinds.
+func throughputChange(s *v1alpha1.EtcdBenchmarkSuite, cell string, sum *v1alpha1.Summary) string {
+	if len(sum.Operations) != 1 {
+		return ""
+	}
+	mean := int64(math.Round(1000 * sum.Operations[0].ThroughputPerSecond.Float64()))
+	return changeText(s, cell, v1alpha1.Metric{Type: v1alpha1.MetricThroughput}, mean)
+}
+
+func latencyChange(s *v1alpha1.EtcdBenchmarkSuite, cell string, o spec.Operation, statistic spec.Statistic, micros []float64) string {
+	if len(micros) == 0 {
+		return ""
+	}
+	return changeText(s, cell, v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: o, Statistic: statistic}, int64(math.Round(stat.Mean(micros, nil))))
+}
+
+// changeText is the change of a cell's number against the baseline, in brackets; empty if there is none.
+func changeText(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric, number int64) string {
+	change := changeOf(s, cell, m, number)
+	if change == nil {
+		return ""
+	}
+	return " (" + signedPercent(change) + ")"
+}
+
+// changeOf is in parts per million; nil if the baseline has no such number.
+func changeOf(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric, number int64) *int64 {
+	if figure := publishedFigure(s, cell, m); figure > 0 {
+		return new(int64(math.Round(1e6 * (float64(number)/figure - 1))))
+	}
+	for _, c := range s.Status.Comparisons {
+		if c.Cell == cell && c.Metric.String() == m.String() {
+			return c.ChangePerMillion
+		}
+	}
+	return nil
+}
+
+// publishedFigure is the figure that others have published for a cell, in the unit of status; 0 if there is none.
+func publishedFigure(s *v1alpha1.EtcdBenchmarkSuite, cell string, m v1alpha1.Metric) float64 {
+	p := published(s)
+	if p == nil || !slices.ContainsFunc(s.Spec.Compare.Metrics, func(o v1alpha1.Metric) bool { return o.String() == m.String() }) {
+		return 0
+	}
+	unit := 1.0
+	if m.Type == v1alpha1.MetricThroughput {
+		unit = 1000
+	}
+	for _, f := range p.Figures {
+		if f.Cell == cell {
+			return unit * float64(f.Value)
 		}
 	}
 	return 0
+}
+
+// published are the figures with which a suite is compared; nil if there are none.
+func published(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.PublishedFigures {
+	if s.Spec.Compare == nil {
+		return nil
+	}
+	return s.Spec.Compare.Baseline.Values
 }

@@ -8,12 +8,20 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 )
 
+// judges reports whether a suite has comparisons with a verdict. Published figures are only shown.
+func judges(s *v1alpha1.EtcdBenchmarkSuite) bool {
+	return s.Spec.Compare != nil && s.Spec.Compare.Baseline.Values == nil
+}
+
 // comparisons compares each cell with that of the baseline. With confirmRounds, the rounds of all cells only screen: what
 // looks worse is decided by fresh rounds alone.
 func comparisons(s *v1alpha1.EtcdBenchmarkSuite, cells []Cell) (out []v1alpha1.SuiteComparison) {
 	c := s.Spec.Compare
-	if c == nil {
+	switch {
+	case !judges(s):
 		return nil
+	case s.Status.Baseline != nil:
+		return storedComparisons(s, cells)
 	}
 	var metrics []int
 	var questions []compare.Question

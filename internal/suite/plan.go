@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func next(s *v1alpha1.EtcdBenchmarkSuite, plan []Planned) (Planned, bool) {
 		for _, p := range plan[:size] {
 			first, repeated := results[p.Name], p
 			repeated.Name, repeated.Repeats = repeated.Name+again, true
-			if _, done := results[repeated.Name]; s.Spec.Compare != nil && first.Invalid != "" && !done {
+			if _, done := results[repeated.Name]; judges(s) && first.Invalid != "" && !done {
 				return repeated, true
 			}
 		}
@@ -201,13 +202,15 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 	w, load := p.Cell.Workload.DeepCopy(), p.Cell.Load.Load.DeepCopy()
 	// Both sides of a round send the same requests, and another round or probe sends others.
 	load.Seed += int64(max(p.Round, 1) - 1)
-	objectives := w.Objectives
+	objectives, onMissed := w.Objectives, v1alpha1.ObjectiveMissedPolicy("")
 	switch {
 	case p.Step.Role == search.Ceiling:
 		// A closed loop misses objectives that a rate would meet.
 		objectives = nil
 	case p.Step.Role != "":
 		*load = loadOf(*load, s.Spec.Search, p.Step, objectives)
+		// A probe above the highest rate would only make the target's backlog longer.
+		onMissed = v1alpha1.ObjectiveMissedStop
 	}
 	return &v1alpha1.EtcdBenchmark{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"},
@@ -216,10 +219,11 @@ func (p Planned) Run(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmark {
 			Labels: map[string]string{
 				v1alpha1.LabelSuite: s.Name, v1alpha1.LabelCell: strings.ReplaceAll(p.Cell.Name, "/", "."), v1alpha1.LabelRound: fmt.Sprint(p.Round),
 			},
+			Annotations: map[string]string{v1alpha1.AnnotationKeepReport: string(cmp.Or(s.Spec.KeepReports, v1alpha1.KeepRunsFailed))},
 		},
 		Spec: v1alpha1.EtcdBenchmarkSpec{
 			Target: *p.Cell.Target.Target.DeepCopy(), Workload: w.Workload, Objectives: objectives, Load: *load,
-			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost,
+			Disturbances: t.Disturbances, Guard: t.Guard, Pod: t.Pod, OnPodLost: t.OnPodLost, OnObjectiveMissed: onMissed,
 			SchedulingTimeoutSeconds: t.SchedulingTimeoutSeconds, TimeoutSeconds: t.TimeoutSeconds,
 		},
 	}
@@ -231,24 +235,24 @@ func Check(s *v1alpha1.EtcdBenchmarkSuite) error {
 	if len(cells) == 0 {
 		return errors.New("spec.exclude leaves no cell: remove an entry")
 	}
-	if t := s.Spec.Table; t != nil && t.Published != nil {
-		for i, v := range t.Published.Values {
-			if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == v.Cell }) {
-				return fmt.Errorf("spec.table.published.values[%d].cell: the suite has no cell %s: kubectl etcdbench plan lists the cells", i, v.Cell)
-			}
-		}
-	}
 	c := s.Spec.Compare
 	if c == nil {
 		return nil
+	}
+	if c.Baseline.Values != nil {
+		for i, v := range c.Baseline.Values.Figures {
+			if !slices.ContainsFunc(cells, func(c Cell) bool { return c.Name == v.Cell }) {
+				return fmt.Errorf("spec.compare.baseline.values.figures[%d].cell: the suite has no cell %s: kubectl etcdbench plan lists the cells", i, v.Cell)
+			}
+		}
 	}
 	for i, m := range c.Metrics {
 		if !slices.ContainsFunc(cells, func(cell Cell) bool { return Measures(s, cell, m) }) {
 			return fmt.Errorf("spec.compare.metrics[%d]: no workload of the suite has the operation %s: see docs/workloads.md for the operations of a workload", i, m.Operation)
 		}
 	}
-	if len(comparisons(s, cells)) == 0 {
-		return fmt.Errorf("spec.compare: there is nothing to compare with the baseline %s, because spec.exclude leaves out too much: remove an entry of it", c.Baseline)
+	if c.Baseline.Entry != "" && len(comparisons(s, cells)) == 0 {
+		return fmt.Errorf("spec.compare: there is nothing to compare with the baseline %s, because spec.exclude leaves out too much: remove an entry of it", c.Baseline.Entry)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func Start(s *v1alpha1.EtcdBenchmarkSuite, drawn int64, now time.Time) {
 
 // Created records that a run was created.
 func Created(s *v1alpha1.EtcdBenchmarkSuite, p Planned, now time.Time) {
-	s.Status.Current = p.Name
+	s.Status.Current, s.Status.PausedUntil = p.Name, nil
 	Continue(s, v1alpha1.StageRunning, Describe(s, p), now)
 }
 
@@ -90,6 +90,7 @@ func Track(s *v1alpha1.EtcdBenchmarkSuite, run *v1alpha1.EtcdBenchmark, now time
 	// A run whose keys could not be deleted keeps its finalizer until a user deletes it.
 	if !slices.Contains(run.Finalizers, v1alpha1.Finalizer) || meta.IsStatusConditionFalse(run.Status.Conditions, v1alpha1.ConditionCleaned) {
 		s.Status.Current = ""
+		pause(s, now)
 		Continue(s, v1alpha1.StageRunning, fmt.Sprintf("%s of %d runs have ended.", text.Grouped(s.Status.Runs.Finished), s.Status.Runs.Planned), now)
 	}
 }
@@ -121,6 +122,24 @@ func add(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult, now time.Time) 
 // Add adds the result of a finished run.
 func Add(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchmark, now time.Time) {
 	add(s, Result(s, p, run), now)
+	pause(s, now)
+}
+
+// pause begins the rest of the target after a probe.
+func pause(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) {
+	s.Status.PausedUntil = nil
+	if f := s.Spec.Search; f != nil && f.PauseSeconds != nil && *f.PauseSeconds > 0 && more(s) {
+		// Status has whole seconds, and the pause is not shorter than asked.
+		s.Status.PausedUntil = &metav1.Time{Time: now.Add(time.Duration(*f.PauseSeconds)*time.Second + time.Second - 1).Truncate(time.Second)}
+	}
+}
+
+// Rest is how long the next run has to wait; 0 if it may start.
+func Rest(s *v1alpha1.EtcdBenchmarkSuite, now time.Time) time.Duration {
+	if s.Status.PausedUntil == nil || s.Status.Current != "" {
+		return 0
+	}
+	return max(s.Status.PausedUntil.Sub(now), 0)
 }
 
 // Then returns the next run after those that have ended; false if the suite has ended. stop is true if a user stopped the
@@ -140,15 +159,23 @@ func more(s *v1alpha1.EtcdBenchmarkSuite) bool {
 // IsKept reports whether the EtcdBenchmark of a result stays. A run whose keys may be left stays in any case: it has their
 // prefix, and the command that deletes them.
 func IsKept(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) bool {
-	switch {
-	case r.Cleaned == metav1.ConditionFalse:
-		return true
-	case s.Spec.KeepRuns == v1alpha1.KeepRunsNone:
+	return r.Cleaned == metav1.ConditionFalse || keeps(s.Spec.KeepRuns, r)
+}
+
+func keeps(policy v1alpha1.KeepRunsPolicy, r v1alpha1.SuiteResult) bool {
+	switch policy {
+	case v1alpha1.KeepRunsNone:
 		return false
-	case s.Spec.KeepRuns == v1alpha1.KeepRunsFailed:
+	case v1alpha1.KeepRunsFailed:
 		return r.Invalid != "" || r.Passed == metav1.ConditionFalse || Failed(r)
 	}
 	return true
+}
+
+// WantsReport reports whether the report of a finished run is kept, by the annotation that its suite has set.
+func WantsReport(run *v1alpha1.EtcdBenchmark) bool {
+	policy := v1alpha1.KeepRunsPolicy(run.Annotations[v1alpha1.AnnotationKeepReport])
+	return policy == "" || keeps(policy, Result(&v1alpha1.EtcdBenchmarkSuite{}, Planned{}, run))
 }
 
 // expect estimates when the last run ends: from the runs that have ended, else from the lengths of the loads.
@@ -211,6 +238,7 @@ func EndAsInvalid(s *v1alpha1.EtcdBenchmarkSuite, message string, now time.Time)
 
 func end(s *v1alpha1.EtcdBenchmarkSuite, reason, message string, stalled bool, now time.Time) {
 	s.Status.CompletionTime, s.Status.EstimatedEnd, s.Status.Current = &metav1.Time{Time: now.Truncate(time.Second)}, nil, ""
+	s.Status.PausedUntil = nil
 	set(s, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: reason, Message: message}, now)
 	meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionReconciling)
 	if stalled {

@@ -159,7 +159,7 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 		s.Spec.Workloads = append(s.Spec.Workloads, v1alpha1.SuiteWorkload{Name: entry(i)})
 	}
 	s.Spec.Rounds = v1alpha1.MaxSuiteRuns / v1alpha1.MaxCells
-	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: entry(0)}
+	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: entry(0)}}
 	for _, statistic := range []spec.Statistic{spec.StatisticP50, spec.StatisticP90, spec.StatisticP99, spec.StatisticP999} {
 		s.Spec.Compare.Metrics = append(s.Spec.Compare.Metrics, v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationWatchDelivery, Statistic: statistic})
 	}
@@ -182,6 +182,14 @@ func TestStatusHasRoomAtItsMaxima(t *testing.T) {
 		again := first
 		again.Name += "-r"
 		s.Status.Results = append(s.Status.Results, first, again)
+	}
+	s.Status.Baseline = &v1alpha1.StoredBaseline{Suite: strings.Repeat("n", 63), Schedule: strings.Repeat("s", 63), HistoryRounds: 50}
+	for _, c := range Cells(s) {
+		v := v1alpha1.StoredValue{
+			SuiteValue: v1alpha1.SuiteValue{Value: 3600e6, AtLeast: true, ErrorPerMillion: 100_000, Reason: v1alpha1.ReasonEnvironmentDiffers},
+			Rounds:     50, DeviationPerMillion: 1e6, Sessions: 200, SpreadPerMillion: 1e6,
+		}
+		s.Status.Baseline.Cells = append(s.Status.Baseline.Cells, v1alpha1.StoredCell{Cell: c.Name, Client: "0123456789abcdef", Invalid: 100, Values: []v1alpha1.StoredValue{v, v, v, v}})
 	}
 	Update(s)
 	Conclude(s, false, now)

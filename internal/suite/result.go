@@ -42,7 +42,10 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	length, operations := room(s)
 	out := v1alpha1.SuiteResult{Name: p.Name, Cell: p.Cell.Name, Round: p.Round, Invalid: text.Shorten(compare.WhyInvalid(run), length), Probe: probeResult(p, run, length)}
 	if finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); finished != nil {
-		out.Reason = finished.Reason
+		if out.Reason = finished.Reason; out.Probe != nil && out.Reason == v1alpha1.ReasonMissedEarly {
+			// The probe has its answer.
+			out.Invalid = ""
+		}
 	}
 	if passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed); passed != nil {
 		if out.Passed = passed.Status; passed.Status == metav1.ConditionFalse {
@@ -66,7 +69,7 @@ func Result(s *v1alpha1.EtcdBenchmarkSuite, p Planned, run *v1alpha1.EtcdBenchma
 	}
 	out.Operations = most(out.Operations, operations)
 	out.ServerMemoryBytes = serverMemory(run.Status.Target)
-	if s.Spec.Compare != nil {
+	if judges(s) {
 		for _, m := range s.Spec.Compare.Metrics {
 			out.Values = append(out.Values, kept(compare.ValueOf(run, m), m))
 		}
@@ -208,7 +211,7 @@ func Update(s *v1alpha1.EtcdBenchmarkSuite) {
 			s.Status.Runs.Missed++
 		}
 	}
-	if s.Spec.Compare != nil {
+	if judges(s) {
 		s.Status.Runs.Regressed = new(int32(len(slices.DeleteFunc(slices.Clone(s.Status.Comparisons), isNotRegressed))))
 	}
 	s.Status.Display = &v1alpha1.SuiteDisplay{Runs: fmt.Sprintf("%d/%d", s.Status.Runs.Finished, s.Status.Runs.Planned)}
@@ -229,7 +232,7 @@ func Entry(axis v1alpha1.Axis, c Cell) v1alpha1.EntryName {
 
 // isBaselineOf reports whether two cells differ in the compared axis only, and the first is of the baseline.
 func isBaselineOf(c *v1alpha1.SuiteCompare, baseline, candidate Cell) bool {
-	if Entry(c.Axis, baseline) != c.Baseline || Entry(c.Axis, candidate) == c.Baseline {
+	if Entry(c.Axis, baseline) != c.Baseline.Entry || Entry(c.Axis, candidate) == c.Baseline.Entry {
 		return false
 	}
 	return DifferOnlyIn(c.Axis, baseline, candidate)
@@ -280,7 +283,7 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 		return judgeSearches(s)
 	}
 	hasObjectives := slices.ContainsFunc(s.Spec.Workloads, func(w v1alpha1.SuiteWorkload) bool { return len(w.Objectives) > 0 })
-	if !hasObjectives && s.Spec.Compare == nil {
+	if !hasObjectives && !judges(s) {
 		return nil
 	}
 	missed, open := 0, 0
@@ -308,7 +311,7 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 			undecided++
 		}
 	}
-	if s.Spec.Compare != nil && compare.VerdictOf(all) != v1alpha1.NotCompared {
+	if judges(s) && compare.VerdictOf(all) != v1alpha1.NotCompared {
 		undecided = 0
 	}
 	c := &metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonObjectivesMet, Message: "No run missed an objective, and no metric regressed."}
@@ -319,7 +322,7 @@ func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 	case regressed > 0:
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonRegressed
 		c.Message = counted(regressed, "comparison", "regressed")
-	case open+undecided > 0 || s.Spec.Compare != nil && len(all) == 0:
+	case open+undecided > 0 || judges(s) && len(all) == 0:
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotJudged
 		c.Message = counted(open, "run", "with objectives could not be judged") + counted(undecided, "comparison", "could not be decided")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -187,5 +188,67 @@ func TestRunOfAProbe(t *testing.T) {
 	}
 	if len(s.Spec.Workloads[0].Objectives) != 1 || *s.Spec.Search.Load.DurationSeconds != 30 {
 		t.Error("a run has changed the suite")
+	}
+}
+
+// A probe that ended early has missed: the search goes on as if it had run to its end. Only probes with a rate end early.
+func TestProbesThatEndEarly(t *testing.T) {
+	for early, reason := range map[bool]string{false: v1alpha1.ReasonCompleted, true: v1alpha1.ReasonMissedEarly} {
+		s := searching(func(s *v1alpha1.EtcdBenchmarkSuite) { s.Spec.Targets = s.Spec.Targets[:1] })
+		playSearch(t, s, map[string]func(Planned) *v1alpha1.EtcdBenchmark{"put": func(p Planned) *v1alpha1.EtcdBenchmark {
+			run := highest(1000)(p)
+			if run.Status.Objectives != nil {
+				run.Status.Conditions[0].Reason = reason
+			}
+			want := v1alpha1.ObjectiveMissedStop
+			if p.Step.PerSecond == 0 {
+				want = ""
+			}
+			if got := p.Run(s).Spec.OnObjectiveMissed; got != want {
+				t.Errorf("%+v has onObjectiveMissed %q, wanted %q", p.Step, got, want)
+			}
+			return run
+		}})
+		c := capacityOf(t, s, "put")
+		if c.State != v1alpha1.CapacityFound || c.RatePerSecond < 950 || c.RatePerSecond > 1000 || s.Status.Runs.Invalid != 0 {
+			t.Errorf("ending early %v: found %+v, wanted about 1,000/s, and no invalid probe of %+v", early, c, s.Status.Runs)
+		}
+	}
+}
+
+// After each probe but the last, the target rests. A suite that compares or sweeps goes on at once.
+func TestTheTargetRestsBetweenProbes(t *testing.T) {
+	s := searching(func(s *v1alpha1.EtcdBenchmarkSuite) {
+		s.Spec.Targets, s.Spec.Search.PauseSeconds = s.Spec.Targets[:1], new(int32(20))
+	})
+	at := now.Add(300 * time.Millisecond)
+	Start(s, 1, at)
+	if Rest(s, at) != 0 {
+		t.Error("the first probe has to wait")
+	}
+	for p, more := Then(s, false); more; p, more = Then(s, false) {
+		Created(s, p, at)
+		if Rest(s, at) != 0 {
+			t.Errorf("there is a pause while %s runs", p.Name)
+		}
+		Track(s, highest(1000)(p), at)
+		_, more := Then(s, false)
+		if got := Rest(s, at); more && (got < 20*time.Second || got > 21*time.Second) || !more && got != 0 {
+			t.Errorf("after %s the rest is %s, wanted about 20 s unless it was the last (more: %v)", p.Name, got, more)
+		}
+		if Rest(s, at.Add(21*time.Second)) != 0 {
+			t.Error("the rest does not end")
+		}
+	}
+	Conclude(s, false, at)
+	if s.Status.PausedUntil != nil {
+		t.Error("a suite that has ended is paused")
+	}
+	other := table()
+	Start(other, 1, at)
+	p, _ := Then(other, false)
+	Add(other, p, finished("5000"), at)
+	if Rest(other, at) != 0 {
+		t.Error("a suite without a search pauses")
 	}
 }

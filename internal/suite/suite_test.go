@@ -38,7 +38,7 @@ func rounds(n int32) func(*v1alpha1.EtcdBenchmarkSuite) {
 }
 
 func compared(s *v1alpha1.EtcdBenchmarkSuite) {
-	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
+	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}}}
 }
 
 func cellNames(s *v1alpha1.EtcdBenchmarkSuite) (names []string) {
@@ -384,7 +384,10 @@ func TestNothingSucceeded(t *testing.T) {
 
 func publishes(cell string) func(*v1alpha1.EtcdBenchmarkSuite) {
 	return func(s *v1alpha1.EtcdBenchmarkSuite) {
-		s.Spec.Table = &v1alpha1.SuiteTable{Published: &v1alpha1.PublishedFigures{Values: []v1alpha1.PublishedFigure{{Cell: cell, Value: 1}}}}
+		s.Spec.Compare = &v1alpha1.SuiteCompare{
+			Baseline: v1alpha1.SuiteBaseline{Values: &v1alpha1.PublishedFigures{Figures: []v1alpha1.PublishedFigure{{Cell: cell, Value: 1}}}},
+			Metrics:  []v1alpha1.Metric{{Type: v1alpha1.MetricThroughput}},
+		}
 	}
 }
 
@@ -433,7 +436,7 @@ func TestCheck(t *testing.T) {
 		"an operation of none":     {table(rounds(3), metric(of(spec.OperationTxn))), "no workload of the suite has the operation Txn"},
 		"an operation of some":     {table(rounds(3), metric(of(spec.OperationPut))), ""},
 		"a figure of a cell":       {table(publishes("new/range/c100")), ""},
-		"a figure of no cell":      {table(publishes("old/put/c1"), exclude("old")), "values[0].cell: the suite has no cell old/put/c1"},
+		"a figure of no cell":      {table(publishes("old/put/c1"), exclude("old")), "figures[0].cell: the suite has no cell old/put/c1"},
 		"nothing is compared here": {table(exclude("old")), ""},
 	} {
 		if err := Check(tc.suite); tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

@@ -76,11 +76,12 @@ func capped(c *metav1.Condition, s *results.Summary, reason string) *metav1.Cond
 	return c
 }
 
-// CouldNotRun reports whether a run with this reason was prevented from doing its load. A user requested a stop, and
-// spec.onPodLost requested to continue without a pod, so these are not failures.
+// CouldNotRun reports whether a run with this reason was prevented from doing its load. A user requested a stop, or
+// spec.onPodLost to continue without a pod, or spec.onObjectiveMissed to end a run that has missed, so these are no
+// failures.
 func CouldNotRun(reason string) bool {
 	switch reason {
-	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonPartlyCompleted:
+	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped, v1alpha1.ReasonPartlyCompleted, v1alpha1.ReasonMissedEarly:
 		return false
 	}
 	return true

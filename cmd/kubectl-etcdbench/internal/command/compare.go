@@ -26,18 +26,26 @@ const (
 	compareExample = `  # Compare three runs of each side, which ran in turn
   kubectl etcdbench compare old-1,old-2,old-3 new-1,new-2,new-3
 
+  # Compare two suites that ran at different times, cell by cell
+  kubectl etcdbench compare suite/release-3.6 suite/release-3.7
+
   # Compare results that "run -o json=FILE" wrote, by the median only
   kubectl etcdbench compare old1.json,old2.json,old3.json new1.json,new2.json,new3.json --metric Latency:Put:P50=5`
 
 	compareHelp = `Says whether the runs of a candidate are worse than those of a baseline. All runs must
 have the same workload and the same load. BASELINE and CANDIDATE are names of
 EtcdBenchmarks, or files with results as JSON, separated by commas. A word with a dot or a
-slash is a file.
+slash is a file, except suite/NAME.
 
 The first run of each side is the first round, and so on, by the time of their start. At
 least three rounds are needed for a verdict. Run the sides in turn, one run at a time, and
 let neither side always be first. Otherwise whatever changed over time looks like a
 difference.
+
+suite/NAME, or a file that "run -o json" wrote for a suite, compares two suites: each cell
+with that of the same name. They ran at different times, so the changes are shown, and the
+verdict is Unknown. There is a verdict if a schedule created one of the suites, and its
+history says how much at least five other sessions of the suite differ.
 
 Exit status:
   0  NotRegressed: no metric is worse by more than its tolerance.
@@ -92,6 +100,24 @@ func (t *tool) compare(f *compareFlags, baseline, candidate string) error {
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
 	find := &finder{tool: t}
+	older, err := find.suiteOf(ctx, baseline)
+	if err != nil {
+		return err
+	}
+	newer, err := find.suiteOf(ctx, candidate)
+	switch {
+	case err != nil:
+		return err
+	case older != nil && newer != nil:
+		return find.compareSuites(ctx, f, metrics, older, newer)
+	case older != nil || newer != nil:
+		return fmt.Errorf("found a suite and something else: wanted two suites, or runs on both sides: %s, %s", baseline, candidate)
+	}
+	return find.compareRuns(ctx, f, metrics, baseline, candidate)
+}
+
+// compareRuns compares runs that took turns.
+func (find *finder) compareRuns(ctx context.Context, f *compareFlags, metrics []v1alpha1.Metric, baseline, candidate string) error {
 	one, err := find.runs(ctx, baseline)
 	if err != nil {
 		return err
@@ -107,10 +133,15 @@ func (t *tool) compare(f *compareFlags, baseline, candidate string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeComparison(t.Out, f.output, result); err != nil {
+	if err := writeComparison(find.Out, f.output, result); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
-	switch result.Verdict {
+	return exitOf(result.Verdict)
+}
+
+// exitOf is the exit status of a verdict.
+func exitOf(v v1alpha1.ComparisonVerdict) error {
+	switch v {
 	case v1alpha1.Regressed:
 		return &exitError{status: exitMissed}
 	case v1alpha1.NotRegressed:
@@ -123,9 +154,13 @@ func writeComparison(out io.Writer, form string, r compare.Result) error {
 	if form == outputTable {
 		return render.WriteComparison(out, r)
 	}
+	return writeIndented(out, r)
+}
+
+func writeIndented(out io.Writer, v any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+	return encoder.Encode(v)
 }
 
 const metricForm = "Throughput or Latency:OPERATION:STATISTIC, then optionally =PERCENT, for example Latency:Put:P99=10"

@@ -22,10 +22,11 @@ type findFlags struct {
 	findRate         bool
 	minRate, maxRate int64
 	probeSeconds     int32
+	pauseSeconds     int32
 }
 
 func (f *runFlags) checkFind() error {
-	for _, flag := range []string{"min-rate", "max-rate", "probe-seconds"} {
+	for _, flag := range []string{"min-rate", "max-rate", "probe-seconds", "pause-seconds"} {
 		if f.given(flag) && !f.find.findRate {
 			return fmt.Errorf("--%s is for a search: add --find-rate", flag)
 		}
@@ -37,6 +38,8 @@ func (f *runFlags) checkFind() error {
 		return fmt.Errorf("--min-rate, --max-rate: wanted 1 or more, at most %d, and the lower one first, found %d and %d", highestMaxRate, f.find.minRate, f.find.maxRate)
 	case f.find.probeSeconds < 1 || f.find.probeSeconds > 3600:
 		return fmt.Errorf("--probe-seconds: wanted 1 to 3600, found %d", f.find.probeSeconds)
+	case f.find.pauseSeconds < 0 || f.find.pauseSeconds > 120:
+		return fmt.Errorf("--pause-seconds: wanted 0 to 120, found %d", f.find.pauseSeconds)
 	}
 	return nil
 }
@@ -55,7 +58,7 @@ func (f *runFlags) searchOf(m *manifest.Manifest, objectives []any, loads []map[
 		}
 	}
 	load, _ := loads[0]["load"].(map[string]any)
-	out := map[string]any{"load": load, "minPerSecond": f.find.minRate, "maxPerSecond": f.find.maxRate}
+	out := map[string]any{"load": load, "minPerSecond": f.find.minRate, "maxPerSecond": f.find.maxRate, "pauseSeconds": int64(f.find.pauseSeconds)}
 	if arrival, found := m.Text("spec.load.rate.arrival"); found {
 		out["arrival"] = arrival
 	}

@@ -29,7 +29,7 @@ spec:
 // The highest rate that is allowed meets the objective.
 func TestFindRate(t *testing.T) {
 	t.Parallel()
-	c := call(limited, "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "-o", "json")
+	c := call(limited, "run", "--local", "-f", "-", "--embedded-members", "1", "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "--pause-seconds", "0", "-o", "json")
 	c.wantStatus(t, exitDone)
 	var got v1alpha1.EtcdBenchmarkSuite
 	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
@@ -54,7 +54,7 @@ func TestFindRateBelowMinimum(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.Start(t, 1, nil, func(c *embed.Config) { c.MaxRequestBytes = 2048 })
 	manifest := strings.Replace(limited, "{count: 1000}", "{count: 1000}, values: {sizeBytes: 4096}", 1) + "  - {name: errors, type: ErrorRatio, errorRatio: {maxPerMillion: 0}}\n"
-	c := call(manifest, "run", "--local", "-f", "-", "--endpoints", cluster.Endpoints[0], "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1")
+	c := call(manifest, "run", "--local", "-f", "-", "--endpoints", cluster.Endpoints[0], "--find-rate", "--min-rate", "20", "--max-rate", "40", "--probe-seconds", "1", "--pause-seconds", "0")
 	c.wantStatus(t, exitMissed)
 	if out := c.out.String(); !strings.Contains(out, "\nBelowMinimum. ") || !strings.Contains(out, "20/s misses errors (wanted ≤0 per million") {
 		t.Errorf("got\n%s", out)
@@ -64,7 +64,7 @@ func TestFindRateBelowMinimum(t *testing.T) {
 // A target that is not there ends the search with its first probe.
 func TestFindRateWithoutATarget(t *testing.T) {
 	t.Parallel()
-	c := call(limited, "run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--find-rate", "--probe-seconds", "1")
+	c := call(limited, "run", "--local", "-f", "-", "--endpoints", "127.0.0.1:1", "--find-rate", "--probe-seconds", "1", "--pause-seconds", "0")
 	c.wantStatus(t, exitFailed)
 	if out := c.out.String(); !strings.Contains(out, "TargetUnreachable") {
 		t.Errorf("got\n%s", out)
@@ -95,6 +95,7 @@ func TestFindRateRefuses(t *testing.T) {
 		"flags without a search": {limited, []string{"--local", "--min-rate", "5"}, "add --find-rate"},
 		"bounds the wrong way":   {limited, []string{"--local", "--find-rate", "--min-rate", "50", "--max-rate", "20"}, "found 50 and 20"},
 		"a probe of no length":   {limited, []string{"--local", "--find-rate", "--probe-seconds", "0"}, "found 0"},
+		"a pause without end":    {limited, []string{"--local", "--find-rate", "--pause-seconds", "121"}, "found 121"},
 		"a form for runs":        {limited, []string{"--local", "--find-rate", "-o", "perfdash"}, "perfdash"},
 		"rounds":                 {limited, []string{"--local", "--find-rate", "--rounds", "3"}, "--rounds"},
 		"arrivals of no kind":    {strings.Replace(limited, "requests: 10}", "requests: 10, rate: {perSecond: 9, arrival: Uniform}}", 1), []string{"--find-rate", "--print-manifest"}, "spec.search.arrival"},

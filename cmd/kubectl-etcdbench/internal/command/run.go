@@ -63,9 +63,11 @@ type runFlags struct {
 	local        bool
 	// endpoints replace the manifest's target.
 	endpoints []string
-	options   local.Options
-	find      findFlags
-	sweep     sweepFlags
+	// baseline is the file with the suite of spec.compare.baseline.suite.
+	baseline string
+	options  local.Options
+	find     findFlags
+	sweep    sweepFlags
 	// clusterFlags are the names of the flags that select the cluster.
 	clusterFlags []string
 }
@@ -88,10 +90,12 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "with --local: send the load to the members at `HOST:PORT,...`, not to spec.target; http:// or https:// before an address is allowed")
 	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
+	flags.StringVar(&f.baseline, "baseline", "", "with --local: read the suite that spec.compare.baseline.suite names from `FILE`, as \"run -o json\" wrote it")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
 	flags.Int32Var(&f.find.probeSeconds, "probe-seconds", 30, "with --find-rate: run each rate for `SECONDS`, or longer if the objectives need more requests")
+	flags.Int32Var(&f.find.pauseSeconds, "pause-seconds", 5, "with --find-rate: let the target rest for `SECONDS` after each rate")
 	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
@@ -113,6 +117,8 @@ func (f *runFlags) check() error {
 		}
 	case f.given("embedded-members") || f.given("endpoints") || f.given("tls-dir") || f.given("auth-dir"):
 		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir need --local: add it, or set the target in the manifest (spec.target)")
+	case f.given("baseline"):
+		return errors.New("--baseline needs --local: in a cluster, the operator reads the suite that spec.compare.baseline.suite names")
 	}
 	if err := f.following.check(); err != nil {
 		return err

@@ -55,6 +55,9 @@ func (t *tool) runSuiteLocally(f *runFlags, m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
+	if err := l.keepBaseline(); err != nil {
+		return m.Refuse("spec.compare.baseline.suite", err.Error())
+	}
 	return l.run()
 }
 
@@ -68,6 +71,27 @@ func (t *tool) checked(f *runFlags, m *manifest.Manifest, admitted *v1alpha1.Etc
 		return nil, err
 	}
 	return l, l.checkCells()
+}
+
+// keepBaseline reads the suite that this one is compared with. Without a cluster, it is in a file.
+func (l *localSuite) keepBaseline() error {
+	name, file := suite.NeedsBaseline(l.suite), l.flags.baseline
+	switch {
+	case name == "" && file == "":
+		return nil
+	case name == "":
+		return errors.New("--baseline is given, but the manifest is compared with no suite: remove the flag, or set the field")
+	case file == "":
+		return fmt.Errorf("with --local, there is no cluster to read the suite %s from: add --baseline FILE, with a file that \"run -o json\" wrote", name)
+	}
+	baseline, err := readSuite(file)
+	if err != nil {
+		return err
+	}
+	if err := suite.Keep(l.suite, baseline, suite.Histories{}); err != nil {
+		return fmt.Errorf("the suite in %s cannot be the baseline: %w", file, err)
+	}
+	return nil
 }
 
 // checkBeforeCreation refuses a suite that the operator would end as InvalidCell. Here the error can name the line of the
@@ -149,10 +173,26 @@ func (l *localSuite) run() error {
 		if !more {
 			return l.conclude(isClosed(l.interrupts.end))
 		}
+		if !l.rest() {
+			// Interrupted: the loop ends.
+			continue
+		}
 		if err := l.runOne(p); err != nil {
 			suite.Conclude(l.suite, true, time.Now())
 			return errors.Join(err, l.writeSuite(l.suite, l.known, l.flags.following))
 		}
+	}
+}
+
+// rest waits until the next run may start. It returns false if the suite is interrupted meanwhile.
+func (l *localSuite) rest() bool {
+	timer := time.NewTimer(suite.Rest(l.suite, time.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-l.interrupts.end:
+		return false
 	}
 }
 

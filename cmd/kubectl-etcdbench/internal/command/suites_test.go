@@ -3,14 +3,10 @@ package command
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 )
 
 const smallSuite = `
@@ -101,10 +97,10 @@ func TestSuitesAreRefused(t *testing.T) {
 		"a rule of the template":   {"requests: 60, clients: 2", "durationSeconds: 700", []string{"--local"}, "spec.template.timeoutSeconds: Invalid value: must be greater"},
 		"a name that is not there": {"  loads:", "  exclude: [{load: three}]\n  loads:", []string{"--local"}, "spec.exclude"},
 		"two equal names":          {"name: two", "name: one", []string{"--local"}, "spec.loads[1]"},
-		"too few rounds":           {"  loads:", "  compare: {axis: Loads, baseline: one, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.rounds"},
-		"no such baseline":         {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: three, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare.baseline"},
-		"an axis of one entry":     {"  loads:", "  rounds: 3\n  compare: {axis: Targets, baseline: etcd, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare"},
-		"a metric without a name":  {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: one, metrics: [{type: Latency}]}\n  loads:", []string{"--local"}, "operation"},
+		"too few rounds":           {"  loads:", "  compare: {axis: Loads, baseline: {entry: one}, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.rounds"},
+		"no such baseline":         {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: {entry: three}, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare.baseline"},
+		"an axis of one entry":     {"  loads:", "  rounds: 3\n  compare: {axis: Targets, baseline: {entry: etcd}, metrics: [{type: Throughput}]}\n  loads:", []string{"--local"}, "spec.compare"},
+		"a metric without a name":  {"  loads:", "  rounds: 3\n  compare: {axis: Loads, baseline: {entry: one}, metrics: [{type: Latency}]}\n  loads:", []string{"--local"}, "operation"},
 		"too many runs":            {"  loads:", "  rounds: 51\n  loads:", []string{"--local"}, "spec.rounds"},
 		"one target for two":       {"  workloads:", "  - {name: other, target: {endpoints: [\"127.0.0.2:2379\"]}}\n  workloads:", []string{"--local", "--embedded-members", "1"}, "all 2 targets"},
 	} {
@@ -113,61 +109,6 @@ func TestSuitesAreRefused(t *testing.T) {
 			c.wantStatus(t, exitFailed)
 			if !strings.Contains(c.err.String(), tc.want) {
 				t.Errorf("got %q, wanted %q", c.err, tc.want)
-			}
-		})
-	}
-}
-
-// Every sample runs, with fewer requests, fewer clients and no more than one round beyond what it compares.
-func TestSamplesOfSuitesRun(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "config", "samples", "suite_*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d samples: %v", len(files), err)
-	}
-	cluster := etcdtest.Start(t, 1, nil)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var s v1alpha1.EtcdBenchmarkSuite
-			if err := yaml.UnmarshalStrict(data, &s); err != nil {
-				t.Fatal(err)
-			}
-			for i := range s.Spec.Loads {
-				l := &s.Spec.Loads[i].Load
-				l.Clients, l.Connections, l.WarmupSeconds, l.DurationSeconds, l.Requests = min(l.Clients, 10), min(l.Connections, 10), 0, nil, new(int64(100))
-			}
-			if f := s.Spec.Search; f != nil {
-				f.Load.Clients, f.Load.Connections, f.Load.WarmupSeconds, f.Load.DurationSeconds = 10, 10, 0, new(int32(1))
-				f.MinPerSecond, f.MaxPerSecond, f.Confirmations = 1200, 1200, 1
-			}
-			s.Spec.Rounds = 1
-			if s.Spec.Compare != nil {
-				s.Spec.Rounds = 3
-			}
-			for i := range s.Spec.Targets {
-				s.Spec.Targets[i].Target.Endpoints, s.Spec.Targets[i].Target.Service = cluster.Endpoints, nil
-			}
-			changed, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := call(string(changed), "run", "--local", "-f", "-", "-o", "json")
-			c.end(t)
-			var got v1alpha1.EtcdBenchmarkSuite
-			if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
-				t.Fatalf("%v\n%s", err, c.err)
-			}
-			for _, r := range got.Status.Results {
-				if r.Reason != v1alpha1.ReasonCompleted || r.Probe == nil && r.Operations[0].Succeeded != 100 {
-					t.Errorf("got %+v", r)
-				}
-			}
-			if got.Status.Runs.Finished < got.Status.Runs.Planned || got.Status.Runs.Planned == 0 {
-				t.Errorf("got %+v", got.Status.Runs)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func compared(t *testing.T, rounds int32, factor float64) *Document {
 	s.Spec.Targets[0].Target.Endpoints = []string{"old.etcd.prod.example:2379"}
 	s.Spec.Workloads = []v1alpha1.SuiteWorkload{{Name: "put", Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}}}
 	s.Spec.Loads = []v1alpha1.SuiteLoad{{Name: "c10", Load: spec.Load{Clients: 10}}}
-	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: "old", Metrics: []v1alpha1.Metric{
+	s.Spec.Compare = &v1alpha1.SuiteCompare{Axis: v1alpha1.AxisTargets, Baseline: v1alpha1.SuiteBaseline{Entry: "old"}, Metrics: []v1alpha1.Metric{
 		{Type: v1alpha1.MetricThroughput}, {Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP50},
 	}}
 	start := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)

@@ -139,7 +139,7 @@ func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) (cases []junitCase) {
 		o := map[v1alpha1.ComparisonVerdict]outcome{v1alpha1.Regressed: failed, v1alpha1.NotCompared: skipped}[c.Verdict]
 		change := ""
 		if c.ChangePerMillion != nil {
-			change = percent(float64(*c.ChangePerMillion)/1e6) + " against " + c.BaselineCell + ". "
+			change = percent(float64(*c.ChangePerMillion)/1e6) + " against " + baselineOf(s, c) + ". "
 		}
 		cases = append(cases, newCase(c.Cell, "compare "+c.Metric.String(), o, change+c.Message))
 	}
@@ -163,4 +163,12 @@ func seriesCases(s *v1alpha1.EtcdBenchmarkSchedule) (cases []junitCase) {
 		cases = append(cases, newCase(series.Cell, seriesName(series), o, string(series.Verdict)))
 	}
 	return cases
+}
+
+// baselineOf names what a cell is compared with.
+func baselineOf(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) string {
+	if b := s.Status.Baseline; b != nil {
+		return "the suite " + b.Suite
+	}
+	return c.BaselineCell
 }

@@ -65,7 +65,7 @@ func verdictOfRun(run *v1alpha1.EtcdBenchmark) (state State, words string, why [
 }
 
 func stateOfEnd(reason string) State {
-	if reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonPartlyCompleted {
+	if reason == v1alpha1.ReasonMissedEarly || reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonPartlyCompleted {
 		return Open
 	}
 	return Bad

@@ -41,6 +41,10 @@ func comparisonPlots(d *Document) []Plot {
 	}
 	out := []Plot{{Picture: forest, Rows: rows}}
 	worst := all[0]
+	if d.Suite.Status.Baseline != nil {
+		// The rounds of another session are no pairs, and its runs are not known here.
+		return out
+	}
 	if p, some := roundsPlot(d.Suite, worst); some {
 		out = append(out, p)
 	}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+)
+
+// No put takes less than a microsecond: after a few seconds it is certain that the objective of five minutes is missed.
+func TestARunEndsWhenItHasMissed(t *testing.T) {
+	t.Parallel()
+	const manifest = `
+apiVersion: etcdbench.dev/v1alpha1
+kind: EtcdBenchmark
+metadata: {name: early}
+spec:
+  target: {endpoints: ["127.0.0.1:2379"]}
+  workload: {type: Put, put: {keys: {count: 100}}}
+  load: {clients: 20, durationSeconds: 300, rate: {perSecond: 20}}
+  objectives: [{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 1}}]
+  onObjectiveMissed: Stop
+  timeoutSeconds: 600
+`
+	c := call(manifest, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
+	c.wantStatus(t, exitMissed)
+	var run v1alpha1.EtcdBenchmark
+	if err := json.Unmarshal([]byte(c.out.String()), &run); err != nil {
+		t.Fatalf("%v\n%s", err, c.err)
+	}
+	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
+	if finished.Reason != v1alpha1.ReasonMissedEarly || run.Status.Objectives[0].Result != v1alpha1.ObjectiveMissed || run.Status.Summary.MeasuredRequests == 0 {
+		t.Errorf("found %+v and %+v", finished, run.Status.Objectives)
+	}
+	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
+	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonKeysDeleted {
+		t.Errorf("found %+v, wanted the keys to be deleted", cleaned)
+	}
+}

@@ -1,0 +1,126 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/history"
+)
+
+// samplesOf are the files of a kind of sample.
+func samplesOf(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "config", "samples", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d samples: %v", len(files), err)
+	}
+	return files
+}
+
+func readSample(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = yaml.UnmarshalStrict(data, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shrink leaves a suite fewer requests, fewer clients and no more rounds than its comparison needs.
+func shrink(s *v1alpha1.EtcdBenchmarkSuiteSpec, endpoints []string) {
+	for i := range s.Loads {
+		l := &s.Loads[i].Load
+		l.Clients, l.Connections, l.WarmupSeconds, l.DurationSeconds, l.Requests = min(l.Clients, 10), min(l.Connections, 10), 0, nil, new(int64(100))
+	}
+	if f := s.Search; f != nil {
+		f.Load.Clients, f.Load.Connections, f.Load.WarmupSeconds, f.Load.DurationSeconds = 10, 10, 0, new(int32(1))
+		f.MinPerSecond, f.MaxPerSecond, f.Confirmations, f.PauseSeconds = 1200, 1200, 1, new(int32(0))
+	}
+	s.Rounds = 1
+	if s.Compare != nil && s.Compare.Baseline.Values == nil {
+		s.Rounds = 3
+	}
+	for i := range s.Targets {
+		s.Targets[i].Target.Endpoints, s.Targets[i].Target.Service = endpoints, nil
+	}
+}
+
+// ranSmall runs a suite locally with small numbers, and requires that each of its runs did its load.
+func ranSmall(t *testing.T, s v1alpha1.EtcdBenchmarkSuite, endpoints []string) (got v1alpha1.EtcdBenchmarkSuite) {
+	t.Helper()
+	shrink(&s.Spec, endpoints)
+	changed, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := call(string(changed), "run", "--local", "-f", "-", "-o", "json")
+	c.end(t)
+	if err := json.Unmarshal([]byte(c.out.String()), &got); err != nil {
+		t.Fatalf("%v\n%s", err, c.err)
+	}
+	for _, r := range got.Status.Results {
+		ended := r.Reason == v1alpha1.ReasonCompleted || r.Probe != nil && r.Reason == v1alpha1.ReasonMissedEarly
+		if !ended || r.Probe == nil && r.Operations[0].Succeeded != 100 {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if got.Status.Runs.Finished < got.Status.Runs.Planned || got.Status.Runs.Planned == 0 {
+		t.Errorf("got %+v", got.Status.Runs)
+	}
+	return got
+}
+
+func TestSamplesOfSuitesRun(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 1, nil)
+	for _, file := range samplesOf(t, "suite_*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			var s v1alpha1.EtcdBenchmarkSuite
+			readSample(t, file, &s)
+			ranSmall(t, s, cluster.Endpoints)
+		})
+	}
+}
+
+// The suite of a schedule runs as one of its sessions, and each series of its history gets a number. A busy machine can
+// make all runs of a cell invalid; then there is none.
+func TestSamplesOfSchedulesRun(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.Start(t, 1, nil)
+	for _, file := range samplesOf(t, "schedule_*.yaml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			var sch v1alpha1.EtcdBenchmarkSchedule
+			readSample(t, file, &sch)
+			if err := history.Check(&sch); err != nil {
+				t.Fatal(err)
+			}
+			s := v1alpha1.EtcdBenchmarkSuite{
+				TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: manifest.SuiteKind},
+				ObjectMeta: metav1.ObjectMeta{Name: sch.Name + "-1"}, Spec: sch.Spec.SuiteTemplate.Spec,
+			}
+			got := ranSmall(t, s, cluster.Endpoints)
+			sch.Status.Active = s.Name
+			history.Add(&sch, history.Of(&sch, &got), &got)
+			if len(sch.Status.Series) == 0 || sch.Status.Sessions[0].Reason != v1alpha1.ReasonCompleted {
+				t.Errorf("got %+v", sch.Status)
+			}
+			for _, series := range sch.Status.Series {
+				valid := slices.ContainsFunc(got.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Cell == series.Cell && r.Invalid == "" })
+				if len(series.Values) != 1 || (series.Values[0] > 0) != valid {
+					t.Errorf("got %+v, wanted a number of the session if a run is valid (%v)", series, valid)
+				}
+			}
+		})
+	}
+}
