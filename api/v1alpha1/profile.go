@@ -18,17 +18,22 @@ var profiles = map[Profile]struct {
 }
 
 // Resolved returns what the run does and what its result must reach: the fields of its spec, or those that its profile
-// sets. A profile that is already resolved in status stays, even if another version of the operator defines its name
-// differently.
+// or its number of nodes sets. What is already resolved in status stays, even if another version of the operator would
+// derive something else.
 func (b *EtcdBenchmark) Resolved() Resolved {
 	switch {
-	case b.Spec.Profile == "":
+	case !b.Spec.IsDerived():
 		return Resolved{Workload: b.Spec.Workload, Load: b.Spec.Load, Objectives: b.Spec.Objectives}
 	case b.Status.Resolved != nil:
 		return *b.Status.Resolved
+	case b.Spec.Kubernetes != nil:
+		return b.Spec.Kubernetes.resolve()
 	}
 	return b.Spec.Profile.resolve()
 }
+
+// IsDerived reports whether a field of the spec sets workload, load and objectives.
+func (s *EtcdBenchmarkSpec) IsDerived() bool { return s.Profile != "" || s.Kubernetes != nil }
 
 // KeepResolved writes into status what the run does. Later calls change nothing.
 func (b *EtcdBenchmark) KeepResolved() {

@@ -20,6 +20,17 @@ const (
 	ProfileXLarge Profile = "XLarge"
 )
 
+// KubernetesCluster is a Kubernetes cluster whose requests are the load.
+type KubernetesCluster struct {
+	// nodes is how many nodes the cluster has. They set the rate, the number of
+	// objects, the clients, and the limits: see docs/workload-kubernetes.md.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=5000
+	Nodes int32 `json:"nodes"`
+}
+
 // Resolved is what a run does and what its result must reach.
 type Resolved struct {
 	// workload is what one request does.

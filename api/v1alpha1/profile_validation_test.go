@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,12 +70,18 @@ func TestProfilesAreImmutable(t *testing.T) {
 	}
 }
 
-// The resolved spec of a profile is a valid spec, with all defaults set.
+// The resolved spec of a profile, or of a number of nodes, is a valid spec, with all defaults set.
 func TestProfilesStandForASpecOfTheirOwn(t *testing.T) {
+	short := map[string]v1alpha1.EtcdBenchmarkSpec{}
 	for _, profile := range []v1alpha1.Profile{v1alpha1.ProfileSmall, v1alpha1.ProfileMedium, v1alpha1.ProfileLarge, v1alpha1.ProfileXLarge} {
-		t.Run(string(profile), func(t *testing.T) {
-			short := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: profile}}
-			want := short.Resolved()
+		short[string(profile)] = v1alpha1.EtcdBenchmarkSpec{Profile: profile}
+	}
+	for _, nodes := range []int32{50, 500, 5000} {
+		short[fmt.Sprint(nodes)] = v1alpha1.EtcdBenchmarkSpec{Kubernetes: &v1alpha1.KubernetesCluster{Nodes: nodes}}
+	}
+	for name, s := range short {
+		t.Run(name, func(t *testing.T) {
+			want := (&v1alpha1.EtcdBenchmark{Spec: s}).Resolved()
 			long := &v1alpha1.EtcdBenchmark{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "p-"},
 				Spec: v1alpha1.EtcdBenchmarkSpec{
@@ -86,7 +93,7 @@ func TestProfilesStandForASpecOfTheirOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, long.Resolved()); diff != "" {
-				t.Errorf("the API server changed the spec of the profile (-profile +admitted):\n%s", diff)
+				t.Errorf("the API server changed the derived spec (-derived +admitted):\n%s", diff)
 			}
 		})
 	}

@@ -131,9 +131,9 @@ func TestPlanOfWorkloads(t *testing.T) {
 	}
 	want := workload.Cluster{
 		Nodes: 250, Pods: 7500, LeaseBytes: 500, PodBytes: 4096, EventBytes: 700,
-		PerMinute: workload.Minute{LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1},
+		PerMinute: spec.ClusterMinute{LeaseUpdates: 1500, PodCreates: 30, PodUpdates: 120, Events: 150, ListsBy500: 6, ListsBy10000: 1},
 	}
-	if diff := cmp.Diff(want, workload.ClusterOf(spec.ClusterMedium)); diff != "" {
+	if diff := cmp.Diff(want, workload.ClusterOf(spec.Kubernetes{Profile: spec.ClusterMedium})); diff != "" {
 		t.Errorf("cluster (-want +got):\n%s", diff)
 	}
 }
@@ -165,15 +165,18 @@ func TestTheRemovalCommandRevokesTheLeasesOfTheRun(t *testing.T) {
 
 // Every load of the Kubernetes workload that admission allows has a plan, however unevenly the pods share the clients.
 func TestEachClusterIsLargeEnoughForItsPods(t *testing.T) {
-	for profile, clients := range map[spec.ClusterSize]int32{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000} {
+	for size, clients := range map[spec.Kubernetes]int32{
+		{Profile: spec.ClusterSmall}: 50, {Profile: spec.ClusterMedium}: 250, {Profile: spec.ClusterLarge}: 1000,
+		{Nodes: 50}: 50, {Nodes: 55}: 55, {Nodes: 163}: 163, {Nodes: 5000}: 5000,
+	} {
 		for pods := int32(1); pods <= 25; pods++ {
 			for _, connections := range []int32{pods, pods + 1, min(2*pods+1, clients), clients/2 + 1, clients} {
 				b := runtest.Puts(func(b *v1alpha1.EtcdBenchmark) {
-					b.Spec.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: profile}}
+					b.Spec.Workload = spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &size}
 					b.Spec.Load.Pods, b.Spec.Load.Connections, b.Spec.Load.Clients = pods, connections, clients
 				})
 				if _, err := Plan(b, b.Spec.Target.Endpoints); err != nil {
-					t.Errorf("%s by %d pods over %d connections: %v", profile, pods, connections, err)
+					t.Errorf("%+v by %d pods over %d connections: %v", size, pods, connections, err)
 				}
 			}
 		}

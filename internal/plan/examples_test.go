@@ -50,7 +50,8 @@ func examples() map[spec.WorkloadType]Plan {
 		example(timed, spec.Workload{Type: spec.WorkloadWatchGet, WatchGet: &spec.WatchGet{
 			Streams: 9, WatchersPerStream: 100, Connections: 3, Events: 80, Keys: keysOf(1000, spec.Uniform), Values: valuesOf(300),
 		}}),
-		example(closed, spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium}}),
+		// The API accepts one of the two. A plan with both takes the number of nodes.
+		example(closed, spec.Workload{Type: spec.WorkloadKubernetes, Kubernetes: &spec.Kubernetes{Profile: spec.ClusterMedium, Nodes: 700}}),
 	} {
 		all[p.Workload.Type] = p
 	}

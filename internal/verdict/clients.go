@@ -53,18 +53,18 @@ func Clients(b *v1alpha1.EtcdBenchmark, s results.Summary) *v1alpha1.Validity {
 	}
 	for i, r := range v.Reasons {
 		v.Reasons[i].Message = text.Shorten(r.Message, v1alpha1.MaxMessageLength)
-		if b.Spec.Profile != "" {
+		if b.Spec.IsDerived() {
 			v.Reasons[i].Change = cmp.Or(profileAdvice[r.Cause], r.Change)
 		}
 	}
 	return v
 }
 
-// ownLoad explains how to choose settings that a profile fixes.
-const ownLoad = "To choose pods, clients or transport, replace spec.profile with spec.workload, spec.load and spec.objectives, copied from status.resolved."
+// ownLoad explains how to choose settings that a profile or a number of nodes fixes.
+const ownLoad = "To choose pods, clients or transport, replace spec.profile or spec.kubernetes with spec.workload, spec.load and spec.objectives, copied from status.resolved."
 
-// profileAdvice replaces the advice for runs with a profile. The profile sets the load, so the advice must not name a
-// field of spec.load.
+// profileAdvice replaces the advice for runs with a profile or a number of nodes, which set the load. So the advice must
+// not name a field of spec.load.
 var profileAdvice = map[v1alpha1.ValidityCause]string{
 	v1alpha1.CauseThrottled: "Raise spec.pod.resources.limits.cpu or leave it out. " + ownLoad,
 	v1alpha1.CauseBusy:      "Give client pods more CPU (spec.pod.resources, a larger node). " + ownLoad,

@@ -152,6 +152,12 @@ func (w *warnings) ofMemory(t *results.Target) {
 		text.Duration(maxMemoryFlush), strings.Join(names, ", "))
 }
 
+// InMemory reports whether the log of a member is not on a disk, as far as its metrics tell.
+func InMemory(m v1alpha1.MemberSummary) bool {
+	flush := m.WALFsync
+	return flush != nil && flush.Count >= minObservations && time.Duration(flush.MeanNanoseconds) < maxMemoryFlush
+}
+
 // members returns a text for each selected member.
 func members(t *results.Target, meant func(results.Member) bool, say func(results.Member) string) (all []string) {
 	for _, m := range t.Members {

@@ -12,55 +12,23 @@ type Cluster struct {
 	// Nodes and Pods are the numbers of objects; as many pods are created as deleted.
 	Nodes, Pods int64
 	// PerMinute has the cluster's requests per minute.
-	PerMinute Minute
+	PerMinute spec.ClusterMinute
 	// The lengths of objects in bytes.
 	LeaseBytes, PodBytes, EventBytes int
 }
 
-// Minute is how often each request occurs in a minute. Requests are mixed in this proportion at any rate of the load.
-type Minute struct {
-	// LeaseUpdates renew the leases of nodes. Each client pod renews, in turn, those of the nodes whose numbers are its
-	// index modulo the client pods.
-	LeaseUpdates int64
-	// PodCreates is the number of creations, and also of deletions.
-	PodCreates, PodUpdates, Events int64
-	// ListsBy500 and ListsBy10000 list all pods, in pages of that size.
-	ListsBy500, ListsBy10000 int64
-}
-
-// total is the number of all requests.
-func (m Minute) total() int64 {
-	return m.LeaseUpdates + 2*m.PodCreates + m.PodUpdates + m.Events + m.ListsBy500 + m.ListsBy10000
-}
-
 const (
-	podsPerNode           = 30
-	leaseUpdatesPerNode   = 6 // a minute
-	podCreatesPer50Nodes  = 6 // a minute
-	updatesPerPod         = 4
-	eventsPerPod          = 5
-	listsBy500PerMinute   = 6
-	listsBy10000PerMinute = 1
+	podsPerNode = 30
 
 	leaseBytes = 500
 	podBytes   = 4096
 	eventBytes = 700
 )
 
-// nodesOf is how many nodes a cluster of each size has.
-var nodesOf = map[spec.ClusterSize]int64{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000}
-
-// ClusterOf returns the cluster of a size; the zero Cluster if the size is unknown.
-func ClusterOf(size spec.ClusterSize) Cluster {
-	nodes := nodesOf[size]
-	creates := nodes * podCreatesPer50Nodes / 50
+// ClusterOf returns the cluster of the workload; one without nodes if its size is unknown.
+func ClusterOf(k spec.Kubernetes) Cluster {
 	return Cluster{
-		Nodes: nodes, Pods: nodes * podsPerNode,
-		PerMinute: Minute{
-			LeaseUpdates: nodes * leaseUpdatesPerNode,
-			PodCreates:   creates, PodUpdates: creates * updatesPerPod, Events: creates * eventsPerPod,
-			ListsBy500: listsBy500PerMinute, ListsBy10000: listsBy10000PerMinute,
-		},
+		Nodes: k.Size(), Pods: k.Size() * podsPerNode, PerMinute: k.PerMinute(),
 		LeaseBytes: leaseBytes, PodBytes: podBytes, EventBytes: eventBytes,
 	}
 }
@@ -71,7 +39,7 @@ type kubernetes struct {
 	cluster Cluster
 }
 
-func newKubernetes(w spec.Workload) kind { return kubernetes{cluster: ClusterOf(w.Kubernetes.Profile)} }
+func newKubernetes(w spec.Workload) kind { return kubernetes{cluster: ClusterOf(*w.Kubernetes)} }
 
 func (k kubernetes) values() spec.Values {
 	return spec.Values{SizeBytes: int32(max(k.cluster.LeaseBytes, k.cluster.PodBytes, k.cluster.EventBytes))}
@@ -103,7 +71,7 @@ func (k kubernetes) growth(r *Run) (preload, request float64, known bool) {
 	lease, pod, event := entryBytes(key+c.LeaseBytes), entryBytes(key+c.PodBytes), entryBytes(key+c.EventBytes)
 	m := c.PerMinute
 	minute := float64(m.LeaseUpdates)*lease + float64(m.PodCreates+m.PodUpdates)*pod + float64(m.PodCreates)*entryBytes(key) + float64(m.Events)*event
-	return float64(c.Nodes)*lease + float64(c.Pods)*pod, minute / float64(max(m.total(), 1)), true
+	return float64(c.Nodes)*lease + float64(c.Pods)*pod, minute / float64(max(m.Total(), 1)), true
 }
 
 // leases: events expire with leases, which are granted during the load.
@@ -134,9 +102,9 @@ func podMargin(pods int64) int64 { return pods / 4 }
 func (k kubernetes) check(r *Run) []error {
 	c, pods := k.cluster, r.Pods()
 	share, creates := c.Pods/int64(max(pods, 1)), c.PerMinute.PodCreates
-	clients := podMargin(share) / max(creates, 1) * c.PerMinute.total()
+	clients := podMargin(share) / max(creates, 1) * c.PerMinute.Total()
 	return []error{
-		Wanted(c.Nodes > 0, "workload.kubernetes.profile", "Small, Medium or Large", r.Workload.Kubernetes.Profile),
+		Wanted(c.Nodes > 0, "workload.kubernetes", "profile Small, Medium or Large, or nodes", r.Workload.Kubernetes.Profile),
 		Wanted(share >= podsPerCreate*creates, "load.pods",
 			fmt.Sprintf("fewer client pods: each has a share of the cluster's %d simulated pods, and a share must be at least %d times the %d pods that its client pod creates in a minute. Otherwise a client pod could change a pod that is being created or deleted", c.Pods, podsPerCreate, creates), pods),
 		Wanted(int64(pods) <= c.Nodes, "load.pods", fmt.Sprintf("at most %d, one for each node", c.Nodes), pods),

@@ -22,15 +22,15 @@ func TestValidateRefusesACluster(t *testing.T) {
 	requireProblems(t, map[string]problem{
 		"without its field": {func(r *Run) { r.Workload.Type = spec.WorkloadKubernetes }, "workload: wanted the field of type Kubernetes"},
 		"without leases":    {serving(func(r *Run) { r.FirstLease = 0 }), "firstLease"},
-		"without nodes":     {serving(func(r *Run) { r.Workload.Kubernetes.Profile = "Tiny" }), "workload.kubernetes.profile"},
+		"without nodes":     {serving(func(r *Run) { r.Workload.Kubernetes.Profile = "Tiny" }), "workload.kubernetes"},
 		"over Fast":         {serving(func(r *Run) { r.Load.Transport = spec.TransportFast }), "load.transport"},
 	})
 	// A cluster in which a client pod runs short of objects sooner than in the clusters of the profiles.
 	tight := Cluster{
 		Nodes: 200, Pods: 24, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
-		PerMinute: Minute{LeaseUpdates: 30, PodCreates: 2, PodUpdates: 8, Events: 10, ListsBy500: 6, ListsBy10000: 2},
+		PerMinute: spec.ClusterMinute{LeaseUpdates: 30, PodCreates: 2, PodUpdates: 8, Events: 10, ListsBy500: 6, ListsBy10000: 2},
 	}
-	if total := tight.PerMinute.total(); total != 60 {
+	if total := tight.PerMinute.Total(); total != 60 {
 		t.Errorf("%d requests a minute, wanted 60", total)
 	}
 	for name, tc := range map[string]struct {
@@ -70,7 +70,7 @@ func TestAnAPIServerWatchesEachResource(t *testing.T) {
 func TestClustersOfAllSizesCanBeRun(t *testing.T) {
 	for size, nodes := range map[spec.ClusterSize]int64{spec.ClusterSmall: 50, spec.ClusterMedium: 250, spec.ClusterLarge: 1000} {
 		t.Run(string(size), func(t *testing.T) {
-			c := ClusterOf(size)
+			c := ClusterOf(spec.Kubernetes{Profile: size})
 			m := c.PerMinute
 			if c.Nodes != nodes || c.Pods < nodes || min(m.LeaseUpdates, m.PodCreates, m.PodUpdates, m.Events, m.ListsBy500, m.ListsBy10000) < 1 {
 				t.Errorf("the cluster is %+v", c)

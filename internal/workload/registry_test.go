@@ -16,7 +16,7 @@ func smallCluster(servers int32) *Workload {
 	})
 	w.kind = kubernetes{cluster: Cluster{
 		Nodes: 5, Pods: 120, LeaseBytes: 20, PodBytes: 100, EventBytes: 30,
-		PerMinute: Minute{LeaseUpdates: 30, PodCreates: 4, PodUpdates: 16, Events: 20, ListsBy500: 6, ListsBy10000: 1},
+		PerMinute: spec.ClusterMinute{LeaseUpdates: 30, PodCreates: 4, PodUpdates: 16, Events: 20, ListsBy500: 6, ListsBy10000: 1},
 	}}
 	w.kind.begin(w)
 	return w

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -28,6 +29,15 @@ func TestCheckRefuses(t *testing.T) {
 		"from variables":     {nil, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": missing}, missing},
 		"a flag outweighs":   {[]string{"--cacert", missing}, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": "other.crt"}, missing},
 		"a user of embedded": {[]string{"--embedded-members", "1", "--user", "root"}, nil, "neither TLS nor users"},
+		"no password":        {[]string{"--endpoints", "a:1", "--user", "root"}, nil, "ETCDCTL_PASSWORD"},
+		"no user":            {[]string{"--endpoints", "a:1", "--password", "x"}, nil, "--password needs --user"},
+		"unchecked members":  {[]string{"--endpoints", "a:1", "--insecure-skip-tls-verify"}, nil, "give their CA with --cacert"},
+		"no TLS, with a CA":  {nil, map[string]string{"ETCDCTL_ENDPOINTS": "http://a:1", "ETCDCTL_CACERT": "check_test.go"}, "ETCDCTL_CACERT asks for TLS"},
+		"two loads":          {[]string{"--endpoints", "a:1", "--profile", "Small", "--kubernetes-nodes", "50"}, nil, "both set the load"},
+		"too few nodes":      {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "49"}, nil, "wanted 50 to 5,000, found 49"},
+		"no nodes":           {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "0"}, nil, "wanted 50 to 5,000, found 0"},
+		"no interval":        {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "add -o jsonl"},
+		"no time to follow":  {[]string{"--endpoints", "a:1", "--timeout", "0s"}, nil, "--timeout is for runs in a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for key, value := range tc.environment {
@@ -45,8 +55,9 @@ func TestCheckRefuses(t *testing.T) {
 // Certificates and the user are where a client pod has them, and readable by this user alone.
 func TestSecretsOfACheck(t *testing.T) {
 	folder, files := t.TempDir(), t.TempDir()
-	f := checkFlags{caCert: filepath.Join(files, "my-ca.pem"), cert: filepath.Join(files, "c.pem"), key: filepath.Join(files, "k.pem"), user: "root", pass: "pa:ss"}
-	for _, path := range []string{f.caCert, f.cert, f.key} {
+	a := access{caCert: filepath.Join(files, "my-ca.pem"), cert: filepath.Join(files, "c.pem"), key: filepath.Join(files, "k.pem"), user: "root", pass: "pa:ss"}
+	f := runFlags{access: a}
+	for _, path := range []string{a.caCert, a.cert, a.key} {
 		if err := os.WriteFile(path, []byte(filepath.Base(path)), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +76,7 @@ func TestSecretsOfACheck(t *testing.T) {
 	if info, err := os.Stat(f.options.AuthDir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("found %v, %v", info.Mode(), err)
 	}
-	other := checkFlags{user: "root:s:e", pass: "unused"}
+	other := runFlags{access: access{user: "root:s:e", pass: "unused"}}
 	if err := other.writeSecrets(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +89,7 @@ func TestAnswerOfACheck(t *testing.T) {
 	run := func(change func(*v1alpha1.EtcdBenchmarkStatus)) *v1alpha1.EtcdBenchmark {
 		b := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}}
 		stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(&b.Status)
-		b.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "150", DurationMicroseconds: 60e6, Operations: []v1alpha1.OperationSummary{{Latency: &v1alpha1.LatencySummary{P99Microseconds: 30_000, MaxMicroseconds: 90_000}}}}
+		b.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "150", DurationMicroseconds: 60e6, Operations: []v1alpha1.OperationSummary{{Operation: spec.OperationPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 30_000, MaxMicroseconds: 90_000}}}}
 		change(&b.Status)
 		return b
 	}
@@ -102,5 +113,29 @@ func TestAnswerOfACheck(t *testing.T) {
 				t.Errorf("%s: found %q, wanted %q in it", name, got, want)
 			}
 		}
+	}
+}
+
+// The answer about nodes names what was measured and what was not. Members in memory come first.
+func TestAnswerAboutNodes(t *testing.T) {
+	run := &v1alpha1.EtcdBenchmark{Spec: v1alpha1.EtcdBenchmarkSpec{Kubernetes: &v1alpha1.KubernetesCluster{Nodes: 1500}}}
+	stage(v1alpha1.ReasonCompleted, metav1.ConditionTrue)(&run.Status)
+	run.Status.Conditions = append(run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue})
+	run.Status.Summary = &v1alpha1.Summary{ThroughputPerSecond: "183.2", DurationMicroseconds: 60e6, Operations: []v1alpha1.OperationSummary{
+		{Operation: spec.OperationListBy500, Latency: &v1alpha1.LatencySummary{P99Microseconds: 900_000}},
+		{Operation: spec.OperationOptimisticPut, Latency: &v1alpha1.LatencySummary{P99Microseconds: 7_000}},
+	}}
+	want := "Kept up with the modelled requests of 1,500 nodes (183/s, p99 of writes 7ms) for 60s; not modelled: "
+	if got := answerOf(run); !strings.HasPrefix(got, want) {
+		t.Errorf("found %q, wanted %q", got, want)
+	}
+	disk, memory := v1alpha1.MemberDuration{Count: 1000, MeanNanoseconds: 900_000}, v1alpha1.MemberDuration{Count: 1000, MeanNanoseconds: 900}
+	run.Status.Summary.Members = []v1alpha1.MemberSummary{{Name: "on-disk", WALFsync: &disk}, {Name: "in-memory", WALFsync: &memory}, {Name: "unread"}}
+	if got := answerOf(run); !strings.HasPrefix(got, "The data of in-memory lies in memory") || !strings.Contains(got, want) {
+		t.Errorf("found %q", got)
+	}
+	run.Status.Conditions[len(run.Status.Conditions)-1] = metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: "writes 2s > 150ms."}
+	if got := answerOf(run); !strings.Contains(got, "Did not keep up with the modelled requests of 1,500 nodes: writes 2s > 150ms.") {
+		t.Errorf("found %q", got)
 	}
 }

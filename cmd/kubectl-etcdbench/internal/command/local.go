@@ -35,7 +35,7 @@ func (f *runFlags) checkLocal() error {
 	case o.EmbeddedMembers != 0 && len(f.endpoints) > 0:
 		return errors.New("--embedded-members and --endpoints both set the target: give one of them")
 	}
-	return nil
+	return f.checkAccess()
 }
 
 // firstGiven returns the first of the flags that is on the command line, or "".

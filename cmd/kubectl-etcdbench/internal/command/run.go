@@ -52,6 +52,9 @@ unless the measurement was complete. For a suite, the current run is stopped, no
 run starts, and the table has what was measured. A second Ctrl-C exits at once; in a
 cluster, the operator still ends the run or the suite.
 
+` + accessHelp + `
+ETCDCTL_ENDPOINTS is used only if the manifest of a run has no addresses.
+
 ` + exitHelp + "\n\n" + suiteExitHelp
 )
 
@@ -66,6 +69,7 @@ type runFlags struct {
 	// baseline is the file with the suite of spec.compare.baseline.suite.
 	baseline string
 	options  local.Options
+	access   access
 	find     findFlags
 	sweep    sweepFlags
 	// clusterFlags are the names of the flags that select the cluster.
@@ -91,6 +95,7 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringVar(&f.options.TLSDir, "tls-dir", "", "with --local: use TLS, with the files of `FOLDER`: ca.crt, and tls.crt and tls.key if etcd asks for a client certificate. They replace the Secret of spec.target.tls. Required if the manifest sets spec.target.tls, except with --embedded-members: embedded members have no TLS")
 	flags.StringVar(&f.options.AuthDir, "auth-dir", "", "with --local: log in to etcd with the files username and password of `FOLDER`. They replace the Secret of spec.target.auth. Required if the manifest sets spec.target.auth, except with --embedded-members: embedded members have no users")
 	flags.StringVar(&f.baseline, "baseline", "", "with --local: read the suite that spec.compare.baseline.suite names from `FILE`, as \"run -o json\" wrote it")
+	f.access.addFlags(flags, "with --local: ")
 	flags.BoolVar(&f.find.findRate, "find-rate", false, "find the highest rate of requests that meets the manifest's objectives. It runs the manifest about 20 times with other rates")
 	flags.Int64Var(&f.find.minRate, "min-rate", 10, "with --find-rate: try `N` requests per second or more")
 	flags.Int64Var(&f.find.maxRate, "max-rate", 1_000_000, "with --find-rate: try `N` requests per second or fewer")
@@ -105,6 +110,9 @@ func (t *tool) runCommand() *cobra.Command {
 	return cmd
 }
 
+// targetFlags replace the target of the manifest. They need --local.
+var targetFlags = append([]string{"embedded-members", "endpoints", "tls-dir", "auth-dir"}, accessFlags...)
+
 func (f *runFlags) check() error {
 	switch {
 	case len(f.files) == 0 || len(f.files) == 1 && f.files[0] == "":
@@ -115,8 +123,10 @@ func (f *runFlags) check() error {
 		if err := f.checkLocal(); err != nil {
 			return err
 		}
-	case f.given("embedded-members") || f.given("endpoints") || f.given("tls-dir") || f.given("auth-dir"):
-		return errors.New("--embedded-members, --endpoints, --tls-dir and --auth-dir need --local: add it, or set the target in the manifest (spec.target)")
+	case f.access.insecure:
+		return errUnchecked
+	case f.firstGiven(targetFlags) != "":
+		return fmt.Errorf("--%s needs --local: add it, or set the target in the manifest (spec.target)", f.firstGiven(targetFlags))
 	case f.given("baseline"):
 		return errors.New("--baseline needs --local: in a cluster, the operator reads the suite that spec.compare.baseline.suite names")
 	}
@@ -127,12 +137,16 @@ func (f *runFlags) check() error {
 }
 
 func (t *tool) run(f *runFlags) error {
+	f.accessFromEnvironment()
 	if err := f.check(); err != nil {
 		return err
 	}
 	m, err := t.readManifest(f.files[0])
 	if err != nil {
 		return err
+	}
+	if !hasAddresses(m) {
+		f.endpointsFromEnvironment()
 	}
 	if f.makesSuite() {
 		if m, err = f.swept(m); err != nil {
@@ -154,6 +168,11 @@ func (t *tool) run(f *runFlags) error {
 		return err
 	}
 	defer f.destinations.discard()
+	return f.withAccess(func() error { return t.start(f, m) })
+}
+
+// start runs a manifest where the flags say.
+func (t *tool) start(f *runFlags, m *manifest.Manifest) error {
 	switch {
 	case m.IsSuite() && f.local:
 		return t.runSuiteLocally(f, m)

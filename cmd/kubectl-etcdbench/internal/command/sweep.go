@@ -52,8 +52,10 @@ func (f *runFlags) swept(m *manifest.Manifest) (*manifest.Manifest, error) {
 	if err != nil {
 		return nil, m.Refuse("spec", "wanted an object")
 	}
-	if _, found := run["profile"]; found {
-		return nil, m.Refuse("spec.profile", "fixes workload and load: --sweep and --find-rate need both in its place")
+	for _, field := range []string{"profile", "kubernetes"} {
+		if _, found := run[field]; found {
+			return nil, m.Refuse("spec."+field, "fixes workload and load: --sweep and --find-rate need both in its place")
+		}
 	}
 	axes := map[string][]map[string]any{}
 	for _, axis := range sweptAxes {

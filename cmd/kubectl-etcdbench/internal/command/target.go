@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -31,10 +32,13 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 		m.Drop("spec.target.pods")
 		m.Set("--endpoints", endpointsField, list(f.endpoints))
 	}
-	setFolder(m, "--tls-dir", tlsField, f.options.TLSDir)
+	setFolder(m, f.tlsFlag(), tlsField, f.options.TLSDir)
 	setFolder(m, "--auth-dir", authField, f.options.AuthDir)
 	return nil
 }
+
+// tlsFlag is the flag or the variable that asks for TLS.
+func (f *runFlags) tlsFlag() string { return cmp.Or(f.access.tlsFrom, "--tls-dir") }
 
 // setFolder sets the name of the Secret to that of the folder, unless the manifest names a Secret.
 func setFolder(m *manifest.Manifest, flag, field, dir string) {
@@ -63,14 +67,14 @@ func (f *runFlags) checkSchemes(m *manifest.Manifest) error {
 	asksForTLS := ""
 	switch {
 	case f.options.TLSDir != "":
-		asksForTLS = "--tls-dir"
+		asksForTLS = f.tlsFlag()
 	case m.Has(tlsField):
 		asksForTLS = tlsField
 	}
 	for _, e := range endpoints {
 		switch {
 		case strings.HasPrefix(e, "https://") && asksForTLS == "":
-			return fmt.Errorf("%s: %s needs a CA certificate: add --tls-dir with a folder that has ca.crt", from, e)
+			return fmt.Errorf("%s: %s needs a CA certificate: add --cacert FILE, or --tls-dir with a folder that has ca.crt", from, e)
 		case strings.HasPrefix(e, "http://") && asksForTLS != "":
 			return fmt.Errorf("%s: %s means no TLS, but %s asks for TLS: write https://, or drop %[3]s", from, e, asksForTLS)
 		}

@@ -49,10 +49,10 @@ func (o Options) Validate(run *v1alpha1.EtcdBenchmark) error {
 			"give the members' addresses with --endpoints host:port,…, or start members with --embedded-members 3", unresolvable(t))
 	case !embedded && t.TLS != nil && o.TLSDir == "":
 		return fmt.Errorf("spec.target.tls names the Secret %s of a cluster: "+
-			"put its files (%s, %s, %s) into a folder and give it with --tls-dir", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
+			"put its files (%s, %s, %s) into a folder and give it with --tls-dir, or give them with --cacert, --cert and --key", t.TLS.SecretName, plan.CAFile, plan.CertFile, plan.KeyFile)
 	case !embedded && t.Auth != nil && o.AuthDir == "":
 		return fmt.Errorf("spec.target.auth names the Secret %s of a cluster: "+
-			"put its files (%s, %s) into a folder and give it with --auth-dir", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
+			"put its files (%s, %s) into a folder and give it with --auth-dir, or give the user with --user and --password", t.Auth.SecretName, plan.UsernameFile, plan.PasswordFile)
 	}
 	return errors.Join(checkFolder("--tls-dir", o.TLSDir), checkFolder("--auth-dir", o.AuthDir))
 }

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/etcdtool"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+)
+
+const (
+	benchExample = `  # As etcd's tool: benchmark --endpoints=... put --total=10000 --val-size=256
+  kubectl etcdbench bench put --local --endpoints 10.0.0.1:2379 --total 10000 --val-size 256
+
+  # The same from a client pod in the cluster of the current context
+  kubectl etcdbench bench put --endpoints etcd.etcd.svc:2379 --total 10000 --val-size 256
+
+  # Print the manifest that does the same, to add objectives to it
+  kubectl etcdbench bench stm --endpoints etcd.etcd.svc:2379 --isolation s --keys 100 --print-manifest`
+
+	benchHelp = `Takes the commands and the flags of etcd's benchmark tool (tools/benchmark), and runs an
+EtcdBenchmark that does the same: in a cluster, or on this machine with --local.
+--print-manifest prints the EtcdBenchmark instead.
+
+A flag without an equivalent is refused, with what to do instead. docs/etcd-tool.md says
+how the results differ from those of the tool.`
+)
+
+func (t *tool) benchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench COMMAND",
+		Short:   "Run a benchmark with the commands and flags of etcd's benchmark tool",
+		Long:    benchHelp,
+		Example: benchExample,
+		// mvcc has flags of its own, and is refused whatever they are.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		Args:               cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("wanted a command of etcd's benchmark tool, found none: kubectl etcdbench bench --help lists them")
+			}
+			if advice, known := etcdtool.NoCommand(args[0]); known {
+				return errors.New(advice)
+			}
+			return fmt.Errorf("wanted a command of etcd's benchmark tool, found %q: kubectl etcdbench bench --help lists them", args[0])
+		},
+	}
+	for _, c := range etcdtool.Commands() {
+		cmd.AddCommand(t.benchOf(c))
+	}
+	return cmd
+}
+
+// benchFlags are the flags of a command of bench.
+type benchFlags struct {
+	runFlags
+	tool *etcdtool.Flags
+}
+
+func (t *tool) benchOf(c etcdtool.Command) *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use:   c.Name + c.Arguments,
+		Short: c.Short,
+		Long: c.Short + `, as the command of this name of etcd's benchmark tool. The help of a flag ends with the
+field of the manifest that it sets.
+
+` + accessHelp + "\n\n" + exitHelp,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error { return t.bench(f, args) },
+	}
+	flags := cmd.Flags()
+	f.tool = c.Define(flags)
+	flags.BoolVar(&f.local, "local", false, "run on this machine, without a cluster")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to load, as `HOST:PORT,...`: spec.target.endpoints")
+	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "with --local: start `N` etcd members (1 to 9) in this process and load them")
+	f.access.addFlags(flags, "with --local: ")
+	flags.BoolVar(&f.sweep.print, "print-manifest", false, "print the EtcdBenchmark instead of running it")
+	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
+	t.kube.AddFlags(flags)
+	f.clusterFlags = t.clusterFlagNames()
+	return cmd
+}
+
+func (f *benchFlags) check() error {
+	given := f.firstGiven(accessFlags)
+	switch {
+	case f.tool.Perfdash && f.given("output"):
+		return errors.New("--report-perfdash is the same as -o perfdash, and --output is given, too: remove one of them")
+	case f.tool.Perfdash:
+		f.outputs = []string{"perfdash"}
+	}
+	switch {
+	case f.access.insecure:
+		return errUnchecked
+	case !f.local && f.given("embedded-members"):
+		return errors.New("--embedded-members needs --local: add it")
+	case !f.local && given != "":
+		return fmt.Errorf("--%s needs --local: in a cluster, certificates and users are in Secrets. Add --print-manifest instead, and set spec.target.tls.secretName and spec.target.auth.secretName", given)
+	case len(f.endpoints) == 0 && f.options.EmbeddedMembers == 0:
+		return errors.New("wanted the members to load, found none: add --endpoints host:port,…; with --local, --embedded-members 3 tries the command without an etcd")
+	case f.local:
+		if err := f.checkLocal(); err != nil {
+			return err
+		}
+	}
+	return f.following.check()
+}
+
+func (t *tool) bench(f *benchFlags, arguments []string) error {
+	f.endpointsFromEnvironment()
+	f.accessFromEnvironment()
+	if err := f.check(); err != nil {
+		return err
+	}
+	m, err := f.manifest(arguments)
+	if err != nil {
+		return err
+	}
+	return f.withAccess(func() error {
+		if f.sweep.print {
+			return t.printBench(f, m)
+		}
+		if err := f.destinations.open(t.Out, f.following); err != nil {
+			return err
+		}
+		defer f.destinations.discard()
+		return t.start(&f.runFlags, m)
+	})
+}
+
+// manifest returns the manifest of a command. Embedded members replace its address.
+func (f *benchFlags) manifest(arguments []string) (*manifest.Manifest, error) {
+	b, err := f.tool.Benchmark(arguments)
+	if err != nil {
+		return nil, err
+	}
+	b.Spec.Target.Endpoints = f.endpoints
+	if f.options.EmbeddedMembers > 0 {
+		b.Spec.Target.Endpoints = []string{"127.0.0.1:2379"}
+	}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+	if err != nil {
+		return nil, fmt.Errorf("writing the manifest: %w", err)
+	}
+	delete(object, "status")
+	data, err := yaml.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("writing the manifest: %w", err)
+	}
+	return manifest.Read("the manifest of bench (--print-manifest shows it)", bytes.NewReader(data))
+}
+
+// printBench prints the manifest instead of running it. One that could not run is refused.
+func (t *tool) printBench(f *benchFlags, m *manifest.Manifest) error {
+	if err := f.setTarget(m); err != nil {
+		return err
+	}
+	checked := m.Copy()
+	if checked.Object.GetNamespace() == "" {
+		checked.Object.SetNamespace(defaultNamespace)
+	}
+	if _, err := admit(checked); err != nil {
+		return m.Explain(err)
+	}
+	data, err := yaml.Marshal(m.Object.Object)
+	if err != nil {
+		return fmt.Errorf("writing the manifest: %w", err)
+	}
+	_, err = t.Out.Write(data)
+	return err
+}
