@@ -98,7 +98,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
 	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.checkCommand(), t.reportCommand(), t.planCommand(), t.versionCommand())
-	root.AddCommand(t.listCommand(), t.stopCommand(), t.logsCommand(), t.samplesCommand(), t.explainCommand())
+	root.AddCommand(t.listCommand(), t.stopCommand(), t.logsCommand(), t.samplesCommand(), t.explainCommand(), t.cleanCommand())
 	return root
 }
 
