@@ -99,6 +99,7 @@ func (t *tool) root() *cobra.Command {
 	root.SetErr(t.Err)
 	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.checkCommand(), t.reportCommand(), t.planCommand(), t.versionCommand())
 	root.AddCommand(t.listCommand(), t.stopCommand(), t.logsCommand(), t.samplesCommand(), t.explainCommand(), t.cleanCommand())
+	t.completions(root)
 	return root
 }
 
