@@ -59,7 +59,7 @@ func TestCompletionWithoutACluster(t *testing.T) {
 		"a second reason":   {[]string{"explain", "NoQuorum", "NoQ"}, nil, ":4"},
 		"samples":           {[]string{"samples", "suite-e"}, []string{"suite-etcd-2-2", "suite-etcd-page"}, ":4"},
 		"kinds":             {[]string{"list", "s"}, []string{"schedules", "suites"}, ":4"},
-		"forms of a run":    {[]string{"run", "-o", "j"}, []string{"json", "jsonl", "junit"}, ":4"},
+		"forms of a run":    {[]string{"run", "-o", "j"}, []string{"json", "junit", "jsonl"}, ":4"},
 		"forms of a report": {[]string{"report", "-o", "j"}, []string{"json", "junit"}, ":4"},
 		"forms of a list":   {[]string{"list", "-o", ""}, []string{"table", "json", "yaml", "name"}, ":4"},
 		"modes of a check":  {[]string{"run", "--dry-run="}, []string{"client", "server"}, ":4"},
