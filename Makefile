@@ -80,6 +80,7 @@ trials: plugin ## Measure on a real etcd how often comparisons and searches are 
 .PHONY: build
 build: ## Build bin/manager, bin/loadgen and bin/kubectl-etcdbench.
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadgen ./cmd/kubectl-etcdbench
+	install cmd/kubectl-etcdbench/kubectl_complete-etcdbench bin/
 
 .PHONY: plugin
 plugin:

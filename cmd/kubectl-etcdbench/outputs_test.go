@@ -190,7 +190,7 @@ func wantRising(t *testing.T, all []seenLine) {
 // The reader of the lines exits early, as head does.
 func TestAnExitingReaderDoesNotPreventTheCleanup(t *testing.T) {
 	brief := strings.Replace(endless, "durationSeconds: 3600", "durationSeconds: 6", 1)
-	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "0")
+	cmd, temporary := process(t, brief, "run", "--local", "--embedded-members", "1", "-f", "-", "-o", "jsonl", "--interval", "1ms")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout := started(t, cmd, cmd.StdoutPipe)

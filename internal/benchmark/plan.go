@@ -18,13 +18,13 @@ func Run(b *v1alpha1.EtcdBenchmark) workload.Run {
 		Prefix: b.KeyPrefix(), Workload: resolved.Workload, Load: resolved.Load, Disturbances: b.Spec.Disturbances,
 	}
 	if r.UsesLeases() {
-		r.FirstLease = firstLease(string(b.UID))
+		r.FirstLease = FirstLease(string(b.UID))
 	}
 	return r
 }
 
-// firstLease returns the lowest ID of the run's leases: a positive number from its UID, with zeros as the last digits.
-func firstLease(uid string) int64 {
+// FirstLease returns the lowest ID of the leases of the run with this UID: a positive number from its UID, with zeros as the last digits.
+func FirstLease(uid string) int64 {
 	sum := sha256.Sum256([]byte(uid))
 	first := int64(binary.BigEndian.Uint64(sum[:])>>1) &^ (workload.LeaseIDs - 1)
 	return max(first, workload.LeaseIDs)

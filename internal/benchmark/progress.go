@@ -22,7 +22,8 @@ func reached(snap *results.Snapshot, stage results.Stage) bool {
 }
 
 // Progress returns the progress of a run from the newest snapshot of each pod. snaps holds nil for a pod without a
-// snapshot.
+// snapshot. The share that is done never falls below that of the status of b: the end of a window can turn out to be
+// earlier than it looked.
 func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Progress {
 	s := results.Summarize(snaps)
 	out := &v1alpha1.Progress{
@@ -38,6 +39,9 @@ func Progress(b *v1alpha1.EtcdBenchmark, snaps []*results.Snapshot) *v1alpha1.Pr
 		}
 	}
 	out.Percent = percent(b, out.Requests, snaps)
+	if before := b.Status.Progress; before != nil {
+		out.Percent = max(out.Percent, before.Percent)
+	}
 	if stage := s.Merged.Stage; s.Merged.Work.Total > 0 && (stage == results.StagePreloading || stage == results.StageCleaning) {
 		out.Work, out.SecondsLeft = workProgress(s.Merged.Work, snaps)
 	} else if !haveAll(snaps, results.StageDraining) {

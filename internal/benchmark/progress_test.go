@@ -66,6 +66,24 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// The end of a window can turn out to be earlier than it looked.
+func TestTheShareThatIsDoneNeverFalls(t *testing.T) {
+	run := runtest.Puts(forSeconds(4))
+	for _, tc := range []struct {
+		change []func(*results.Snapshot)
+		want   int32
+	}{
+		{[]func(*results.Snapshot){inWindow(time.Second)}, 25},
+		{[]func(*results.Snapshot){inWindow(3 * time.Second)}, 75},
+		{[]func(*results.Snapshot){inWindow(3 * time.Second), endedAfter(2 * time.Second), func(s *results.Snapshot) { s.Stopped = true }, atStage(results.StageDraining)}, 75},
+	} {
+		run.Status.Progress = Progress(run, []*results.Snapshot{runtest.Measured(0, 10, tc.change...)})
+		if got := run.Status.Progress.Percent; got != tc.want {
+			t.Errorf("wanted %d %%, got %d", tc.want, got)
+		}
+	}
+}
+
 func TestPod(t *testing.T) {
 	snap := runtest.Measured(3, 5, runtest.Failing(2, "Unavailable", time.Millisecond), runtest.CutOff(1, time.Second))
 	snap.Window.Skew = 1500 * time.Microsecond

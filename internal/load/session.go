@@ -25,6 +25,19 @@ const (
 // maxQueueWait is how long a session waits for permission to load the target.
 const maxQueueWait = 24 * time.Hour
 
+// Interrupted returns how long a session takes at most after an interrupt during the load: first until the last response,
+// then until its keys are deleted.
+func (s *Session) Interrupted() (responses, deletion time.Duration) {
+	responses = min(s.plan.DrainLimit(), interruptedDrain)
+	if s.ledger != nil {
+		responses += min(s.plan.Load.RequestTimeout(), interruptedDrain)
+	}
+	return responses, interruptedRelease
+}
+
+// ReleaseLimit is how long the deletion of keys takes at most without an interrupt.
+func ReleaseLimit() time.Duration { return releaseLimit }
+
 // Config has the inputs of a session.
 type Config struct {
 	Plan plan.Plan

@@ -59,7 +59,7 @@ func directions() []direction {
 			why: "a store's driver knows that store alone"},
 		{from: []string{"./internal/datastore/etcd"}, not: []string{"./internal/datastore/zookeeper", "github.com/go-zookeeper"},
 			why: "a store's driver knows that store alone"},
-		{from: []string{"./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/trend", "./internal/benchmark", "./internal/render", "./internal/lifecycle"}, not: []string{"./controllers", "./internal/load", "./internal/datastore", "go.etcd.io", "k8s.io/client-go/kubernetes"},
+		{from: []string{"./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/trend", "./internal/benchmark", "./internal/render", "./internal/lifecycle", "./internal/reasons"}, not: []string{"./controllers", "./internal/load", "./internal/datastore", "go.etcd.io", "k8s.io/client-go/kubernetes"},
 			why: "translation between object and contracts, and the decisions about a run, are pure"},
 		{from: []string{"./controllers", "./internal/uninstall", "./cmd/manager"}, not: []string{"./internal/load", "./internal/datastore", "go.etcd.io"},
 			why: "the operator never talks to etcd"},
@@ -71,7 +71,7 @@ func directions() []direction {
 // pure lists the packages without side effects. internal/trend is one, too, but draws random orders with a fixed seed.
 func pure() []string {
 	return []string{
-		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/results", "./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/benchmark", "./internal/render", "./internal/lifecycle",
+		"./api/spec", "./internal/text", "./internal/workload", "./internal/plan", "./internal/results", "./internal/verdict", "./internal/compare", "./internal/suite", "./internal/search", "./internal/schedule", "./internal/history", "./internal/benchmark", "./internal/render", "./internal/lifecycle", "./internal/reasons",
 		"./internal/load/arrival", "./internal/load/guard", "./internal/load/members", "./controllers/internal/resources",
 	}
 }

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
@@ -18,6 +19,9 @@ func (d *Driver) Claim(ctx context.Context) error {
 	if err == nil {
 		err = d.claim(ctx, client)
 	}
+	if err == nil {
+		d.beat(client, beatEvery)
+	}
 	return settled(ctx, err, d.addresses())
 }
 
@@ -29,7 +33,8 @@ func (d *Driver) claim(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	register := clientv3.OpPut(d.podKey(), "")
+	now := time.Now()
+	register := clientv3.OpPut(d.podKey(), lifeSign{Began: now, Seen: now}.encode())
 	won, err := commit(ctx, client,
 		append(outside, noKeyIn(d.plan.Prefix, clientv3.GetPrefixRangeEnd(d.plan.Prefix))),
 		clientv3.OpPut(d.markerKey(), d.plan.RunUID), register)

@@ -49,6 +49,9 @@ type Driver struct {
 	// following stops the goroutine that follows the leader.
 	following context.CancelFunc
 	followed  sync.WaitGroup
+	// beating stops the goroutine that shows that this pod lives.
+	beating context.CancelFunc
+	beaten  sync.WaitGroup
 	// watching counts the goroutines of watchers, which end with their contexts.
 	watching sync.WaitGroup
 }
@@ -88,6 +91,7 @@ func (d *Driver) Close() error {
 		following()
 		d.followed.Wait()
 	}
+	d.endBeat()
 	d.watching.Wait()
 	errs := []error{d.transport.close()}
 	d.mutex.Lock()

@@ -14,7 +14,7 @@ import (
 
 // Under the run's prefix are:
 //  - the marker with the run's UID, which owns the prefix;
-//  - one key for each pod that may still write;
+//  - one key for each pod that may still write, with its newest sign of life;
 //  - locks and the keys of storms, which belong to leases of the run and are deleted with them;
 //  - the load's keys, which begin with a digit, or with registry/ for objects.
 
@@ -22,7 +22,10 @@ func (d *Driver) markerKey() string { return markerOf(d.plan.Prefix) }
 
 func markerOf(prefix string) string { return prefix + ".owner" }
 
-func (d *Driver) podsPrefix() string { return d.plan.Prefix + ".pod/" }
+// podsFolder has the keys of the pods, under the run's prefix.
+const podsFolder = ".pod/"
+
+func (d *Driver) podsPrefix() string { return d.plan.Prefix + podsFolder }
 
 // stormPrefix is the prefix of the keys of one storm, by its number from 0.
 func (d *Driver) stormPrefix(storm int64) string {
@@ -61,6 +64,7 @@ func noKeyIn(from, to string) clientv3.Cmp {
 
 // Release implements load.Driver.
 func (d *Driver) Release(ctx context.Context) (results.Cleaning, error) {
+	d.endBeat()
 	client, err := d.controlClient(ctx)
 	if err == nil {
 		d.endSessions(ctx, client)

@@ -53,6 +53,7 @@ func (f form) hasSuites() bool { return f.writeSuite != nil || f.make != nil }
 const (
 	outputTable = "table"
 	outputJSON  = "json"
+	outputYAML  = "yaml"
 	outputLines = "jsonl"
 	outputHTML  = "html"
 )
@@ -61,7 +62,7 @@ const (
 var forms = []form{
 	{name: outputTable, write: writeTable, writeSuite: render.WriteSuite},
 	{name: outputJSON, write: writeJSON, writeSuite: writeSuiteJSON},
-	{name: "yaml", write: whole(marshalYAML), writeSuite: writeSuiteYAML},
+	{name: outputYAML, write: whole(marshalYAML), writeSuite: writeSuiteYAML},
 	{name: outputHTML, make: report.HTML},
 	{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }},
 	{name: "csv", make: report.CSV},

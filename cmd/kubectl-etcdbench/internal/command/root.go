@@ -73,7 +73,8 @@ the kind EtcdBenchmark. "run" creates it in a cluster that has the operator, or 
 on this machine with --local. An EtcdBenchmarkSuite is a table of benchmarks; "run" takes
 it, too. "watch" follows a run or a suite that exists. "compare" says whether runs are
 worse than others. "report" makes a page of a result. "check" says whether an etcd serves
-a known load, without a manifest. "bench" takes the flags of etcd's benchmark tool.
+a known load, without a manifest. "bench" takes the flags of etcd's benchmark tool. "list"
+shows all runs, "stop" ends one, and "explain" says what a reason in a result means.
 
 ` + exitHelp
 
@@ -97,6 +98,8 @@ func (t *tool) root() *cobra.Command {
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
 	root.AddCommand(t.runCommand(), t.watchCommand(), t.compareCommand(), t.checkCommand(), t.benchCommand(), t.reportCommand(), t.planCommand(), t.versionCommand())
+	root.AddCommand(t.listCommand(), t.stopCommand(), t.logsCommand(), t.samplesCommand(), t.explainCommand(), t.cleanCommand())
+	t.completions(root)
 	return root
 }
 

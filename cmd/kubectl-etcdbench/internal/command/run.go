@@ -24,6 +24,9 @@ const (
   # Find the highest rate that meets the objectives of a manifest, in the cluster
   kubectl etcdbench run -f benchmark.yaml --find-rate
 
+  # Check a manifest, and print what would be created
+  kubectl etcdbench run -f benchmark.yaml --dry-run
+
   # Run the same manifest again, under a new name
   kubectl etcdbench run -f benchmark.yaml --generate-name
 
@@ -72,6 +75,8 @@ type runFlags struct {
 	access   access
 	find     findFlags
 	sweep    sweepFlags
+	// dryRun is how a manifest is only checked; empty to run it.
+	dryRun string
 	// clusterFlags are the names of the flags that select the cluster.
 	clusterFlags []string
 }
@@ -104,6 +109,7 @@ func (t *tool) runCommand() *cobra.Command {
 	flags.StringArrayVar(&f.sweep.sweeps, "sweep", nil, "run the manifest once for each value of a field, as a suite: `FIELD=VALUE,...`, for example load.clients=1,10,100. Repeat the flag for all combinations")
 	flags.Int32Var(&f.sweep.rounds, "rounds", 1, "with --sweep: how often each combination runs")
 	flags.BoolVar(&f.sweep.print, "print-manifest", false, "with --sweep or --find-rate: print the EtcdBenchmarkSuite instead of running it")
+	f.addDryRun(flags)
 	f.addFlags(flags, "every 2s in a cluster, every 0.5s with --local")
 	t.kube.AddFlags(flags)
 	f.clusterFlags = t.clusterFlagNames()
@@ -133,7 +139,7 @@ func (f *runFlags) check() error {
 	if err := f.following.check(); err != nil {
 		return err
 	}
-	return errors.Join(f.checkFind(), f.checkSweep())
+	return errors.Join(f.checkFind(), f.checkSweep(), f.checkDryRun())
 }
 
 func (t *tool) run(f *runFlags) error {
@@ -158,6 +164,9 @@ func (t *tool) run(f *runFlags) error {
 	}
 	if f.sweep.print {
 		return t.printManifest(m)
+	}
+	if f.dryRun != "" {
+		return t.dryRun(f, m)
 	}
 	if m.IsSuite() {
 		if err := f.following.checkSuite(); err != nil {

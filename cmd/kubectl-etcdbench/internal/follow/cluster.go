@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,7 +24,11 @@ import (
 // Cluster is an API server with runs and suites.
 type Cluster struct {
 	client client.WithWatch
+	config *rest.Config
 }
+
+// Config is how the API server is reached.
+func (c *Cluster) Config() *rest.Config { return c.config }
 
 // NewCluster returns a client of an API server. It may ask the server for the kinds that it serves.
 func NewCluster(config *rest.Config) (*Cluster, error) {
@@ -34,7 +40,7 @@ func NewCluster(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{client: c}, nil
+	return &Cluster{client: c, config: config}, nil
 }
 
 // Report returns the report of a finished run, nil if it has none. It returns nil without an error if the report cannot
@@ -50,7 +56,67 @@ func (c *Cluster) Report(ctx context.Context, run *v1alpha1.EtcdBenchmark) []byt
 	return []byte(report.Data[benchmark.ReportFile])
 }
 
-// RunsOf returns the runs of a suite that exist, by name.
+// Runs returns the runs of a namespace, or of all namespaces if it is empty.
+func (c *Cluster) Runs(ctx context.Context, namespace string) ([]v1alpha1.EtcdBenchmark, error) {
+	list := &v1alpha1.EtcdBenchmarkList{}
+	if err := c.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing runs: %w", Runs.explain(err))
+	}
+	return list.Items, nil
+}
+
+// Suites returns the suites of a namespace, or of all namespaces if it is empty.
+func (c *Cluster) Suites(ctx context.Context, namespace string) ([]v1alpha1.EtcdBenchmarkSuite, error) {
+	list := &v1alpha1.EtcdBenchmarkSuiteList{}
+	if err := c.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing suites: %w", Suites.explain(err))
+	}
+	return list.Items, nil
+}
+
+// Schedules returns the schedules of a namespace, or of all namespaces if it is empty.
+func (c *Cluster) Schedules(ctx context.Context, namespace string) ([]v1alpha1.EtcdBenchmarkSchedule, error) {
+	list := &v1alpha1.EtcdBenchmarkScheduleList{}
+	if err := c.client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing schedules: %w", (&Kind[*v1alpha1.EtcdBenchmarkSchedule]{name: "EtcdBenchmarkSchedule"}).explain(err))
+	}
+	return list.Items, nil
+}
+
+// Namespaces returns the names of all namespaces.
+func (c *Cluster) Namespaces(ctx context.Context) (names []string, err error) {
+	list := &corev1.NamespaceList{}
+	if err := c.client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing namespaces: %w", err)
+	}
+	for _, n := range list.Items {
+		names = append(names, n.Name)
+	}
+	return names, nil
+}
+
+// PodsOf returns the client pods of a run that exist, in the order of their indices.
+func (c *Cluster) PodsOf(ctx context.Context, run *v1alpha1.EtcdBenchmark) ([]corev1.Pod, error) {
+	list := &corev1.PodList{}
+	labels := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID), v1alpha1.LabelComponent: v1alpha1.ComponentLoad}
+	if err := c.client.List(ctx, list, client.InNamespace(run.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("listing the client pods of the run %s/%s: %w", run.Namespace, run.Name, err)
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Pod) int {
+		return cmp.Or(cmp.Compare(indexOf(a), indexOf(b)), cmp.Compare(a.Name, b.Name))
+	})
+	return list.Items, nil
+}
+
+// indexOf is the index of a client pod, or -1 if it has none.
+func indexOf(pod corev1.Pod) int {
+	if index, err := strconv.Atoi(pod.Labels[batchv1.JobCompletionIndexAnnotation]); err == nil {
+		return index
+	}
+	return -1
+}
+
+// RunsOf returns// RunsOf returns the runs of a suite that exist, by name.
 func (c *Cluster) RunsOf(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) ([]v1alpha1.EtcdBenchmark, error) {
 	list := &v1alpha1.EtcdBenchmarkList{}
 	if err := c.client.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuite: s.Name}); err != nil {

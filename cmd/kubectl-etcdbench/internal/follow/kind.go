@@ -52,10 +52,20 @@ var (
 // Create creates the object and fills in the fields that the server adds. The server checks fields strictly; its
 // refusals are returned unchanged.
 func (k *Kind[T]) Create(ctx context.Context, c *Cluster, object *unstructured.Unstructured) error {
+	return k.create(ctx, c, object, nil)
+}
+
+// Try does the same without creating anything: the server checks the object and fills in what it would add.
+func (k *Kind[T]) Try(ctx context.Context, c *Cluster, object *unstructured.Unstructured) error {
+	return k.create(ctx, c, object, []string{metav1.DryRunAll})
+}
+
+func (k *Kind[T]) create(ctx context.Context, c *Cluster, object *unstructured.Unstructured, dryRun []string) error {
 	wanted := client.ObjectKeyFromObject(object)
 	err := c.client.Create(ctx, object, &client.CreateOptions{
 		FieldManager:    fieldManager,
 		FieldValidation: metav1.FieldValidationStrict,
+		DryRun:          dryRun,
 	})
 	if apierrors.IsAlreadyExists(err) {
 		return k.exists(ctx, c, wanted)
@@ -67,7 +77,7 @@ func (k *Kind[T]) Create(ctx context.Context, c *Cluster, object *unstructured.U
 func (k *Kind[T]) exists(ctx context.Context, c *Cluster, key client.ObjectKey) error {
 	state := "in an unknown state"
 	if old, err := k.Get(ctx, c, key); err == nil {
-		state = "in state " + k.state(old)
+		state = "in state " + k.State(old)
 	}
 	return fmt.Errorf("the %s %s %w, %s. A %s is never repeated: delete it first "+
 		"(kubectl delete %s -n %s %s), or create the new one under a new name (--generate-name)",
@@ -95,8 +105,8 @@ func (k *Kind[T]) Stop(ctx context.Context, c *Cluster, key client.ObjectKey) er
 	return nil
 }
 
-// state is the reason of the condition Finished: the stage, or how the object ended.
-func (k *Kind[T]) state(object T) string {
+// State is the reason of the condition Finished: the stage, or how the object ended.
+func (k *Kind[T]) State(object T) string {
 	if c := meta.FindStatusCondition(k.conditions(object), v1alpha1.ConditionFinished); c != nil {
 		return c.Reason
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/tuning"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -170,12 +171,23 @@ func (c *controller) startSessions(ctx context.Context) (one, all chan struct{})
 // interrupt stops the run. It does nothing if the measurement is complete and only keys are left to delete.
 func (c *controller) interrupt(now time.Time) {
 	if !slices.ContainsFunc(c.observation().Pods, func(p lifecycle.Pod) bool { return !p.HasWholeResult() }) {
-		c.options.Notice("The measurement is complete. The result follows when the run's keys are deleted; Ctrl-C again exits without it.")
+		c.options.Notice(fmt.Sprintf("The measurement is complete. The run's keys are being deleted, for at most %s; then the result follows. Ctrl-C again exits without it.", text.Duration(load.ReleaseLimit())))
 		return
 	}
-	c.options.Notice("Stopping the run. The result so far follows; Ctrl-C again exits without it.")
+	c.options.Notice(c.stopNotice())
 	c.stopped = true
 	c.decide(now)
+}
+
+// stopNotice says what a stopped run waits for, and for how long: a target that hangs answers nothing.
+func (c *controller) stopNotice() string {
+	var responses, deletion time.Duration
+	for _, s := range c.sessions {
+		r, d := s.Interrupted()
+		responses, deletion = max(responses, r), max(deletion, d)
+	}
+	return fmt.Sprintf("Stopping the run. It waits for responses, for at most %s, and then deletes its keys, for at most %s. The result so far follows; Ctrl-C again exits without it.",
+		text.Duration(responses), text.Duration(deletion))
 }
 
 func (c *controller) leftError() error {

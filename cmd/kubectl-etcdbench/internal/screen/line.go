@@ -18,8 +18,8 @@ import (
 // barWidth is the number of cells of the progress bar.
 const barWidth = 24
 
-// line is the state of a run in one line, without a name or a time.
-func line(run *v1alpha1.EtcdBenchmark) string {
+// line is the state of a run in one line, without a name or a time. percent is the share of it that is done.
+func line(run *v1alpha1.EtcdBenchmark, percent int32) string {
 	stage, message := v1alpha1.StagePending, ""
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
 		stage, message = c.Reason, c.Message
@@ -30,9 +30,9 @@ func line(run *v1alpha1.EtcdBenchmark) string {
 	}
 	switch stage {
 	case v1alpha1.StageRunning, v1alpha1.StageCollecting:
-		return joined(stage, bar(benchmark.Percent(run)), figures(run), remainder(run), left(run))
+		return joined(stage, bar(percent), figures(run), remainder(run), left(run))
 	case v1alpha1.ReasonCompleted, v1alpha1.ReasonStopped:
-		return joined(stage, bar(benchmark.Percent(run)), figures(run))
+		return joined(stage, bar(percent), figures(run))
 	}
 	if done := work(run); done != "" {
 		return joined(stage, "writing what the load needs: "+done, left(run))

@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 )
 
 const (
@@ -41,6 +44,9 @@ type Screen struct {
 
 	mu      sync.Mutex
 	started time.Time
+	// percent is the largest share of the run shown that was done. The bar never goes back.
+	percent int32
+	shown   types.UID
 	// state is nil before the first one is shown.
 	state *state
 	// printed is the last line that was written without a terminal, at printedAt.
@@ -80,7 +86,14 @@ func (s *Screen) keepDrawing() {
 
 // Show sets and draws the newest state of the run.
 func (s *Screen) Show(run *v1alpha1.EtcdBenchmark) {
-	s.show(&state{name: run.Name, text: line(run)})
+	s.mu.Lock()
+	if run.UID != s.shown {
+		s.shown, s.percent = run.UID, 0
+	}
+	s.percent = max(s.percent, benchmark.Percent(run))
+	percent := s.percent
+	s.mu.Unlock()
+	s.show(&state{name: run.Name, text: line(run, percent)})
 }
 
 // ShowSuite sets and draws the newest state of the suite.

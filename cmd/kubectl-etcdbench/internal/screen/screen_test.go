@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
@@ -48,7 +49,7 @@ func TestLine(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := line(tc.run)
+			got := line(tc.run, benchmark.Percent(tc.run))
 			for _, want := range tc.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("wanted %q in %q", want, got)
@@ -92,7 +93,7 @@ func inPhase(stage results.Stage) *v1alpha1.EtcdBenchmark {
 func TestAFinishedRunShowsNoRemainingWork(t *testing.T) {
 	run := finished(v1alpha1.ReasonCompleted)
 	run.Status.Pods = []v1alpha1.PodStatus{{Stage: string(results.StageCleaning)}}
-	if got := line(run); strings.Contains(got, "deleting") {
+	if got := line(run, benchmark.Percent(run)); strings.Contains(got, "deleting") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -117,10 +118,34 @@ func TestAStoppedRunShowsItsShare(t *testing.T) {
 			run := finished(v1alpha1.ReasonStopped)
 			run.Spec.Load = load
 			run.Status.Summary.MeasuredRequests, run.Status.Summary.DurationMicroseconds = 90, 18_000_000
-			if got := line(run); !strings.Contains(got, "[##----------------------]   9%") || !strings.Contains(got, "48,123/s") {
+			if got := line(run, benchmark.Percent(run)); !strings.Contains(got, "[##----------------------]   9%") || !strings.Contains(got, "48,123/s") {
 				t.Errorf("wanted 9 %% and what was measured, got %q", got)
 			}
 		})
+	}
+}
+
+// What was measured can be less than what looked done. The bar stays where it was, until another run is shown.
+func TestTheBarNeverGoesBack(t *testing.T) {
+	var out strings.Builder
+	clock := &fakeClock{at: time.Unix(0, 0)}
+	s := newScreen(&out, nil, clock.now)
+	show := func(run *v1alpha1.EtcdBenchmark) string {
+		clock.at = clock.at.Add(spacing)
+		out.Reset()
+		s.Show(run)
+		return out.String()
+	}
+	show(runAt(v1alpha1.StageRunning, 50))
+	for _, run := range []*v1alpha1.EtcdBenchmark{runAt(v1alpha1.StageCollecting, 40), finished(v1alpha1.ReasonStopped)} {
+		if got := show(run); !strings.Contains(got, " 50%") {
+			t.Errorf("wanted 50 %%, got %q", got)
+		}
+	}
+	other := runAt(v1alpha1.StageRunning, 10)
+	other.UID = "other"
+	if got := show(other); !strings.Contains(got, " 10%") {
+		t.Errorf("wanted 10 %%, got %q", got)
 	}
 }
 
@@ -128,7 +153,7 @@ func TestAStoppedRunShowsItsShare(t *testing.T) {
 func TestTheReasonIsShownOnce(t *testing.T) {
 	run := runAt(v1alpha1.ReasonTLSFailed, 0)
 	run.Status.Conditions[0].Status = metav1.ConditionTrue
-	if got := line(run); got != "TLSFailed" {
+	if got := line(run, benchmark.Percent(run)); got != "TLSFailed" {
 		t.Errorf("wanted the reason alone, got %q", got)
 	}
 }

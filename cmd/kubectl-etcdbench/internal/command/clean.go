@@ -1,0 +1,301 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const cleanExample = `  # List what killed runs left in an etcd
+  kubectl etcdbench clean --endpoints 10.0.0.1:2379
+
+  # Remove what lies under one prefix
+  kubectl etcdbench clean --endpoints 10.0.0.1:2379 etcdbench/1a2b3c4d/
+
+  # Remove all that no run uses
+  kubectl etcdbench clean --endpoints 10.0.0.1:2379 --yes`
+
+const cleanHelp = `Lists what lies under etcdbench/ in an etcd. A run deletes its keys at its end; a run that
+was killed leaves them. With PREFIX, removes what lies under these prefixes. With --yes,
+removes all that no run uses.
+
+A prefix is removed only if all of this holds:
+  - It has the marker of a run (its key .owner), which names the run's UID.
+  - No unfinished EtcdBenchmark of the cluster has this UID. The cluster is that of the
+    current context, or of --context. Without a cluster, this is not checked, and the
+    command says so.
+  - It has not changed for 60 s: the command watches it for that time. Each client pod of
+    a run, with or without a cluster, changes a key every 20 s, also if its load only reads.
+
+Only keys that a run can have written are deleted. Each deletion checks in its own
+transaction that the marker and the keys of the client pods are as before. If other keys
+are left, the marker stays.
+
+Without --endpoints, the addresses are those of the finished runs of the namespace (-n)
+whose keys were not deleted. The flags for TLS and user are those of etcdctl, and so are
+the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER
+and ETCDCTL_PASSWORD.
+
+Exit status 0: the list is complete, or all that was requested is removed. 2: something
+was left alone, or the command failed. 3: it was interrupted.`
+
+// cleanRoot is the prefix of all default prefixes of runs.
+const cleanRoot = "etcdbench/"
+
+// usualQuiet is how long a prefix must not have changed.
+const usualQuiet = 60 * time.Second
+
+// cleanFlags are the flags of clean. Those for the target are the same as in run --local.
+type cleanFlags struct {
+	target runFlags
+	all    bool
+	quiet  time.Duration
+}
+
+func (t *tool) cleanCommand() *cobra.Command {
+	f := &cleanFlags{}
+	cmd := &cobra.Command{
+		Use:     "clean [PREFIX...]",
+		Short:   "List what killed runs left in an etcd, and remove it",
+		Long:    cleanHelp,
+		Example: cleanExample,
+		RunE:    func(_ *cobra.Command, args []string) error { return t.clean(f, args) },
+	}
+	flags := cmd.Flags()
+	f.target.given, f.target.local = flags.Changed, true
+	flags.StringSliceVar(&f.target.endpoints, "endpoints", nil, "members of the etcd, as `HOST:PORT,...`")
+	f.target.access.addFlags(flags, "")
+	flags.BoolVar(&f.all, "yes", false, "remove all prefixes that no run uses")
+	flags.DurationVar(&f.quiet, "unchanged-for", usualQuiet, "remove only what has not changed for this time, at least "+etcd.MinQuiet.String())
+	t.kube.AddFlags(flags)
+	return cmd
+}
+
+func (f *cleanFlags) check(prefixes []string) error {
+	switch {
+	case f.all && len(prefixes) > 0:
+		return errors.New("--yes removes all prefixes: remove it, or name no prefix")
+	case f.quiet < etcd.MinQuiet:
+		return fmt.Errorf("--unchanged-for: wanted %s or more, found %s: a live run that only reads changes a key every 20s", etcd.MinQuiet, f.quiet)
+	}
+	return f.target.checkAccess()
+}
+
+func (t *tool) clean(f *cleanFlags, prefixes []string) error {
+	f.target.accessFromEnvironment()
+	f.target.endpointsFromEnvironment()
+	if err := f.check(prefixes); err != nil {
+		return err
+	}
+	ctx, cancel := t.interrupts.untilEnd()
+	defer cancel()
+	owners := t.owners(ctx)
+	if len(f.target.endpoints) == 0 {
+		var err error
+		if f.target.endpoints, err = owners.endpoints(); err != nil {
+			return err
+		}
+	}
+	target, done, err := f.target.planTarget()
+	if err != nil {
+		return err
+	}
+	defer done()
+	c := &cleaner{tool: t, leftovers: etcd.NewLeftovers(target), owners: owners, quiet: f.quiet}
+	defer c.leftovers.Close()
+	err = c.run(ctx, f.all, prefixes)
+	if ctx.Err() != nil && err != nil {
+		return &exitError{exitUnknown, errors.New("interrupted: what was not yet reported as removed was left alone")}
+	}
+	return err
+}
+
+// planTarget returns the target of the flags. done removes the folder with its certificates and user.
+func (f *runFlags) planTarget() (target plan.Target, done func(), err error) {
+	folder, err := os.MkdirTemp("", "etcdbench-")
+	if err != nil {
+		return target, nil, fmt.Errorf("making a folder for certificates and user: %w", err)
+	}
+	done = func() { _ = os.RemoveAll(folder) }
+	if err := f.writeSecrets(folder); err != nil {
+		done()
+		return target, nil, err
+	}
+	for _, endpoint := range f.endpoints {
+		_, address, found := strings.Cut(endpoint, "://")
+		if !found {
+			address = endpoint
+		}
+		if strings.HasPrefix(endpoint, "https://") && f.access.caCert == "" {
+			done()
+			return target, nil, fmt.Errorf("--endpoints: %s needs a CA certificate: add --cacert", endpoint)
+		}
+		target.Endpoints = append(target.Endpoints, strings.TrimRight(address, "/"))
+	}
+	if f.options.TLSDir != "" {
+		target.TLS = &plan.TLS{Dir: f.options.TLSDir, SecretName: "of the flags"}
+	}
+	if f.options.AuthDir != "" {
+		target.Auth = &plan.Auth{Dir: f.options.AuthDir, SecretName: "of the flags"}
+	}
+	return target, done, nil
+}
+
+// cleaner lists and removes leftovers.
+type cleaner struct {
+	*tool
+	leftovers *etcd.Leftovers
+	owners    *owners
+	quiet     time.Duration
+}
+
+func (c *cleaner) run(ctx context.Context, all bool, prefixes []string) error {
+	found, err := c.leftovers.List(ctx, cleanRoot)
+	if err != nil {
+		return err
+	}
+	if all {
+		for _, l := range found {
+			if c.owners.obstacle(l) == "" {
+				prefixes = append(prefixes, l.Prefix)
+			}
+		}
+	}
+	if len(prefixes) == 0 {
+		return c.list(found)
+	}
+	chosen, err := c.chosen(ctx, found, prefixes)
+	if err != nil {
+		return err
+	}
+	return c.removeAll(ctx, chosen)
+}
+
+// list prints the leftovers.
+func (c *cleaner) list(found []etcd.Leftover) error {
+	fmt.Fprintln(c.Err, c.owners.checked)
+	if len(found) == 0 {
+		fmt.Fprintf(c.Err, "Found no keys under %s.\n", cleanRoot)
+		return nil
+	}
+	if err := writeLeftovers(c.Out, found, c.owners, time.Now()); err != nil {
+		return err
+	}
+	removable := 0
+	for _, l := range found {
+		if c.owners.obstacle(l) == "" {
+			removable++
+		}
+	}
+	if removable > 0 {
+		fmt.Fprintf(c.Err, "To remove one: kubectl etcdbench clean PREFIX. To remove all that are not in use: --yes. A prefix that changes within %s is left alone.\n", c.quiet)
+	}
+	return nil
+}
+
+func writeLeftovers(out io.Writer, found []etcd.Leftover, o *owners, now time.Time) error {
+	w := printers.GetNewTabWriter(out)
+	fmt.Fprintln(w, "PREFIX\tKEYS\tAGE\tLAST CHANGE\tRUN")
+	since := func(at time.Time) string {
+		if at.IsZero() {
+			return "unknown"
+		}
+		return duration.HumanDuration(now.Sub(at))
+	}
+	for _, l := range found {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", text.Printable(l.Prefix), text.Grouped(l.Keys), since(l.Began), since(l.Seen), text.Printable(cmp.Or(o.obstacle(l), o.about(l))))
+	}
+	return w.Flush()
+}
+
+// chosen returns the leftovers of prefixes, and refuses those that must not be removed.
+func (c *cleaner) chosen(ctx context.Context, found []etcd.Leftover, prefixes []string) (chosen []etcd.Leftover, err error) {
+	for _, prefix := range prefixes {
+		prefix = strings.TrimRight(prefix, "/") + "/"
+		i := slices.IndexFunc(found, func(l etcd.Leftover) bool { return l.Prefix == prefix })
+		l := etcd.Leftover{}
+		if i >= 0 {
+			l = found[i]
+		} else if l, err = c.leftovers.Look(ctx, prefix); err != nil {
+			return nil, err
+		}
+		obstacle := c.owners.obstacle(l)
+		if l.Keys == 0 {
+			obstacle = "it has no keys"
+		}
+		if obstacle != "" {
+			return nil, fmt.Errorf("the prefix %s cannot be removed: %s. Nothing was removed. kubectl etcdbench clean lists the prefixes", prefix, obstacle)
+		}
+		chosen = append(chosen, l)
+	}
+	return chosen, nil
+}
+
+// removeAll removes the leftovers that do not change for a while.
+func (c *cleaner) removeAll(ctx context.Context, chosen []etcd.Leftover) error {
+	fmt.Fprintln(c.Err, c.owners.checked)
+	fmt.Fprintf(c.Err, "Watching for %s: a prefix that changes is in use.\n", c.quiet)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(c.quiet):
+	}
+	kept := 0
+	for _, before := range chosen {
+		removed, err := c.remove(ctx, before)
+		if err != nil {
+			return fmt.Errorf("removing %s: %w", before.Prefix, err)
+		}
+		if !removed {
+			kept++
+		}
+	}
+	if kept > 0 {
+		return fmt.Errorf("%d of %d prefixes were left alone, as said above", kept, len(chosen))
+	}
+	return nil
+}
+
+func (c *cleaner) remove(ctx context.Context, before etcd.Leftover) (removed bool, err error) {
+	now, err := c.leftovers.Look(ctx, before.Prefix)
+	if err != nil {
+		return false, err
+	}
+	if !now.IsSame(before) {
+		fmt.Fprintf(c.Out, "%s: changed within %s, so a run uses it; left alone\n", before.Prefix, c.quiet)
+		return false, nil
+	}
+	done, err := c.leftovers.Remove(ctx, before, benchmark.FirstLease(before.Owner))
+	switch {
+	case errors.Is(err, etcd.ErrChanged):
+		fmt.Fprintf(c.Out, "%s: %v\n", before.Prefix, etcd.ErrChanged)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	what := text.Plural(done.Keys, "key")
+	if done.Leases > 0 {
+		what += " and " + text.Plural(done.Leases, "lease")
+	}
+	if done.Foreign > 0 {
+		fmt.Fprintf(c.Out, "%s: removed %s. %s that no run writes were left alone, and so was the marker. To delete everything: etcdctl del --prefix %[1]q\n", before.Prefix, what, text.Plural(done.Foreign, "key"))
+		return false, nil
+	}
+	_, err = fmt.Fprintf(c.Out, "%s: removed %s\n", before.Prefix, what)
+	return true, err
+}

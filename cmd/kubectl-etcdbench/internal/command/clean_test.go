@@ -1,0 +1,117 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
+)
+
+// A prefix whose UID belongs to an unfinished run of the cluster is never removed.
+func TestCleanAsksTheCluster(t *testing.T) {
+	run := createdRun(t)
+	key := client.ObjectKeyFromObject(run)
+	cluster := etcdtest.Start(t, 1, nil)
+	etcd := cluster.Client(t, "", "")
+	prefix := run.KeyPrefix()
+	for name, value := range map[string]string{prefix + ".owner": string(run.UID), prefix + "00000001": "value", "etcdbench/unowned/00000001": "value"} {
+		if _, err := etcd.Put(t.Context(), name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	endpoints := []string{"--endpoints", cluster.Endpoints[0]}
+	list := func(want ...string) {
+		t.Helper()
+		c := call("", append([]string{"clean"}, endpoints...)...)
+		c.wantStatus(t, exitDone)
+		for _, want := range append(want, "etcdbench/unowned/", "it has no key .owner") {
+			if !strings.Contains(c.out.String(), want) {
+				t.Errorf("wanted %q in\n%s", want, c.out)
+			}
+		}
+		if !strings.Contains(c.err.String(), "Checked the runs of all namespaces") {
+			t.Errorf("got %s", c.err)
+		}
+	}
+	refuse := func(prefix, want string) {
+		t.Helper()
+		c := call("", append([]string{"clean", prefix}, endpoints...)...)
+		c.wantStatus(t, exitFailed)
+		if !strings.Contains(c.err.String(), want) {
+			t.Errorf("%s: wanted %q, got %s", prefix, want, c.err)
+		}
+	}
+	operate(t, key, stage(v1alpha1.StageRunning, metav1.ConditionFalse))
+	list("in use by the run " + key.String() + ", which is Running")
+	refuse(prefix, "in use by the run "+key.String())
+	refuse(strings.TrimSuffix(prefix, "/"), "in use by the run "+key.String())
+	refuse("etcdbench/unowned/", "it has no key .owner")
+	refuse("etcdbench/nothing/", "it has no keys")
+
+	// The addresses of a finished run that left keys are those of the etcd.
+	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
+		stage(v1alpha1.ReasonTimedOut, metav1.ConditionTrue)(s)
+		s.Target = &v1alpha1.TargetStatus{Endpoints: cluster.Endpoints}
+	})
+	list(key.String() + ", ended as TimedOut")
+	endpoints = []string{"-n", key.Namespace}
+	list(key.String() + ", ended as TimedOut")
+}
+
+func TestCleanRefuses(t *testing.T) {
+	ns := namespace(t)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no etcd":          {nil, "add --endpoints"},
+		"all, and one":     {[]string{"--endpoints", "127.0.0.1:1", "--yes", "etcdbench/a/"}, "remove it, or name no prefix"},
+		"a short time":     {[]string{"--endpoints", "127.0.0.1:1", "--unchanged-for", "1s"}, "wanted 25s or more"},
+		"half a pair":      {[]string{"--endpoints", "127.0.0.1:1", "--cert", "a"}, "belong together"},
+		"no CA":            {[]string{"--endpoints", "https://127.0.0.1:1"}, "add --cacert"},
+		"no file":          {[]string{"--endpoints", "127.0.0.1:1", "--cacert", "/no/such/file"}, "/no/such/file"},
+		"nothing answers":  {[]string{"--endpoints", "127.0.0.1:1"}, "127.0.0.1:1"},
+		"a user, no reply": {[]string{"--endpoints", "127.0.0.1:1", "--user", "root:secret"}, "127.0.0.1:1"},
+	} {
+		c := call("", append([]string{"clean", "-n", ns}, tc.args...)...)
+		c.wantStatus(t, exitFailed)
+		if !strings.Contains(c.err.String(), tc.want) {
+			t.Errorf("%s: wanted %q, got %s", name, tc.want, c.err)
+		}
+	}
+}
+
+// With TLS and a user, as etcdctl takes them.
+func TestCleanWithTLSAndAUser(t *testing.T) {
+	authority := etcdtest.NewAuthority(t)
+	cluster := etcdtest.Start(t, 1, authority)
+	etcd := cluster.Client(t, "", "")
+	ctx := t.Context()
+	if _, err := etcd.UserAdd(ctx, "root", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := etcd.UserGrantRole(ctx, "root", "root"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := etcd.AuthEnable(ctx); err != nil {
+		t.Fatal(err)
+	}
+	folder, ns := authority.SecretDir(t), namespace(t)
+	args := []string{"clean", "-n", ns, "--endpoints", "https://" + cluster.Endpoints[0], "--cacert", folder + "/ca.crt", "--cert", folder + "/tls.crt", "--key", folder + "/tls.key"}
+	for user, want := range map[string]string{"root:secret": "Found no keys under etcdbench/.", "root:wrong": "", "": ""} {
+		t.Setenv("ETCDCTL_USER", user)
+		c := call("", args...)
+		status := exitFailed
+		if want != "" {
+			status = exitDone
+		}
+		c.wantStatus(t, status)
+		if !strings.Contains(c.err.String(), want) {
+			t.Errorf("%q: got %s", user, c.err)
+		}
+	}
+}

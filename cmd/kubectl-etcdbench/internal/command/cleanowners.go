@@ -1,0 +1,98 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd"
+)
+
+// askLimit bounds the calls to the cluster.
+const askLimit = 10 * time.Second
+
+// owners are the runs of a cluster, by UID.
+type owners struct {
+	runs map[string]owner
+	// checked says what was asked.
+	checked string
+	// targets are the addresses of the finished runs in the namespace of the flags whose keys may be left.
+	targets   [][]string
+	namespace string
+}
+
+// owner is one run.
+type owner struct {
+	name, state string
+	finished    bool
+}
+
+// owners asks the cluster. Without an answer, no run is known.
+func (t *tool) owners(ctx context.Context) *owners {
+	o := &owners{runs: map[string]owner{}}
+	const without = "It was not checked whether an EtcdBenchmark uses a prefix, because no cluster answered: "
+	cluster, namespace, _, err := t.cluster()
+	if err != nil {
+		o.checked = without + strings.SplitN(err.Error(), ". Set", 2)[0] + "."
+		return o
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	o.namespace, o.checked = namespace, "Checked the runs of all namespaces of the cluster "+cluster.Config().Host+"."
+	runs, err := cluster.Runs(ctx, "")
+	if err != nil {
+		o.checked = fmt.Sprintf("Checked only the runs of the namespace %s of the cluster %s: those of all namespaces cannot be listed.", namespace, cluster.Config().Host)
+		runs, err = cluster.Runs(ctx, namespace)
+	}
+	if err != nil {
+		o.checked = without + err.Error() + "."
+	}
+	for i := range runs {
+		run := &runs[i]
+		finished := follow.Runs.IsFinished(run)
+		o.runs[string(run.UID)] = owner{run.Namespace + "/" + run.Name, follow.Runs.State(run), finished}
+		if status, _ := conditionOf(run.Status.Conditions, v1alpha1.ConditionCleaned); run.Namespace == namespace && finished && status != metav1.ConditionTrue && run.Status.Target != nil {
+			o.targets = append(o.targets, run.Status.Target.Endpoints)
+		}
+	}
+	return o
+}
+
+// endpoints returns the only target of runs whose keys may be left.
+func (o *owners) endpoints() ([]string, error) {
+	const add = "add --endpoints HOST:PORT,… with the members of the etcd"
+	if len(o.targets) == 0 {
+		return nil, fmt.Errorf("wanted an etcd, found none: %s. No finished run of the namespace %q has left keys", add, o.namespace)
+	}
+	for _, other := range o.targets[1:] {
+		if !slices.Equal(other, o.targets[0]) {
+			return nil, fmt.Errorf("found runs with keys in several etcds, for example %s and %s: %s", strings.Join(o.targets[0], ","), strings.Join(other, ","), add)
+		}
+	}
+	return o.targets[0], nil
+}
+
+// obstacle is why a prefix must not be removed; empty if it may.
+func (o *owners) obstacle(l etcd.Leftover) string {
+	switch run, known := o.runs[l.Owner]; {
+	case l.Owner == "":
+		return "no run owns it: it has no key .owner"
+	case known && !run.finished:
+		return "in use by the run " + run.name + ", which is " + run.state
+	}
+	return ""
+}
+
+// about is what is known about the run that left something.
+func (o *owners) about(l etcd.Leftover) string {
+	if run, known := o.runs[l.Owner]; known {
+		return run.name + ", ended as " + run.state
+	}
+	return "unknown run " + l.Owner
+}

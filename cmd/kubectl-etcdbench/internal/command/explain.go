@@ -1,0 +1,125 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/reasons"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const explainExample = `  # What does this reason mean, and what can I do?
+  kubectl etcdbench explain ClientBound
+
+  # A warning of a result, as the table prints it
+  kubectl etcdbench explain "the members run different versions: 3.5.21, 3.6.4"
+
+  # List all reasons
+  kubectl etcdbench explain`
+
+func (t *tool) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [REASON...]",
+		Short: "Say what a reason in a result means, and what to do",
+		Long: `Prints what a reason means and what to do about it: the reason of a condition (Finished,
+Passed, Cleaned, and those of a schedule), a cause in "valid", a resource of WHERE THE
+TIME WENT, the reason of a comparison without a verdict, or the sentence of a warning.
+Without an argument, it lists all reasons. It needs no cluster.`,
+		Example: explainExample,
+		RunE:    func(_ *cobra.Command, args []string) error { return t.explain(args) },
+	}
+}
+
+func (t *tool) explain(args []string) error {
+	if len(args) == 0 {
+		return listReasons(t.Out)
+	}
+	for i, argument := range args {
+		found := explained(argument)
+		if len(found) == 0 {
+			return unknownWord("a reason", argument, reasons.Names(), "kubectl etcdbench explain lists all reasons")
+		}
+		for j, e := range found {
+			if i+j > 0 {
+				fmt.Fprintln(t.Out)
+			}
+			writeReason(t.Out, e)
+		}
+	}
+	return nil
+}
+
+// explained returns the entries that an argument means: those of the name, or that of the warning.
+func explained(argument string) []reasons.Entry {
+	if found := reasons.Find(argument); len(found) > 0 {
+		return found
+	}
+	if e, found := reasons.OfWarning(argument); found {
+		return []reasons.Entry{e}
+	}
+	return nil
+}
+
+// proseWidth is the width of paragraphs, in characters.
+const proseWidth = 88
+
+func writeReason(out io.Writer, e reasons.Entry) {
+	fmt.Fprintf(out, "%s: %s\n", e.Name, e.Kind)
+	writeParagraph(out, "  ", reasons.Plain(e.Meaning))
+	if e.Action != "" {
+		writeParagraph(out, "  ", "What to do: "+reasons.Plain(e.Action))
+	}
+	fmt.Fprintf(out, "  More: %s\n", e.Kind.Page())
+}
+
+// writeParagraph writes a text in lines of at most proseWidth characters.
+func writeParagraph(out io.Writer, indent, paragraph string) {
+	for _, line := range text.Wrap(paragraph, proseWidth-len(indent)) {
+		fmt.Fprintln(out, indent+line)
+	}
+}
+
+// listReasons writes a line for each reason, in groups.
+func listReasons(out io.Writer) error {
+	for i, kind := range reasons.Kinds() {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "%s (%s)\n", strings.ToUpper(string(kind)[:1])+string(kind)[1:], kind.Page())
+		for _, e := range reasons.Of(kind) {
+			first, _, _ := strings.Cut(reasons.Plain(e.Meaning), ". ")
+			fmt.Fprintf(out, "  %-24s %s\n", e.Name, strings.TrimSuffix(first, "."))
+		}
+	}
+	_, err := fmt.Fprintln(out, "\nkubectl etcdbench explain REASON says what to do.")
+	return err
+}
+
+// unknownWord is the error about a word that is none of those known. It suggests the closest one.
+func unknownWord(wanted, found string, known []string, advice string) error {
+	if closest := closestOf(found, known); closest != "" {
+		return fmt.Errorf("wanted %s, found %q: did you mean %s? %s", wanted, found, closest, advice)
+	}
+	return fmt.Errorf("wanted %s, found %q: %s", wanted, found, advice)
+}
+
+// closestOf returns the known word that is closest to another, or "" if none is close: a third of the letters may
+// differ, or the word is the beginning of a known one.
+func closestOf(word string, known []string) string {
+	lower := strings.ToLower(word)
+	best, least := "", len([]rune(word))/3+1
+	for _, k := range known {
+		d := levenshtein.ComputeDistance(lower, strings.ToLower(k))
+		if len(word) > 2 && strings.HasPrefix(strings.ToLower(k), lower) {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,65 @@
+// Package samples carries the sample manifests into the plugin.
+//
+// It imports the standard library only. Its one invariant: a sample is the file of this folder, byte for byte.
+package samples
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+//go:embed etcdbenchmark_*.yaml suite_*.yaml schedule_*.yaml networkpolicy.yaml
+var files embed.FS
+
+// Sample is one manifest.
+type Sample struct {
+	// Name is that of the file, without the kind of a run and the ending: put, suite-etcd-page.
+	Name string
+	// File is the name of the file in config/samples.
+	File string
+	// About is the first sentence of the comment at the top: what the sample is for.
+	About string
+	// Manifest is the whole file.
+	Manifest []byte
+}
+
+// All returns the samples: runs first, then suites and the others, each by name.
+func All() ([]Sample, error) {
+	var runs, others []Sample
+	names, err := fs.Glob(files, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range names {
+		data, err := files.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		base, isRun := strings.CutPrefix(strings.TrimSuffix(file, ".yaml"), "etcdbenchmark_")
+		s := Sample{Name: strings.ReplaceAll(base, "_", "-"), File: file, About: about(string(data)), Manifest: data}
+		if isRun {
+			runs = append(runs, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return append(runs, others...), nil
+}
+
+// about returns the first sentence of the comment at the top.
+func about(manifest string) string {
+	var words []string
+	for line := range strings.Lines(manifest) {
+		comment, found := strings.CutPrefix(line, "#")
+		if !found || strings.TrimSpace(comment) == "" || strings.HasPrefix(comment, "   ") {
+			break
+		}
+		words = append(words, strings.TrimSpace(comment))
+	}
+	text := strings.Join(words, " ")
+	if sentence, _, found := strings.Cut(text, ". "); found {
+		text = sentence
+	}
+	return strings.TrimRight(text, ".:")
+}

@@ -1,0 +1,332 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/workload"
+)
+
+// MinQuiet is the least time without a change that shows that no run uses a prefix: a live run changes its keys every
+// beatEvery, and may be late by some seconds.
+const MinQuiet = beatEvery + 5*time.Second
+
+// Leftovers finds and removes what runs left in an etcd that could not delete their keys.
+type Leftovers struct{ driver *Driver }
+
+// NewLeftovers returns the leftovers of a target. It connects to nothing yet.
+func NewLeftovers(t plan.Target) *Leftovers {
+	p := plan.Plan{Target: t}
+	p.Target.Members = spec.MembersAll
+	p.Load.Transport = spec.TransportClient
+	return &Leftovers{driver: New(p, 0)}
+}
+
+// Close closes the connections.
+func (l *Leftovers) Close() error { return l.driver.Close() }
+
+// Leftover is what lies under one prefix.
+type Leftover struct {
+	Prefix string
+	// Owner is the UID of the run that owns the prefix; empty without a marker.
+	Owner string
+	// Keys counts all keys under the prefix, the marker included.
+	Keys int64
+	// Began and Seen are the times of the first and of the newest sign of life of its pods, by their clocks; zero if
+	// unknown.
+	Began, Seen time.Time
+	// marker is the revision of the marker, pods those of the pods' keys.
+	marker int64
+	pods   map[string]int64
+}
+
+// IsSame reports whether nothing has changed between two looks at a prefix.
+func (l Leftover) IsSame(other Leftover) bool {
+	if l.Prefix != other.Prefix || l.Owner != other.Owner || l.Keys != other.Keys || l.marker != other.marker || len(l.pods) != len(other.pods) {
+		return false
+	}
+	for key, revision := range l.pods {
+		if other.pods[key] != revision {
+			return false
+		}
+	}
+	return true
+}
+
+// newestPod is the newest revision of a pod's key; 0 if there is none.
+func (l Leftover) newestPod() (newest int64) {
+	for _, revision := range l.pods {
+		newest = max(newest, revision)
+	}
+	return newest
+}
+
+// leftoverPage is how many keys one request lists or deletes.
+const leftoverPage = sweepBlock
+
+// List returns what lies under root, which ends with a slash: a leftover for each prefix with a marker, and for the rest
+// one for each name after root.
+func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err error) {
+	client, err := l.driver.controlClient(ctx)
+	if err != nil {
+		return nil, settled(ctx, err, l.driver.addresses())
+	}
+	for from := root; ; {
+		found, err := get(ctx, client, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
+		if err != nil || len(found.Kvs) == 0 {
+			return all, settled(ctx, err, l.driver.addresses())
+		}
+		prefixes, next, err := l.prefixes(ctx, client, root, string(found.Kvs[0].Key))
+		if err != nil {
+			return nil, settled(ctx, err, l.driver.addresses())
+		}
+		for _, prefix := range prefixes {
+			if slices.ContainsFunc(all, func(l Leftover) bool { return l.Prefix == prefix }) {
+				continue
+			}
+			one, err := l.look(ctx, client, prefix)
+			if err != nil {
+				return nil, settled(ctx, err, l.driver.addresses())
+			}
+			all = append(all, one)
+		}
+		from = next
+	}
+}
+
+// prefixes returns the prefixes around a key that List reports, and where it continues.
+func (l *Leftovers) prefixes(ctx context.Context, client *clientv3.Client, root, key string) (prefixes []string, next string, err error) {
+	for _, outer := range outerPrefixes(key + "/") {
+		if len(outer) <= len(root) {
+			continue
+		}
+		marker, err := get(ctx, client, markerOf(outer), clientv3.WithCountOnly())
+		if err != nil {
+			return nil, "", err
+		}
+		if marker.Count > 0 {
+			return []string{outer}, clientv3.GetPrefixRangeEnd(outer), nil
+		}
+	}
+	name, _, isFolder := strings.Cut(strings.TrimPrefix(key, root), "/")
+	group := root + name
+	if !isFolder {
+		return []string{group}, group + "\x00", nil
+	}
+	group += "/"
+	within, err := get(ctx, client, group, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(leftoverPage))
+	if err != nil {
+		return nil, "", err
+	}
+	prefixes = []string{group}
+	for _, kv := range within.Kvs {
+		if nested, found := strings.CutSuffix(string(kv.Key), markerOf("")); found {
+			prefixes = append(prefixes, nested)
+		}
+	}
+	return prefixes, clientv3.GetPrefixRangeEnd(group), nil
+}
+
+// Look returns what lies under a prefix now.
+func (l *Leftovers) Look(ctx context.Context, prefix string) (Leftover, error) {
+	client, err := l.driver.controlClient(ctx)
+	if err != nil {
+		return Leftover{}, settled(ctx, err, l.driver.addresses())
+	}
+	found, err := l.look(ctx, client, prefix)
+	return found, settled(ctx, err, l.driver.addresses())
+}
+
+func (l *Leftovers) look(ctx context.Context, client *clientv3.Client, prefix string) (Leftover, error) {
+	out := Leftover{Prefix: prefix, pods: map[string]int64{}}
+	pods := prefix + podsFolder
+	seen, err := commit(ctx, client, nil,
+		clientv3.OpGet(markerOf(prefix)),
+		clientv3.OpGet(pods, clientv3.WithPrefix()),
+		clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()))
+	if err != nil {
+		return out, err
+	}
+	for _, kv := range seen.Responses[0].GetResponseRange().Kvs {
+		out.Owner, out.marker = string(kv.Value), kv.ModRevision
+	}
+	for _, kv := range seen.Responses[1].GetResponseRange().Kvs {
+		out.pods[string(kv.Key)] = kv.ModRevision
+		var sign lifeSign
+		if json.Unmarshal(kv.Value, &sign) != nil || sign.Began.IsZero() {
+			continue
+		}
+		if out.Began.IsZero() || sign.Began.Before(out.Began) {
+			out.Began = sign.Began
+		}
+		if sign.Seen.After(out.Seen) {
+			out.Seen = sign.Seen
+		}
+	}
+	out.Keys = seen.Responses[2].GetResponseRange().Count
+	return out, nil
+}
+
+// Removal is what Remove has deleted.
+type Removal struct {
+	Keys, Leases int64
+	// Foreign is how many keys are left, because no run writes such keys.
+	Foreign int64
+}
+
+// ErrChanged is returned if a prefix has changed since it was looked at: it may be in use.
+var ErrChanged = errors.New("it changed while its keys were deleted, so it may be in use; the remaining keys were left alone")
+
+// Remove deletes what a run can have written under a prefix that it owns, and the leases of the run, which begin with the
+// ID firstLease. Each deletion fails if the marker or the keys of the pods differ from those of old. The marker stays
+// while keys of others are left.
+func (l *Leftovers) Remove(ctx context.Context, old Leftover, firstLease int64) (done Removal, err error) {
+	client, err := l.driver.controlClient(ctx)
+	if err == nil {
+		r := remover{client: client, old: old, guards: []clientv3.Cmp{
+			clientv3.Compare(clientv3.Value(markerOf(old.Prefix)), "=", old.Owner),
+			clientv3.Compare(clientv3.ModRevision(markerOf(old.Prefix)), "=", old.marker),
+			unchanged(old.Prefix+podsFolder, clientv3.GetPrefixRangeEnd(old.Prefix+podsFolder), old.newestPod()),
+		}}
+		err = r.remove(ctx, firstLease)
+		done = r.done
+	}
+	if errors.Is(err, ErrChanged) {
+		return done, ErrChanged
+	}
+	return done, settled(ctx, err, l.driver.addresses())
+}
+
+// unchanged holds if no key of a range is newer than a revision.
+func unchanged(from, to string, revision int64) clientv3.Cmp {
+	return clientv3.Compare(clientv3.ModRevision(from).WithRange(to), "<", revision+1)
+}
+
+// remover removes one leftover.
+type remover struct {
+	client *clientv3.Client
+	old    Leftover
+	guards []clientv3.Cmp
+	done   Removal
+}
+
+func (r *remover) remove(ctx context.Context, firstLease int64) error {
+	if err := r.revoke(ctx, firstLease); err != nil {
+		return err
+	}
+	if err := r.deleteAll(ctx); err != nil || r.done.Foreign > 0 {
+		return err
+	}
+	pods := r.old.Prefix + podsFolder
+	return r.delete(ctx, nil, int64(len(r.old.pods))+1,
+		clientv3.OpDelete(pods, clientv3.WithPrefix()), clientv3.OpDelete(markerOf(r.old.Prefix)))
+}
+
+// revoke revokes the leases of the run. A user without the right to list leases leaves them to expire.
+func (r *remover) revoke(ctx context.Context, firstLease int64) error {
+	all, err := r.client.Leases(ctx)
+	if err != nil {
+		return nil
+	}
+	var own []clientv3.LeaseID
+	for _, lease := range all.Leases {
+		if id := int64(lease.ID); id >= firstLease && id < firstLease+workload.LeaseIDs {
+			own = append(own, lease.ID)
+		}
+	}
+	for some := range slices.Chunk(own, revokeBlock) {
+		if err := r.delete(ctx, nil, 0); err != nil {
+			return err
+		}
+		if err := revokeSome(ctx, r.client, some); err != nil {
+			return err
+		}
+		r.done.Leases += int64(len(some))
+	}
+	return nil
+}
+
+// deleteAll deletes page by page, except for the marker and the keys of pods, which are last.
+func (r *remover) deleteAll(ctx context.Context) error {
+	end := clientv3.GetPrefixRangeEnd(r.old.Prefix)
+	for from := r.old.Prefix; ; {
+		began := time.Now()
+		page, err := get(ctx, r.client, from, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(leftoverPage))
+		if err != nil || len(page.Kvs) == 0 {
+			return err
+		}
+		var keys []string
+		for _, kv := range page.Kvs {
+			keys = append(keys, string(kv.Key))
+		}
+		if err := r.deletePage(ctx, keys, page.Header.Revision); err != nil {
+			return err
+		}
+		from = keys[len(keys)-1] + "\x00"
+		// Half of the time is left to other users of the target.
+		if err := pause(ctx, time.Since(began)); err != nil {
+			return err
+		}
+	}
+}
+
+// deletePage deletes the run's keys among consecutive ones, in one transaction for each stretch of them.
+func (r *remover) deletePage(ctx context.Context, keys []string, revision int64) error {
+	for len(keys) > 0 {
+		n := 0
+		for n < len(keys) && r.isOfRun(keys[n]) {
+			n++
+		}
+		if n == 0 {
+			if !r.isLast(keys[0]) {
+				r.done.Foreign++
+			}
+			keys = keys[1:]
+			continue
+		}
+		from, to := keys[0], keys[n-1]+"\x00"
+		still := []clientv3.Cmp{unchanged(from, to, revision)}
+		if err := r.delete(ctx, still, int64(n), clientv3.OpDelete(from, clientv3.WithRange(to))); err != nil {
+			return err
+		}
+		keys = keys[n:]
+	}
+	return nil
+}
+
+// delete deletes in one transaction, if the prefix is as it was.
+func (r *remover) delete(ctx context.Context, more []clientv3.Cmp, keys int64, deletions ...clientv3.Op) error {
+	out, err := commit(ctx, r.client, append(slices.Clone(r.guards), more...), deletions...)
+	switch {
+	case err != nil:
+		return err
+	case !out.Succeeded:
+		return ErrChanged
+	}
+	r.done.Keys += keys
+	return nil
+}
+
+// isLast reports whether a key is the marker or a pod's.
+func (r *remover) isLast(key string) bool {
+	return key == markerOf(r.old.Prefix) || strings.HasPrefix(key, r.old.Prefix+podsFolder)
+}
+
+// isOfRun reports whether a run writes such keys, under its prefix: those of the load are digits.
+func (r *remover) isOfRun(key string) bool {
+	rest := strings.TrimPrefix(key, r.old.Prefix)
+	for _, folder := range []string{".lock/", ".storm/", "registry/"} {
+		if strings.HasPrefix(rest, folder) {
+			return true
+		}
+	}
+	return rest != "" && strings.Trim(rest, "0123456789") == ""
+}

@@ -1,0 +1,64 @@
+package reasons
+
+import "strings"
+
+// warning explains the warnings in status.summary.warnings that contain a text.
+type warning struct {
+	name string
+	// part is a part of the sentence that is always the same.
+	part            string
+	meaning, action string
+}
+
+var warnings = []warning{
+	{"MixedTransports", "client pods used different transports", "The pods' latencies were measured in different ways, so the merged ones are not meaningful.", "Use one client image for all pods, and repeat the run."},
+	{"LongTail", "the last pod ended", "The pods of a run bound by requests did not end together. The throughput counts the time until the last one.", "Use `steadyThroughputPerSecond`, or `load.durationSeconds`."},
+	{"StartSkew", "the last pod started", "Until the last pod had started, the load was lower than requested.", "Check the nodes' load and clocks; measure for longer."},
+	{"Silence", "no request succeeded for", "The target answered no request for a while, and then did again.", "Read `OVER TIME`, and the members' logs at that time: an election, a defragmentation or a stalled disk."},
+	{"CourseMissing", "what happened over the window is not known of all client pods", "The numbers of `OVER TIME` lack client pods. The summary is complete.", "Repeat the run if you need its course."},
+	{"DelaySuspected", "per request for a processor", "Each wait for a processor was harmless, but many requests were in flight, and each may have waited too.", "Give client pods processors of their own, or fewer clients per pod."},
+	{"DifferentVersions", "the members run different versions", "The result mixes the versions of etcd.", "Finish the upgrade, and repeat the run."},
+	{"QuotaUnknown", "reported no quota", "Nothing checked whether the writes fit into the quota.", "Compare the estimate in the message with `--quota-backend-bytes`."},
+	{"ChangeDuringRun", "the target changed during the run", "The leader, a version or the members changed: the numbers mix the time before and after.", "Repeat the run on a stable target."},
+	{"LeaderChanges", "the leader changed in the measured window", "The members counted an election in the window.", "Repeat the run on a stable target."},
+	{"DataInMemory", "a flush of the log takes less than", "The members' data lies in memory, or flushes are switched off. An etcd on a disk is slower.", "Do not compare these numbers with those of an etcd on a disk."},
+	{"RuleNotChecked", "of guard.stopOn could not be checked", "For some time, a rule did not protect the target, because its values could not be read.", "Check that client pod 0 reaches all members and their metrics."},
+	{"MembersNotListed", "the target's members could not be listed", "A member without an address in the target may be missing in the result.", "Check the permissions of the user."},
+	{"NotObserved", "the target was not observed often enough", "A change of the target during the run cannot be ruled out.", "Check that all members answer; run longer than a few seconds."},
+	{"MemberWithoutLoad", "no address of the target reaches its member", "This member got no load.", "Add its address to `target.endpoints`."},
+	{"CoarseTimer", "client pods had no exact kernel timer", "Requests were sent up to 1 ms late. Lateness and latency include that.", "Run client pods on Linux."},
+	{"PartsOmitted", "these parts of the result are missing", "A termination message had no room for them, because the operator could not read the pod's metrics.", "Check network policies between the operator and the client pods."},
+	{"EventsMissed", "watchers missed", "Expected events did not arrive before the end.", "Measure for longer, or reduce the rate."},
+	{"WatchersCancelled", "etcd cancelled watchers", "etcd ended watches, and client pods opened them again.", "Let auto-compaction keep more history."},
+	{"WatchersResumed", "watchers were resumed", "The stream of watchers broke, and events came late.", "Check the network and the members."},
+	{"WatchHistoryCompacted", "the history that watchers read was compacted", "From then on the load ran without watchers.", "Switch auto-compaction off, or let it keep the history for longer than the run takes."},
+	{"EventsTwice", "watchers received", "Events arrived twice, after a broken stream.", "Check the network and the members."},
+	{"RequestsFailed", "requests failed (", "Some requests failed. The message has their number and the most frequent error.", "Look up the error: for example `ResourceExhausted` means that etcd has no space left or is overloaded."},
+	{"EventsNotCounted", "it is not known whether the failed or unanswered puts caused events", "Puts failed or had no response, so it is unknown how many events were due.", "Look at the failed puts first."},
+	{"CoarsePercentiles", "percentiles come from termination messages", "The percentiles are less exact than usual, because the operator could not read the pod's metrics.", "Check network policies between the operator and the client pods."},
+	{"DisturbanceMissing", "reported no disturbance of type", "A requested disturbance did not happen, because the window was over first.", "Measure for longer, or lower `everySeconds`."},
+	{"ReportMissing", "The report could not be written", "The summary is complete, but histograms and course are missing.", "Read the error in the message: often a quota or a policy of the namespace."},
+	{"DetailLost", "The operator restarted after a client pod was lost", "The summary was saved before the restart. Histograms and course lack the lost pod.", "Repeat the run if you need them."},
+	{"EmbeddedMembers", "The members were embedded", "Load generator and members shared one process, so each slowed down the other.", "Compare these numbers only with those of other runs with embedded members."},
+	{"OneMachine", "ran on one machine and shared its CPUs", "Load generator and members shared one machine, so each slowed down the other.", "Run the load generator on another machine."},
+	{"DisturbanceLeftOut", "left out, because the previous one still ran", "A disturbance was due while another of its type still ran.", "Raise `everySeconds`."},
+}
+
+// ofWarnings returns the warnings as entries.
+func ofWarnings() []Entry {
+	var out []Entry
+	for _, w := range warnings {
+		out = append(out, Entry{Warning, w.name, w.meaning, w.action})
+	}
+	return out
+}
+
+// OfWarning returns the entry for the text of a warning.
+func OfWarning(text string) (Entry, bool) {
+	for i, w := range warnings {
+		if strings.Contains(text, w.part) {
+			return ofWarnings()[i], true
+		}
+	}
+	return Entry{}, false
+}
