@@ -76,16 +76,7 @@ func TestTheHistoryOfAScheduleDecides(t *testing.T) {
 	h.suite.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(sch, v1alpha1.GroupVersion.WithKind(scheduleKind))}
 	h.create()
 	h.playAll(3, 1000)
-	before := sch.DeepCopy()
-	series := v1alpha1.ScheduleSeries{Cell: "put", Type: v1alpha1.SeriesThroughput, TolerancePercent: 5}
-	for i := range 7 {
-		sch.Status.Sessions = append(sch.Status.Sessions, v1alpha1.ScheduleSession{
-			Name: fmt.Sprint("weekly-", i), StartTime: metav1.Now(), Reason: v1alpha1.ReasonCompleted, Template: history.TemplateID(h.suite.Spec),
-		})
-		series.Values = append(series.Values, int64(1_000_000+5_000*i))
-	}
-	sch.Status.Series = []v1alpha1.ScheduleSeries{series}
-	h.must(h.api.Status().Patch(t.Context(), sch, client.MergeFrom(before)))
+	h.keepHistory(sch, history.TemplateID(h.suite.Spec))
 	for name, tc := range map[string]struct {
 		perSecond int
 		want      v1alpha1.ComparisonVerdict
@@ -96,6 +87,58 @@ func TestTheHistoryOfAScheduleDecides(t *testing.T) {
 		if status.Baseline.Schedule != "weekly" || status.Baseline.Cells[0].Values[0].Sessions != 7 || status.Comparisons[0].Verdict != tc.want {
 			t.Errorf("%s: found %+v and %+v, wanted %s", name, status.Baseline, status.Comparisons, tc.want)
 		}
+	}
+}
+
+// keepHistory writes seven sessions of a template into a schedule.
+func (h *suiteHarness) keepHistory(sch *v1alpha1.EtcdBenchmarkSchedule, template string) {
+	h.t.Helper()
+	before := sch.DeepCopy()
+	series := v1alpha1.ScheduleSeries{Cell: "put", Type: v1alpha1.SeriesThroughput, TolerancePercent: 5}
+	for i := range 7 {
+		sch.Status.Sessions = append(sch.Status.Sessions, v1alpha1.ScheduleSession{
+			Name: fmt.Sprint("weekly-", i), StartTime: metav1.Now(), Reason: v1alpha1.ReasonCompleted, Template: template,
+		})
+		series.Values = append(series.Values, int64(1_000_000+5_000*i))
+	}
+	sch.Status.Series = []v1alpha1.ScheduleSeries{series}
+	h.must(h.api.Status().Patch(h.t.Context(), sch, client.MergeFrom(before)))
+}
+
+// A schedule compares each session with a suite that a user has run. Its own history decides.
+func TestTheHistoryOfTheSessionsDecides(t *testing.T) {
+	h := newSuiteHarness(t, threeRounds).create()
+	h.playAll(3, 1000)
+	sch := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: h.suite.Namespace, Name: "weekly"}}
+	session := h.comparedWith("weekly-7", "nightly", func(s *v1alpha1.EtcdBenchmarkSuite) {
+		sch.Spec.Schedule, sch.Spec.SuiteTemplate.Spec = "0 3 * * *", s.Spec
+		h.must(h.api.Create(t.Context(), sch))
+		h.keepHistory(sch, history.TemplateID(s.Spec))
+		s.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(sch, v1alpha1.GroupVersion.WithKind(scheduleKind))}
+	})
+	session.playAll(3, 500)
+	status := session.status()
+	if status.Baseline.Schedule != "weekly" || status.Comparisons[0].Verdict != v1alpha1.Regressed || status.Comparisons[0].LowPerMillion == nil {
+		t.Errorf("found %+v and %+v, wanted Regressed by the history of the schedule", status.Baseline, status.Comparisons)
+	}
+}
+
+// A forged owner of another uid has no history.
+func TestAForgedScheduleDecidesNothing(t *testing.T) {
+	h := newSuiteHarness(t, threeRounds)
+	sch := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: h.suite.Namespace, Name: "weekly"}}
+	sch.Spec.Schedule, sch.Spec.SuiteTemplate.Spec = "0 3 * * *", h.suite.Spec
+	h.must(h.api.Create(t.Context(), sch))
+	owner := *metav1.NewControllerRef(sch, v1alpha1.GroupVersion.WithKind(scheduleKind))
+	owner.UID = "00000000-0000-0000-0000-000000000000"
+	h.suite.OwnerReferences = []metav1.OwnerReference{owner}
+	h.create()
+	h.keepHistory(sch, history.TemplateID(h.suite.Spec))
+	h.playAll(3, 1000)
+	later := h.comparedWith("later", "nightly")
+	later.playAll(3, 500)
+	if status := later.status(); status.Baseline.Schedule != "" || status.Comparisons[0].Reason != v1alpha1.ReasonNotConcurrent {
+		t.Errorf("found %+v and %+v, wanted no history", status.Baseline, status.Comparisons)
 	}
 }
 

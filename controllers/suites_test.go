@@ -224,6 +224,7 @@ func TestSuiteAfterAFailedRun(t *testing.T) {
 		h.must(h.api.Delete(h.t.Context(), run))
 	}
 	failed := func(h *suiteHarness, run *v1alpha1.EtcdBenchmark) { h.finish(run, v1alpha1.ReasonTargetUnreachable) }
+	lost := func(h *suiteHarness, run *v1alpha1.EtcdBenchmark) { h.finish(run, v1alpha1.ReasonTargetLost) }
 	for name, tc := range map[string]struct {
 		policy v1alpha1.RunFailedPolicy
 		ends   func(*suiteHarness, *v1alpha1.EtcdBenchmark)
@@ -234,6 +235,8 @@ func TestSuiteAfterAFailedRun(t *testing.T) {
 		"deleted by hand, go on": {v1alpha1.RunFailedContinue, deleted, v1alpha1.ReasonCompleted, v1alpha1.ReasonDeleted, 4},
 		"deleted by hand, stop":  {v1alpha1.RunFailedStop, deleted, v1alpha1.ReasonRunFailed, v1alpha1.ReasonDeleted, 1},
 		"no target, go on":       {v1alpha1.RunFailedContinue, failed, v1alpha1.ReasonCompleted, v1alpha1.ReasonTargetUnreachable, 4},
+		"target lost, go on":     {v1alpha1.RunFailedContinue, lost, v1alpha1.ReasonCompleted, v1alpha1.ReasonTargetLost, 4},
+		"target lost, stop":      {v1alpha1.RunFailedStop, lost, v1alpha1.ReasonRunFailed, v1alpha1.ReasonTargetLost, 1},
 		"no target, stop":        {v1alpha1.RunFailedStop, failed, v1alpha1.ReasonRunFailed, v1alpha1.ReasonTargetUnreachable, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -228,7 +228,7 @@ func TestTheTargetRestsBetweenProbes(t *testing.T) {
 	}
 	for p, more := Then(s, false); more; p, more = Then(s, false) {
 		Created(s, p, at)
-		if Rest(s, at) != 0 {
+		if Rest(s, at) != 0 || s.Status.PausedUntil != nil {
 			t.Errorf("there is a pause while %s runs", p.Name)
 		}
 		Track(s, highest(1000)(p), at)
