@@ -91,6 +91,7 @@ func TestOperator(t *testing.T) {
 		{name: "times", check: checkTimes, slow: true, node: true},
 		{name: "leaks", check: checkLeaks, slow: true, node: true},
 		{name: "clocks", check: checkClocks, slow: true, node: true},
+		{name: "neighbour", check: checkNeighbour, slow: true, node: true},
 		{name: "helm", check: checkHelm},
 	} {
 		if s.slow && *level != levelAll || s.node && !suite.ownCluster {

@@ -3,11 +3,16 @@
 package e2e
 
 import (
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -51,5 +56,36 @@ func requireReadClients(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 	v := b.Status.Summary.Validity
 	if v == nil || v.Verdict == v1alpha1.ValidityUnknown || names(v, v1alpha1.CauseUnread) {
 		t.Errorf("wanted the clients to be judged, found %+v", v)
+	}
+}
+
+// checkNeighbour lets other processes of the node use all of its processors. The result names the node, which the client
+// pod and a member share.
+func checkNeighbour(t *testing.T) {
+	occupyNode(t)
+	b := newPut(suite.counted, "neighbour", 500)
+	b.Spec.Load.Rate = &spec.Rate{PerSecond: 50}
+	b = runToEnd(t, b)
+	requireCompleted(t, b)
+	named := slices.ContainsFunc(b.Status.Summary.Evidence, func(e v1alpha1.Evidence) bool {
+		return e.Resource == v1alpha1.ResourceCPU && strings.Contains(e.Message, "node")
+	})
+	if !named {
+		t.Errorf("wanted the processors of the node in the evidence, found %+v", b.Status.Summary.Evidence)
+	}
+}
+
+// occupyNode starts twice as many busy processes as the machine has processors. They end with the test.
+func occupyNode(t *testing.T) {
+	t.Helper()
+	for range 2 * runtime.NumCPU() {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
 	}
 }
