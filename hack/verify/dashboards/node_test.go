@@ -3,6 +3,7 @@
 package dashboards
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -41,6 +42,7 @@ type process struct {
 	dir, ip string
 	exited  chan struct{}
 	started metav1.Time
+	log     bytes.Buffer
 }
 
 // startNode runs a node until the end of the test.
@@ -65,6 +67,9 @@ func startNode(t *testing.T) {
 		for _, p := range n.pods {
 			_ = p.command.Process.Kill()
 			<-p.exited
+			if t.Failed() {
+				t.Logf("log of the pod %s:\n%s", p.ip, p.log.String())
+			}
 		}
 	})
 }
@@ -160,6 +165,7 @@ func (n *node) start(ctx context.Context, pod *corev1.Pod) (*process, error) {
 		"--termination-file", filepath.Join(p.dir, "message"), "--metrics-address", fmt.Sprintf("%s:%d", p.ip, plan.MetricsPort))
 	p.command = exec.Command(n.loadgen, arguments...)
 	p.command.Env = append(os.Environ(), plan.IndexEnv+"="+pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	p.command.Stderr = &p.log
 	if err := p.command.Start(); err != nil {
 		return nil, err
 	}

@@ -81,8 +81,12 @@ func await(t *testing.T, what string, holds func(context.Context) error) {
 	t.Helper()
 	last := fmt.Errorf("it was not checked")
 	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, 4*time.Minute, true, func(ctx context.Context) (bool, error) {
-		last = holds(ctx)
-		return last == nil, nil
+		err := holds(ctx)
+		// The last answer before the deadline is of interest.
+		if ctx.Err() == nil {
+			last = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("waited for %s: %v", what, last)

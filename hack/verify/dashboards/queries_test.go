@@ -88,7 +88,7 @@ func awaitAll(t *testing.T) {
 		}
 		for i := range runs.Items {
 			if c := meta.FindStatusCondition(runs.Items[i].Status.Conditions, v1alpha1.ConditionFinished); c == nil || c.Status != metav1.ConditionTrue {
-				return fmt.Errorf("%s: %+v", runs.Items[i].Name, c)
+				return fmt.Errorf("%s: %+v", runs.Items[i].Name, runs.Items[i].Status)
 			} else if c.Reason != v1alpha1.ReasonCompleted {
 				t.Fatalf("%s ended as %s: %s", runs.Items[i].Name, c.Reason, c.Message)
 			}

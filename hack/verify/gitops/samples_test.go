@@ -24,7 +24,10 @@ func TestGitHubSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	project := actionlint.NewProject(t.TempDir())
+	project, err := actionlint.NewProject(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for text, valid := range map[string]bool{string(data): true, strings.Replace(string(data), "runs-on:", "runs_on:", 1): false} {
 		findings, err := linter.Lint("benchmark.yaml", []byte(text), project)
 		if err != nil || (len(findings) == 0) != valid {
