@@ -22,8 +22,9 @@ const (
 	runsNamespace = "etcd"
 	// busyRun is the run that the dashboard of one run shows.
 	busyRun = "busy"
-	// maxRequestBytes of the target. busyRun has larger values, too, so that some of its requests fail.
-	maxRequestBytes = 4096
+	// maxRequestBytes of the target. Some values of busyRun are longer, so some of its requests fail. A request that deletes
+	// all keys of a run is shorter.
+	maxRequestBytes = 16 << 10
 )
 
 func create(t *testing.T, o client.Object) {
@@ -38,7 +39,7 @@ func load(pods, durationSeconds int32) spec.Load {
 }
 
 func puts(longest int32) spec.Workload {
-	return spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 1000, SizeBytes: 8}, Values: spec.Values{SizeBytes: longest, MinSizeBytes: new(int32(16))}}}
+	return spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{Keys: spec.Keys{Count: 100, SizeBytes: 8}, Values: spec.Values{SizeBytes: longest, MinSizeBytes: new(int32(16)), SizeDistribution: spec.SizesLogUniform}}}
 }
 
 // createRuns creates a run whose requests fail in part, and one that waits for it in the queue.
