@@ -79,7 +79,7 @@ func TestAdmissionOfAWorkloadOfNodes(t *testing.T) {
 		"both":             {"spec.workload.kubernetes: Invalid value: set the number of nodes, either by profile or by nodes", []edit{nodes(`{nodes: 700, profile: Small}`)}},
 		"none":             {"spec.workload.kubernetes: Invalid value: set the number of nodes, either by profile or by nodes", []edit{nodes(`{}`)}},
 		"too few nodes":    {"spec.workload.kubernetes.nodes: Invalid value: 49", []edit{nodes(`{nodes: 49}`)}},
-		"too many clients": {"load.clients: Invalid value: must be at most the number of nodes of workload.kubernetes.nodes (700)", []edit{nodes(`{nodes: 700}`), {"spec.load", `{clients: 701, requests: 10000}`}}},
+		"too many clients": {"load.clients: Invalid value: must be at most the number of nodes of workload.kubernetes.nodes: four of five", []edit{nodes(`{nodes: 700}`), {"spec.load", `{clients: 701, requests: 10000}`}}},
 	} {
 		t.Run(name, func(t *testing.T) { wantRefused(t, tc.want, tc.edits...) })
 	}

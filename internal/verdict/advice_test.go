@@ -10,9 +10,12 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/runtest"
 )
 
-// A profile sets the load, so the fields of the load must not be advised.
+// A profile and a number of nodes set the load, so the fields of the load must not be advised.
 func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
-	onProfile := func(b *v1alpha1.EtcdBenchmark) { b.Spec.Profile = v1alpha1.ProfileSmall }
+	derived := map[string]func(*v1alpha1.EtcdBenchmark){
+		"a profile": func(b *v1alpha1.EtcdBenchmark) { b.Spec.Profile = v1alpha1.ProfileSmall },
+		"nodes":     func(b *v1alpha1.EtcdBenchmark) { b.Spec.Kubernetes = &v1alpha1.KubernetesCluster{Nodes: 500} },
+	}
 	for cause, pod := range map[v1alpha1.ValidityCause]*results.Snapshot{
 		v1alpha1.CauseThrottled: served(idle(with(results.ProcessThrottledSeconds, 5)), time.Millisecond, 0),
 		v1alpha1.CauseBusy:      served(idle(with(results.ProcessCPUSeconds, 18)), time.Millisecond, 0),
@@ -21,16 +24,34 @@ func TestAdviceNamesFieldsThatCanBeSet(t *testing.T) {
 		v1alpha1.CauseLate:      served(idle(), time.Millisecond, time.Millisecond),
 	} {
 		s := results.Summarize([]*results.Snapshot{pod})
-		free, set := Clients(runtest.Puts(), s).Reasons, Clients(runtest.Puts(onProfile), s).Reasons
-		if len(free) != 1 || len(set) != 1 || free[0].Cause != cause || set[0].Cause != cause {
-			t.Errorf("wanted the cause %s, got %+v and, with a profile, %+v", cause, free, set)
+		free := Clients(runtest.Puts(), s).Reasons
+		if len(free) != 1 || free[0].Cause != cause || !strings.Contains(free[0].Change, "load.") {
+			t.Errorf("wanted the cause %s, got %+v", cause, free)
 			continue
 		}
-		if got := free[0]; !strings.Contains(got.Change, "load.") {
-			t.Errorf("%s without a profile: got %+v", cause, got)
+		for by, change := range derived {
+			set := Clients(runtest.Puts(change), s).Reasons
+			if len(set) != 1 || set[0].Cause != cause {
+				t.Errorf("wanted the cause %s with %s, got %+v", cause, by, set)
+				continue
+			}
+			if got := set[0].Change; strings.Contains(got, "load.") || !strings.Contains(got, "status.resolved") || len(got) > v1alpha1.MaxMessageLength {
+				t.Errorf("%s with %s: got %d characters: %q", cause, by, len(got), got)
+			}
 		}
-		if got := set[0].Change; strings.Contains(got, "load.") || !strings.Contains(got, "status.resolved") || len(got) > v1alpha1.MaxMessageLength {
-			t.Errorf("%s with a profile: got %d characters: %q", cause, len(got), got)
+	}
+}
+
+// What sets the number of clients is what must change.
+func TestAdviceForTooFewClients(t *testing.T) {
+	s := results.Summarize([]*results.Snapshot{served(idle(), time.Millisecond, 0)})
+	for want, b := range map[string]*v1alpha1.EtcdBenchmark{
+		"choose a smaller spec.profile": {Spec: v1alpha1.EtcdBenchmarkSpec{Profile: v1alpha1.ProfileSmall}},
+		"lower spec.kubernetes.nodes":   {Spec: v1alpha1.EtcdBenchmarkSpec{Kubernetes: &v1alpha1.KubernetesCluster{Nodes: 500}}},
+		"Set spec.load.clients":         runtest.Puts(),
+	} {
+		if got := advice(b, s, 1e6, time.Second, 1e6); !strings.Contains(got, want) {
+			t.Errorf("got %q, wanted %q in it", got, want)
 		}
 	}
 }

@@ -93,6 +93,7 @@ func TestSweepRefuses(t *testing.T) {
 		"a value and below": {sweepable, []string{"--local", "--sweep", "load.requests.many=1"}, "--sweep"},
 		"a suite":           {smallSuite, []string{"--local", "--sweep", "load.clients=1,2"}, "take the manifest of a single run"},
 		"a profile":         {strings.Replace(sweepable, "  workload:", "  profile: Small\n  workload:", 1), []string{"--local", "--sweep", "load.clients=1,2"}, "spec.profile"},
+		"nodes":             {strings.Replace(sweepable, "  workload:", "  kubernetes: {nodes: 50}\n  workload:", 1), []string{"--local", "--sweep", "load.clients=1,2"}, "spec.kubernetes"},
 		"rounds of nothing": {sweepable, []string{"--local", "--rounds", "3"}, "--rounds is for --sweep"},
 		"a print of what":   {sweepable, []string{"--local", "--print-manifest"}, "add one of them"},
 	} {
