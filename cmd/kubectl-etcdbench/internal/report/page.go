@@ -32,8 +32,9 @@ type Page struct {
 	Facts   []Fact
 	// Sections are the parts. Those of single runs are folded, and are left out first.
 	Sections []Section
-	// Manifest is what was run, as YAML, and Command how to repeat it.
+	// Manifest is what was run, as YAML, and Command how to repeat it. Several runs have several documents.
 	Manifest, Command string
+	Several           bool
 }
 
 // Fact is a line with a name.

@@ -14,10 +14,13 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 )
 
+// repeatRun is how to repeat a run.
+const repeatRun = "kubectl etcdbench run -f benchmark.yaml --generate-name"
+
 // runPage is the page of one run.
 func runPage(r Run) Page {
 	run := r.Object
-	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: manifest("EtcdBenchmark", run.ObjectMeta, run.Spec), Command: "kubectl etcdbench run -f benchmark.yaml --generate-name"}
+	p := Page{Title: "EtcdBenchmark " + fullName(run.Namespace, run.Name), Manifest: manifest("EtcdBenchmark", run.ObjectMeta, run.Spec), Command: repeatRun}
 	p.State, p.Verdict, p.Why = verdictOfRun(run)
 	blocks := render.RunBlocks(run)
 	for _, b := range of(blocks, render.PartHeader) {

@@ -19,7 +19,12 @@ func runsPage(runs []Run) Page {
 		Title: text.Plural(len(runs), "run"), State: None, Verdict: "Several runs, not judged",
 		Why: []string{"Two single runs differ by chance. kubectl etcdbench compare, or a suite with rounds, says whether one is worse."},
 	}
-	p.Facts = environments(runs)
+	p.Facts, p.Several, p.Command = environments(runs), true, repeatRun
+	var manifests []string
+	for _, r := range runs {
+		manifests = append(manifests, manifest("EtcdBenchmark", r.Object.ObjectMeta, r.Object.Spec))
+	}
+	p.Manifest = strings.Join(manifests, "---\n")
 	p.add(
 		Section{ID: "differences", Title: "What differs in their manifests", Blocks: differences(runs)},
 		Section{ID: "numbers", Title: "Latency and throughput", Plots: overlaid(runs)},
