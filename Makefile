@@ -68,6 +68,11 @@ test-stores: tools-zookeeper-debian ## Test the drivers of other stores on real 
 test-alerts: tools-promtool tools-helm ## Test the chart's alerts with Debian's promtool.
 	go test -tags=prometheus -count=1 -timeout 5m ./hack/verify/alerts
 
+# REPORT_PAGES is a folder in which `make report-test` keeps pages and screenshots.
+.PHONY: report-test
+report-test: tools-chromium tools-axe-core ## Look at reports with Debian's Chromium: layout, colours, accessibility; REPORT_PAGES=folder keeps the pictures.
+	go test -tags=browser $(BARE) -count=1 -timeout 10m -run InChromium ./cmd/kubectl-etcdbench/internal/report
+
 .PHONY: trials
 trials: plugin ## Measure on a real etcd how often comparisons and searches are right; 25 minutes on an idle machine.
 	go test -tags=trials -count=1 -v -timeout 60m ./hack/trials
@@ -148,8 +153,8 @@ fuzz: ## Fuzz the code that reads untrusted input, FUZZTIME for each test; FUZZ 
 .PHONY: lint
 lint: tools-staticcheck tools-helm ## Check formatting, go vet, staticcheck and the chart.
 	@unformatted=$$(gofmt -l $(GO_DIRS)); [[ -z "$$unformatted" ]] || { echo "run gofmt -w on:" $$unformatted; exit 1; }
-	go vet ./... && go vet -tags=e2e,versions,stores,prometheus ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench && go vet -tags=trials ./hack/trials && go vet -tags=faults ./internal/load
-	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions,stores,prometheus ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench && $(TOOLS)/staticcheck -tags=trials ./hack/trials && $(TOOLS)/staticcheck -tags=faults ./internal/load
+	go vet ./... && go vet -tags=e2e,versions,stores,prometheus,browser ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/report && go vet -tags=trials ./hack/trials && go vet -tags=faults ./internal/load
+	$(TOOLS)/staticcheck ./... && $(TOOLS)/staticcheck -tags=e2e,versions,stores,prometheus,browser ./hack/e2e/... ./hack/verify/... ./internal/datastore/... ./cmd/kubectl-etcdbench ./cmd/kubectl-etcdbench/internal/report && $(TOOLS)/staticcheck -tags=trials ./hack/trials && $(TOOLS)/staticcheck -tags=faults ./internal/load
 	$(TOOLS)/helm lint --strict $(CHART)
 
 .PHONY: vulnerabilities

@@ -39,8 +39,11 @@ func (b builder) build(ctx context.Context, tools []tool) error {
 
 // buildOne makes t current. It does nothing if the stamp has the digest of today's inputs.
 func (b builder) buildOne(ctx context.Context, t tool) error {
-	if len(t.debian) > 0 {
+	switch {
+	case len(t.debian) > 0:
 		return b.fetch(ctx, t)
+	case t.npm != "":
+		return b.fetchNPM(ctx, t)
 	}
 	dir := filepath.Join(b.modules, t.module)
 	flags, err := linkerFlags(t, dir)

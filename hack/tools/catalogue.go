@@ -6,13 +6,19 @@ import (
 	"strings"
 )
 
-// tool is a program that is built from source or taken from Debian packages.
+// tool is a program that is built from source, or taken from Debian packages or from an npm package.
 type tool struct {
 	name string
 	// debian lists the Debian packages of a program, and file is its path in them; an empty file means all their
-	// content. If debian is set, the fields below are not.
+	// content. If debian is set, the fields below without are not.
 	debian []string
 	file   string
+	// without, if it is set, means that all packages that those in debian depend on are taken too, except these and
+	// what only these need.
+	without []string
+	// npm is the npm package of a program with its version, and file is its path in it. integrity is the SHA-512 of the
+	// package, as npm writes it. If npm is set, the fields below are not.
+	npm, integrity string
 	// module is the folder under hack/tools whose go.mod pins the version.
 	module string
 	// pkg is the import path of the main package.
@@ -61,6 +67,23 @@ func debianZooKeeper() tool {
 	}}
 }
 
+// debianChromium is Debian's Chromium with its libraries and two families of fonts. The host has the C library. Chromium
+// opens links and files for desktops with the other packages left out.
+func debianChromium() tool {
+	return tool{
+		name: "chromium", debian: []string{"chromium", "fonts-liberation", "fonts-dejavu-core"},
+		without: []string{"libc6", "x11-utils", "xdg-desktop-portal-backend", "xdg-utils"},
+	}
+}
+
+// axeCore is a script that finds what people with disabilities cannot read or reach on a page.
+func axeCore() tool {
+	return tool{
+		name: "axe-core", npm: "axe-core@4.14.1", file: "axe.min.js",
+		integrity: "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+	}
+}
+
 // slowEtcd describes an etcd for tests of reports about a slow etcd. The environment sets how long flushes and applying
 // a request take, independent of the disk. It observes round trips to its peers more often, so that tests do not last
 // for minutes.
@@ -89,6 +112,8 @@ func catalogue() []tool {
 		slowEtcd(),
 		{name: "etcd-3.6", module: "etcd-3.6", pkg: "go.etcd.io/etcd/server/v3", coldSeconds: 35},
 		debianZooKeeper(),
+		debianChromium(),
+		axeCore(),
 		{name: "etcd-debian", debian: []string{"etcd-server"}, file: "usr/bin/etcd"},
 		{name: "promtool", debian: []string{"prometheus"}, file: "usr/bin/promtool"},
 		{name: "etcdctl", module: "etcd", pkg: "go.etcd.io/etcd/etcdctl/v3", coldSeconds: 10},

@@ -42,10 +42,43 @@ func TestFetchReportsTheErrorOfApt(t *testing.T) {
 	wantNothingLeft(t, b)
 }
 
+// A tool whose dependencies are wanted gets all packages that apt-get would install beside those it leaves out.
+func TestFetchTakesDependencies(t *testing.T) {
+	b, _ := newTestBuilder(t)
+	fakePrograms(t, map[string]string{"apt-get": `#!/bin/sh
+case "$*" in
+*--simulate*)
+  for a; do case "$a" in Dir::State::status=*) status="${a#*=}" ;; esac; done
+  grep -q '^Package: host$' "$status" && grep -q '^Architecture: any64$' "$status" || { echo 'E: good depends on host'; exit 100; }
+  printf 'Inst library (1 Debian [any64])\nInst good (1 Debian [any64])\nConf good (1 Debian [any64])\n' ;;
+*) shift 2; for package; do echo "$package" >"${package}_1_all.deb"; done ;;
+esac
+`, "dpkg": "#!/bin/sh\necho any64\n", "dpkg-deb": "#!/bin/sh\nmkdir -p lib && cp \"$2\" lib/\n"})
+	tools := []tool{{name: "good", debian: []string{"good"}, without: []string{"host"}}}
+	if err := b.build(t.Context(), tools); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(b.output, "good", "lib", "*"))
+	if err != nil || len(found) != 2 {
+		t.Errorf("found %q, %v, wanted the files of good and of library", found, err)
+	}
+	tools[0].without = []string{"another"}
+	if err := b.build(t.Context(), tools); err == nil || !strings.Contains(err.Error(), "depends on host") {
+		t.Errorf("the error is %v, wanted what apt-get says", err)
+	}
+	wantNothingLeft(t, b)
+}
+
 func fakeDebian(t *testing.T) {
 	t.Helper()
+	fakePrograms(t, map[string]string{"apt-get": aptGet, "dpkg-deb": dpkgDeb})
+}
+
+// fakePrograms puts scripts before the programs of the host.
+func fakePrograms(t *testing.T, scripts map[string]string) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, script := range map[string]string{"apt-get": aptGet, "dpkg-deb": dpkgDeb} {
+	for name, script := range scripts {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,7 @@
 // hack/cluster and envtest, etcd, Helm, the generators and the linters. Each comes only from the Go module proxy, at
 // the version that the go.mod of its folder pins, and is installed as the static binary bin/tools/NAME. Some come from
 // Debian instead, at the version that the host's package sources have: the etcd and the ZooKeeper that Debian's users
-// run.
+// run, and the browser that tests reports. A script comes from an npm package, pinned with its digest.
 //
 //	go run ./hack/tools                 lists the tools
 //	go run ./hack/tools NAME|GROUP...   builds what is missing or out of date

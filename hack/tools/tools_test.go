@@ -59,6 +59,12 @@ func TestEveryToolIsPinnedByItsModule(t *testing.T) {
 		if len(tool.debian) > 0 {
 			continue
 		}
+		if tool.npm != "" {
+			if !strings.HasPrefix(tool.integrity, "sha512-") || !strings.Contains(tool.npm, "@") {
+				t.Errorf("%s: wanted the npm package with its version and its digest, found %q and %q", tool.name, tool.npm, tool.integrity)
+			}
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(tool.module, "go.mod"))
 		if err != nil {
 			t.Fatal(err)

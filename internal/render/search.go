@@ -38,9 +38,15 @@ func probeGrid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (g grid, any bool) {
 		return cmp.Compare(a.Probe.AskedPerSecond, b.Probe.AskedPerSecond)
 	})
 	g.left = 2
-	g.add("PROBE", "ROLE", "ASKED", "ACHIEVED", "P50", "P99", "P99.9", "MAX", "FAILED", "OBJECTIVES")
+	g.add("PROBE", "ROLE", "ASKED", "ACHIEVED", "ANSWERED", "P50", "P99", "P99.9", "MAX", "FAILED", "OBJECTIVES")
 	for _, r := range results {
 		asked, slowest := "–", slowestOf(r)
+		latency := func(micros int64) string {
+			if micros != 0 && slowest.AtLeast {
+				return "≥" + text.Micros(micros)
+			}
+			return microsOrThin(micros)
+		}
 		if r.Probe.AskedPerSecond > 0 {
 			asked = text.PerSecond(r.Probe.AskedPerSecond)
 		}
@@ -49,7 +55,7 @@ func probeGrid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (g grid, any bool) {
 			failed += o.Failed
 		}
 		g.add(fmt.Sprint(r.Round), string(r.Probe.Role), asked, text.RateOf(float64(r.Probe.ThroughputMilliPerSecond)/1000).String(),
-			microsOrThin(slowest.P50Microseconds), microsOrThin(slowest.P99Microseconds), microsOrThin(slowest.P999Microseconds), microsOrThin(slowest.MaxMicroseconds),
+			text.Grouped(slowest.Succeeded), latency(slowest.P50Microseconds), latency(slowest.P99Microseconds), latency(slowest.P999Microseconds), latency(slowest.MaxMicroseconds),
 			text.Grouped(failed), outcome(r))
 	}
 	return g, len(results) > 0

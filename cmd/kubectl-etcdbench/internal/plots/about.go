@@ -17,8 +17,9 @@ type About struct {
 // Info returns what the plot says about itself.
 func (a About) Info() About { return a }
 
-// fontFamily names fonts with the metrics of the one that lengths are computed with, and then any other.
-const fontFamily = "Liberation Sans, Arial, Helvetica, sans-serif"
+// fontFamily names fonts with the metrics of the one that lengths are computed with, and then any other. Chromium without
+// these fonts shows sans-serif with serifs, so system-ui is before it.
+const fontFamily = "Liberation Sans, Arial, Helvetica, system-ui, sans-serif"
 
 // wrap makes a whole SVG element of what was drawn.
 func (a About) wrap(c *canvas) string {

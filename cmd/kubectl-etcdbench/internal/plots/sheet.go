@@ -36,6 +36,8 @@ func newPanel(height vg.Length, above string) panel {
 		a.Tick.Length = 5
 		a.Padding = 0
 	}
+	// The lowest label of the y axis needs room above the first one of the x axis, in fonts with more space around letters.
+	p.X.Tick.Length = 8
 	// Gonum raises labels by the descent of the font, which is too much.
 	p.X.Tick.Label = textStyle(soft, draw.XCenter, draw.YTop-0.2)
 	p.Y.Tick.Label = textStyle(soft, draw.XRight, draw.YCenter-0.08)

@@ -2,6 +2,8 @@ package report
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +73,32 @@ func TestReadRefuses(t *testing.T) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("found %q, wanted %q in it", err, want)
 				}
+			}
+		})
+	}
+}
+
+// Documents that older tools have written open in newer ones. The files are never changed; a new version adds one.
+func TestOldDocumentsOpen(t *testing.T) {
+	for file, wants := range map[string][]string{
+		"version-1-run.json":   {"All objectives were met", "Put: latency by percentile", "Latency over time", "Pending proposals"},
+		"version-1-suite.json": {"Regressed", "Change from baseline to candidate", "in each round"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			data, err := os.ReadFile(filepath.Join("testdata", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := Read(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantTexts(t, pageOf(t, d), wants...)
+			if rows := tableFrom(t, d); len(rows) < 2 {
+				t.Errorf("CSV: found %q", rows)
+			}
+			if s := junitFrom(t, d); s.Tests == 0 {
+				t.Errorf("JUnit: found %+v", s)
 			}
 		})
 	}

@@ -98,6 +98,51 @@ func compared(t *testing.T, rounds int32, factor float64) *Document {
 	return OfSuite(s, runs)
 }
 
+// searched is a finished search of two targets, with the runs of a few probes. The second target answers twice as many
+// requests per second. The latency of a probe grows with its rate.
+func searched(t *testing.T) *Document {
+	t.Helper()
+	d := compared(t, 0, 1)
+	s := d.Suite
+	d.Runs = nil
+	s.Name, s.Spec.Loads, s.Spec.Compare, s.Status = "highest", nil, nil, v1alpha1.EtcdBenchmarkSuiteStatus{}
+	s.Spec.Workloads[0].Objectives = []v1alpha1.Objective{runtest.MaxLatency(spec.StatisticP99, 50_000)}
+	s.Spec.Search = &v1alpha1.SuiteSearch{
+		Load: spec.Load{Clients: 100, DurationSeconds: new(int32(30)), Seed: 7}, Arrival: spec.ArrivalPoisson,
+		MinPerSecond: 100, MaxPerSecond: 1_000_000, TolerancePercent: 5, Confirmations: 3, MaxProbes: 40,
+	}
+	start := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+	suite.Start(s, 1, start)
+	for p, more := suite.Then(s, false); more; p, more = suite.Then(s, false) {
+		r := probed(t, p)
+		suite.Created(s, p, start)
+		suite.Track(s, r.Object, start)
+		if p.Round < 3 {
+			d.Runs = append(d.Runs, r)
+		}
+	}
+	suite.Conclude(s, false, start.Add(time.Hour))
+	return d
+}
+
+// probed is the run of a probe.
+func probed(t *testing.T, p suite.Planned) Run {
+	t.Helper()
+	most := 9000.0
+	if p.Cell.Target.Name == "new" {
+		most *= 2
+	}
+	asked := float64(p.Step.PerSecond)
+	answered, busy := min(asked, most), min(asked/most, 0.99)
+	if asked == 0 {
+		answered, busy = most, 0.9
+	}
+	r := measured(t, p.Name, time.Duration(float64(time.Millisecond)/(1-busy)))
+	r.Object.Status.Summary.ThroughputPerSecond = spec.Decimal(fmt.Sprintf("%.0f", answered))
+	r.Object.Status.Summary.Validity.Verdict = v1alpha1.ValidityValid
+	return r
+}
+
 // nightly is a schedule with a history of this many sessions.
 func nightly(sessions int) *v1alpha1.EtcdBenchmarkSchedule {
 	s := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: "etcd", Name: "nightly"}}
@@ -128,8 +173,53 @@ func documents(t *testing.T) map[string]*Document {
 		"run without result": OfRun(failedRun(), nil),
 		"several runs":       several,
 		"suite":              compared(t, 3, 1.5),
+		"search":             searched(t),
 		"schedule":           OfSchedule(nightly(30)),
 	}
+}
+
+// hostileName has markup, a character that reverses text, formulas, mentions, control characters, and no place to wrap.
+const hostileName = "<script>alert(1)</script>\u202e=cmd|' /C calc'!A0 @everyone `x` |y| [z](http://a.example) " +
+	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\x00\x1b[31m"
+
+// hostile are documents in which everything that users name has the hostile name.
+func hostile(t *testing.T) map[string]*Document {
+	t.Helper()
+	run := measured(t, "writes", time.Millisecond)
+	b := run.Object
+	b.Name, b.Namespace = hostileName, hostileName
+	b.Labels = map[string]string{v1alpha1.LabelCell: "=1+1", v1alpha1.LabelSuite: "@sum", v1alpha1.LabelRound: "-1"}
+	b.Status.Target.Members[0].Name = hostileName
+	b.Status.Objectives[0].Name, b.Status.Objectives[0].Message = hostileName, hostileName
+	b.Status.Summary.Warnings = []string{hostileName}
+	b.Status.Summary.Members[0].Name = hostileName
+	b.Status.Conditions[0].Message, b.Status.Conditions[0].Reason = hostileName, v1alpha1.ReasonStopped
+	s := compared(t, 3, 2)
+	s.Suite.Name = hostileName
+	for i := range s.Suite.Status.Results {
+		s.Suite.Status.Results[i].Invalid = hostileName
+	}
+	for i := range s.Suite.Status.Comparisons {
+		s.Suite.Status.Comparisons[i].Message, s.Suite.Status.Comparisons[i].Cell = hostileName, hostileName
+	}
+	several := OfRun(measured(t, hostileName, time.Millisecond).Object, nil)
+	for _, name := range []string{strings.Repeat("W", 253), "\u05e9\u05dc\u05d5\u05dd z\u0310\u0321\u0336\u0489 \ufdfd \U0001f389"} {
+		several.Runs = append(several.Runs, measured(t, name, 2*time.Millisecond, func(b *v1alpha1.EtcdBenchmark) { b.Spec.Load.Clients++ }))
+	}
+	nights, probes := nightly(30), searched(t)
+	for i := range nights.Status.Sessions {
+		nights.Status.Sessions[i].Name, nights.Status.Sessions[i].Invalid = hostileName, hostileName
+	}
+	nights.Status.Series[0].Cell, nights.Status.Changes[0].Cell = hostileName, strings.Repeat("W", 63)
+	for i := range probes.Suite.Status.Results {
+		r := &probes.Suite.Status.Results[i]
+		r.Cell, r.Probe.LimitedBy = r.Cell+hostileName, hostileName
+	}
+	for i := range probes.Suite.Status.Capacities {
+		c := &probes.Suite.Status.Capacities[i]
+		c.Cell, c.LimitedBy = c.Cell+hostileName, hostileName
+	}
+	return map[string]*Document{"run": OfRun(b, run.Report), "suite": s, "several runs": several, "schedule": OfSchedule(nights), "search": probes}
 }
 
 // failedRun could not reach its target.

@@ -79,6 +79,7 @@ func TestPagesSayWhatHappened(t *testing.T) {
 		"run without result": {"Ended early: TargetUnreachable", "No member answered."},
 		"several runs":       {"What differs in their manifests", "load.clients", "second"},
 		"suite":              {"Regressed", "Change from baseline to candidate", "Put: ratio of the candidate to the baseline", "in each round", "Throughput of each cell", "SMALLEST CHANGE FOUND", "versions-1-1", "seed"},
+		"search":             {"Passed", "The highest rate", "old: latency and throughput by rate", "first missed", "ceiling 18,000/s"},
 		"schedule":           {"The numbers have become worse", "put Throughput", "nightly-29", "-12.0 %", "0 3 * * *"},
 	} {
 		t.Run(name, func(t *testing.T) { wantTexts(t, pageOf(t, all[name]), wants...) })
@@ -116,29 +117,9 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 }
 
-const hostileName = "<script>alert(1)</script>\u202e=cmd|' /C calc'!A0 @everyone `x` |y| [z](http://a.example) " +
-	"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\x00\x1b[31m"
-
 // Text of users never becomes markup or a formula.
 func TestHostileNames(t *testing.T) {
-	run := measured(t, "writes", time.Millisecond)
-	b := run.Object
-	b.Name, b.Namespace = hostileName, hostileName
-	b.Labels = map[string]string{v1alpha1.LabelCell: "=1+1", v1alpha1.LabelSuite: "@sum", v1alpha1.LabelRound: "-1"}
-	b.Status.Target.Members[0].Name = hostileName
-	b.Status.Objectives[0].Name, b.Status.Objectives[0].Message = hostileName, hostileName
-	b.Status.Summary.Warnings = []string{hostileName}
-	b.Status.Summary.Members[0].Name = hostileName
-	b.Status.Conditions[0].Message, b.Status.Conditions[0].Reason = hostileName, v1alpha1.ReasonStopped
-	s := compared(t, 3, 2)
-	s.Suite.Name = hostileName
-	for i := range s.Suite.Status.Results {
-		s.Suite.Status.Results[i].Invalid = hostileName
-	}
-	for i := range s.Suite.Status.Comparisons {
-		s.Suite.Status.Comparisons[i].Message, s.Suite.Status.Comparisons[i].Cell = hostileName, hostileName
-	}
-	for name, d := range map[string]*Document{"run": OfRun(b, run.Report), "suite": s} {
+	for name, d := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			page := pageOf(t, d)
 			elements(t, page, func(name string, _ map[string]string) {

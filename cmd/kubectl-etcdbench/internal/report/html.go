@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"strings"
@@ -30,9 +32,10 @@ var page = template.Must(template.New("page").Parse(pageTemplate))
 // HTML writes the page as one file that needs no network and no scripts. Details of runs for which it has no room are
 // named with the command that shows them.
 func HTML(d *Document) ([]byte, error) {
-	p := cleaned(d.Page())
-	view := pageView{Page: p, Tool: d.Tool, Mark: p.State.mark(), Style: template.CSS(pageStyle + plots.Styles())}
-	size := len(pageStyle) + len(p.Manifest)
+	p, style := cleaned(d.Page()), "\n"+pageStyle+plots.Styles()
+	digest := sha256.Sum256([]byte(style))
+	view := pageView{Page: p, Tool: d.Tool, Mark: p.State.mark(), Style: template.CSS(style), StyleDigest: base64.StdEncoding.EncodeToString(digest[:])}
+	size := len(style) + len(p.Manifest)
 	for _, s := range p.Sections {
 		written, err := sectionHTML(s)
 		if err != nil {
@@ -54,7 +57,7 @@ func HTML(d *Document) ([]byte, error) {
 
 func sectionHTML(s Section) (string, error) {
 	var out strings.Builder
-	if err := page.ExecuteTemplate(&out, "section", viewOf(s, false)); err != nil {
+	if err := page.ExecuteTemplate(&out, "section", viewOf(s, "")); err != nil {
 		return "", fmt.Errorf("writing the section %s: %w", s.Title, err)
 	}
 	return out.String(), nil
@@ -65,8 +68,10 @@ type pageView struct {
 	Page       Page
 	Tool, Mark string
 	Style      template.CSS
-	Sections   []template.HTML
-	Omitted    []string
+	// StyleDigest allows this style sheet and no other style.
+	StyleDigest string
+	Sections    []template.HTML
+	Omitted     []string
 }
 
 type sectionView struct {
@@ -86,8 +91,10 @@ type blockView struct {
 
 type figureView struct {
 	Title, Description string
-	SVG                template.HTML
-	Table              *tableView
+	// Name is unique in the page, as that of a table.
+	Name  string
+	SVG   template.HTML
+	Table *tableView
 }
 
 type tableView struct {
@@ -101,28 +108,45 @@ type cellView struct {
 	Left bool
 }
 
-func viewOf(s Section, nested bool) sectionView {
-	v := sectionView{ID: s.ID, Title: clean(s.Title), Folded: s.Folded, Nested: nested}
+// viewOf returns what the template needs of a section. above is the title of the section that it is a part of.
+func viewOf(s Section, above string) sectionView {
+	v := sectionView{ID: s.ID, Title: clean(s.Title), Folded: s.Folded, Nested: above != ""}
+	within := ""
+	if v.Nested {
+		within = clean(above) + ": "
+	}
+	tables := 0
 	for _, b := range s.Blocks {
-		v.First = append(v.First, viewOfBlock(s.Title, b))
+		name := within + v.Title
+		if len(b.Rows) > 0 {
+			if tables++; tables > 1 {
+				name = fmt.Sprintf("%s, table %d", name, tables)
+			}
+		}
+		v.First = append(v.First, viewOfBlock(name, b))
 	}
 	for _, p := range s.Plots {
-		about := p.Picture.Info()
-		f := figureView{Title: clean(about.Title), Description: clean(about.Description), SVG: template.HTML(p.Picture.SVG())}
-		if len(p.Rows) > 1 {
-			f.Table = tableOf("Numbers of "+about.Title, p.Rows, 1)
-		}
-		v.Figures = append(v.Figures, f)
+		v.Figures = append(v.Figures, viewOfPlot(within, p))
 	}
 	for _, part := range s.Parts {
-		v.Parts = append(v.Parts, viewOf(part, true))
+		v.Parts = append(v.Parts, viewOf(part, s.Title))
 	}
 	return v
 }
 
-func viewOfBlock(title string, b render.Block) blockView {
+func viewOfPlot(within string, p Plot) figureView {
+	about := p.Picture.Info()
+	title := clean(about.Title)
+	f := figureView{Title: title, Description: clean(about.Description), Name: within + title, SVG: template.HTML(p.Picture.SVG())}
+	if len(p.Rows) > 1 {
+		f.Table = tableOf("Numbers of "+f.Name, p.Rows, 1)
+	}
+	return f
+}
+
+func viewOfBlock(name string, b render.Block) blockView {
 	if len(b.Rows) > 0 {
-		v := blockView{Table: tableOf(clean(title), b.Rows, b.Left)}
+		v := blockView{Table: tableOf(name, b.Rows, b.Left)}
 		if n := len(b.Rows) - 1; n > shownRows {
 			v.Fold = "Table of " + text.Plural(n, "row")
 		}

@@ -26,6 +26,7 @@ func schedulePage(s *v1alpha1.EtcdBenchmarkSchedule) Page {
 	if last := s.Status.LastSuccessfulTime; last != nil {
 		p.Facts = append(p.Facts, Fact{"last success", utc(last.Time)})
 	}
+	p.Facts = append(p.Facts, axes(s.Spec.SuiteTemplate.Spec)...)
 	p.add(
 		Section{ID: "series", Title: "The history of each number", Plots: seriesPlots(s)},
 		Section{ID: "changes", Title: "Changes", Blocks: changesTable(s)},

@@ -29,6 +29,7 @@ func suitePage(d *Document) Page {
 	p.add(
 		Section{ID: "comparisons", Title: "Comparisons", Plots: comparisonPlots(d), Blocks: comparisonBlocks(s, blocks)},
 		Section{ID: "results", Title: resultsTitle(s), Blocks: of(blocks, render.PartNumbers), Plots: slices.Concat(kneePlots(s), cellPlots(s))},
+		Section{ID: "distributions", Title: "The distributions of the worst comparison", Plots: worstSpectra(d)},
 		Section{ID: "problems", Title: "Runs with a problem", Blocks: of(blocks, render.PartProblems)},
 	)
 	p.add(runDetails(d)...)
@@ -94,17 +95,29 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 	return None, "Completed", append(why, "The suite has no objectives and no comparison, so nothing was judged.")
 }
 
+// axes are the names of what a suite combines.
+func axes(s v1alpha1.EtcdBenchmarkSuiteSpec) (out []Fact) {
+	for _, f := range []Fact{
+		{"targets", entryNames(s.Targets, func(t v1alpha1.SuiteTarget) v1alpha1.EntryName { return t.Name })},
+		{"workloads", entryNames(s.Workloads, func(w v1alpha1.SuiteWorkload) v1alpha1.EntryName { return w.Name })},
+		{"loads", entryNames(s.Loads, func(l v1alpha1.SuiteLoad) v1alpha1.EntryName { return l.Name })},
+	} {
+		if f.Value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // suiteFacts say what was run, where and when.
 func suiteFacts(d *Document) (out []Fact) {
 	s := d.Suite
+	out = axes(s.Spec)
 	add := func(name, value string) {
 		if value != "" {
 			out = append(out, Fact{name, value})
 		}
 	}
-	add("targets", entryNames(s.Spec.Targets, func(t v1alpha1.SuiteTarget) v1alpha1.EntryName { return t.Name }))
-	add("workloads", entryNames(s.Spec.Workloads, func(w v1alpha1.SuiteWorkload) v1alpha1.EntryName { return w.Name }))
-	add("loads", entryNames(s.Spec.Loads, func(l v1alpha1.SuiteLoad) v1alpha1.EntryName { return l.Name }))
 	runs := text.Plural(s.Status.Runs.Finished, "run") + " in " + text.Plural(s.Status.Runs.Cells, "cell")
 	if s.Spec.Search == nil {
 		runs += " and " + text.Plural(max(s.Spec.Rounds, 1), "round")
@@ -140,7 +153,7 @@ func environments(runs []Run) (out []Fact) {
 			continue
 		}
 		f := s.Fingerprint
-		stores = append(stores, fmt.Sprintf("%s %s, %s", f.Store, strings.Join(f.Versions, " and "), text.Plural(f.Members, "member")))
+		stores = append(stores, strings.TrimSpace(fmt.Sprintf("%s %s", f.Store, strings.Join(f.Versions, " and ")))+", "+text.Plural(f.Members, "member"))
 		if c := compare.ClientText(*f); c != "" {
 			clients = append(clients, c)
 		}

@@ -19,9 +19,14 @@ import (
 // maxRows bounds the rows of a plot.
 const maxRows = 30
 
-// comparisonPlots are the forest plot of all comparisons and, for the worst one, its rounds and its distributions.
+// judged are the comparisons with a change, the worst first.
+func judged(s *v1alpha1.EtcdBenchmarkSuite) []v1alpha1.SuiteComparison {
+	return slices.DeleteFunc(worstFirst(s.Status.Comparisons), func(c v1alpha1.SuiteComparison) bool { return c.ChangePerMillion == nil })
+}
+
+// comparisonPlots are the forest plot of all comparisons and the rounds of the worst one.
 func comparisonPlots(d *Document) []Plot {
-	all := slices.DeleteFunc(worstFirst(d.Suite.Status.Comparisons), func(c v1alpha1.SuiteComparison) bool { return c.ChangePerMillion == nil })
+	all := judged(d.Suite)
 	if len(all) == 0 {
 		return nil
 	}
@@ -40,11 +45,19 @@ func comparisonPlots(d *Document) []Plot {
 		rows = append(rows, []string{row.Label, percent(row.Change), interval, string(c.Verdict)})
 	}
 	out := []Plot{{Picture: forest, Rows: rows}}
-	worst := all[0]
-	if p, some := roundsPlot(d.Suite, worst); some {
+	if p, some := roundsPlot(d.Suite, all[0]); some {
 		out = append(out, p)
 	}
-	return append(out, comparedSpectra(d, worst)...)
+	return out
+}
+
+// worstSpectra are the distributions of both sides of the worst comparison, and their ratio.
+func worstSpectra(d *Document) []Plot {
+	all := judged(d.Suite)
+	if len(all) == 0 {
+		return nil
+	}
+	return comparedSpectra(d, all[0])
 }
 
 func percent(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
@@ -228,10 +241,30 @@ func kneePlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot) {
 		}
 		slices.SortStableFunc(knee.Points, func(a, b plots.KneePoint) int { return cmp.Compare(a.Offered, b.Offered) })
 		if len(knee.Points) > 0 {
-			out = append(out, Plot{Picture: knee})
+			out = append(out, Plot{Picture: knee, Rows: kneeRows(knee.Points)})
 		}
 	}
 	return out
+}
+
+func kneeRows(points []plots.KneePoint) [][]string {
+	rows := [][]string{{"probe", "offered", "answered", "p50", "p99", "p99.9", "objectives"}}
+	for _, p := range points {
+		row := []string{p.Label, plots.PerSecond.Text(p.Offered), plots.PerSecond.Text(p.Achieved)}
+		for _, latency := range []float64{p.P50, p.P99, p.P999} {
+			cell := "–"
+			if latency > 0 {
+				cell = plots.Microseconds.Text(latency)
+				if p.AtLeast {
+					cell = "≥ " + cell
+				}
+			}
+			row = append(row, cell)
+		}
+		met := map[plots.Verdict]string{plots.Good: "met", plots.Bad: "missed", plots.Open: "not judged"}[p.Verdict]
+		rows = append(rows, append(row, met))
+	}
+	return rows
 }
 
 func kneePoint(r v1alpha1.SuiteResult) plots.KneePoint {
