@@ -232,7 +232,7 @@ func validText(s *v1alpha1.Summary) string {
 
 // isOnlyLate reports whether lateness is the only way in which the load generator was a limit.
 func isOnlyLate(v *v1alpha1.Validity) bool {
-	return v.Verdict == v1alpha1.ValidityClientBound && v.Reasons[0].Cause == v1alpha1.CauseLate
+	return v.Verdict == v1alpha1.ValidityClientBound && len(v.Reasons) > 0 && v.Reasons[0].Cause == v1alpha1.CauseLate
 }
 
 // generatorFacts are the figures of the load generator, as predicates.

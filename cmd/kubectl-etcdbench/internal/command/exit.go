@@ -3,12 +3,9 @@ package command
 import (
 	"errors"
 	"fmt"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -83,48 +80,13 @@ func statusOf(err error) (status int, message string) {
 	return exitFailed, err.Error()
 }
 
+// exits are the exit statuses of endings. A command ends as Unfinished only if it could not start.
+var exits = map[verdict.Ending]int{
+	verdict.Done: exitDone, verdict.Missed: exitMissed, verdict.Failed: exitFailed, verdict.Open: exitUnknown, verdict.Unfinished: exitFailed,
+}
+
 // statusOfRun is the exit status of a finished run.
-func statusOfRun(run *v1alpha1.EtcdBenchmark) int {
-	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished == nil || finished.Status != metav1.ConditionTrue || verdict.CouldNotRun(finished.Reason) {
-		return exitFailed
-	}
-	if finished.Reason == v1alpha1.ReasonStopped {
-		return exitUnknown
-	}
-	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
-	switch {
-	case passed != nil && passed.Status == metav1.ConditionFalse:
-		return exitMissed
-	case nothingSucceeded(run.Status.Summary):
-		return exitFailed
-	case finished.Reason == v1alpha1.ReasonPartlyCompleted:
-		return exitUnknown
-	case passed == nil || passed.Status == metav1.ConditionTrue:
-		return exitDone
-	}
-	return exitUnknown
-}
+func statusOfRun(run *v1alpha1.EtcdBenchmark) int { return exits[verdict.EndingOf(run)] }
 
-// doubtOf is why the numbers of a run without objectives are in doubt; empty if they are not, or if it has objectives.
-func doubtOf(run *v1alpha1.EtcdBenchmark) string {
-	s := run.Status.Summary
-	switch {
-	case len(run.Status.Objectives) > 0 || s == nil:
-		return ""
-	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
-		return "the load generator was a limit"
-	case s.Saturated != nil:
-		return "the target did not keep up with the rate"
-	case len(s.Concerns) > 0:
-		return "the numbers may not describe the requested load: " + strings.Join(s.Concerns, ", ")
-	case s.Validity == nil || s.Validity.Verdict != v1alpha1.ValidityValid:
-		return "it is not known whether the load generator was a limit"
-	}
-	return ""
-}
-
-// nothingSucceeded reports whether no measured request succeeded.
-func nothingSucceeded(s *v1alpha1.Summary) bool {
-	return s != nil && s.FailedRequests+s.CensoredRequests == s.MeasuredRequests
-}
+// statusOfSuite is the exit status of a finished suite.
+func statusOfSuite(s *v1alpha1.EtcdBenchmarkSuite) int { return exits[suite.EndingOf(s)] }

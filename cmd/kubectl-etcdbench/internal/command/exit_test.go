@@ -14,6 +14,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 func TestStatusOfRun(t *testing.T) {
@@ -68,7 +69,7 @@ func TestDoubtOfARunWithoutObjectives(t *testing.T) {
 		"no summary":      {v1alpha1.EtcdBenchmarkStatus{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := doubtOf(&v1alpha1.EtcdBenchmark{Status: tc.status}); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
+			if got := verdict.DoubtOf(&v1alpha1.EtcdBenchmark{Status: tc.status}); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
 				t.Errorf("got %q, wanted %q in it", got, tc.want)
 			}
 		})

@@ -22,6 +22,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // form is an output format of a result.
@@ -152,13 +153,13 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following)
 		fmt.Fprintln(t.Err, f.answer(run))
 	}
 	status := statusOfRun(run)
-	if doubt := doubtOf(run); f.strict && status == exitDone && doubt != "" {
+	if doubt := verdict.DoubtOf(run); f.strict && status == exitDone && doubt != "" {
 		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}
 	}
 	if status == exitDone {
 		return nil
 	}
-	if outputs.printed() == outputTable && !nothingSucceeded(run.Status.Summary) {
+	if outputs.printed() == outputTable && !verdict.NothingSucceeded(run.Status.Summary) {
 		return &exitError{status: status}
 	}
 	return &exitError{status, why(run, status)}
@@ -166,7 +167,7 @@ func (t *tool) conclude(run *v1alpha1.EtcdBenchmark, stored []byte, f following)
 
 // why returns the reason for the exit status, for output that has no table.
 func why(run *v1alpha1.EtcdBenchmark, status int) error {
-	if s := run.Status.Summary; nothingSucceeded(s) {
+	if s := run.Status.Summary; verdict.NothingSucceeded(s) {
 		return fmt.Errorf("none of %s measured requests succeeded", text.Grouped(s.MeasuredRequests))
 	}
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)

@@ -6,13 +6,11 @@ import (
 	"io"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
 // concludeSuite writes the result of a finished suite and returns its exit status. runs returns those of its runs that are
@@ -54,24 +52,6 @@ func whySuite(s *v1alpha1.EtcdBenchmarkSuite, status int) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s", c.Reason, c.Message)
-}
-
-// statusOfSuite is the exit status of a finished suite.
-func statusOfSuite(s *v1alpha1.EtcdBenchmarkSuite) int {
-	passed := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed)
-	switch finished := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished); {
-	case finished == nil || finished.Reason == v1alpha1.ReasonInvalidCell:
-		return exitFailed
-	case finished.Reason == v1alpha1.ReasonStopped:
-		return exitUnknown
-	case passed != nil && passed.Status == metav1.ConditionFalse:
-		return exitMissed
-	case suite.Unmeasured(s) > 0:
-		return exitFailed
-	case passed != nil && passed.Status == metav1.ConditionUnknown:
-		return exitUnknown
-	}
-	return exitDone
 }
 
 func shownSuite(s *v1alpha1.EtcdBenchmarkSuite) *v1alpha1.EtcdBenchmarkSuite {

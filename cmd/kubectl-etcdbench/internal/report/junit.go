@@ -39,8 +39,9 @@ type (
 	}
 )
 
-// JUnit writes a test case for each objective, comparison, search and series: failed if it is missed or worse, an error if
-// a run could not send its load, skipped if there is no verdict.
+// JUnit writes test cases: for a run, how it ended and each objective; for a suite, how it ended and each run, comparison
+// and search; for a schedule, each series. A case failed if something was missed or became worse, is an error if a load
+// could not be sent, and is skipped if there is no verdict.
 func JUnit(d *Document) ([]byte, error) {
 	var all junitSuites
 	switch {
@@ -78,11 +79,12 @@ func counted(name string, cases []junitCase) junitSuite {
 // outcome is how a test case ended.
 type outcome int
 
+// skipped is the default, so that something unknown never looks good.
 const (
-	passed outcome = iota
+	skipped outcome = iota
+	passed
 	failed
 	broken
-	skipped
 )
 
 func newCase(class, name string, o outcome, message string) junitCase {
@@ -98,45 +100,46 @@ func newCase(class, name string, o outcome, message string) junitCase {
 	return c
 }
 
-// runCases are how the run ended, and its objectives.
+// outcomes are those of endings, for the case that says whether something completed. A missed objective is a case of its
+// own.
+var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken}
+
+// ended is the case that says whether a run or a suite completed.
+func ended(class string, o outcome, conditions []metav1.Condition) junitCase {
+	message := "It has not finished."
+	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
+		message = strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
+	}
+	return newCase(class, "completed", o, message)
+}
+
+// runCases are how the run ended, and its objectives. A run without objectives whose numbers are in doubt is skipped.
 func runCases(run *v1alpha1.EtcdBenchmark) []junitCase {
-	end := newCase(run.Name, "completed", skipped, "the run has not finished")
-	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished); c != nil && c.Status == metav1.ConditionTrue {
-		o := passed
-		switch {
-		case verdict.CouldNotRun(c.Reason):
-			o = broken
-		case c.Reason != v1alpha1.ReasonCompleted:
-			o = skipped
-		}
-		end = newCase(run.Name, "completed", o, strings.TrimSuffix(c.Reason+": "+c.Message, ": "))
+	ending, doubt := verdict.EndingOf(run), verdict.DoubtOf(run)
+	end := ended(run.Name, outcomes[ending], run.Status.Conditions)
+	switch {
+	case ending == verdict.Failed && verdict.NothingSucceeded(run.Status.Summary):
+		end.Error.Message = "No request succeeded. " + end.Error.Message
+	case ending == verdict.Done && doubt != "":
+		end = newCase(run.Name, "completed", skipped, doubt)
 	}
 	cases := []junitCase{end}
 	for _, o := range run.Status.Objectives {
-		result := map[v1alpha1.ObjectiveResult]outcome{v1alpha1.ObjectiveMet: passed, v1alpha1.ObjectiveMissed: failed, v1alpha1.ObjectiveUnknown: skipped}[o.Result]
+		result := map[v1alpha1.ObjectiveResult]outcome{v1alpha1.ObjectiveMet: passed, v1alpha1.ObjectiveMissed: failed}[o.Result]
 		cases = append(cases, newCase(run.Name, o.Name, result, strings.TrimSpace(fmt.Sprintf("wanted %s, found %s. %s", o.Wanted, o.Got, o.Message))))
 	}
 	return cases
 }
 
-func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) (cases []junitCase) {
+func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) []junitCase {
+	cases := []junitCase{ended(s.Name, outcomes[suite.EndingOf(s)], s.Status.Conditions)}
 	for _, r := range s.Status.Results {
-		if r.Probe != nil {
-			continue
+		if r.Probe == nil {
+			cases = append(cases, resultCase(s, r))
 		}
-		o, message := passed, r.Missed
-		switch {
-		case suite.Failed(r):
-			o, message = broken, r.Invalid
-		case r.Passed == metav1.ConditionFalse:
-			o = failed
-		case r.Passed == metav1.ConditionUnknown:
-			o, message = skipped, "no verdict: "+r.Invalid
-		}
-		cases = append(cases, newCase(r.Cell, fmt.Sprintf("round %d (%s)", r.Round, r.Name), o, message))
 	}
 	for _, c := range s.Status.Comparisons {
-		o := map[v1alpha1.ComparisonVerdict]outcome{v1alpha1.Regressed: failed, v1alpha1.NotCompared: skipped}[c.Verdict]
+		o := map[v1alpha1.ComparisonVerdict]outcome{v1alpha1.Regressed: failed, v1alpha1.NotRegressed: passed}[c.Verdict]
 		change := ""
 		if c.ChangePerMillion != nil {
 			change = percent(float64(*c.ChangePerMillion)/1e6) + " against " + baselineOf(s, c) + ". "
@@ -144,22 +147,41 @@ func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) (cases []junitCase) {
 		cases = append(cases, newCase(c.Cell, "compare "+c.Metric.String(), o, change+c.Message))
 	}
 	for _, c := range s.Status.Capacities {
-		o := passed
-		switch c.State {
-		case v1alpha1.CapacityFound, v1alpha1.CapacityAtLeast:
-		case v1alpha1.CapacityBelowMinimum:
-			o = failed
-		default:
-			o = skipped
-		}
+		o := map[v1alpha1.CapacityState]outcome{v1alpha1.CapacityFound: passed, v1alpha1.CapacityAtLeast: passed, v1alpha1.CapacityBelowMinimum: failed}[c.State]
 		cases = append(cases, newCase(c.Cell, "highest rate", o, fmt.Sprintf("%s: %d/s. %s", c.State, c.RatePerSecond, c.LimitedBy)))
 	}
 	return cases
 }
 
+// resultCase is one run of a suite. A run that could not send its load is an error only if it counts: its repetition may
+// have replaced it. A run that missed an objective failed, also if it was repeated.
+func resultCase(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) junitCase {
+	counted, _ := suite.Counted(s.Status.Results, r.Cell, r.Round)
+	o, message := skipped, ""
+	switch {
+	case r.Passed == metav1.ConditionFalse:
+		o, message = failed, r.Missed
+	case counted.Name != r.Name:
+		message = "its repetition counts: " + r.Invalid
+	case suite.Failed(r):
+		o, message = broken, r.Reason+": "+r.Invalid
+	case r.Passed == metav1.ConditionTrue:
+		o = passed
+	case r.Passed != "":
+		message = "no verdict: " + r.Invalid
+	case r.Invalid != "" || r.Reason != v1alpha1.ReasonCompleted:
+		message = r.Reason + ": " + r.Invalid
+	default:
+		o = passed
+	}
+	return newCase(r.Cell, fmt.Sprintf("round %d (%s)", r.Round, r.Name), o, strings.TrimSuffix(message, ": "))
+}
+
 func seriesCases(s *v1alpha1.EtcdBenchmarkSchedule) (cases []junitCase) {
 	for _, series := range s.Status.Series {
-		o := map[v1alpha1.SeriesVerdict]outcome{v1alpha1.SeriesWorse: failed, v1alpha1.SeriesStillWorse: failed, v1alpha1.SeriesUnknown: skipped, "": skipped}[series.Verdict]
+		o := map[v1alpha1.SeriesVerdict]outcome{
+			v1alpha1.SeriesWorse: failed, v1alpha1.SeriesStillWorse: failed, v1alpha1.SeriesAsExpected: passed, v1alpha1.SeriesBetter: passed,
+		}[series.Verdict]
 		cases = append(cases, newCase(series.Cell, seriesName(series), o, string(series.Verdict)))
 	}
 	return cases

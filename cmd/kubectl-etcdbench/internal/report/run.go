@@ -12,6 +12,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // repeatRun is how to repeat a run.
@@ -48,31 +49,32 @@ func runSections(prefix string, r Run, blocks []render.Block) []Section {
 	}
 }
 
-// verdictOfRun says in words how a run ended and what that means.
+// verdictOfRun says in words how a run ended and what that means. Its state is that of the exit status.
 func verdictOfRun(run *v1alpha1.EtcdBenchmark) (state State, words string, why []string) {
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+	ending := verdict.EndingOf(run)
 	switch {
-	case finished == nil || finished.Status != metav1.ConditionTrue:
+	case ending == verdict.Unfinished && run.Status.Summary == nil:
+		return Open, "Not finished", nil
+	case ending == verdict.Unfinished:
 		return Open, "Not finished", []string{"The numbers are those so far."}
-	case passed != nil && passed.Status == metav1.ConditionFalse:
+	case ending == verdict.Missed:
 		return Bad, "An objective was missed", endingText(finished, passed)
+	case ending == verdict.Failed && finished.Reason == v1alpha1.ReasonCompleted:
+		return Bad, "No request succeeded", endingText(finished, passed)
 	case finished.Reason != v1alpha1.ReasonCompleted:
-		return stateOfEnd(finished.Reason), "Ended early: " + finished.Reason, endingText(finished, passed)
-	case passed == nil:
-		return doubtful(run)
-	case passed.Status == metav1.ConditionTrue:
+		return states[ending], "Ended early: " + finished.Reason, endingText(finished, passed)
+	case ending == verdict.Open:
+		return Open, "No verdict", endingText(finished, passed)
+	case passed != nil:
 		return Good, "All objectives were met", nil
 	}
-	return Open, "No verdict", endingText(finished, passed)
+	return withoutObjectives(run)
 }
 
-func stateOfEnd(reason string) State {
-	if reason == v1alpha1.ReasonMissedEarly || reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonPartlyCompleted {
-		return Open
-	}
-	return Bad
-}
+// states are those of endings.
+var states = map[verdict.Ending]State{verdict.Done: None, verdict.Missed: Bad, verdict.Failed: Bad, verdict.Open: Open, verdict.Unfinished: Open}
 
 // endingText are the messages of the conditions.
 func endingText(finished, passed *metav1.Condition) (out []string) {
@@ -85,16 +87,13 @@ func endingText(finished, passed *metav1.Condition) (out []string) {
 	return out
 }
 
-// doubtful is the verdict of a completed run without objectives.
-func doubtful(run *v1alpha1.EtcdBenchmark) (State, string, []string) {
-	s := run.Status.Summary
-	switch {
-	case s == nil:
+// withoutObjectives is the verdict of a completed run without objectives.
+func withoutObjectives(run *v1alpha1.EtcdBenchmark) (State, string, []string) {
+	if run.Status.Summary == nil {
 		return Open, "Completed without a result", nil
-	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
-		return Open, "Completed, but the load generator was a limit", []string{"The target might have done better: see what was the limit."}
-	case s.Saturated != nil:
-		return Open, "Completed, but the target did not keep up with the rate", []string{s.Saturated.Message}
+	}
+	if doubt := verdict.DoubtOf(run); doubt != "" {
+		return Open, "Completed, but " + doubt, nil
 	}
 	return None, "Completed", []string{"The run has no objectives, so nothing was judged."}
 }

@@ -187,6 +187,9 @@ func bandsOf(c render.Intervals) (out []plots.Band) {
 // marksOf are the disturbances of a run.
 func marksOf(run *v1alpha1.EtcdBenchmark) (out []plots.Mark) {
 	const most = 24
+	if run.Status.Summary == nil {
+		return nil
+	}
 	for _, d := range run.Status.Summary.Disturbances {
 		for _, m := range d.Marks {
 			at := float64(m.AfterMicroseconds) / 1e6

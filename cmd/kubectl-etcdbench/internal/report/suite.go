@@ -13,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // suitePage is the page of a suite, with its runs that are known.
@@ -70,25 +71,28 @@ func verdictOfSuite(s *v1alpha1.EtcdBenchmarkSuite) (state State, words string, 
 	if passed != nil && passed.Message != "" {
 		why = append(why, passed.Message)
 	}
-	switch {
-	case finished == nil || finished.Status != metav1.ConditionTrue:
-		return Open, "Not finished", append(why, "The numbers are those so far.")
+	switch ending := suite.EndingOf(s); {
+	case ending == verdict.Unfinished:
+		if len(s.Status.Results) > 0 {
+			why = append(why, "The numbers are those so far.")
+		}
+		return Open, "Not finished", why
 	case finished.Reason == v1alpha1.ReasonInvalidCell:
 		return Bad, "The suite could not start", why
-	case passed != nil && passed.Status == metav1.ConditionFalse && passed.Reason == v1alpha1.ReasonRegressed:
-		return Bad, "Regressed", why
-	case passed != nil && passed.Status == metav1.ConditionFalse:
-		return Bad, "An objective was missed", why
-	case suite.Unmeasured(s) > 0:
+	case ending == verdict.Failed:
 		return Bad, "Some runs could not send the load", why
+	case ending == verdict.Missed && passed.Reason == v1alpha1.ReasonRegressed:
+		return Bad, "Regressed", why
+	case ending == verdict.Missed:
+		return Bad, "An objective was missed", why
 	case finished.Reason == v1alpha1.ReasonStopped:
 		return Open, "Stopped", why
-	case passed == nil:
-		return None, "Completed", append(why, "The suite has no objectives and no comparison, so nothing was judged.")
-	case passed.Status == metav1.ConditionTrue:
+	case ending == verdict.Open:
+		return Open, "No verdict", why
+	case passed != nil:
 		return Good, "Passed", why
 	}
-	return Open, "No verdict", why
+	return None, "Completed", append(why, "The suite has no objectives and no comparison, so nothing was judged.")
 }
 
 // axes are the names of what a suite combines.

@@ -108,6 +108,9 @@ func forestRow(c v1alpha1.SuiteComparison) plots.ForestRow {
 
 // roundsPlot has both values of each round of a comparison.
 func roundsPlot(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) (Plot, bool) {
+	if s.Spec.Compare == nil {
+		return Plot{}, false
+	}
 	metric := slices.IndexFunc(s.Spec.Compare.Metrics, func(m v1alpha1.Metric) bool { return m.String() == c.Metric.String() })
 	if metric < 0 {
 		return Plot{}, false
