@@ -8,6 +8,6 @@
 //
 // The level quick is required for every change; all adds slow and rare scenarios.
 //
-// It may import the API, internal/results and Kubernetes clients: it acts as a user and observes the system from
+// It may import the API, internal/results, packages for tests and Kubernetes clients: it acts as a user and observes the system from
 // outside. Its invariant: no test waits by sleeping, and every wait reports what it waited for.
 package e2e
