@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 Grafana 10 and 11 read only this schema.
+
 package main
 
 import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
