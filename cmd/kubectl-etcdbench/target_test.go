@@ -37,7 +37,7 @@ func TestTargetFlagsAreRefused(t *testing.T) {
 		"no folder":                {puts, "--endpoints=127.0.0.1:1 --tls-dir=", []string{"--tls-dir", "folder"}},
 		"no folder of the user":    {puts, "--endpoints=127.0.0.1:1 --auth-dir=", []string{"--auth-dir", "folder"}},
 		"a folder that is missing": {puts, "--endpoints=127.0.0.1:1 --tls-dir=missing", []string{"--tls-dir", "missing"}},
-		"a file for a folder":      {puts, "--endpoints=127.0.0.1:1 --auth-dir=main.go", []string{"--auth-dir", "the file main.go"}},
+		"a file for a folder":      {puts, "--endpoints=127.0.0.1:1 --auth-dir=main.go", []string{"--auth-dir", "main.go"}},
 		"two targets":              {puts, "--endpoints=127.0.0.1:1 --embedded-members=1", []string{"give one of them"}},
 		"folder, plain members":    {puts, "--tls-dir=x --embedded-members=1", []string{"--tls-dir"}},
 	}
@@ -95,8 +95,8 @@ func TestTLSFolder(t *testing.T) {
 
 func TestUserFolder(t *testing.T) {
 	cmd, _ := process(t, puts, "run", "--local", "-f", "-", "-o", "json", "--endpoints", "127.0.0.1:1", "--auth-dir", t.TempDir())
-	out, err := cmd.Output()
-	if got := exitStatus(t, err); got != 2 || !strings.Contains(string(out), v1alpha1.ReasonSecretInvalid) {
+	out, err := cmd.CombinedOutput()
+	if got := exitStatus(t, err); got != 2 || !strings.Contains(string(out), "--auth-dir: wanted a folder with username") {
 		t.Errorf("wanted the empty folder to be refused, got %d:\n%s", got, out)
 	}
 }

@@ -3,17 +3,13 @@ package command
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/admission"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/local"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
-	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // defaultNamespace is the namespace of a local run whose manifest has none.
@@ -39,23 +35,7 @@ func (f *runFlags) checkLocal() error {
 	case o.EmbeddedMembers != 0 && len(f.endpoints) > 0:
 		return errors.New("--embedded-members and --endpoints both set the target: give one of them")
 	}
-	if err := f.checkAccess(); err != nil {
-		return err
-	}
-	return errors.Join(checkFolder("--tls-dir", o.TLSDir, plan.CAFile), checkFolder("--auth-dir", o.AuthDir, plan.UsernameFile, plan.PasswordFile))
-}
-
-// checkFolder returns an error if a flag has a folder without the files that a run needs, before anything starts.
-func checkFolder(flag, folder string, files ...string) error {
-	for _, file := range files {
-		if folder == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
-			return fmt.Errorf("%s: wanted a folder with %s: %w", flag, strings.Join(files, " and "), err)
-		}
-	}
-	return nil
+	return f.checkAccess()
 }
 
 // firstGiven returns the first of the flags that is on the command line, or "".

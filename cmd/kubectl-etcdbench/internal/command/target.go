@@ -2,13 +2,16 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
 // The fields of a manifest that flags set.
@@ -34,6 +37,22 @@ func (f *runFlags) setTarget(m *manifest.Manifest) error {
 	}
 	setFolder(m, f.tlsFlag(), tlsField, f.options.TLSDir)
 	setFolder(m, "--auth-dir", authField, f.options.AuthDir)
+	return errors.Join(
+		checkFolder(f.tlsFlag(), f.options.TLSDir, plan.CAFile),
+		checkFolder("--auth-dir", f.options.AuthDir, plan.UsernameFile, plan.PasswordFile),
+	)
+}
+
+// checkFolder returns an error if a flag has a folder without the files that a run needs, before anything starts.
+func checkFolder(flag, folder string, files ...string) error {
+	for _, file := range files {
+		if folder == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
+			return fmt.Errorf("%s: wanted a folder with %s: %w", flag, strings.Join(files, " and "), err)
+		}
+	}
 	return nil
 }
 
