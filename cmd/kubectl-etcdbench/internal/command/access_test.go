@@ -119,11 +119,11 @@ func TestAccessIsRefusedBeforeTheRun(t *testing.T) {
 		"nor in a cluster":     {"--insecure-skip-tls-verify", "the certificates of the members are always checked"},
 		"not checked":          {"--local --insecure-skip-tls-verify", "the certificates of the members are always checked"},
 		"TLS without TLS":      {"--local --endpoints=http://127.0.0.1:1 --cacert=" + file, "--cacert asks for TLS"},
-		"no lines to write":    {"--local --interval=0s", "add -o jsonl"},
+		"no lines to write":    {"--local --interval=0s", "--interval: wanted a time above 0"},
 		"of embedded members":  {"--local --embedded-members=1 --user=a:b", "neither TLS nor users"},
 		"a user, no password":  {"--local --user=a", "wanted a password"},
 		"a password, no user":  {"--local --password=a", "--password needs --user"},
-		"a missing user's dir": {"--local --auth-dir=" + file, "--auth-dir: wanted a folder, found the file"},
+		"a missing user's dir": {"--local --auth-dir=" + file, "--auth-dir: wanted a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := call(sweepable, append([]string{"run", "-f", "-"}, strings.Fields(tc.args)...)...)

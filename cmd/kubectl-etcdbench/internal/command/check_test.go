@@ -36,7 +36,7 @@ func TestCheckRefuses(t *testing.T) {
 		"two loads":          {[]string{"--endpoints", "a:1", "--profile", "Small", "--kubernetes-nodes", "50"}, nil, "both set the load"},
 		"too few nodes":      {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "49"}, nil, "wanted 50 to 5,000, found 49"},
 		"no nodes":           {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "0"}, nil, "wanted 50 to 5,000, found 0"},
-		"no interval":        {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "add -o jsonl"},
+		"no interval":        {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "--interval: wanted a time above 0"},
 		"no time to follow":  {[]string{"--endpoints", "a:1", "--timeout", "0s"}, nil, "--timeout is for runs in a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func TestSuitesAreRefused(t *testing.T) {
 		want     string
 	}{
 		"a search":                 {"", "", []string{"--local", "--find-rate"}, "take the manifest of a single run"},
-		"embedded, in a cluster":   {"", "", []string{"--embedded-members", "1"}, "need --local"},
+		"embedded, in a cluster":   {"", "", []string{"--embedded-members", "1"}, "needs --local"},
 		"a form for runs":          {"", "", []string{"--local", "-o", "perfdash"}, "no form perfdash"},
 		"an unknown field":         {"clients: 2", "conections: 2", []string{"--local"}, "line 15: spec.loads[1].load.conections: unknown field"},
 		"an empty axis":            {"  - {name: one, load: {requests: 50}}\n  - {name: two, load: {requests: 60, clients: 2}}\n", "    []\n", []string{"--local"}, "spec.loads"},
