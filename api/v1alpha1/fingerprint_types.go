@@ -78,8 +78,8 @@ type Fingerprint struct {
 	// +kubebuilder:validation:MaxLength=16
 	Load string `json:"load,omitempty"`
 
-	// kernels are the releases of the kernels of the client pods' nodes. They are
-	// no part of id.
+	// kernels are the releases of the kernels of the client pods' nodes. They do not
+	// change id.
 	//
 	// +optional
 	// +listType=set
@@ -88,7 +88,7 @@ type Fingerprint struct {
 	Kernels []string `json:"kernels,omitempty"`
 
 	// nodeMemoryBytes is the memory of a client pod's node. If nodes differ, it is
-	// the least. It is no part of id.
+	// the least. It does not change id.
 	//
 	// +optional
 	NodeMemoryBytes int64 `json:"nodeMemoryBytes,omitempty"`

@@ -149,14 +149,14 @@ type ScheduleSession struct {
 	// +optional
 	Confirming bool `json:"confirming,omitempty"`
 
-	// template identifies the suite template. Sessions with different ones are not
+	// template identifies the suite template. Sessions with different values are not
 	// compared.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Template string `json:"template,omitempty"`
 
-	// client identifies what the client pods ran on. Sessions with different ones
+	// client identifies what the client pods ran on. Sessions with different values
 	// are not compared. Absent: not known.
 	//
 	// +optional

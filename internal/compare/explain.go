@@ -59,7 +59,7 @@ func verdict(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNotConcurrent:
 		return "The runs of the two sides overlapped, or did not take turns, so anything that changed over time looks like a difference between them. Run them in turn, one at a time, and let neither side always be first."
 	case v1alpha1.ReasonEnvironmentDiffers:
-		return "The client pods of the two sides did not have the same processors, so a difference may be theirs. Run all of them on nodes of one type, for example with pod.nodeSelector."
+		return "The client pods of the two sides did not have the same processors, so the client pods may have caused the difference. Run all of them on nodes of one type, for example with pod.nodeSelector."
 	case v1alpha1.ReasonExclusionsDiffer:
 		return "More runs of one side are invalid than of the other, so the rest may not be typical of that side."
 	case v1alpha1.ReasonComparedTailTooThin:

@@ -34,9 +34,14 @@ type Block struct {
 	Left int
 	// Heading is true if Text is a heading.
 	Heading bool
+	// Item is true if Text is an item of a list.
+	Item bool
 	// Label is before Text; it can be empty.
 	Label, Text string
 }
+
+// bullet is the label of an item of a list.
+const bullet = "-"
 
 // page collects the blocks of a result.
 type page struct {
@@ -74,7 +79,12 @@ func (p *page) section(g grid) {
 // sentence prints text of any length, wrapped and indented after a label.
 func (p *page) sentence(label, sentence string) {
 	p.wrapped(label, sentence)
-	p.blocks = append(p.blocks, Block{Part: p.part, Label: strings.TrimSpace(label), Text: sentence})
+	label = strings.TrimSpace(label)
+	if label == bullet {
+		p.blocks = append(p.blocks, Block{Part: p.part, Item: true, Text: sentence})
+		return
+	}
+	p.blocks = append(p.blocks, Block{Part: p.part, Label: label, Text: sentence})
 }
 
 func (p *page) wrapped(label, sentence string) {

@@ -88,14 +88,9 @@ func notesOf(r compare.Result) (notes []string) {
 		notes = append(notes, strings.Join(about[message], ", ")+": "+message)
 	}
 	for _, c := range r.Comparisons {
-		isJudged := c.Reason == "" || c.Reason == v1alpha1.ReasonTooFewRounds || c.Reason == v1alpha1.ReasonNoisy
-		if c.SmallestRegressionPerMillion != nil && isJudged && c.Verdict != v1alpha1.Regressed {
-			often := "four of five"
-			if c.Rounds == 3 {
-				often = "three of four"
-			}
+		if change, often, known := DetectableChange(c); known {
 			notes = append(notes, fmt.Sprintf("%s: rounds like these find a change of %s in about %s comparisons. Smaller ones are often missed.",
-				c.Metric, signedPercent(c.SmallestRegressionPerMillion), often))
+				c.Metric, change, often))
 		}
 	}
 	for side, targets := range map[string][]string{"baseline": r.Baseline.Targets, "candidate": r.Candidate.Targets} {
@@ -107,6 +102,20 @@ func notesOf(r compare.Result) (notes []string) {
 		notes = append(notes, fmt.Sprintf("Left out with its round: %s, because %s.", e.Name, e.Why))
 	}
 	return notes
+}
+
+// DetectableChange is the smallest change for the worse that rounds like these find, and how often they find it. It is
+// not known if the rounds were not judged. A change that was found needs none.
+func DetectableChange(c v1alpha1.Comparison) (change, often string, known bool) {
+	isJudged := c.Reason == "" || c.Reason == v1alpha1.ReasonTooFewRounds || c.Reason == v1alpha1.ReasonNoisy
+	if c.SmallestRegressionPerMillion == nil || !isJudged || c.Verdict == v1alpha1.Regressed {
+		return "", "", false
+	}
+	often = "four of five"
+	if c.Rounds == 3 {
+		often = "three of four"
+	}
+	return signedPercent(c.SmallestRegressionPerMillion), often, true
 }
 
 func bullets(notes []string) string {

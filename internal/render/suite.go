@@ -313,7 +313,7 @@ func comparisonGrid(s *v1alpha1.EtcdBenchmarkSuite) grid {
 
 func suiteNotes(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	for _, note := range messagesOf(s.Status.Comparisons) {
-		p.sentence("- ", note)
+		p.sentence(bullet+" ", note)
 	}
 }
 

@@ -31,8 +31,8 @@ var (
 // accessHelp is a part of the help of each command that has these flags.
 const accessHelp = `On this machine, the flags --endpoints, --cacert, --cert, --key, --user and --password are
 those of etcdctl, and so are the variables ETCDCTL_ENDPOINTS, ETCDCTL_CACERT,
-ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER and ETCDCTL_PASSWORD. A flag outweighs its
-variable. Embedded members ignore the variables.`
+ETCDCTL_CERT, ETCDCTL_KEY, ETCDCTL_USER and ETCDCTL_PASSWORD. A flag takes
+precedence over its variable. Embedded members ignore the variables.`
 
 var errUnchecked = errors.New("--insecure-skip-tls-verify: the certificates of the members are always checked: remove it, and give their CA with --cacert. If a certificate does not cover the address, set spec.target.tls.serverName in a manifest")
 

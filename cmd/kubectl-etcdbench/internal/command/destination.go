@@ -92,6 +92,11 @@ func (all destinations) haveLines() bool {
 	return slices.ContainsFunc(all, func(d *destination) bool { return d.form.name == outputLines })
 }
 
+// haveDocuments reports whether one of them shows the runs of a suite.
+func (all destinations) haveDocuments() bool {
+	return slices.ContainsFunc(all, func(d *destination) bool { return d.form.make != nil })
+}
+
 // printed is the form that goes to standard output.
 func (all destinations) printed() string {
 	for _, d := range all {

@@ -58,7 +58,7 @@ func (t *tool) followSuite(cluster *follow.Cluster, key client.ObjectKey, exists
 		prefix:   "suite/",
 		seen:     func(s *screen.Screen) func(*v1alpha1.EtcdBenchmarkSuite) { return suiteSeenBy(s, exists) },
 		conclude: func(s *v1alpha1.EtcdBenchmarkSuite) error {
-			return t.concludeSuite(s, func() []report.Run { return t.runsOf(cluster, s) }, flags)
+			return t.concludeSuite(s, func() *report.Document { return t.suiteDocument(cluster, s) }, flags)
 		},
 	}
 }

@@ -59,18 +59,26 @@ const (
 	outputHTML  = "html"
 )
 
+// Forms of a report, which the commands that end with a result have, too.
+var (
+	formHTML     = form{name: outputHTML, make: report.HTML}
+	formMarkdown = form{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }}
+	formCSV      = form{name: "csv", make: report.CSV}
+	formJUnit    = form{name: "junit", make: report.JUnit}
+)
+
 // forms are all output formats, in the order of the help.
 var forms = []form{
 	{name: outputTable, write: writeTable, writeSuite: render.WriteSuite},
 	{name: outputJSON, write: writeJSON, writeSuite: writeSuiteJSON},
 	{name: outputYAML, write: whole(marshalYAML), writeSuite: writeSuiteYAML},
-	{name: outputHTML, make: report.HTML},
-	{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }},
-	{name: "csv", make: report.CSV},
-	{name: "junit", make: report.JUnit},
+	formHTML, formMarkdown, formCSV, formJUnit,
 	{name: "perfdash", write: whole(render.Perfdash)},
 	{name: outputLines},
 }
+
+// reportForms are the forms of a report. JSON is the document that all others are made of.
+var reportForms = []form{formHTML, formMarkdown, formCSV, {name: outputJSON, make: (*report.Document).Marshal}, formJUnit}
 
 // whole returns the writer of a form that is encoded in one piece.
 func whole(encode func(*v1alpha1.EtcdBenchmark) ([]byte, error)) func(io.Writer, *v1alpha1.EtcdBenchmark, []byte) error {

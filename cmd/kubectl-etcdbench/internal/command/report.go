@@ -16,6 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 const reportExample = `  # Write the page write-all-members.html about a run
@@ -26,15 +27,6 @@ const reportExample = `  # Write the page write-all-members.html about a run
 
   # From a saved result, without a cluster
   kubectl etcdbench report result.json -o html=result.html`
-
-// reportForms are the forms of a report. JSON is the document that all others are made of.
-var reportForms = []form{
-	{name: outputHTML, make: report.HTML},
-	{name: "md", make: func(d *report.Document) ([]byte, error) { return report.Markdown(d), nil }},
-	{name: "csv", make: report.CSV},
-	{name: outputJSON, make: (*report.Document).Marshal},
-	{name: "junit", make: report.JUnit},
-}
 
 // reportFlags are the flags of report.
 type reportFlags struct {
@@ -64,7 +56,7 @@ Several runs are shown beside each other. A run that goes on is shown as it is n
 		RunE: func(_ *cobra.Command, args []string) error { return t.report(f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the report as `FORM[=FILE]`. FORM is "+namesText(reportForms)+". Without FILE, it goes to standard output. Repeat the flag for more forms. Without the flag, the page NAME.html is written")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write the report as `FORM[=FILE]`. FORM is "+namesText(reportForms)+". Without FILE, it goes to standard output. Repeat the flag for more forms. Without the flag, the page NAME.html is written; with several names or --redact, report.html")
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and the names of objects, nodes, members and Secrets by words like address-1")
 	t.kube.AddFlags(flags)
 	return cmd
@@ -73,7 +65,7 @@ Several runs are shown beside each other. A run that goes on is shown as it is n
 func (t *tool) report(f *reportFlags, args []string) error {
 	outputs := f.outputs
 	if len(outputs) == 0 {
-		outputs = []string{outputHTML + "=" + pageName(args[0])}
+		outputs = []string{outputHTML + "=" + pageName(args, f.redact)}
 	}
 	all, err := parseOutputs(outputs, reportForms)
 	if err != nil {
@@ -98,10 +90,23 @@ func (t *tool) report(f *reportFlags, args []string) error {
 	return nil
 }
 
-// pageName is the file of the page if no form is requested.
-func pageName(argument string) string {
-	name := filepath.Base(argument)
-	return strings.TrimSuffix(name, filepath.Ext(name)) + ".html"
+// pageName is the file of the page if no form is requested. The page of several results, and one without names, is
+// report.html.
+func pageName(args []string, redact bool) string {
+	if len(args) > 1 || redact {
+		return "report.html"
+	}
+	kind, name := kindWord(args[0])
+	if kind != "" {
+		return name + ".html"
+	}
+	name = filepath.Base(name)
+	for _, ending := range []string{".json", ".yaml", ".yml"} {
+		if short, found := strings.CutSuffix(name, ending); found {
+			return short + ".html"
+		}
+	}
+	return name + ".html"
 }
 
 func (t *tool) writeReport(to *destination, d *report.Document) error {
@@ -124,6 +129,11 @@ func (f *finder) document(ctx context.Context, args []string) (*report.Document,
 	var all *report.Document
 	for _, argument := range args {
 		d, err := f.one(ctx, argument)
+		if err == nil && len(args) > 1 && isFile(argument) {
+			for i := range d.Runs {
+				d.Runs[i].Label = argument
+			}
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -132,7 +142,7 @@ func (f *finder) document(ctx context.Context, args []string) (*report.Document,
 		case d.Suite != nil || d.Schedule != nil || all.Suite != nil || all.Schedule != nil:
 			return nil, fmt.Errorf("found %s beside others: wanted several runs, or one suite, or one schedule", argument)
 		default:
-			all.Runs = append(all.Runs, d.Runs...)
+			all.Runs, all.Notes = append(all.Runs, d.Runs...), append(all.Notes, d.Notes...)
 		}
 	}
 	return all, nil
@@ -144,7 +154,7 @@ var scheduleWords = []string{"schedule", "ebsch", "etcdbenchmarkschedule", "etcd
 // one reads what one argument names.
 func (f *finder) one(ctx context.Context, argument string) (*report.Document, error) {
 	kind, name := kindWord(argument)
-	if kind == "" && strings.ContainsAny(argument, `./\`) {
+	if isFile(argument) {
 		data, err := os.ReadFile(argument)
 		if err != nil {
 			return nil, fmt.Errorf("reading a result: %w", err)
@@ -175,7 +185,18 @@ func (f *finder) one(ctx context.Context, argument string) (*report.Document, er
 	if err != nil {
 		return nil, err
 	}
-	return report.OfRun(run, f.cluster.Report(ctx, run)), nil
+	stored := f.cluster.Report(ctx, run)
+	d := report.OfRun(run, stored)
+	if stored == nil && run.Status.ReportName != "" {
+		d.Notes = []string{fmt.Sprintf("The stored report %s could not be read, so plots are missing. Reading it needs the right to get ConfigMaps.", run.Status.ReportName)}
+	}
+	return d, nil
+}
+
+// isFile reports whether an argument names a file, and not an object.
+func isFile(argument string) bool {
+	kind, _ := kindWord(argument)
+	return kind == "" && strings.ContainsAny(argument, `./\`)
 }
 
 // kindWord splits KIND/NAME; kind is empty for a name alone, or for a file.
@@ -200,22 +221,45 @@ func (f *finder) suite(ctx context.Context, key client.ObjectKey) (*report.Docum
 	if err != nil {
 		return nil, err
 	}
-	return report.OfSuite(s, f.runsOf(f.cluster, s)), nil
+	return f.suiteDocument(f.cluster, s), nil
 }
 
-// runsOf returns the finished runs of a suite that exist, with their reports; none if they cannot be read.
-func (t *tool) runsOf(cluster *follow.Cluster, s *v1alpha1.EtcdBenchmarkSuite) (out []report.Run) {
+// suiteDocument has a suite with those of its finished runs that exist, and their reports. Its notes say what it lacks.
+func (t *tool) suiteDocument(cluster *follow.Cluster, s *v1alpha1.EtcdBenchmarkSuite) *report.Document {
 	ctx, cancel := withTimeout(t.interrupts.leave, runsLimit)
 	defer cancel()
+	d := report.OfSuite(s, nil)
 	runs, err := cluster.RunsOf(ctx, s)
 	if err != nil {
-		fmt.Fprintf(t.Err, "The report lacks the details of single runs: %v\n", err)
+		d.Notes = []string{fmt.Sprintf("The details of single runs are missing: %v.", err)}
+		fmt.Fprintln(t.Err, d.Notes[0])
+		return d
+	}
+	runs = slices.DeleteFunc(runs, func(run v1alpha1.EtcdBenchmark) bool { return !follow.Runs.IsFinished(&run) })
+	report.MostUrgent(s, runs)
+	unread := 0
+	for i := range runs[:min(len(runs), maxKeptRuns)] {
+		stored := cluster.Report(ctx, &runs[i])
+		if stored == nil && runs[i].Status.ReportName != "" {
+			unread++
+		}
+		d.Runs = append(d.Runs, report.NewRun(&runs[i], stored))
+	}
+	d.Notes = append(keptNotes(len(runs)), unreadNotes(unread)...)
+	return d
+}
+
+// keptNotes says that a document has not all of so many runs.
+func keptNotes(runs int) []string {
+	if runs <= maxKeptRuns {
 		return nil
 	}
-	for i := range runs {
-		if follow.Runs.IsFinished(&runs[i]) && len(out) < maxKeptRuns {
-			out = append(out, report.NewRun(&runs[i], cluster.Report(ctx, &runs[i])))
-		}
+	return []string{fmt.Sprintf("This report has the details of %d runs of %d.", maxKeptRuns, runs)}
+}
+
+func unreadNotes(unread int) []string {
+	if unread == 0 {
+		return nil
 	}
-	return out
+	return []string{fmt.Sprintf("The stored reports of %s could not be read within %s, so their plots are missing. Reading them needs the right to get ConfigMaps.", text.Plural(unread, "run"), runsLimit)}
 }

@@ -26,8 +26,9 @@ type localSuite struct {
 	manifest *manifest.Manifest
 	suite    *v1alpha1.EtcdBenchmarkSuite
 	runs     *admission.Schema[v1alpha1.EtcdBenchmark]
-	// ended are runs that have ended, for a form that shows them; at most maxKeptRuns.
+	// ended are runs that have ended, if a form shows them; at most maxKeptRuns. more is how many there were beyond.
 	ended []report.Run
+	more  int
 }
 
 // maxKeptRuns bounds the memory for runs of a suite: each takes up to a megabyte.
@@ -179,7 +180,7 @@ func (l *localSuite) run() error {
 		}
 		if err := l.runOne(p); err != nil {
 			suite.Conclude(l.suite, true, time.Now())
-			return errors.Join(err, l.writeSuite(l.suite, l.known, l.flags.following))
+			return errors.Join(err, l.writeSuite(l.suite, l.reported, l.flags.following))
 		}
 	}
 }
@@ -223,8 +224,12 @@ func (l *localSuite) runOne(p suite.Planned) error {
 		return fmt.Errorf("the cell %s: %w", p.Cell.Name, err)
 	}
 	suite.Add(l.suite, p, run, time.Now())
-	if len(l.ended) < maxKeptRuns {
+	switch {
+	case !l.flags.destinations.haveDocuments():
+	case len(l.ended) < maxKeptRuns:
 		l.ended = append(l.ended, report.NewRun(run, stored))
+	default:
+		l.more++
 	}
 	return nil
 }
@@ -237,7 +242,12 @@ func (l *localSuite) progress(p suite.Planned) string {
 // conclude sets the conditions, writes the result and returns the exit status.
 func (l *localSuite) conclude(stopped bool) error {
 	suite.Conclude(l.suite, stopped, time.Now())
-	return l.concludeSuite(l.suite, l.known, l.flags.following)
+	return l.concludeSuite(l.suite, l.reported, l.flags.following)
 }
 
-func (l *localSuite) known() []report.Run { return l.ended }
+// reported has the suite with the runs that have ended.
+func (l *localSuite) reported() *report.Document {
+	d := report.OfSuite(l.suite, l.ended)
+	d.Local, d.Notes = true, keptNotes(len(l.ended)+l.more)
+	return d
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/yaml"
@@ -13,10 +14,10 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 )
 
-// concludeSuite writes the result of a finished suite and returns its exit status. runs returns those of its runs that are
-// known; it is called if a form shows them.
-func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, runs func() []report.Run, f following) error {
-	if err := t.writeSuite(s, runs, f); err != nil {
+// concludeSuite writes the result of a finished suite and returns its exit status. read returns the document with its
+// runs; it is called once if a form shows them.
+func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Document, f following) error {
+	if err := t.writeSuite(s, read, f); err != nil {
 		return err
 	}
 	switch status := statusOfSuite(s); {
@@ -29,10 +30,11 @@ func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, runs func() []repor
 	}
 }
 
-func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, runs func() []report.Run, f following) error {
+func (t *tool) writeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report.Document, f following) error {
+	once := sync.OnceValue(read)
 	write := func(f form, out io.Writer) error {
 		if f.make != nil {
-			return f.writeDocument(out, t.document(report.OfSuite(s, runs())))
+			return f.writeDocument(out, t.document(once()))
 		}
 		return f.writeSuite(out, s)
 	}

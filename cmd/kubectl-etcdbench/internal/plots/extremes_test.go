@@ -95,7 +95,7 @@ func noisyHeatmap(intervals, bands int) Heatmap {
 func addExtremes(all map[string]plotted, name string, unit Unit, values []float64) {
 	id := about("x-" + strings.ReplaceAll(strings.ToLower(name), " ", "-"))
 	label := func(i int) string { return hostile()[i%len(hostile())] }
-	k := Knee{About: id, Found: 100, FirstMissed: 101, Ceiling: 102, LatencyLimit: 10}
+	k := Knee{About: id, Found: 100, FirstMissed: 101, Ceiling: 102}
 	d := Dots{About: id, Unit: unit, Baseline: label(0), Candidate: label(1), Axis: label(1)}
 	b := Bars{About: id, Unit: unit, Axis: label(11)}
 	f := Forest{About: id}

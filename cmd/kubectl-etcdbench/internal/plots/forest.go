@@ -36,12 +36,15 @@ func (r ForestRow) text() string {
 	return change(r.Change)
 }
 
+// within and beyond are what verdicts mean: an interval beyond zero can be within the tolerance.
+const within, beyond = "within the tolerance", "beyond the tolerance"
+
 func (r ForestRow) title() string {
-	verdict := map[Verdict]string{Good: "not worse", Bad: "worse"}[r.Verdict]
+	verdict := map[Verdict]string{Good: within + " of ", Bad: beyond + " of "}[r.Verdict]
 	if verdict == "" {
-		verdict = "undecided"
+		verdict = "undecided, tolerance "
 	}
-	return cleaned(r.Label) + ": " + r.text() + ", " + verdict + ", tolerance " + change(r.Limit)
+	return cleaned(r.Label) + ": " + r.text() + ", " + verdict + change(r.Limit)
 }
 
 // SVG draws the plot.
@@ -65,8 +68,8 @@ func (f Forest) SVG() string {
 	x.apply(&p.X, table.across(column, x, change).ticks(x, change))
 	p.Add(xGrid(p.Plot), layer(func(a area) { f.draw(a, x, table) }), layer(table.rights))
 	s := sheet{About: f.About, panels: []panel{p}, column: column, head: head, below: "change against the baseline", keys: []key{
-		{label: "not worse", shape: Good.shape(), paint: Good.paint()},
-		{label: "worse", shape: Bad.shape(), paint: Bad.paint()},
+		{label: within, shape: Good.shape(), paint: Good.paint()},
+		{label: beyond, shape: Bad.shape(), paint: Bad.paint()},
 		{label: "undecided", shape: Open.shape(), paint: Open.paint()},
 		{label: "tolerance", boxes: []Paint{tolerance}},
 	}}

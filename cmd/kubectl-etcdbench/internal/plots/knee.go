@@ -16,8 +16,6 @@ type Knee struct {
 	// Found is the highest rate that was confirmed, FirstMissed the lowest that missed an objective, and Ceiling the
 	// greatest throughput of a closed loop, in requests per second; 0 is unknown.
 	Found, FirstMissed, Ceiling float64
-	// LatencyLimit is in microseconds; 0 is none.
-	LatencyLimit float64
 }
 
 // KneePoint is one run at a rate.
@@ -104,15 +102,11 @@ func (k Knee) latency(x scale) panel {
 	if !e.known {
 		return panel{}
 	}
-	e.addPositive(k.LatencyLimit)
 	y := e.logarithmic()
 	p := newPanel(260, "latency, log scale")
 	x.apply(&p.X, across(axisRoom).ticks(x, PerSecond.Text))
 	y.apply(&p.Y, up(220).ticks(y, micros))
 	p.Add(gridLines(p.Plot), layer(k.bracket))
-	if k.LatencyLimit > 0 {
-		p.Add(layer(func(a area) { a.across(limitStyle, k.LatencyLimit) }))
-	}
 	for i, q := range percentiles() {
 		p.Add(layer(func(a area) { k.curve(a, x, y, i, q.label, q.of) }))
 	}
@@ -203,10 +197,7 @@ func verdictOfRun(v Verdict) string {
 	return "unknown"
 }
 
-var (
-	limitStyle = draw.LineStyle{Color: ink, Width: 1.2, Dashes: dashes(4)}
-	equalStyle = draw.LineStyle{Color: axisPaint, Width: 1, Dashes: dashes(2)}
-)
+var equalStyle = draw.LineStyle{Color: axisPaint, Width: 1, Dashes: dashes(2)}
 
 // bracket shows the rates between which the answer lies.
 func (k Knee) bracket(a area) {
@@ -234,9 +225,6 @@ func (k Knee) keys() (keys []key) {
 		}
 	}
 	keys = append(keys, key{label: "achieved", line: lineOf(achievedSeries)}, key{label: "achieved = offered", line: equalStyle})
-	if k.LatencyLimit > 0 {
-		keys = append(keys, key{label: "limit " + micros(min(k.LatencyLimit, most)), line: limitStyle})
-	}
 	for _, v := range []Verdict{Good, Bad, Open} {
 		if slices.ContainsFunc(k.Points, func(p KneePoint) bool { return verdictOfRun(p.Verdict) == verdictOfRun(v) }) {
 			keys = append(keys, key{label: verdictOfRun(v), shape: v.shape(), paint: v.paint()})

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -15,8 +16,6 @@ type OverTime struct {
 	Marks    []Mark
 	// Stalls are the intervals in which requests were waiting and none ended.
 	Stalls []bool
-	// Axis is what the values are; without it, the unit is named.
-	Axis string
 	// Across is what At has, if not the seconds of the window: for example the numbers of sessions.
 	Across string
 }
@@ -55,7 +54,7 @@ func (o OverTime) SVG() string {
 		y = values.ofLatency()
 	}
 	w := o.window()
-	p := newPanel(240, named(o.Axis, o.Unit, y))
+	p := newPanel(240, named("", o.Unit, y))
 	w.apply(p)
 	y.apply(&p.Y, up(200).ticks(y, o.Unit.Text))
 	p.Add(gridLines(p.Plot), layer(w.under))
@@ -65,7 +64,7 @@ func (o OverTime) SVG() string {
 		p.Add(layer(func(a area) { a.lines(lineOf(i), stretches(l.spots(w.interval), w.scale, y)) }))
 	}
 	s.keys = append(s.keys, w.keys()...)
-	p.Add(layer(w.over), readout(w.columns(len(o.Lines), func(i int) string { return o.values(i, w.interval) })))
+	p.Add(layer(w.over), readout(o.readout(w)))
 	return s.svg()
 }
 
@@ -105,12 +104,52 @@ func (l TimeLine) spots(interval float64) (out []spot) {
 	return out
 }
 
-// values are those of an interval, for its readout.
-func (o OverTime) values(i int, interval float64) string {
+// readout has a column per interval; if all lines say when their values are, a column around each of these times.
+func (o OverTime) readout(w window) []column {
+	var times []float64
+	for _, l := range o.Lines {
+		if l.At == nil {
+			return w.columns(len(o.Lines), func(i int) string {
+				return o.values(func(l TimeLine) float64 { return l.in(i, w.interval) })
+			})
+		}
+		if known := l.times(w.scale.max); len(known) > len(times) {
+			times = known
+		}
+	}
+	return w.around(len(o.Lines), times, func(from, to float64) string {
+		return o.values(func(l TimeLine) float64 { return l.nearest((from+to)/2, to-from) })
+	})
+}
+
+// times are those of the values, in order, within the axis.
+func (l TimeLine) times(end float64) (out []float64) {
+	for _, at := range l.At[:min(len(l.At), len(l.Values))] {
+		if at >= 0 && at <= end {
+			out = append(out, at)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// nearest is the known value that is nearest to a time, at most this far from it; or NaN.
+func (l TimeLine) nearest(to, within float64) float64 {
+	found, distance := math.NaN(), within
+	for i, at := range l.At[:min(len(l.At), len(l.Values))] {
+		if _, ok := bounded(l.Values[i]); ok && math.Abs(at-to) <= distance {
+			found, distance = l.Values[i], math.Abs(at-to)
+		}
+	}
+	return found
+}
+
+// values are those of a column, for its readout.
+func (o OverTime) values(of func(TimeLine) float64) string {
 	const lines, characters = 12, 24
 	var out []string
 	for _, l := range o.Lines[:min(len(o.Lines), lines)] {
-		if v, ok := bounded(l.in(i, interval)); ok {
+		if v, ok := bounded(of(l)); ok {
 			out = append(out, strings.TrimSpace(cut(cleaned(l.Label), characters)+" "+o.Unit.Text(v)))
 		}
 	}

@@ -27,7 +27,7 @@ func sampleForest() Forest {
 }
 
 func sampleKnee() Knee {
-	k := Knee{About: about("knee"), Found: 9400, FirstMissed: 9900, Ceiling: 12100, LatencyLimit: 10_000}
+	k := Knee{About: about("knee"), Found: 9400, FirstMissed: 9900, Ceiling: 12100}
 	for i, share := range []float64{0.1, 0.2, 0.4, 0.6, 0.775, 0.775, 0.775, 0.8, 0.82, 0.95} {
 		offered := math.Round(12100 * share)
 		wait := 1 / (1 - min(share, 0.97)) * (1 + 0.05*float64(i%3))

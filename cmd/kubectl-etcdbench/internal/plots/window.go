@@ -134,11 +134,16 @@ func (w window) over(a area) {
 
 // happened names what happened in an interval.
 func (w window) happened(i int) string {
-	from, to := float64(i)*w.interval, float64(i+1)*w.interval
-	var out strings.Builder
+	out := w.marked(float64(i)*w.interval, float64(i+1)*w.interval)
 	if i < len(w.stalls) && w.stalls[i] {
-		out.WriteString("; no answers")
+		return "; no answers" + out
 	}
+	return out
+}
+
+// marked names the marks in a span of time.
+func (w window) marked(from, to float64) string {
+	var out strings.Builder
 	named := 0
 	for _, m := range w.marks {
 		if m.At < to && (m.Until > from || m.At >= from) && named < 3 {
@@ -175,6 +180,36 @@ func (w window) columns(lines int, text func(i int) string) []column {
 			}
 		}
 		if size <= limit && len(columns) <= maxColumns || every >= w.intervals {
+			return columns
+		}
+	}
+}
+
+// around are columns of which each has one of these times in it. If the readout would be too long, some times are left
+// out, never the last one.
+func (w window) around(lines int, times []float64, text func(from, to float64) string) []column {
+	limit := max(minReadout, maxReadout-lineBytes*(lines+len(w.marks)))
+	for every := 1; ; every++ {
+		var chosen []float64
+		for i := (len(times) - 1) % every; i < len(times); i += every {
+			chosen = append(chosen, times[i])
+		}
+		var columns []column
+		size := 0
+		for i, at := range chosen {
+			c := column{from: 0, to: w.scale.max}
+			if i > 0 {
+				c.from = columns[i-1].to
+			}
+			if i+1 < len(chosen) {
+				c.to = (at + chosen[i+1]) / 2
+			}
+			half := max(at-c.from, c.to-at)
+			c.text = w.write(at) + ": " + text(at-half, at+half) + w.marked(c.from, c.to)
+			columns = append(columns, c)
+			size += len(c.text) + columnBytes
+		}
+		if size <= limit && len(columns) <= maxColumns || every >= len(times) {
 			return columns
 		}
 	}

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -25,6 +27,12 @@ type Document struct {
 	Version int    `json:"version"`
 	// Tool is the version of the tool that wrote the document.
 	Tool string `json:"tool,omitempty"`
+	// Redacted: names and addresses are replaced.
+	Redacted bool `json:"redacted,omitempty"`
+	// Local: the runs were on a machine without a cluster.
+	Local bool `json:"local,omitempty"`
+	// Notes say what could not be read when the document was made.
+	Notes []string `json:"notes,omitempty"`
 	// Suite or Schedule is what the report is about. Without them, it is about Runs.
 	Suite    *v1alpha1.EtcdBenchmarkSuite    `json:"suite,omitempty"`
 	Schedule *v1alpha1.EtcdBenchmarkSchedule `json:"schedule,omitempty"`
@@ -35,7 +43,9 @@ type Document struct {
 // Run is a run with the report that the operator has stored, which has its histograms and its course.
 type Run struct {
 	Object *v1alpha1.EtcdBenchmark `json:"object"`
-	Report json.RawMessage         `json:"report,omitempty"`
+	// Label names the run beside others, if its name does not: the file that it is from.
+	Label  string          `json:"label,omitempty"`
+	Report json.RawMessage `json:"report,omitempty"`
 }
 
 // OfRun is the document of one run. report may be nil.
@@ -61,6 +71,28 @@ func NewRun(run *v1alpha1.EtcdBenchmark, report []byte) Run {
 	return Run{Object: run, Report: report}
 }
 
+// run is the run of this name; without an object if it is not known.
+func (d *Document) run(name string) Run {
+	if i := slices.IndexFunc(d.Runs, func(r Run) bool { return r.Object.Name == name }); i >= 0 {
+		return d.Runs[i]
+	}
+	return Run{}
+}
+
+// reportOf is the command that shows one run; empty if no cluster has the run, or if its name is replaced.
+func (d *Document) reportOf(r Run) string {
+	switch {
+	case d.Redacted || d.Local:
+		return ""
+	case r.Label != "":
+		return "kubectl etcdbench report " + r.Label
+	}
+	return fmt.Sprintf("kubectl etcdbench report run/%s -n %s", r.Object.Name, r.Object.Namespace)
+}
+
+// label is short, and differs from those of the other runs.
+func (r Run) label() string { return cmp.Or(r.Label, r.Object.Name) }
+
 // detail returns the histograms and the course of a run; nothing if they are missing or cannot be read.
 func (r Run) detail() benchmark.Detail {
 	if len(r.Report) == 0 {
@@ -72,9 +104,12 @@ func (r Run) detail() benchmark.Detail {
 
 // Read reads a document, or an object as -o json and kubectl get -o json write it.
 func Read(data []byte) (*Document, error) {
-	data, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, fmt.Errorf("wanted JSON or YAML: %w", err)
+	if !json.Valid(data) {
+		converted, err := yaml.YAMLToJSON(data)
+		if err != nil {
+			return nil, fmt.Errorf("wanted JSON or YAML: %w", err)
+		}
+		data = converted
 	}
 	kind := metav1.TypeMeta{}
 	if err := json.Unmarshal(data, &kind); err != nil {
@@ -165,9 +200,9 @@ func finished(err error, conditions *[]metav1.Condition) error {
 	return nil
 }
 
-// Marshal writes the document as JSON.
+// Marshal writes the document as JSON without spaces: indented, each bucket of a histogram would be a line.
 func (d *Document) Marshal() ([]byte, error) {
-	data, err := json.MarshalIndent(d, "", " ")
+	data, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("writing the report: %w", err)
 	}

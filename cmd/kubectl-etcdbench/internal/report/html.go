@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -42,8 +43,14 @@ func HTML(d *Document) ([]byte, error) {
 			return nil, err
 		}
 		if s.Folded && size+len(written) > maxHTML {
-			view.Omitted = append(view.Omitted, s.Command)
+			view.Omitted, view.Commands = append(view.Omitted, cmp.Or(s.Command, s.Title)), view.Commands || s.Command != ""
 			continue
+		}
+		for !s.Folded && size+len(written) > maxHTML && len(s.Plots) > 0 {
+			s = s.withFewerPlots()
+			if written, err = sectionHTML(s); err != nil {
+				return nil, err
+			}
 		}
 		size += len(written)
 		view.Sections = append(view.Sections, template.HTML(written))
@@ -63,6 +70,13 @@ func sectionHTML(s Section) (string, error) {
 	return out.String(), nil
 }
 
+// withFewerPlots is a section with the first half of its plots, and how many it has no room for.
+func (s Section) withFewerPlots() Section {
+	s.lacking += len(s.Plots) - len(s.Plots)/2
+	s.Plots = s.Plots[:len(s.Plots)/2]
+	return s
+}
+
 // pageView is what the template needs of a page.
 type pageView struct {
 	Page       Page
@@ -72,6 +86,8 @@ type pageView struct {
 	StyleDigest string
 	Sections    []template.HTML
 	Omitted     []string
+	// Commands: Omitted are commands, and not names.
+	Commands bool
 }
 
 type sectionView struct {
@@ -86,6 +102,7 @@ type blockView struct {
 	Table       *tableView
 	Fold        string
 	Heading     bool
+	Item        bool
 	Label, Text string
 }
 
@@ -128,6 +145,9 @@ func viewOf(s Section, above string) sectionView {
 	for _, p := range s.Plots {
 		v.Figures = append(v.Figures, viewOfPlot(within, p))
 	}
+	if s.lacking > 0 {
+		v.First = append(v.First, blockView{Text: "The page has no room for " + text.Plural(s.lacking, "plot") + " of this part."})
+	}
 	for _, part := range s.Parts {
 		v.Parts = append(v.Parts, viewOf(part, s.Title))
 	}
@@ -152,7 +172,7 @@ func viewOfBlock(name string, b render.Block) blockView {
 		}
 		return v
 	}
-	v := blockView{Heading: b.Heading, Label: clean(b.Label), Text: clean(b.Text)}
+	v := blockView{Heading: b.Heading, Item: b.Item, Label: clean(b.Label), Text: clean(b.Text)}
 	if b.Heading {
 		v.Text = sentenceCase(b.Text)
 	}

@@ -40,7 +40,7 @@ type (
 )
 
 // JUnit writes test cases: for a run, how it ended and each objective; for a suite, how it ended and each run, comparison
-// and search; for a schedule, each series. A case failed if something was missed or became worse, is an error if a load
+// and search; for a schedule, its last session and each series. A case failed if something was missed or became worse, is an error if a load
 // could not be sent, and is skipped if there is no verdict.
 func JUnit(d *Document) ([]byte, error) {
 	var all junitSuites
@@ -178,6 +178,11 @@ func resultCase(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) junitCas
 }
 
 func seriesCases(s *v1alpha1.EtcdBenchmarkSchedule) (cases []junitCase) {
+	if n := len(s.Status.Sessions); n > 0 {
+		ending, words := endOfSession(s)
+		o := map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: failed, verdict.Failed: broken}[ending]
+		cases = append(cases, newCase(s.Name, "last session ("+s.Status.Sessions[n-1].Name+")", o, words))
+	}
 	for _, series := range s.Status.Series {
 		o := map[v1alpha1.SeriesVerdict]outcome{
 			v1alpha1.SeriesWorse: failed, v1alpha1.SeriesStillWorse: failed, v1alpha1.SeriesAsExpected: passed, v1alpha1.SeriesBetter: passed,

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
@@ -15,9 +16,9 @@ const maxMarkdown = 60 << 10
 func Markdown(d *Document) []byte {
 	p := d.Page()
 	var out strings.Builder
-	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), escape(p.Title))
+	fmt.Fprintf(&out, "## %s %s\n\n%s\n\n", p.State.emoji(), escape(p.Verdict), paragraph(p.Title))
 	for _, why := range p.Why {
-		fmt.Fprintf(&out, "%s\n\n", escape(why))
+		fmt.Fprintf(&out, "%s\n\n", paragraph(why))
 	}
 	for _, f := range p.Facts {
 		fmt.Fprintf(&out, "- **%s**: %s\n", escape(f.Name), escape(f.Value))
@@ -62,10 +63,12 @@ func blockMarkdown(b render.Block) string {
 		return tableMarkdown(b)
 	case b.Heading:
 		return "**" + escape(sentenceCase(b.Text)) + "**\n\n"
+	case b.Item:
+		return "- " + paragraph(b.Text) + "\n\n"
 	case b.Label != "":
 		return "**" + escape(b.Label) + "** " + escape(b.Text) + "\n\n"
 	}
-	return escape(b.Text) + "\n\n"
+	return paragraph(b.Text) + "\n\n"
 }
 
 func tableMarkdown(b render.Block) string {
@@ -91,7 +94,7 @@ func tableMarkdown(b render.Block) string {
 	out.WriteString("|\n")
 	for i, cells := range b.Rows[1:] {
 		if i == shownRows {
-			fmt.Fprintf(&out, "\n%s more: the HTML report has all.\n", text.Plural(len(b.Rows)-1-shownRows, "row"))
+			fmt.Fprintf(&out, "\n%s more rows are in the HTML report.\n", text.Grouped(len(b.Rows)-1-shownRows))
 			break
 		}
 		row(cells)
@@ -99,10 +102,13 @@ func tableMarkdown(b render.Block) string {
 	return out.String() + "\n"
 }
 
-// escape escapes what Markdown and HTML in it would read as markup, and mentions of users.
+// unlinked breaks what GitHub would turn into a link: addresses, and mentions of users and of issues. \u200b is not seen.
+var unlinked = strings.NewReplacer("://", ":\u200b//", "www.", "www\u200b.")
+
+// escape escapes what Markdown and HTML in it would read as markup.
 func escape(s string) string {
 	var out strings.Builder
-	for _, r := range clean(s) {
+	for _, r := range unlinked.Replace(clean(s)) {
 		switch {
 		case r == '<':
 			out.WriteString("&lt;")
@@ -111,8 +117,10 @@ func escape(s string) string {
 		case r == '&':
 			out.WriteString("&amp;")
 		case r == '@':
-			out.WriteString("&#64;")
-		case strings.ContainsRune("\\`*_[]|~#", r):
+			out.WriteString("@\u200b")
+		case r == '#':
+			out.WriteString("\\#\u200b")
+		case strings.ContainsRune("\\`*_[]|~", r):
 			out.WriteRune('\\')
 			out.WriteRune(r)
 		default:
@@ -121,3 +129,9 @@ func escape(s string) string {
 	}
 	return out.String()
 }
+
+// listMarker matches what makes a list of a line.
+var listMarker = regexp.MustCompile(`^([0-9]*)([-+.)])`)
+
+// paragraph is an escaped text at the beginning of a line.
+func paragraph(s string) string { return listMarker.ReplaceAllString(escape(s), `$1\$2`) }

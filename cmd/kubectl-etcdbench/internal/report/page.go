@@ -1,8 +1,13 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // State is how a result looks at first sight.
@@ -43,7 +48,7 @@ type Fact struct{ Name, Value string }
 // Section is a part of a page.
 type Section struct {
 	ID, Title string
-	// Folded is true for what a reader opens only if the rest has a question.
+	// Folded sections hold details that few readers need.
 	Folded bool
 	Blocks []render.Block
 	Plots  []Plot
@@ -51,6 +56,8 @@ type Section struct {
 	Parts []Section
 	// Command shows the section if the page has no room for it.
 	Command string
+	// lacking is how many plots the page has no room for.
+	lacking int
 }
 
 // Plot is a picture and the numbers behind it.
@@ -77,6 +84,38 @@ func (p *Page) add(sections ...Section) {
 
 // Page returns what the report shows.
 func (d *Document) Page() Page {
+	p := d.page()
+	if lacks := sentences(append(slices.Clone(d.Notes), d.unread()...)...); len(lacks) > 0 {
+		at := slices.IndexFunc(p.Sections, func(s Section) bool { return s.Folded })
+		if at < 0 {
+			at = len(p.Sections)
+		}
+		p.Sections = slices.Insert(p.Sections, at, Section{ID: "lacks", Title: "What this report lacks", Blocks: lacks})
+	}
+	return p
+}
+
+// unread names the runs whose stored reports cannot be read.
+func (d *Document) unread() (out []string) {
+	const most = 3
+	failed := 0
+	for _, r := range d.Runs {
+		if len(r.Report) == 0 {
+			continue
+		}
+		if _, err := benchmark.ReadReport(r.Report); err != nil {
+			if failed++; failed <= most {
+				out = append(out, fmt.Sprintf("The stored report of %s cannot be read, so its plots are missing: %v.", r.label(), err))
+			}
+		}
+	}
+	if failed > most {
+		out = append(out, fmt.Sprintf("The same holds for %s more.", text.Plural(failed-most, "run")))
+	}
+	return out
+}
+
+func (d *Document) page() Page {
 	switch {
 	case d.Suite != nil:
 		return suitePage(d)
@@ -85,7 +124,7 @@ func (d *Document) Page() Page {
 	case len(d.Runs) == 1:
 		return runPage(d.Runs[0])
 	}
-	return runsPage(d.Runs)
+	return runsPage(d)
 }
 
 // of returns the blocks of a part.

@@ -2,31 +2,32 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
 // Redact replaces addresses and names, in all texts of the document, by words like address-1. The same address always
 // gets the same word. Names of cells, workloads, loads and targets of a suite stay: they are the result.
 func Redact(d *Document) (*Document, error) {
-	r := &redaction{words: map[string]string{}}
+	r := &redaction{words: map[string]string{}, entries: map[string]bool{}}
 	if d.Suite != nil {
 		r.suite(d.Suite)
 	}
 	if d.Schedule != nil {
-		r.name("schedule", d.Schedule.Name)
-		r.name("namespace", d.Schedule.Namespace)
-		r.targets(d.Schedule.Spec.SuiteTemplate.Spec.Targets)
+		r.schedule(d.Schedule)
 	}
 	for _, run := range d.Runs {
 		r.run(run.Object)
+		r.name("file", run.Label)
 	}
 	return r.apply(d)
 }
@@ -35,6 +36,8 @@ func Redact(d *Document) (*Document, error) {
 type redaction struct {
 	words  map[string]string
 	counts []string
+	// entries are names of cells, and of what they combine. They stay.
+	entries map[string]bool
 }
 
 // name replaces a text of a kind.
@@ -56,10 +59,46 @@ func (r *redaction) suite(s *v1alpha1.EtcdBenchmarkSuite) {
 	r.name("suite", s.Name)
 	r.name("namespace", s.Namespace)
 	r.name("uid", string(s.UID))
+	r.name("schedule", s.Labels[v1alpha1.LabelSchedule])
+	r.cells(s)
 	r.targets(s.Spec.Targets)
 	for _, result := range s.Status.Results {
 		r.name("run", result.Name)
 	}
+	r.name("run", s.Status.Current)
+}
+
+func (r *redaction) schedule(s *v1alpha1.EtcdBenchmarkSchedule) {
+	r.name("schedule", s.Name)
+	r.name("namespace", s.Namespace)
+	r.name("uid", string(s.UID))
+	template := &v1alpha1.EtcdBenchmarkSuite{Spec: s.Spec.SuiteTemplate.Spec}
+	r.cells(template)
+	r.targets(template.Spec.Targets)
+	for _, session := range s.Status.Sessions {
+		r.name("suite", session.Name)
+	}
+	r.name("suite", s.Status.Active)
+}
+
+// cells keeps the names of entries, of cells and of objectives.
+func (r *redaction) cells(s *v1alpha1.EtcdBenchmarkSuite) {
+	for _, t := range s.Spec.Targets {
+		r.entries[string(t.Name)] = true
+	}
+	for _, w := range s.Spec.Workloads {
+		r.entries[string(w.Name)] = true
+	}
+	for _, l := range s.Spec.Loads {
+		r.entries[string(l.Name)] = true
+	}
+	for _, c := range suite.Cells(s) {
+		r.entries[c.Name] = true
+	}
+	for _, result := range s.Status.Results {
+		r.entries[result.Cell] = true
+	}
+	delete(r.entries, "")
 }
 
 func (r *redaction) targets(all []v1alpha1.SuiteTarget) {
@@ -82,11 +121,6 @@ func (r *redaction) target(t v1alpha1.Target) {
 	if t.Auth != nil {
 		r.name("secret", t.Auth.SecretName)
 	}
-	if t.Pods != nil {
-		for _, value := range t.Pods.Selector.MatchLabels {
-			r.name("label", value)
-		}
-	}
 }
 
 // address replaces an address, and its host wherever that stands alone.
@@ -107,6 +141,12 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 	r.name("run", run.Name)
 	r.name("namespace", run.Namespace)
 	r.name("uid", string(run.UID))
+	r.name("suite", run.Labels[v1alpha1.LabelSuite])
+	r.name("schedule", run.Labels[v1alpha1.LabelSchedule])
+	if cell := run.Labels[v1alpha1.LabelCell]; cell != "" {
+		r.entries[cell] = true
+	}
+	r.name("report", run.Status.ReportName)
 	r.target(run.Spec.Target)
 	if t := run.Status.Target; t != nil {
 		r.name("cluster-id", t.ClusterID)
@@ -129,24 +169,60 @@ func (r *redaction) run(run *v1alpha1.EtcdBenchmark) {
 	}
 }
 
-// apply replaces whole words in a copy of the document.
+// found collects the names in any part of a document: those of placements, selectors and queues, wherever they are.
+func (r *redaction) found(key string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range slices.Sorted(maps.Keys(v)) {
+			at := inner
+			if key == "nodeSelector" && (inner == "kubernetes.io/os" || inner == "kubernetes.io/arch") {
+				continue
+			}
+			if key == "nodeSelector" || key == "matchLabels" || key == "imagePullSecrets" {
+				at = key
+			}
+			r.found(at, v[inner])
+		}
+	case []any:
+		for _, inner := range v {
+			r.found(key, inner)
+		}
+	case string:
+		r.foundText(key, v)
+	}
+}
+
+func (r *redaction) foundText(key, value string) {
+	switch key {
+	case "nodeSelector", "matchLabels", "values":
+		r.name("label", value)
+	case "imagePullSecrets", "secretName":
+		r.name("secret", value)
+	case "behind":
+		namespace, name, _ := strings.Cut(value, "/")
+		r.name("namespace", namespace)
+		r.name("run", name)
+	}
+}
+
+// apply replaces in a copy of the document.
 func (r *redaction) apply(d *Document) (*Document, error) {
-	bare := *d
-	bare.Runs = nil
+	copied := *d
+	copied.Runs, copied.Redacted = nil, true
 	for _, run := range d.Runs {
 		object := run.Object.DeepCopy()
-		object.Annotations, object.OwnerReferences, object.ManagedFields = nil, nil, nil
-		bare.Runs = append(bare.Runs, Run{object, run.Report})
+		bare(&object.ObjectMeta)
+		copied.Runs = append(copied.Runs, Run{object, run.Label, run.Report})
 	}
 	if d.Suite != nil {
-		bare.Suite = d.Suite.DeepCopy()
-		bare.Suite.Annotations, bare.Suite.OwnerReferences, bare.Suite.ManagedFields = nil, nil, nil
+		copied.Suite = d.Suite.DeepCopy()
+		bare(&copied.Suite.ObjectMeta)
 	}
 	if d.Schedule != nil {
-		bare.Schedule = d.Schedule.DeepCopy()
-		bare.Schedule.Annotations, bare.Schedule.ManagedFields = nil, nil
+		copied.Schedule = d.Schedule.DeepCopy()
+		bare(&copied.Schedule.ObjectMeta)
 	}
-	data, err := json.Marshal(bare)
+	data, err := json.Marshal(copied)
 	if err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
@@ -156,7 +232,8 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 	if err := numbers.Decode(&values); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
-	if data, err = json.Marshal(r.walk(values, r.pattern())); err != nil {
+	r.found("", values)
+	if data, err = json.Marshal(r.replacement().walk("", values)); err != nil {
 		return nil, fmt.Errorf("redacting the report: %w", err)
 	}
 	out := &Document{}
@@ -166,63 +243,10 @@ func (r *redaction) apply(d *Document) (*Document, error) {
 	return out, nil
 }
 
-// shortest is the length from which a name is replaced inside of other texts, too: a shorter one may be a common word.
-const shortest = 3
-
-// pattern matches all names as whole words, the longest first, so that an address goes before its host; nil if there are
-// none.
-func (r *redaction) pattern() *regexp.Regexp {
-	var words []string
-	for word := range r.words {
-		if len(word) >= shortest {
-			words = append(words, word)
-		}
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	for i, w := range words {
-		words[i] = regexp.QuoteMeta(w)
-	}
-	return regexp.MustCompile(`(^|[^A-Za-z0-9])(` + strings.Join(words, "|") + `)($|[^A-Za-z0-9])`)
-}
-
-// walk replaces in all strings, and in keys that are a name as a whole: reports have members by their IDs.
-func (r *redaction) walk(value any, pattern *regexp.Regexp) any {
-	switch v := value.(type) {
-	case string:
-		return r.replace(v, pattern)
-	case []any:
-		for i := range v {
-			v[i] = r.walk(v[i], pattern)
-		}
-	case map[string]any:
-		out := map[string]any{}
-		for key, inner := range v {
-			if word := r.words[key]; strings.HasPrefix(word, "member-id") {
-				key = word
-			}
-			out[key] = r.walk(inner, pattern)
-		}
-		return out
-	}
-	return value
-}
-
-func (r *redaction) replace(s string, pattern *regexp.Regexp) string {
-	if word := r.words[s]; word != "" {
-		return word
-	}
-	if pattern == nil {
-		return s
-	}
-	// Neighbouring matches share the character between them, so one pass is not enough.
-	for range 2 {
-		s = pattern.ReplaceAllStringFunc(s, func(found string) string {
-			m := pattern.FindStringSubmatch(found)
-			return m[1] + r.words[m[2]] + m[3]
-		})
-	}
-	return s
+// bare removes what a report does not need: among others, all labels but those that name the suite and the cell of a run.
+func bare(m *metav1.ObjectMeta) {
+	m.Annotations, m.OwnerReferences, m.ManagedFields, m.GenerateName, m.Finalizers = nil, nil, nil, "", nil
+	maps.DeleteFunc(m.Labels, func(key, _ string) bool {
+		return !slices.Contains([]string{v1alpha1.LabelSuite, v1alpha1.LabelSchedule, v1alpha1.LabelCell, v1alpha1.LabelRound}, key)
+	})
 }

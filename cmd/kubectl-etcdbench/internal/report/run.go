@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -47,6 +48,11 @@ func runSections(prefix string, r Run, blocks []render.Block) []Section {
 		{ID: prefix + "requests", Title: "Requests", Blocks: of(blocks, render.PartRequests)},
 		{ID: prefix + "warnings", Title: "Warnings", Blocks: of(blocks, render.PartWarnings)},
 	}
+}
+
+// runParts are the parts of a run that have something to show, in a page with several runs.
+func runParts(id string, r Run, blocks []render.Block) []Section {
+	return slices.DeleteFunc(runSections(id+"-", r, blocks), Section.isEmpty)
 }
 
 // verdictOfRun says in words how a run ended and what that means. Its state is that of the exit status.

@@ -12,6 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // schedulePage shows the history of a schedule.
@@ -35,6 +36,28 @@ func schedulePage(s *v1alpha1.EtcdBenchmarkSchedule) Page {
 	return p
 }
 
+// endOfSession is how the last session ended, and what is wrong with it in words. The words are empty if nothing is wrong,
+// or if there is no session.
+func endOfSession(s *v1alpha1.EtcdBenchmarkSchedule) (verdict.Ending, string) {
+	if len(s.Status.Sessions) == 0 {
+		return verdict.Unfinished, ""
+	}
+	last := s.Status.Sessions[len(s.Status.Sessions)-1]
+	switch {
+	case last.Passed == metav1.ConditionFalse:
+		return verdict.Missed, "The last session missed an objective"
+	case last.FailedRuns > 0:
+		return verdict.Failed, "Runs of the last session could not send the load"
+	case last.Reason == v1alpha1.ReasonStopped || last.Reason == v1alpha1.ReasonDeleted:
+		return verdict.Open, "The last session ended as " + last.Reason
+	case last.Reason != v1alpha1.ReasonCompleted:
+		return verdict.Failed, "The last session ended as " + last.Reason
+	case last.Passed == metav1.ConditionUnknown:
+		return verdict.Open, "The last session has no verdict"
+	}
+	return verdict.Done, ""
+}
+
 func verdictOfSchedule(s *v1alpha1.EtcdBenchmarkSchedule) (state State, words string, why []string) {
 	broken := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionTrendBroken)
 	suspect := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionSuspect)
@@ -43,9 +66,15 @@ func verdictOfSchedule(s *v1alpha1.EtcdBenchmarkSchedule) (state State, words st
 			why = append(why, c.Message)
 		}
 	}
+	last, words := endOfSession(s)
+	if words != "" {
+		why = append([]string{words + "."}, why...)
+	}
 	switch {
 	case broken != nil && broken.Status == metav1.ConditionTrue:
 		return Bad, "The numbers have become worse", why
+	case last != verdict.Done && words != "":
+		return states[last], words, why[1:]
 	case suspect != nil && suspect.Status == metav1.ConditionTrue:
 		return Open, "The last session was worse than expected", why
 	case suspect != nil && suspect.Status == metav1.ConditionFalse:
@@ -81,7 +110,7 @@ func seriesPlots(s *v1alpha1.EtcdBenchmarkSchedule) (out []Plot) {
 		}
 		out = append(out, Plot{Picture: plots.OverTime{
 			About: plots.About{ID: fmt.Sprintf("series-%d", i+1), Title: name, Description: description},
-			Lines: []plots.TimeLine{thinned(plots.TimeLine{Label: name, Values: values, At: at})}, Unit: unit, Across: "session",
+			Lines: []plots.TimeLine{{Label: name, Values: values, At: at}}, Unit: unit, Across: "session",
 		}, Rows: rows})
 	}
 	return out

@@ -42,15 +42,15 @@ func comparisonBlocks(s *v1alpha1.EtcdBenchmarkSuite, all []render.Block) []rend
 	if len(blocks) == 0 {
 		return nil
 	}
-	rows := [][]string{append(append([]string{"CELL", "BASELINE CELL"}, render.ComparisonHeader...), "SMALLEST CHANGE FOUND")}
+	rows := [][]string{append(append([]string{"CELL", "BASELINE CELL"}, render.ComparisonHeader...), "DETECTABLE CHANGE")}
 	for _, c := range worstFirst(s.Status.Comparisons) {
 		smallest := "–"
-		if c.SmallestRegressionPerMillion != nil {
-			smallest = percent(float64(*c.SmallestRegressionPerMillion) / 1e6)
+		if change, _, known := render.DetectableChange(c.Comparison); known {
+			smallest = change
 		}
 		rows = append(rows, append(append([]string{c.Cell, c.BaselineCell}, render.ComparisonRow(c.Comparison)...), smallest))
 	}
-	const legend = "SMALLEST CHANGE FOUND: the smallest change for the worse that rounds like these would call Regressed in about four of five suites."
+	const legend = "DETECTABLE CHANGE: the smallest change for the worse that rounds like these find in about four of five comparisons; with three rounds, in three of four."
 	return append([]render.Block{{Rows: rows, Left: 3}, {Text: legend}}, blocks[1:]...)
 }
 
@@ -153,7 +153,11 @@ func environments(runs []Run) (out []Fact) {
 			continue
 		}
 		f := s.Fingerprint
-		stores = append(stores, strings.TrimSpace(fmt.Sprintf("%s %s", f.Store, strings.Join(f.Versions, " and ")))+", "+text.Plural(f.Members, "member"))
+		store := strings.TrimSpace(string(f.Store) + " " + strings.Join(f.Versions, " and "))
+		if f.Members > 0 {
+			store += ", " + text.Plural(f.Members, "member")
+		}
+		stores = append(stores, store)
 		if c := compare.ClientText(*f); c != "" {
 			clients = append(clients, c)
 		}
@@ -168,11 +172,16 @@ func environments(runs []Run) (out []Fact) {
 	return out
 }
 
-// runDetails are the details of the known runs: failed ones first, then those that missed an objective, then invalid ones,
-// then the others.
+// MostUrgent puts the runs whose details are wanted most first: failed ones, then those that missed an objective, then
+// invalid ones, then the others.
+func MostUrgent(s *v1alpha1.EtcdBenchmarkSuite, runs []v1alpha1.EtcdBenchmark) {
+	slices.SortStableFunc(runs, func(a, b v1alpha1.EtcdBenchmark) int { return urgency(s, a.Name) - urgency(s, b.Name) })
+}
+
+// runDetails are the details of the known runs, the most urgent first.
 func runDetails(d *Document) (out []Section) {
 	runs := slices.Clone(d.Runs)
-	slices.SortStableFunc(runs, func(a, b Run) int { return urgency(d.Suite, a) - urgency(d.Suite, b) })
+	slices.SortStableFunc(runs, func(a, b Run) int { return urgency(d.Suite, a.Object.Name) - urgency(d.Suite, b.Object.Name) })
 	for i, r := range runs {
 		run := r.Object
 		title := run.Name
@@ -185,13 +194,9 @@ func runDetails(d *Document) (out []Section) {
 		_, words, why := verdictOfRun(run)
 		section := Section{
 			ID: fmt.Sprintf("run-%d", i+1), Title: title, Folded: true, Blocks: sentences(append([]string{words + "."}, why...)...),
-			Command: "kubectl etcdbench report run/" + run.Name,
+			Command: d.reportOf(r),
 		}
-		for _, part := range runSections(fmt.Sprintf("run-%d-", i+1), r, render.RunBlocks(run)) {
-			if !part.isEmpty() {
-				section.Parts = append(section.Parts, part)
-			}
-		}
+		section.Parts = runParts(section.ID, r, render.RunBlocks(run))
 		out = append(out, section)
 	}
 	return out
@@ -205,8 +210,8 @@ func resultOf(s *v1alpha1.EtcdBenchmarkSuite, name string) (v1alpha1.SuiteResult
 }
 
 // urgency orders runs by how much their details are wanted, the least number first.
-func urgency(s *v1alpha1.EtcdBenchmarkSuite, r Run) int {
-	result, known := resultOf(s, r.Object.Name)
+func urgency(s *v1alpha1.EtcdBenchmarkSuite, name string) int {
+	result, known := resultOf(s, name)
 	switch {
 	case !known:
 		return 4

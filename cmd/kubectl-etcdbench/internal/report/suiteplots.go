@@ -32,12 +32,20 @@ func comparisonPlots(d *Document) []Plot {
 	}
 	forest := plots.Forest{About: plots.About{
 		ID: "forest", Title: "Change from baseline to candidate",
-		Description: "A dot is the change of one metric, the line its 95 % interval. The shaded side is beyond the tolerance. The worst is at the top.",
+		Description: "A dot is the change of one metric, the line its 95 % interval. The shaded part is within the tolerance. The worst is at the top.",
 	}}
 	rows := [][]string{{"cell and metric", "change", "95 % interval", "verdict"}}
-	for _, c := range all[:min(len(all), maxRows)] {
+	if n := len(d.Suite.Status.Comparisons) - len(all); n > 0 {
+		forest.Description += " Without a change, and so not drawn: " + text.Plural(n, "comparison") + "."
+	}
+	if n := len(all) - maxRows; n > 0 {
+		forest.Description += " The table below also has the other " + text.Grouped(n) + "."
+	}
+	for i, c := range all {
 		row := forestRow(c)
-		forest.Rows = append(forest.Rows, row)
+		if i < maxRows {
+			forest.Rows = append(forest.Rows, row)
+		}
 		interval := "–"
 		if row.HasInterval {
 			interval = percent(row.Low) + " to " + percent(row.High)
@@ -122,16 +130,17 @@ func roundsPlot(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) (Plo
 	dots := plots.Dots{About: plots.About{
 		ID: "rounds", Title: fmt.Sprintf("%s: %s in each round", c.Cell, c.Metric),
 		Description: "A line joins the two values of a round. Runs whose numbers cannot be compared are left out.",
-	}, Unit: unit, Baseline: c.BaselineCell, Candidate: c.Cell}
+	}, Unit: unit, Axis: c.Metric.String(), Baseline: c.BaselineCell, Candidate: c.Cell}
 	rows := [][]string{{"round", c.BaselineCell, c.Cell}}
 	value := func(cell string, round int32) float64 {
-		r, ran := suite.Counted(s.Status.Results, cell, round)
-		if !ran || r.Invalid != "" || metric >= len(r.Values) {
+		r, valid := decided(s, cell, round)
+		if !valid || metric >= len(r.Values) {
 			return 0
 		}
 		return float64(r.Values[metric].Value) / scale
 	}
-	for round := int32(1); round <= lastRound(s); round++ {
+	first, last := decidingRounds(s, c)
+	for round := first; round <= last; round++ {
 		baseline, candidate := value(c.BaselineCell, round), value(c.Cell, round)
 		if baseline == 0 && candidate == 0 {
 			continue
@@ -149,54 +158,79 @@ func lastRound(s *v1alpha1.EtcdBenchmarkSuite) (last int32) {
 	return last
 }
 
-// comparedSpectra draw the distributions of all known runs of both cells, and the ratio of their means over the
+// decidingRounds are the first and the last round that decided a comparison: fresh ones, if the others only screened.
+func decidingRounds(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) (first, last int32) {
+	if c.Confirming {
+		return s.Spec.Rounds + 1, lastRound(s)
+	}
+	return 1, min(max(s.Spec.Rounds, 1), lastRound(s))
+}
+
+// decided is the result of a cell in a round whose numbers can be compared.
+func decided(s *v1alpha1.EtcdBenchmarkSuite, cell string, round int32) (v1alpha1.SuiteResult, bool) {
+	r, ran := suite.Counted(s.Status.Results, cell, round)
+	return r, ran && r.Invalid == ""
+}
+
+// comparedSpectra draw the distributions of the runs that decided a comparison, and the ratio of their means over the
 // percentiles.
 func comparedSpectra(d *Document, c v1alpha1.SuiteComparison) []Plot {
 	operation := c.Metric.Operation
+	if operation == "" {
+		operation = mainOperation(d, c)
+	}
+	lines := comparedLines(d, c, operation)
 	sides := [2][][]plots.SpectrumPoint{}
-	var lines []plots.SpectrumLine
-	for side, cell := range []string{c.BaselineCell, c.Cell} {
-		for _, r := range d.Runs {
-			result, known := resultOf(d.Suite, r.Object.Name)
-			if !known || result.Cell != cell {
-				continue
-			}
-			if operation == "" {
-				operation = firstOperation(r)
-			}
-			if op := r.detail().Operations[operation]; op != nil {
-				if points := curve(ranked(op)); len(points) > 0 {
-					sides[side] = append(sides[side], points)
-					lines = append(lines, plots.SpectrumLine{Label: fmt.Sprintf("%s, round %d", cell, result.Round), Group: side, Points: points})
-				}
-			}
-		}
+	for _, l := range lines {
+		sides[l.group] = append(sides[l.group], solid(l.points))
 	}
 	if len(sides[0]) == 0 || len(sides[1]) == 0 {
 		return nil
 	}
-	ratio := ratioOf(sides[0], sides[1])
-	return []Plot{
-		{Picture: plots.Spectrum{
-			About: plots.About{
-				ID: "compared-spectrum", Title: fmt.Sprintf("%s: latency by percentile", operation),
-				Description: "A line per run. It ends where fewer than ten requests took longer.",
-			},
-			Lines: lines, Groups: map[int]string{0: c.BaselineCell, 1: c.Cell},
-		}, Rows: curveRows(lines)},
-		{Picture: plots.Spectrum{
-			About: plots.About{
-				ID: "ratio-spectrum", Title: fmt.Sprintf("%s: ratio of the candidate to the baseline by percentile", operation),
-				Description: "Above 1, the candidate is slower. Both sides are geometric means of their runs.",
-			},
-			Ratio: true, Lines: []plots.SpectrumLine{{Label: "candidate ÷ baseline", Points: ratio}},
-		}, Rows: ratioRows(ratio)},
-	}
+	out := []Plot{spectrumPlot(plots.About{
+		ID: "compared-spectrum", Title: fmt.Sprintf("%s: latency by percentile", operation), Description: "A line per run that was compared. " + whereLinesEnd,
+	}, lines, map[int]string{0: c.BaselineCell, 1: c.Cell})}
+	return append(out, ratioPlot(operation, ratioOf(sides[0], sides[1])))
 }
 
-func firstOperation(r Run) spec.Operation {
-	if s := r.Object.Status.Summary; s != nil && len(s.Operations) > 0 {
-		return s.Operations[0].Operation
+// comparedLines have a line per run: group 0 is the baseline. Both runs of a round are there, or none.
+func comparedLines(d *Document, c v1alpha1.SuiteComparison, operation spec.Operation) (lines []spectrum) {
+	first, last := decidingRounds(d.Suite, c)
+	for round := first; round <= last; round++ {
+		var both []spectrum
+		for group, cell := range []string{c.BaselineCell, c.Cell} {
+			result, valid := decided(d.Suite, cell, round)
+			op := d.run(result.Name).detail().Operations[operation]
+			if !valid || op == nil {
+				continue
+			}
+			if points := curve(ranked(op)); len(points) > 0 {
+				both = append(both, spectrum{fmt.Sprintf("%s, round %d", cell, round), group, points})
+			}
+		}
+		if len(both) == 2 {
+			lines = append(lines, both...)
+		}
+	}
+	return lines
+}
+
+func ratioPlot(operation spec.Operation, ratio []plots.SpectrumPoint) Plot {
+	return Plot{Picture: plots.Spectrum{
+		About: plots.About{
+			ID: "ratio-spectrum", Title: fmt.Sprintf("%s: ratio of the candidate to the baseline by percentile", operation),
+			Description: "Above 1, the candidate is slower. Both sides are geometric means of their runs. The line ends where that of a run ends.",
+		},
+		Ratio: true, Lines: []plots.SpectrumLine{{Label: "candidate ÷ baseline", Points: ratio}},
+	}, Rows: ratioRows(ratio)}
+}
+
+// mainOperation is the first operation of the baseline.
+func mainOperation(d *Document, c v1alpha1.SuiteComparison) spec.Operation {
+	for _, r := range d.Suite.Status.Results {
+		if s := d.run(r.Name).Object; r.Cell == c.BaselineCell && s != nil && s.Status.Summary != nil && len(s.Status.Summary.Operations) > 0 {
+			return s.Status.Summary.Operations[0].Operation
+		}
 	}
 	return ""
 }
@@ -223,7 +257,7 @@ func ratioOf(baseline, candidate [][]plots.SpectrumPoint) (out []plots.SpectrumP
 func ratioRows(ratio []plots.SpectrumPoint) [][]string {
 	rows := [][]string{{"percentile", "candidate ÷ baseline"}}
 	for _, p := range ratio {
-		rows = append(rows, []string{fmt.Sprintf("%.4g %%", 100*p.Percentile), fmt.Sprintf("%.3f", p.Value)})
+		rows = append(rows, []string{fmt.Sprintf("%.6g %%", 100*p.Percentile), fmt.Sprintf("%.3f", p.Value)})
 	}
 	return rows
 }
@@ -299,7 +333,7 @@ func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
 	bars := plots.Bars{About: plots.About{
 		ID: "cells", Title: "Throughput of each cell",
 		Description: "A bar is the mean of the rounds, the line on it goes from the lowest to the highest round.",
-	}, Unit: plots.PerSecond}
+	}, Unit: plots.PerSecond, Axis: "throughput"}
 	rows := [][]string{{"cell", "mean", "lowest", "highest", "rounds"}}
 	if s.Spec.Search != nil {
 		return nil
@@ -307,21 +341,26 @@ func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
 	for _, c := range suite.Cells(s) {
 		var values []float64
 		for round := int32(1); round <= lastRound(s); round++ {
-			if r, ran := suite.Counted(s.Status.Results, c.Name, round); ran && r.Invalid == "" {
+			if r, valid := decided(s, c.Name, round); valid {
 				if v, known := suite.NumberOf(r, throughput); known {
 					values = append(values, v/1000)
 				}
 			}
 		}
-		if len(values) == 0 || len(bars.Rows) == maxRows {
+		if len(values) == 0 {
 			continue
 		}
 		mean := stat.Mean(values, nil)
-		bars.Rows = append(bars.Rows, plots.BarRow{Label: c.Name, Value: mean, Low: slices.Min(values), High: slices.Max(values)})
+		if len(bars.Rows) < maxRows {
+			bars.Rows = append(bars.Rows, plots.BarRow{Label: c.Name, Value: mean, Low: slices.Min(values), High: slices.Max(values)})
+		}
 		rows = append(rows, []string{c.Name, plots.PerSecond.Text(mean), plots.PerSecond.Text(slices.Min(values)), plots.PerSecond.Text(slices.Max(values)), text.Grouped(len(values))})
 	}
 	if len(bars.Rows) < 2 || slices.ContainsFunc(bars.Rows, func(r plots.BarRow) bool { return math.IsNaN(r.Value) }) {
 		return nil
+	}
+	if n := len(rows) - 1 - maxRows; n > 0 {
+		bars.Description += " The table below also has the other " + text.Grouped(n) + "."
 	}
 	return []Plot{{Picture: bars, Rows: rows}}
 }

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+)
+
+// memberPlots draw what the members reported over the window, one plot per figure with a line per member.
+func memberPlots(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (out []Plot) {
+	if d.Course == nil {
+		return nil
+	}
+	meanOf := func(t results.Timer) func(*results.Samples) plots.TimeLine {
+		return func(s *results.Samples) plots.TimeLine { return means(s, t) }
+	}
+	greatest := func(f results.Figure) func(*results.Samples) plots.TimeLine {
+		return func(s *results.Samples) plots.TimeLine { return gauge(s, f) }
+	}
+	for _, f := range []struct {
+		id, title string
+		unit      plots.Unit
+		read      func(*results.Samples) plots.TimeLine
+	}{
+		{"fsync", "Mean time of a WAL fsync", plots.Microseconds, meanOf(results.TimerWALFsync)},
+		{"commit", "Mean time of a backend commit", plots.Microseconds, meanOf(results.TimerBackendCommit)},
+		{"pending", "Pending proposals", plots.Count, greatest(results.FigurePendingNow)},
+		{"memory", "Resident memory", plots.Bytes, greatest(results.FigureMemoryNowBytes)},
+		{"database", "Database size", plots.Bytes, greatest(results.FigureDatabaseNowBytes)},
+	} {
+		about := plots.About{ID: prefix + "members-" + f.id, Title: f.title, Description: "A line per member over the measured window, as the member reported it."}
+		if p, some := memberPlot(about, run, d, f.unit, f.read); some {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func memberPlot(about plots.About, run *v1alpha1.EtcdBenchmark, d benchmark.Detail, unit plots.Unit, read func(*results.Samples) plots.TimeLine) (Plot, bool) {
+	var lines []plots.TimeLine
+	for _, id := range slices.Sorted(maps.Keys(d.Course.Samples)) {
+		s := d.Course.Samples[id]
+		if s == nil {
+			continue
+		}
+		line := read(s)
+		line.Label = memberName(run, id)
+		if slices.ContainsFunc(line.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return Plot{}, false
+	}
+	slices.SortStableFunc(lines, func(a, b plots.TimeLine) int { return cmp.Compare(a.Label, b.Label) })
+	return Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: unit, Marks: marksOf(run)}, Rows: memberRows(lines, unit)}, true
+}
+
+// memberRows have a column of times for each line, because members are not read at the same time; or one column, if they
+// were.
+func memberRows(lines []plots.TimeLine, unit plots.Unit) [][]string {
+	together := !slices.ContainsFunc(lines, func(l plots.TimeLine) bool { return !slices.Equal(l.At, lines[0].At) })
+	rows := [][]string{nil}
+	for i, l := range lines {
+		switch {
+		case !together:
+			rows[0] = append(rows[0], l.Label+" at", l.Label)
+		case i == 0:
+			rows[0] = append(rows[0], "at", l.Label)
+		default:
+			rows[0] = append(rows[0], l.Label)
+		}
+		for len(rows)-1 < len(l.At) {
+			rows = append(rows, nil)
+		}
+	}
+	for i := range rows[1:] {
+		for k, l := range lines {
+			if !together || k == 0 {
+				at := ""
+				if i < len(l.At) {
+					at = secondsText(l.At[i])
+				}
+				rows[i+1] = append(rows[i+1], at)
+			}
+			cell := ""
+			if i < len(l.At) {
+				cell = valueText(l, i, unit)
+			}
+			rows[i+1] = append(rows[i+1], cell)
+		}
+	}
+	return rows
+}
+
+// memberName is the name of a member, or its ID.
+func memberName(run *v1alpha1.EtcdBenchmark, id string) string {
+	if t := run.Status.Target; t != nil {
+		for _, m := range t.Members {
+			if m.ID == id && m.Name != "" {
+				return m.Name
+			}
+		}
+	}
+	return id
+}
+
+// groups cuts so many samples into at most maxPoints groups of equal size, and calls visit with the ends of each.
+func groups(samples int, visit func(from, to int)) {
+	size := max(1, (samples+maxPoints-1)/maxPoints)
+	for from := 0; from < samples; from += size {
+		visit(from, min(from+size, samples))
+	}
+}
+
+// figureAt is a value of a figure; NaN if the sample lacks it.
+func figureAt(s *results.Samples, f results.Figure, i int) float64 {
+	if i >= len(s.Values[f]) || s.Values[f][i] == results.NoValue {
+		return math.NaN()
+	}
+	return s.Values[f][i]
+}
+
+// gauge has the greatest value of a figure in each group of samples: a peak must not be lost.
+func gauge(s *results.Samples, f results.Figure) (line plots.TimeLine) {
+	groups(len(s.At), func(from, to int) {
+		at, greatest := from, math.NaN()
+		for i := from; i < to; i++ {
+			if v := figureAt(s, f, i); math.IsNaN(greatest) || v > greatest {
+				at, greatest = i, v
+			}
+		}
+		line.At, line.Values = append(line.At, s.At[at].Seconds()), append(line.Values, greatest)
+	})
+	return line
+}
+
+// means has, for each group of samples, the mean duration of a timer since the group before, in microseconds. Both
+// counters of a timer count from the first sample on, so no call of it is lost.
+func means(s *results.Samples, timer results.Timer) (line plots.TimeLine) {
+	count, seconds := math.NaN(), math.NaN()
+	groups(len(s.At), func(from, to int) {
+		mean, last := math.NaN(), to-1
+		c, d := figureAt(s, timer.Count(), last), figureAt(s, timer.Seconds(), last)
+		if c > count {
+			mean = 1e6 * (d - seconds) / (c - count)
+		}
+		if !math.IsNaN(c) && !math.IsNaN(d) {
+			count, seconds = c, d
+		}
+		line.At, line.Values = append(line.At, s.At[last].Seconds()), append(line.Values, mean)
+	})
+	return line
+}
