@@ -100,8 +100,7 @@ func newCase(class, name string, o outcome, message string) junitCase {
 	return c
 }
 
-// outcomes are those of endings, for the case that says whether something completed. A missed objective is a case of its
-// own.
+// outcomes has the outcome of the case "completed" for each ending. A missed objective has its own case.
 var outcomes = map[verdict.Ending]outcome{verdict.Done: passed, verdict.Missed: passed, verdict.Failed: broken}
 
 // ended is the case that says whether a run or a suite completed.
