@@ -20,7 +20,7 @@ const root = "../../.."
 func rulesFile(t *testing.T, folder string) (path string, alerts []string) {
 	t.Helper()
 	rendered := run(t, "helm", "template", "any", root+"/charts/etcd-benchmark-operator", "--namespace=etcdbench-system",
-		"--set=metrics.prometheusRule.enabled=true", "--show-only=templates/prometheusrule.yaml")
+		"--set=metrics.prometheusRule.enabled=true,metrics.serviceMonitor.enabled=true", "--show-only=templates/prometheusrule.yaml")
 	object := struct {
 		Spec struct {
 			Groups []struct {
@@ -103,5 +103,13 @@ func TestRunbooks(t *testing.T) {
 		if !strings.Contains(string(rules), "docs/alerts.md#"+strings.ToLower(alert)) {
 			t.Errorf("%s has no link to its advice", alert)
 		}
+	}
+}
+
+// Without the ServiceMonitor, Prometheus does not know the operator, and an alert that misses it would always fire.
+func TestAnOperatorThatIsNotScrapedIsNotMissed(t *testing.T) {
+	rendered := run(t, "helm", "template", "any", root+"/charts/etcd-benchmark-operator", "--set=metrics.prometheusRule.enabled=true", "--show-only=templates/prometheusrule.yaml")
+	if !strings.Contains(rendered, "EtcdBenchmarkTrendBroken") || strings.Contains(rendered, "EtcdBenchmarkOperatorDown") {
+		t.Errorf("wanted the alerts on schedules, and none on an operator that is down, found:\n%s", rendered)
 	}
 }
