@@ -72,25 +72,13 @@ func (t *tool) stop(argument string, f stopFlags) error {
 	if err != nil {
 		return err
 	}
-	cluster, namespace, _, err := t.cluster()
-	if err != nil {
-		return err
-	}
-	key := client.ObjectKey{Namespace: namespace, Name: name}
-	ctx, cancel := t.interrupts.untilEnd()
-	defer cancel()
-	ctx, cancelTimeout := withTimeout(ctx, f.timeout)
-	defer cancelTimeout()
-	if kind == anyKind {
-		if kind, err = kindOf(ctx, cluster, key); err != nil {
-			return err
+	return t.find(kind, name, f.timeout, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
+		flags := following{timeout: f.timeout}
+		if kind == aRun {
+			return stopped(ctx, t.followRun(cluster, key, flags), f, nextOfRun)
 		}
-	}
-	flags := following{timeout: f.timeout}
-	if kind == aRun {
-		return stopped(ctx, t.followRun(cluster, key, flags), f, nextOfRun)
-	}
-	return stopped(ctx, t.followSuite(cluster, key, true, flags), f, nextOfSuite)
+		return stopped(ctx, t.followSuite(cluster, key, true, flags), f, nextOfSuite)
+	})
 }
 
 // parseStopped reads NAME or KIND/NAME.

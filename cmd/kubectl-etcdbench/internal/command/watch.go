@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -92,6 +93,20 @@ func (t *tool) watch(argument string, flags following) error {
 	if err != nil {
 		return err
 	}
+	return t.find(kind, name, flags.timeout, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
+		if kind == aRun {
+			return t.followRun(cluster, key, flags).toItsEnd(ctx)
+		}
+		if err := flags.checkSuite(); err != nil {
+			return err
+		}
+		return t.followSuite(cluster, key, true, flags).toItsEnd(ctx)
+	})
+}
+
+// find connects to the cluster, finds out what a name without a kind means, and calls do. The context of do ends with the
+// command, and after the timeout if there is one.
+func (t *tool) find(kind watchedKind, name string, timeout time.Duration, do func(context.Context, *follow.Cluster, watchedKind, client.ObjectKey) error) error {
 	cluster, namespace, _, err := t.cluster()
 	if err != nil {
 		return err
@@ -99,20 +114,14 @@ func (t *tool) watch(argument string, flags following) error {
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	ctx, cancel := t.interrupts.untilEnd()
 	defer cancel()
-	ctx, cancelTimeout := withTimeout(ctx, flags.timeout)
+	ctx, cancelTimeout := withTimeout(ctx, timeout)
 	defer cancelTimeout()
 	if kind == anyKind {
 		if kind, err = kindOf(ctx, cluster, key); err != nil {
 			return err
 		}
 	}
-	if kind == aRun {
-		return t.followRun(cluster, key, flags).toItsEnd(ctx)
-	}
-	if err := flags.checkSuite(); err != nil {
-		return err
-	}
-	return t.followSuite(cluster, key, true, flags).toItsEnd(ctx)
+	return do(ctx, cluster, kind, key)
 }
 
 // kindOf returns the kind of the object of a name. Unless it is certain that no run has the name, it is a run: following
