@@ -32,7 +32,7 @@ import (
 const maxWait = time.Minute
 
 // poll is the pause between two looks.
-const poll = 20 * time.Millisecond
+const poll = 100 * time.Millisecond
 
 // harness is a namespace with one run; the test plays the rest of the cluster.
 type harness struct {

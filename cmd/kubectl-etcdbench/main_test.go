@@ -50,7 +50,7 @@ metadata: {name: endless}
 spec:
   target: {service: {name: etcd}}
   workload: {type: Put, put: {}}
-  load: {durationSeconds: 3600}
+  load: {durationSeconds: 3600, rate: {perSecond: 100}}
   timeoutSeconds: 7200
 `
 

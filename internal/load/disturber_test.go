@@ -89,6 +89,7 @@ func TestOnePodDisturbsTheWindow(t *testing.T) {
 	t.Parallel()
 	p := planOf(func(p *plan.Plan) {
 		p.Load.Pods, p.Load.Requests, p.Load.DurationSeconds, p.Load.WarmupSeconds = 2, nil, new(int32(7)), 1
+		p.Load.Rate = &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
 		p.Guard.AllowStoreWide = true
 		p.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceCompact, EverySeconds: 4}, {Type: spec.DisturbanceDefragment, EverySeconds: 4}}
 	})

@@ -107,7 +107,7 @@ func TestPodZeroWatchesTheTargetForOtherPods(t *testing.T) {
 		"pods that go on":     {boundByRequests(spec.StopRules{Alarm: true}), 0, true},
 		"by another pod":      {boundByRequests(spec.StopRules{Alarm: true}), 1, false},
 		"a single pod":        {func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }, 0, false},
-		"a load of some time": {func(p *plan.Plan) { boundByRequests(spec.StopRules{Alarm: true})(p); forOneSecond(0)(p) }, 0, false},
+		"a load of some time": {func(p *plan.Plan) { boundByRequests(spec.StopRules{Alarm: true})(p); forOneSecond(100)(p) }, 0, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestNoRuleFiresAfterTheWindow(t *testing.T) {
 			<-judged
 		}
 	}
-	s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }), 0, d, newControl())
+	s := newSession(t, planOf(forOneSecond(100), func(p *plan.Plan) { p.Guard.StopOn.Alarm = true }), 0, d, newControl())
 	session.Store(s)
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestARuleThatFiresLastIsReported(t *testing.T) {
 func TestNothingFiresWithoutItsRule(t *testing.T) {
 	d := &fakeDriver{}
 	onceMeasuring(d, members.State{Alarm: "NOSPACE", Leader: "b", Term: 7, DatabaseBytes: 1 << 40})
-	if got := run(t, planOf(forOneSecond(0)), d); got.Fired != nil || got.Stopped || len(got.Unwatched) > 0 {
+	if got := run(t, planOf(forOneSecond(100)), d); got.Fired != nil || got.Stopped || len(got.Unwatched) > 0 {
 		t.Errorf("%+v fired, stopped %v, unwatched %v: wanted the whole load", got.Fired, got.Stopped, got.Unwatched)
 	}
 }
@@ -239,7 +239,7 @@ func TestRulesThatCannotBeWatchedAreReported(t *testing.T) {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
 	}
 	rules := spec.StopRules{Alarm: true, DatabaseSize: &spec.DatabaseSizeRule{MaxBytes: 1}, WALFsync: &spec.WALFsyncRule{MaxMeanMicroseconds: 1, ForSeconds: 1}}
-	got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = &rules }), d)
+	got := run(t, planOf(forOneSecond(100), func(p *plan.Plan) { p.Guard.StopOn = &rules }), d)
 	if got.Fired != nil || got.Stopped {
 		t.Errorf("%+v fired without data", got.Fired)
 	}
@@ -254,7 +254,7 @@ func TestRulesThatCannotBeWatchedAreReported(t *testing.T) {
 func TestChangesOfTheTargetAreReported(t *testing.T) {
 	d := &fakeDriver{}
 	onceMeasuring(d, members.State{Leader: "b", Term: 2, Version: "3.7.3"})
-	got := run(t, planOf(forOneSecond(0)), d)
+	got := run(t, planOf(forOneSecond(100)), d)
 	if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || !strings.Contains(got.Target.Changes[0].Detail, "b") {
 		t.Errorf("changes are %+v, wanted that of the leader", got.Target.Changes)
 	}
@@ -275,7 +275,7 @@ func TestAnElectionBeforeTheFirstCheckIsReported(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := &fakeDriver{first: func() members.View { return of("a", 1) }, view: func() members.View { return of("b", 2) }}
-			got := run(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Guard.StopOn = &tc.rules }), d)
+			got := run(t, planOf(forOneSecond(100), func(p *plan.Plan) { p.Guard.StopOn = &tc.rules }), d)
 			if len(got.Target.Changes) != 1 || got.Target.Changes[0].Aspect != results.AspectLeader || (got.Fired != nil) != tc.fires {
 				t.Errorf("changes are %+v, fired %+v: wanted the election, and a rule that fires: %v", got.Target.Changes, got.Fired, tc.fires)
 			}
@@ -290,7 +290,7 @@ func TestARuleBrokenBeforeTheFirstWriteEndsTheRun(t *testing.T) {
 	}
 	for index, fires := range []bool{true, false} {
 		d := &fakeDriver{first: large}
-		s := newSession(t, planOf(forOneSecond(0), func(p *plan.Plan) { p.Load.Pods, p.Guard.StopOn.DatabaseSize = 2, &spec.DatabaseSizeRule{MaxBytes: 1} }), index, d, newControl())
+		s := newSession(t, planOf(forOneSecond(100), func(p *plan.Plan) { p.Load.Pods, p.Guard.StopOn.DatabaseSize = 2, &spec.DatabaseSizeRule{MaxBytes: 1} }), index, d, newControl())
 		if err := s.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestATargetThatStopsReportingIsUnobserved(t *testing.T) {
 		}
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Problem: "no answer"}}}
 	}}
-	if unobserved := run(t, planOf(forOneSecond(0)), d).Target.Unobserved; len(unobserved) != 3 {
+	if unobserved := run(t, planOf(forOneSecond(100)), d).Target.Unobserved; len(unobserved) != 3 {
 		t.Errorf("unobserved are %v, wanted leader, version and members: one view is too few", unobserved)
 	}
 }

@@ -47,7 +47,9 @@ func TestEveryAcknowledgedPutIsSeen(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) { p.Load.Pods, p.Load.WarmupSeconds = tc.pods, 1 })
+			p := planFor(cluster.Endpoints, watchPlan(tc.watch, tc.keys), func(p *plan.Plan) {
+				p.Load.Pods, p.Load.WarmupSeconds, p.Load.Rate = tc.pods, 1, &spec.Rate{PerSecond: 400, Arrival: spec.ArrivalConstant}
+			})
 			s := runAndCompare(t, cluster, client, p)
 			w := s.merged.Watch
 			want := results.Watch{Watchers: uint64(tc.watch.Streams * tc.watch.WatchersPerStream), Expected: w.Expected}

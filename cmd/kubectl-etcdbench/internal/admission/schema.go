@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,7 +17,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/config/crd"
 )
 
-// Schema is the schema of a kind, ready to admit objects.
+// Schema is the schema of a kind, ready to admit objects. It is safe for concurrent use.
 type Schema[Object any] struct {
 	kind       string
 	structural *schema.Structural
@@ -24,15 +25,15 @@ type Schema[Object any] struct {
 	rules      *cel.Validator
 }
 
-// Runs compiles the schema of EtcdBenchmark that this binary carries.
-func Runs() (*Schema[v1alpha1.EtcdBenchmark], error) {
+// Runs returns the schema of EtcdBenchmark that this binary carries. The first call compiles it.
+var Runs = sync.OnceValues(func() (*Schema[v1alpha1.EtcdBenchmark], error) {
 	return newSchema[v1alpha1.EtcdBenchmark]("EtcdBenchmark", crd.EtcdBenchmarks)
-}
+})
 
-// Suites compiles the schema of EtcdBenchmarkSuite that this binary carries.
-func Suites() (*Schema[v1alpha1.EtcdBenchmarkSuite], error) {
+// Suites returns the schema of EtcdBenchmarkSuite that this binary carries. The first call compiles it.
+var Suites = sync.OnceValues(func() (*Schema[v1alpha1.EtcdBenchmarkSuite], error) {
 	return newSchema[v1alpha1.EtcdBenchmarkSuite]("EtcdBenchmarkSuite", crd.EtcdBenchmarkSuites)
-}
+})
 
 func newSchema[Object any](kind string, definition []byte) (*Schema[Object], error) {
 	props, err := openAPISchema(definition)

@@ -72,7 +72,8 @@ func (t *tool) stop(argument string, f stopFlags) error {
 	if err != nil {
 		return err
 	}
-	return t.find(kind, name, f.timeout, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
+	// The timeout limits waiting. A run must be stopped however short it is.
+	return t.find(kind, name, 0, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
 		flags := following{timeout: f.timeout}
 		if kind == aRun {
 			return stopped(ctx, t.followRun(cluster, key, flags), f, nextOfRun)
@@ -122,6 +123,8 @@ func stopped[T client.Object](ctx context.Context, f *followed[T], flags stopFla
 		_, err := fmt.Fprintf(f.Out, "The %s %s has ended as %s. For its result: kubectl etcdbench watch -n %s %s%s\n", kind.Noun, key, kind.State(ended), key.Namespace, f.prefix, key.Name)
 		return err
 	}
+	ctx, cancel := withTimeout(ctx, flags.timeout)
+	defer cancel()
 	return f.follow(ctx, f.screen())
 }
 

@@ -16,6 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/etcd/etcdtest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
@@ -198,7 +199,7 @@ func name(i int) string { return fmt.Sprintf("member-%d", i) }
 func (m *member) start(t *testing.T, i int, peers string, f fault) error {
 	words := []string{
 		program(t),
-		"--name=" + name(i), "--data-dir=" + filepath.Join(t.TempDir(), "data"), "--log-level=error",
+		"--name=" + name(i), "--data-dir=" + filepath.Join(etcdtest.DataDir(t), "data"), "--log-level=error",
 		"--listen-client-urls=http://" + m.client, "--advertise-client-urls=http://" + m.client,
 		"--listen-peer-urls=http://" + m.peer, "--initial-advertise-peer-urls=http://" + m.advertised, "--initial-cluster=" + peers,
 		// Only tests of elections and of slow applies should have them.

@@ -13,6 +13,7 @@ import (
 
 // Each rule ends a run of a minute after its fault, and the result so far is kept.
 func TestRulesEndARunUnderTheirFault(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		fault fault
 		rules spec.StopRules

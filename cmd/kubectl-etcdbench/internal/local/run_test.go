@@ -215,7 +215,9 @@ func TestRunIsStoppedBeforeItsWindow(t *testing.T) {
 
 func TestRunTimesOut(t *testing.T) {
 	target := members(t, 1)
-	run := mixed(lasting, func(run *v1alpha1.EtcdBenchmark) { run.Spec.TimeoutSeconds = 10 }, at(target.endpoints()...))
+	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.TimeoutSeconds, run.Spec.Load.Rate = 10, &spec.Rate{PerSecond: 100, Arrival: spec.ArrivalConstant}
+	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -236,6 +238,7 @@ func TestRunEndsBeforeItMeasures(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Workload.Mixed.Keys.SizeBytes, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
+		run.Spec.Load.Pods, run.Spec.Load.Connections, run.Spec.Load.Clients = 1, 1, 1
 	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
 		t.Fatal(err)
