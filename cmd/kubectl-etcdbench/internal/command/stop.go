@@ -64,6 +64,15 @@ func (f stopFlags) check() error {
 	return nil
 }
 
+// limit is the longest time of the command; 0 means no limit. The timeout limits waiting, so that even a short one does not
+// end the request that stops the run.
+func (f stopFlags) limit() time.Duration {
+	if f.timeout == 0 {
+		return 0
+	}
+	return stopLimit + f.timeout
+}
+
 func (t *tool) stop(argument string, f stopFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -72,8 +81,7 @@ func (t *tool) stop(argument string, f stopFlags) error {
 	if err != nil {
 		return err
 	}
-	// The timeout limits waiting. A run must be stopped however short it is.
-	return t.find(kind, name, 0, func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
+	return t.find(kind, name, f.limit(), func(ctx context.Context, cluster *follow.Cluster, kind watchedKind, key client.ObjectKey) error {
 		flags := following{timeout: f.timeout}
 		if kind == aRun {
 			return stopped(ctx, t.followRun(cluster, key, flags), f, nextOfRun)
