@@ -31,7 +31,7 @@ import (
 // maxWait bounds every wait of these tests. Only a wait that fails takes that long.
 const maxWait = time.Minute
 
-// poll is the pause between two looks.
+// poll is the pause between two reads of the API server. Shorter pauses only use processor time.
 const poll = 100 * time.Millisecond
 
 // harness is a namespace with one run; the test plays the rest of the cluster.

@@ -146,9 +146,10 @@ const (
 )
 
 // compare wants percentiles of at most 1 ms more than the target's log has. A machine can be busy or slow to wake in all
-// attempts: then the target's own timers are late, and the threads of the load generator in the same way. So the last
-// attempt allows as much more as the timers are late, and ten times as much if that is unusual. A percentile must never be
-// less than the log's.
+// attempts: then the target's own timers are late, and the threads of the load generator in the same way. The log has the
+// lateness of the timers, and not that of the two threads that read a request and its response. So the last attempt allows
+// as much more as the timers are late, and ten times as much more as they are later than timerError. A percentile must
+// never be less than the log's.
 func compare(got *results.Histogram, target *delayed, last bool) error {
 	allowed := time.Millisecond
 	if last {

@@ -30,8 +30,8 @@ type trial struct {
 	change   func(*v1alpha1.EtcdBenchmark)
 	inWindow func(*testing.T, *cluster)
 
-	// beside is which other trials run at the same time.
-	beside company
+	// group is which other trials run at the same time.
+	group group
 	// adds is the least time that the fault adds to a put; 0 if it is shown by a missed objective alone.
 	adds time.Duration
 	// named are the resources that the evidence must name, mayName those that it may name. It names no others.
@@ -44,47 +44,47 @@ type trial struct {
 	missed, mayMiss []v1alpha1.ObjectiveType
 }
 
-// company is which other trials run beside a trial. On a machine with little to do, evidence names nothing by accident.
-type company string
+// group is a set of trials that run side by side. On a busy machine, evidence rightly names processors, too.
+type group string
 
 const (
-	// alone: what the trial requires depends on processors.
-	alone company = "alone"
-	// amongQuiet: neither this trial nor those beside it need much of a processor.
-	amongQuiet company = "among quiet trials"
-	// amongBusy: what the trial requires holds on a busy machine, too.
-	amongBusy company = "among busy trials"
+	// alone: a trial that no other trial may delay. These run one after the other.
+	alone group = "alone"
+	// amongQuiet: trials that need little processor time.
+	amongQuiet group = "among quiet trials"
+	// amongBusy: trials whose requirements also hold on a busy machine.
+	amongBusy group = "among busy trials"
 )
 
 // trials have one fault each.
 func trials() map[string]trial {
 	return map[string]trial{
 		"flushes of the log": {
-			fault: fault{flush: slowFlush}, beside: amongQuiet, adds: slowFlush,
+			fault: fault{flush: slowFlush}, group: amongQuiet, adds: slowFlush,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
 		"flushes of the leader's log": {
-			fault: fault{members: 3, flush: slowFlush, slow: theLeader}, beside: amongQuiet, adds: slowFlush,
+			fault: fault{members: 3, flush: slowFlush, slow: theLeader}, group: amongQuiet, adds: slowFlush,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
 		// A put that is sent to a follower is answered when this follower has applied it, and so flushed it.
 		"flushes of a follower's log": {
-			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, beside: amongQuiet, adds: slowFlush / 3,
+			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, group: amongQuiet, adds: slowFlush / 3,
 			named: []v1alpha1.Resource{v1alpha1.ResourceDisk}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
 		// The leader and the other follower are a quorum, so no put to the leader waits for these flushes.
 		"flushes of a follower's log, load on the leader": {
-			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, change: onLeader, beside: amongQuiet,
+			fault: fault{members: 3, flush: slowFlush, slow: aFollower}, change: onLeader, group: amongQuiet,
 			mayName: []v1alpha1.Resource{v1alpha1.ResourceNetwork, v1alpha1.ResourceUnexplained},
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveWALFsync},
 		},
 		// Most puts arrive during a commit and wait for half of it on average. That makes them slow to apply.
 		"commits of the database": {
-			fault:  fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
-			beside: amongQuiet, adds: slowCommit / 4,
+			fault: fault{commit: slowCommit, arguments: []string{"--backend-batch-interval=20ms", "--warning-apply-duration=40ms"}},
+			group: amongQuiet, adds: slowCommit / 4,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceDisk},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveBackendCommit, v1alpha1.ObjectiveSlowApplies},
 		},
@@ -92,51 +92,51 @@ func trials() map[string]trial {
 		// metric of a member shows.
 		"applying": {
 			fault:  fault{apply: slowApply, arguments: []string{"--warning-apply-duration=15ms"}},
-			change: rateOf(20), beside: amongQuiet, adds: slowApply,
+			change: rateOf(20), group: amongQuiet, adds: slowApply,
 			named: []v1alpha1.Resource{v1alpha1.ResourceApply}, share: [2]int{50, 90},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveSlowApplies},
 		},
 		"round trips between members": {
-			fault: fault{members: 3, peers: slowPeers}, beside: amongQuiet, adds: 2 * slowPeers,
+			fault: fault{members: 3, peers: slowPeers}, group: amongQuiet, adds: 2 * slowPeers,
 			named:  []v1alpha1.Resource{v1alpha1.ResourceNetwork},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectivePeerRoundTrip},
 		},
 		// Waits for a processor can take as long as such short round trips.
 		"far members": {
-			fault: fault{members: 3, peers: farPeers}, beside: amongQuiet, adds: 2 * farPeers,
+			fault: fault{members: 3, peers: farPeers}, group: amongQuiet, adds: 2 * farPeers,
 			named: []v1alpha1.Resource{v1alpha1.ResourceNetwork}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
 		},
 		"the network between clients and members": {
-			// Long enough that one of the pings, one a second, is not delayed by the machine. Its delays pass through this
-			// process, where those of other trials would add to them.
-			fault: fault{clients: slowClients}, change: lasting(10), beside: alone, adds: 2 * slowClients,
+			// Long enough that one of the pings, one a second, is not delayed by the machine. This process delays the
+			// traffic. With other trials beside it, the delays would become longer.
+			fault: fault{clients: slowClients}, change: lasting(10), group: alone, adds: 2 * slowClients,
 			named: []v1alpha1.Resource{v1alpha1.ResourceNetwork}, unexplained: true,
 		},
 		"a member's processors": {
-			fault: fault{neighbours: 16}, beside: alone, adds: 2 * time.Millisecond,
+			fault: fault{neighbours: 16}, group: alone, adds: 2 * time.Millisecond,
 			named: []v1alpha1.Resource{v1alpha1.ResourceCPU}, mayName: []v1alpha1.Resource{v1alpha1.ResourceUnexplained},
 			missed: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU},
 		},
 		"a defragmentation": {
-			fault: fault{revisions: manyRevisions}, inWindow: defragment, beside: amongBusy,
+			fault: fault{revisions: manyRevisions}, inWindow: defragment, group: amongBusy,
 			named: []v1alpha1.Resource{v1alpha1.ResourceMaintenance}, mayName: anything,
 		},
 		"a compaction": {
-			fault: fault{revisions: manyRevisions}, inWindow: compact, beside: amongBusy,
+			fault: fault{revisions: manyRevisions}, inWindow: compact, group: amongBusy,
 			named: []v1alpha1.Resource{v1alpha1.ResourceMaintenance}, mayName: anything,
 		},
 		"a leader that changes": {
-			fault: fault{members: 3}, inWindow: changeLeader, beside: amongBusy, mayName: anything,
+			fault: fault{members: 3}, inWindow: changeLeader, group: amongBusy, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals, v1alpha1.ObjectiveSlowApplies},
 		},
 		"a quorum that is away": {
-			fault: fault{members: 3}, change: withShortTimeout, inWindow: pauseFollowers, beside: amongBusy, mayName: anything,
+			fault: fault{members: 3}, change: withShortTimeout, inWindow: pauseFollowers, group: amongBusy, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveFailedProposals},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveLeaderChanges, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectivePeerRoundTrip, v1alpha1.ObjectiveBackendCommit},
 		},
 		"large values": {
-			change: func(run *v1alpha1.EtcdBenchmark) { valuesOf(64 << 10)(run); rateOf(200)(run) }, beside: amongBusy, mayName: anything,
+			change: func(run *v1alpha1.EtcdBenchmark) { valuesOf(64 << 10)(run); rateOf(200)(run) }, group: amongBusy, mayName: anything,
 			missed:  []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberMemory, v1alpha1.ObjectiveDatabaseGrowth},
 			mayMiss: []v1alpha1.ObjectiveType{v1alpha1.ObjectiveMemberCPU, v1alpha1.ObjectiveSlowApplies, v1alpha1.ObjectiveBackendCommit},
 		},
@@ -152,10 +152,10 @@ var anything = []v1alpha1.Resource{
 func TestEvidenceAndObjectivesOfFaults(t *testing.T) {
 	// The median: one pause of the machine changes the mean.
 	quiet := time.Duration(quietRun(t).Status.Summary.Operations[0].ServiceTime.P50Microseconds) * time.Microsecond
-	for _, group := range []company{alone, amongQuiet, amongBusy} {
-		t.Run(string(group), func(t *testing.T) {
+	for _, g := range []group{alone, amongQuiet, amongBusy} {
+		t.Run(string(g), func(t *testing.T) {
 			for name, tc := range trials() {
-				if tc.beside == group {
+				if tc.group == g {
 					t.Run(name, func(t *testing.T) { tc.run(t, quiet) })
 				}
 			}
@@ -165,7 +165,7 @@ func TestEvidenceAndObjectivesOfFaults(t *testing.T) {
 
 // run requires what the trial says. quiet is the service time of a put without a fault.
 func (tc trial) run(t *testing.T, quiet time.Duration) {
-	if tc.beside != alone {
+	if tc.group != alone {
 		t.Parallel()
 	}
 	run := tc.result(t)

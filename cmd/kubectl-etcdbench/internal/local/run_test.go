@@ -238,6 +238,7 @@ func TestRunEndsBeforeItMeasures(t *testing.T) {
 	target := members(t, 1)
 	run := mixed(lasting, at(target.endpoints()...), func(run *v1alpha1.EtcdBenchmark) {
 		run.Spec.Workload.Mixed.Keys.SizeBytes, run.Spec.Workload.Mixed.Keys.Count, run.Spec.TimeoutSeconds = 8, 10_000_000, 10
+		// The preload need not be fast.
 		run.Spec.Load.Pods, run.Spec.Load.Connections, run.Spec.Load.Clients = 1, 1, 1
 	})
 	if _, err := Run(t.Context(), run, options(nil)); err != nil {
