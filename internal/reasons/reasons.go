@@ -97,7 +97,7 @@ func Names() []string {
 	return slices.Compact(names)
 }
 
-// Plain returns a text without backticks. Terminals show them as they are.
+// Plain returns a text without its backticks, which a terminal would show.
 func Plain(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // Table returns the entries of a kind as a Markdown table.
