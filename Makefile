@@ -55,7 +55,7 @@ demo: plugin ## Benchmark three embedded etcd members; then start a cluster, ins
 .PHONY: test
 test: test-tools ## Run unit, property, envtest and real-etcd tests; no root needed.
 	$(GARBAGE) KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test $(BESIDE) $(BARE) -count=1 -timeout 20m $$(go list ./... | grep -vx '.*$(TIMED)')
-	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -parallel 4 $(BARE) -count=1 -timeout 20m ./$(TIMED)
+	KUBEBUILDER_ASSETS=$(CURDIR)/$(TOOLS) go test -parallel 3 $(BARE) -count=1 -timeout 20m ./$(TIMED)
 
 .PHONY: test-versions
 test-versions: test-tools tools-etcds tools-kube-apiserver-1.30 ## Test the transports on etcd 3.6, 3.7 and Debian's (3.4 on Debian 12); API and controllers on Kubernetes 1.30.
