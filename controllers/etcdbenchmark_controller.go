@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,9 +47,6 @@ type EtcdBenchmarkReconciler struct {
 	// Resolver resolves names that may lead to a control plane.
 	Resolver Resolver
 
-	// queueLock is locked while a run checks its place in the queue, until the result is in status. So the next run
-	// that checks sees the result of this one.
-	queueLock sync.Mutex
 	// reports are the reports that could not be written yet.
 	reports reportRetries
 	// recent follows the counts of the runs that measure.
@@ -88,10 +84,6 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 			r.recent.forget(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if lifecycle.AwaitsTurn(run) {
-		r.queueLock.Lock()
-		defer r.queueLock.Unlock()
 	}
 	decision, err := r.step(ctx, run)
 	if err == nil && decision.StartAt != nil {

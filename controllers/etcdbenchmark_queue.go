@@ -3,8 +3,10 @@ package controllers
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -12,57 +14,69 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// observePlace looks for runs in front. If the cache shows one, the run keeps waiting. That no run is in front is read
-// from the API server, not from the cache.
-func (r *EtcdBenchmarkReconciler) observePlace(ctx context.Context, o *lifecycle.Observed) error {
-	if !lifecycle.AwaitsTurn(o.Run) {
+// addressIndex finds the runs in a queue by what lifecycle.Addresses returns.
+const addressIndex = "etcdbench.dev/addresses"
+
+// addressesOf are the keys of a run in addressIndex.
+func addressesOf(o client.Object) []string {
+	run, ok := o.(*v1alpha1.EtcdBenchmark)
+	if !ok || !lifecycle.InQueue(run) {
 		return nil
 	}
-	for _, from := range []client.Reader{r.Client, r.APIReader} {
-		all, err := r.allRuns(ctx, from)
-		if err != nil {
-			return err
-		}
-		if o.Place = lifecycle.PlaceOf(o.Run, all, r.Clock.Now()); o.Place.Behind != "" {
-			return nil
-		}
-	}
-	return nil
+	return lifecycle.Addresses(run)
 }
 
-// allRuns returns the runs in the operator's namespaces.
-func (r *EtcdBenchmarkReconciler) allRuns(ctx context.Context, from client.Reader) ([]v1alpha1.EtcdBenchmark, error) {
-	namespaces := r.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
+// observePlace looks for runs in front, in the cache.
+func (r *EtcdBenchmarkReconciler) observePlace(ctx context.Context, o *lifecycle.Observed) error {
+	if !lifecycle.AwaitsPlace(o.Run) {
+		return nil
 	}
-	var all []v1alpha1.EtcdBenchmark
-	for _, namespace := range namespaces {
+	others, err := r.runsAt(ctx, lifecycle.Addresses(o.Run)...)
+	o.Place = lifecycle.PlaceOf(o.Run, others, r.Clock.Now())
+	return err
+}
+
+// runsAt returns the runs in the queues of these addresses, each once. They must not be changed: they are those of the
+// cache.
+func (r *EtcdBenchmarkReconciler) runsAt(ctx context.Context, addresses ...string) (runs []*v1alpha1.EtcdBenchmark, err error) {
+	seen := map[client.ObjectKey]bool{}
+	for _, address := range addresses {
 		list := &v1alpha1.EtcdBenchmarkList{}
-		if err := from.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		if err := r.Client.List(ctx, list, client.MatchingFields{addressIndex: address}, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
-		all = append(all, list.Items...)
-	}
-	return all, nil
-}
-
-// runsBehind triggers the waiting runs when a run has finished, so that the next one starts at once.
-func (r *EtcdBenchmarkReconciler) runsBehind(ctx context.Context, o client.Object) []reconcile.Request {
-	run, ok := o.(*v1alpha1.EtcdBenchmark)
-	if !ok || !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
-		return nil
-	}
-	all, err := r.allRuns(ctx, r.Client)
-	if err != nil {
-		log.FromContext(ctx).Error(err, "Could not list the waiting runs; each of them checks by itself")
-		return nil
-	}
-	var behind []reconcile.Request
-	for i := range all {
-		if lifecycle.AwaitsTurn(&all[i]) {
-			behind = append(behind, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&all[i])})
+		for i := range list.Items {
+			if key := client.ObjectKeyFromObject(&list.Items[i]); !seen[key] {
+				seen[key] = true
+				runs = append(runs, &list.Items[i])
+			}
 		}
 	}
-	return behind
+	return runs, nil
+}
+
+// nextRuns triggers the next run of each address when a run leaves the queue, so that it starts at once.
+func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.Funcs{
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			if addressesOf(e.ObjectOld) != nil && addressesOf(e.ObjectNew) == nil {
+				r.triggerNext(ctx, e.ObjectOld, q)
+			}
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { r.triggerNext(ctx, e.Object, q) },
+	}
+}
+
+func (r *EtcdBenchmarkReconciler) triggerNext(ctx context.Context, left client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	for _, address := range addressesOf(left) {
+		waiting, err := r.runsAt(ctx, address)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "Could not list the waiting runs; each of them checks by itself")
+			return
+		}
+		if next := lifecycle.FirstWaiting(waiting); next != nil {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(next)})
+		}
+	}
 }

@@ -52,6 +52,7 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 	s.ObservedGeneration = run.Generation
 	if s.StartTime == nil {
 		s.StartTime = &metav1.Time{Time: now.Truncate(time.Second)}
+		s.CreatedVersion = run.ResourceVersion
 		// The CRD's default conditions mean that the run has not been seen; their time is 1970.
 		s.Conditions = nil
 	}

@@ -53,13 +53,16 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 	if err := m.Add(r.Collector); err != nil {
 		return err
 	}
+	if err := m.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf); err != nil {
+		return err
+	}
 	options.MaxConcurrentReconciles = parallelReconciles
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)
 	return ctrl.NewControllerManagedBy(m).
 		Named("etcdbenchmark").
 		For(&v1alpha1.EtcdBenchmark{}).
 		Watches(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(runOf)).
-		Watches(&v1alpha1.EtcdBenchmark{}, handler.EnqueueRequestsFromMapFunc(r.runsBehind)).
+		Watches(&v1alpha1.EtcdBenchmark{}, r.nextRuns()).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runOfPod)).
 		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(options).

@@ -40,8 +40,7 @@ const (
 	ReasonCompleted = "Completed"
 	// ReasonStopped: spec.stop ended the run. The result has the measurements until then.
 	ReasonStopped = "Stopped"
-	// ReasonTimedOut: spec.timeoutSeconds ended the run, or its client pods waited 24 hours for another run on the same
-	// etcd cluster.
+	// ReasonTimedOut: spec.timeoutSeconds ended the run.
 	ReasonTimedOut = "TimedOut"
 	// ReasonTargetNotFound: the Service, its port or the selected pods do not exist.
 	ReasonTargetNotFound = "TargetNotFound"
@@ -50,6 +49,11 @@ const (
 	// ReasonTargetLost: the target stopped answering in the measured window and did not come back. The result has the
 	// measurements until then.
 	ReasonTargetLost = "TargetLost"
+	// ReasonTargetBusy: another run held the lock of the target for spec.schedulingTimeoutSeconds. Nothing was written.
+	ReasonTargetBusy = "TargetBusy"
+	// ReasonTargetTaken: the run could not renew its lock of the target, and another run took it. The result has the
+	// measurements until then.
+	ReasonTargetTaken = "TargetTaken"
 	// ReasonTargetUnhealthy: the target answers, but cannot be used.
 	ReasonTargetUnhealthy = "TargetUnhealthy"
 	// ReasonTLSFailed: the TLS handshake failed, in either direction.

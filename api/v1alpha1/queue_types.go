@@ -10,52 +10,73 @@ import (
 type ConcurrentRuns string
 
 const (
-	// ConcurrentRunsQueue waits until no other run loads the target.
+	// ConcurrentRunsQueue waits until the run holds the lock of the target, which
+	// one run at a time holds.
 	ConcurrentRunsQueue ConcurrentRuns = "Queue"
 	// ConcurrentRunsAllow starts at once, even if another run loads the target.
+	// Runs that start later wait for it.
 	ConcurrentRunsAllow ConcurrentRuns = "Allow"
 )
 
-// StageQueued: another run loads the same target; status.queue names it. The
-// stage follows Pending. It can also follow Preparing, before any write, if
-// the addresses of two runs turn out to lead to one cluster.
+// StageQueued: the run waits for other runs on its target. The stage follows
+// Pending. It can also follow Preparing, before any write, if another run holds
+// the lock of the target.
 const StageQueued = "Queued"
 
-// QueueStatus is a run's place in the queue for its target.
+// QueueCause is what a run waits for.
+//
+// +kubebuilder:validation:Enum=Addresses;Lock
+type QueueCause string
+
+const (
+	// QueueAddresses: runs in front have an address in common with this run.
+	QueueAddresses QueueCause = "Addresses"
+	// QueueLock: another run holds the lock of the target. It may have been
+	// started elsewhere: by another operator, or with run --local.
+	QueueLock QueueCause = "Lock"
+)
+
+// QueueStatus says what a run waits for. It is written when the wait begins.
 type QueueStatus struct {
-	// position in the queue. 1 is next.
+	// waitsFor is Addresses while runs in front have an address in common with
+	// this run, and Lock while another run holds the lock of the target.
 	//
 	// +required
-	// +kubebuilder:validation:Minimum=1
-	Position int32 `json:"position"`
+	WaitsFor QueueCause `json:"waitsFor"`
 
-	// behind is the run in front, as namespace/name. It loads the target, or is
-	// also waiting.
+	// since is when the wait began.
 	//
 	// +required
-	// +kubebuilder:validation:MaxLength=317
-	Behind string `json:"behind"`
+	Since metav1.Time `json:"since"`
 
-	// sameCluster is true if the two runs have no address in common, but the
-	// cluster ID shows that they load the same cluster.
+	// ahead is how many runs were in front when the wait began. Absent if this
+	// run waits for the lock.
 	//
 	// +optional
-	SameCluster bool `json:"sameCluster,omitempty"`
+	// +kubebuilder:validation:Minimum=1
+	Ahead int32 `json:"ahead,omitempty"`
+
+	// behind is the name of the run that was in front when the wait began.
+	// Absent if it is in another namespace, or not known.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Behind string `json:"behind,omitempty"`
 }
 
 // Admission is when a run left the queue.
 type Admission struct {
-	// at is the time when the run left the queue. spec.timeoutSeconds counts from
-	// here. If the run had to queue again, behind a run on the same cluster, it is
-	// the second time.
+	// at is when the run left the queue of its addresses. spec.timeoutSeconds
+	// counts from here. If the run then had to wait for the lock of the target,
+	// it is when it got the lock.
 	//
 	// +required
 	At metav1.MicroTime `json:"at"`
 
-	// confirmedAt is when the client pods were allowed to write: no other run
-	// loaded the same cluster then, under any address. Absent: they write nothing.
-	// With target.concurrentRuns: Allow it is when the first of them ran.
+	// lockedAt is when the operator learned that the run holds the lock of its
+	// target, and allowed the client pods to write. Absent: they write nothing
+	// yet, or the run does not wait for others (target.concurrentRuns: Allow).
 	//
 	// +optional
-	ConfirmedAt *metav1.MicroTime `json:"confirmedAt,omitempty"`
+	LockedAt *metav1.MicroTime `json:"lockedAt,omitempty"`
 }

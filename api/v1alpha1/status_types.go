@@ -33,8 +33,15 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// queue is the run's place in the queue for its target. Absent: the run does
-	// not wait.
+	// createdVersion is the object's resourceVersion when the operator first
+	// handled the run. Runs that were created in the same second queue in this
+	// order.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	CreatedVersion string `json:"createdVersion,omitempty"`
+
+	// queue is what the run waits for. Absent: the run does not wait for others.
 	//
 	// +optional
 	Queue *QueueStatus `json:"queue,omitempty"`

@@ -66,10 +66,11 @@ type Target struct {
 	// +kubebuilder:validation:Maximum=3600
 	SampleIntervalSeconds int32 `json:"sampleIntervalSeconds,omitempty"`
 
-	// concurrentRuns is what the run does while another run of the operator uses
-	// one of its addresses, or loads the same cluster:
-	// - Queue: it waits. Runs wait in the order of their creation. No timeout
-	//   counts that time.
+	// concurrentRuns is what the run does while another run loads the same
+	// store, at any address and started by anyone:
+	// - Queue: it waits. Runs of one operator that have an address in common wait
+	//   in the order of their creation, without a limit. A run that waits for the
+	//   lock of the store waits for at most schedulingTimeoutSeconds.
 	// - Allow: it starts at once.
 	//
 	// Default Queue.
@@ -99,6 +100,7 @@ type Target struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.size() < 2 || self.endsWith('/')",message="must end in a slash, for example bench/nightly/"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]*$')",message="must consist of printable ASCII characters without spaces"
+	// +kubebuilder:validation:XValidation:rule="self != 'etcdbench/'",message="must not be etcdbench/, which holds the lock of the target; add a name, for example etcdbench/nightly/"
 	// +kubebuilder:validation:XValidation:rule="self.split('/').size() <= 65",message="must have at most 64 slashes: one transaction checks every prefix around it"
 	KeyPrefix string `json:"keyPrefix,omitempty"`
 }

@@ -21,7 +21,7 @@ type fileControl struct {
 	dir string
 	// startAt receives the start time when it is known.
 	startAt            chan time.Time
-	turn               chan struct{}
+	admitted           chan struct{}
 	stopped, collected chan struct{}
 	end                chan struct{}
 	ended              sync.WaitGroup
@@ -33,7 +33,7 @@ var _ load.Control = (*fileControl)(nil)
 func watchFiles(dir string) *fileControl {
 	c := &fileControl{
 		dir: dir, startAt: make(chan time.Time, 1),
-		turn: make(chan struct{}), stopped: make(chan struct{}), collected: make(chan struct{}), end: make(chan struct{}),
+		admitted: make(chan struct{}), stopped: make(chan struct{}), collected: make(chan struct{}), end: make(chan struct{}),
 	}
 	c.ended.Go(c.watch)
 	return c
@@ -49,10 +49,10 @@ func (c *fileControl) StartAt(ctx context.Context) (time.Time, error) {
 	}
 }
 
-// Turn implements load.Control.
-func (c *fileControl) Turn(ctx context.Context) error {
+// Admitted implements load.Control.
+func (c *fileControl) Admitted(ctx context.Context) error {
 	select {
-	case <-c.turn:
+	case <-c.admitted:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -71,13 +71,13 @@ func (c *fileControl) close() {
 func (c *fileControl) watch() {
 	tick := time.NewTicker(readInterval)
 	defer tick.Stop()
-	var started, turned, stopped, collected bool
+	var started, admitted, stopped, collected bool
 	for {
 		if at, err := time.Parse(time.RFC3339Nano, c.read(plan.StartAtFile)); err == nil && !started {
 			started = true
 			c.startAt <- at
 		}
-		turned = turned || c.closeIfTrue(c.turn, plan.TurnFile)
+		admitted = admitted || c.closeIfTrue(c.admitted, plan.AdmittedFile)
 		stopped = stopped || c.closeIfTrue(c.stopped, plan.StopFile)
 		collected = collected || c.closeIfTrue(c.collected, plan.CollectedFile)
 		select {

@@ -124,5 +124,5 @@ func cleanPrefix(ctx context.Context, o options) (err error) {
 			err = cerr
 		}
 	}()
-	return driver.Clean(ctx)
+	return load.Clean(ctx, p, driver)
 }

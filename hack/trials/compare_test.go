@@ -28,7 +28,7 @@ metadata: {name: trial}
 spec:
   targets: [{name: baseline, target: {endpoints: ["%s"]}}, {name: candidate, target: {endpoints: ["%s"]}}]
   workloads: [{name: put, workload: {type: Put, put: {keys: {count: 1000}, values: {sizeBytes: 256}}}}]
-  loads: [{name: r200, load: {transport: Fast, connections: 4, clients: 40, warmupSeconds: 1, durationSeconds: 2, rate: {perSecond: 200}}}]
+  loads: [{name: r1000, load: {transport: Fast, connections: 4, clients: 40, warmupSeconds: 1, durationSeconds: 2, rate: {perSecond: 1000}}}]
   rounds: %d
   seed: %d
   compare: {axis: Targets, baseline: {entry: baseline}, metrics: [{type: Latency, operation: Put, statistic: Mean, tolerancePercent: %d}]}

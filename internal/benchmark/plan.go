@@ -40,13 +40,21 @@ func Plan(b *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Plan, error) {
 		Run:            Run(b),
 		Target:         planTarget(b.Spec.Target, endpoints),
 		Guard:          guardOf(b),
-		AwaitTurn:      b.Spec.Target.ConcurrentRuns != v1alpha1.ConcurrentRunsAllow,
+		Lock:           lockOf(b),
 		TimeoutSeconds: int(b.Spec.TimeoutSeconds),
 	}
 	if err := p.Validate(); err != nil {
 		return plan.Plan{}, fmt.Errorf("making the plan of %s: %w", p.Name, err)
 	}
 	return p, nil
+}
+
+// lockOf returns how a run uses the lock of its target: a run that allows others does not wait.
+func lockOf(b *v1alpha1.EtcdBenchmark) *plan.Lock {
+	if b.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow {
+		return &plan.Lock{}
+	}
+	return &plan.Lock{WaitSeconds: int(b.Spec.SchedulingTimeoutSeconds)}
 }
 
 // guardOf returns the default guard for a run whose spec has none.

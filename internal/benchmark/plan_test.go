@@ -17,7 +17,7 @@ import (
 func planOfPuts() plan.Plan {
 	return plan.Plan{
 		Version: plan.Version, RunUID: "11112222-3333-4444-5555-666677778888", Name: "etcd/puts",
-		Guard: spec.Guard{MaxFreeQuotaPercent: 50}, AwaitTurn: true, TimeoutSeconds: 600,
+		Guard: spec.Guard{MaxFreeQuotaPercent: 50}, Lock: &plan.Lock{WaitSeconds: 300}, TimeoutSeconds: 600,
 		Target: plan.Target{Datastore: spec.Etcd, Endpoints: []string{"10.0.0.1:2379"}, Members: spec.MembersAll},
 		Run: workload.Run{
 			Prefix: "etcdbench/11112222/",

@@ -10,15 +10,9 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// stages of a client pod in order.
-var stages = []results.Stage{
-	results.StageConnecting, results.StageWaiting, results.StagePreloading, results.StageReady, results.StageWarmingUp,
-	results.StageMeasuring, results.StageDraining, results.StageCleaning, results.StageDone,
-}
-
 // reached reports whether a pod is at that stage or past it.
 func reached(snap *results.Snapshot, stage results.Stage) bool {
-	return snap != nil && slices.Index(stages, snap.Stage) >= slices.Index(stages, stage)
+	return snap != nil && snap.Stage.Reached(stage)
 }
 
 // Progress returns the progress of a run from the newest snapshot of each pod. snaps holds nil for a pod without a
@@ -179,14 +173,14 @@ func measuredRequests(snap *results.Snapshot) int64 {
 
 // Phase is the earliest stage of any pod, empty until a pod reports.
 func Phase(b *v1alpha1.EtcdBenchmark) results.Stage {
-	earliest := len(stages)
+	earliest := len(results.Stages)
 	for _, pod := range b.Status.Pods {
-		if at := slices.Index(stages, results.Stage(pod.Stage)); at >= 0 {
+		if at := slices.Index(results.Stages, results.Stage(pod.Stage)); at >= 0 {
 			earliest = min(earliest, at)
 		}
 	}
-	if earliest == len(stages) {
+	if earliest == len(results.Stages) {
 		return ""
 	}
-	return stages[earliest]
+	return results.Stages[earliest]
 }

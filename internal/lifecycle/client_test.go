@@ -69,12 +69,15 @@ func (w *world) grow(p *Pod, hostile bool) {
 	case p.StartAt != "":
 		c.over, c.did = true, true
 		w.report(p, c, results.StageCleaning)
-	case !p.Turn && !allowsOthers(w.run):
+	case !p.Admitted && !allowsOthers(w.run):
 		w.report(p, c, results.StageWaiting)
-		w.run.Status.Target.ClusterID = "c"
+	case p.Index == 0 && w.rivals > 0 && !w.held && !allowsOthers(w.run):
+		w.report(p, c, results.StageLocking)
 	case !c.wrote:
 		c.wrote = true
 		w.store.write(p.Index)
+		w.held = w.held || p.Index == 0
+		w.report(p, c, results.StageClaiming)
 	default:
 		p.Ready = true
 	}
@@ -168,10 +171,12 @@ func forget(p *Pod) {
 	}
 }
 
-// timer ends the pods by their own timers. The timer of a pod that waits for its turn does not run.
+// timer ends the pods by their own timers. The timer of a pod that may not write yet does not run.
 func (w *world) timer() {
 	w.leave(seconds(w.run.Spec.TimeoutSeconds))
-	expires := func(p *Pod) bool { return p.State == PodRunning && p.Final == nil && p.Turn && !w.frozen[p.Name] }
+	expires := func(p *Pod) bool {
+		return p.State == PodRunning && p.Final == nil && p.Admitted && w.held && !w.frozen[p.Name]
+	}
 	for _, p := range w.pods {
 		if expires(p) {
 			w.store.release(p.Index)

@@ -18,7 +18,7 @@ type step func(Observed, time.Time) *Decision
 // result changes nothing.
 func Decide(o Observed, now time.Time) Decision {
 	return firstOf(o, now, decideOverdue, decideAftermath, decideCompleted, decidePartlyCompleted, decideEnding,
-		decideResolve, decideQueue, decideCreate, decideConfirmation, decideGather, decideArm, decideStart, decideRun)
+		decideResolve, decideQueue, decideCreate, decideLock, decideGather, decideArm, decideStart, decideRun)
 }
 
 // firstOf returns the first decision of the chain; decideRun always applies.
@@ -90,7 +90,7 @@ func decideGather(o Observed, now time.Time) *Decision {
 	d := &Decision{
 		Stage:   v1alpha1.StagePreparing,
 		Message: fmt.Sprintf("%d of %d client pods are ready to start; %s.", ready, len(o.Pods), firstNotReady(o)),
-		Actions: append(stopExtraPods(o.ExtraPods), allowWrites(o)...),
+		Actions: append(stopExtraPods(o.ExtraPods), admitPods(o)...),
 	}
 	d.wake(nextCheck(o, now), now)
 	return d

@@ -39,7 +39,7 @@ func resolved(o *Observed) {
 
 func admitted(o *Observed) {
 	resolved(o)
-	o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0), ConfirmedAt: new(metav1.NewMicroTime(t0))}
+	o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(t0), LockedAt: new(metav1.NewMicroTime(t0))}
 }
 
 func created(o *Observed) {
@@ -51,7 +51,7 @@ func created(o *Observed) {
 func running(o *Observed) {
 	created(o)
 	for i, name := range []string{"a", "b"} {
-		o.Pods[i] = Pod{Index: i, Name: name, Node: "n", State: PodRunning, Started: true, Ready: true, Turn: true}
+		o.Pods[i] = Pod{Index: i, Name: name, Node: "n", State: PodRunning, Started: true, Ready: true, Admitted: true}
 	}
 }
 

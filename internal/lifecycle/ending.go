@@ -160,7 +160,7 @@ func knownReason(r results.FailureReason) string {
 		results.FailureAuthenticationFailed, results.FailureSecretInvalid, results.FailurePrefixNotEmpty,
 		results.FailureInvalidPlan, results.FailureNoQuorum, results.FailureAlarmRaised,
 		results.FailureQuotaInsufficient, results.FailureControlPlaneTarget, results.FailureUnsupported,
-		results.FailureTimedOut, results.FailureTargetLost:
+		results.FailureTimedOut, results.FailureTargetLost, results.FailureTargetBusy, results.FailureTargetTaken:
 		return string(r)
 	}
 	return v1alpha1.ReasonPodFailed
@@ -235,10 +235,10 @@ func checkRefused(o Observed, now time.Time) *Problem {
 func isMissing(p Pod) bool { return p.State == PodMissing }
 
 // checkPreparation does not check pods that preload keys; spec.timeoutSeconds bounds them. It does not check pods that
-// wait for their turn either; the queue does.
+// wait for the lock of the target either: client pod 0 bounds that wait.
 func checkPreparation(o Observed, now time.Time) *Problem {
 	late := func(p Pod) bool {
-		return !p.isReady() && !p.isPreloading() && !p.isWaiting() && !p.ranOutOfTime() && !p.awaitsFirstScrape(now)
+		return !p.isReady() && !o.hasJustLocked(p) && !p.isPreloading() && !p.isWaiting() && !p.ranOutOfTime() && !p.awaitsFirstScrape(now)
 	}
 	missing := o.countPods(late)
 	if o.status().StartAt != nil || o.status().Queue != nil || !o.Job.Exists || missing == 0 || now.Before(preparedBy(o)) {
@@ -252,6 +252,12 @@ func checkPreparation(o Observed, now time.Time) *Problem {
 		missing, len(o.Pods), o.spec().SchedulingTimeoutSeconds, p, whyNotReady(p))}
 }
 
+// hasJustLocked reports whether client pod 0 has taken the lock, and status does not say so yet.
+func (o Observed) hasJustLocked(p Pod) bool {
+	a := o.status().Admission
+	return a != nil && a.LockedAt == nil && p.Index == 0 && p.holdsLock()
+}
+
 func firstPod(o Observed, is func(Pod) bool) int { return slices.IndexFunc(o.Pods, is) }
 
 func whyNotReady(p Pod) string {
@@ -259,7 +265,7 @@ func whyNotReady(p Pod) string {
 	case p.Stuck != nil:
 		return "cannot start: " + strings.TrimSuffix(p.Stuck.Message, ".")
 	case p.isWaiting():
-		return "waits until the operator allows it to write to the target"
+		return "waits until the run holds the lock of the target"
 	case p.isPreloading() && p.Live == nil:
 		return "is writing the keys that the load needs"
 	case p.isPreloading():
@@ -299,11 +305,14 @@ func checkTarget(o Observed, now time.Time) *Problem {
 	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}
 }
 
-// preparedBy counts from the Job's creation or the admission, whichever is later.
+// preparedBy counts from the Job's creation, the admission, or when the run got the lock, whichever is last.
 func preparedBy(o Observed) time.Time {
 	from := o.Job.Created
-	if a := o.status().Admission; a != nil && a.At.After(from) {
-		from = a.At.Time
+	if a := o.status().Admission; a != nil {
+		from = latest(from, a.At.Time)
+		if a.LockedAt != nil {
+			from = latest(from, a.LockedAt.Time)
+		}
 	}
 	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }

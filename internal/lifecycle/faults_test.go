@@ -239,13 +239,13 @@ func endOf(t *testing.T, policy v1alpha1.PodLossPolicy, planned ...plannedFault)
 	w := newWorld(t, 1)
 	w.run = newRun(2)
 	w.run.Spec.OnPodLost = policy
-	// One run is in front at the addresses, another one on the cluster.
+	// One run is in front at the addresses, another one holds the lock.
 	w.ahead, w.rivals, w.randomFaults, w.planned, w.onlyPlanned = 2, 2, 0, planned, true
 	for _, p := range planned {
 		w.note("at moment %d: %s", p.moment, p.fault.name)
 	}
 	// Each fault can delay the run: in the queue, or because the operator is away.
-	bound := 12*heartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
+	bound := 12*heartbeat + 8*queueHeartbeat + 2*time.Minute + seconds(w.run.Spec.SchedulingTimeoutSeconds+3*w.run.Spec.TimeoutSeconds)
 	w.until(false, w.now.Add(bound), func() bool { return w.finished() != "" || w.gone })
 	reason := w.finished()
 	w.checkEnd()

@@ -18,7 +18,7 @@ type Observed struct {
 	// Caps are the operator's limits; RunsBefore is the result of the function RunsBefore.
 	Caps       Caps
 	RunsBefore int64
-	// Place is the place of a run that waits for its turn.
+	// Place is the place of a run that waits for runs at its addresses.
 	Place   Place
 	Job     Job
 	Cleanup Cleanup
@@ -72,6 +72,14 @@ func (o Observed) finished() bool {
 
 func (o Observed) cleaned() bool {
 	return meta.IsStatusConditionTrue(o.status().Conditions, v1alpha1.ConditionCleaned)
+}
+
+// message is the message of the stage in status.
+func (o Observed) message() string {
+	if c := meta.FindStatusCondition(o.status().Conditions, v1alpha1.ConditionFinished); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 // stage is the stage in status.

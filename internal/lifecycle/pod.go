@@ -54,9 +54,9 @@ type Pod struct {
 	// Stuck is why the container cannot start, since StuckSince.
 	Stuck      *Problem
 	StuckSince time.Time
-	// StartAt, Turn, Stop and Collected are the pod's annotations.
-	StartAt               string
-	Turn, Stop, Collected bool
+	// StartAt, Admitted, Stop and Collected are the pod's annotations.
+	StartAt                   string
+	Admitted, Stop, Collected bool
 
 	// Live is the newest scrape; nil if there was none. Kept is the pod's stage in status, saved by an earlier operator
 	// process; empty if it is unknown.
@@ -86,7 +86,7 @@ func NewPod(p *corev1.Pod) Pod {
 		IP:        p.Status.PodIP,
 		Created:   p.CreationTimestamp.Time,
 		StartAt:   p.Annotations[plan.AnnotationStartAt],
-		Turn:      p.Annotations[plan.AnnotationTurn] == "true",
+		Admitted:  p.Annotations[plan.AnnotationAdmitted] == "true",
 		Stop:      p.Annotations[plan.AnnotationStop] == "true",
 		Collected: p.Annotations[plan.AnnotationCollected] == "true",
 		Ready:     conditionOf(p, corev1.PodReady).Status == corev1.ConditionTrue,
@@ -166,8 +166,24 @@ func (p Pod) isPreloading() bool {
 	return p.State == PodRunning && p.stage() == results.StagePreloading
 }
 
+// isWaiting reports whether the pod has connected and may not write yet.
 func (p Pod) isWaiting() bool {
-	return p.State == PodRunning && p.stage() == results.StageWaiting
+	return p.State == PodRunning && (p.stage() == results.StageWaiting || p.isLocking())
+}
+
+// isLocking reports whether the pod waits for the lock of the target, which another run holds.
+func (p Pod) isLocking() bool { return p.State == PodRunning && p.stage() == results.StageLocking }
+
+// holdsLock reports whether client pod 0 has taken the lock of the target for its run. A pod that failed before is past
+// the load, too.
+func (p Pod) holdsLock() bool {
+	return p.State == PodRunning && (p.Ready || p.stage().Reached(results.StageClaiming) && !p.stage().Reached(results.StageDraining))
+}
+
+// hasConnected reports whether the pod has checked the target. A pod that cannot be scraped counts as connected: the
+// run ends if it does not become ready.
+func (p Pod) hasConnected() bool {
+	return p.State == PodRunning && (p.Unreachable || p.stage().Reached(results.StageWaiting))
 }
 
 // stage is the last known stage of the pod, including what an earlier operator process saved.

@@ -2,8 +2,8 @@ package lifecycle
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,50 +14,40 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 )
 
-// Place is a run's place in the queue of its target.
+// Runs of one operator that have an address in common start in the order of their creation. Whether two runs load one
+// store at different addresses, or from different operators, only the store can tell: it has a lock, which client pod 0
+// takes once all pods have connected.
+
+// Place is a run's place in the queue of its addresses.
 type Place struct {
-	// Behind is namespace/name of the run in front; empty if this run may proceed.
-	Behind string
-	// Position in the queue, from 1; 0 if this run may proceed.
-	Position int
-	// SameCluster means that the run in front loads the same cluster at other addresses. Unknown means that the
-	// operator does not know this yet.
-	SameCluster, Unknown bool
-	// Holder is namespace/name of a run that uses one of this run's target addresses, and Holding is what that run does.
-	// Both are empty if there is no other run, or once this run has been admitted.
-	Holder  string
+	// Ahead is how many runs are in front; 0 if this run may start.
+	Ahead int
+	// Behind is the name of the run that is next to this one in the queue, and Holding is what it does. Behind is empty
+	// if that run is in another namespace, because no tenant may learn the names of another's runs.
+	Behind  string
 	Holding Holding
 }
 
-// Holding is the activity of a run that uses its target, worded for a message.
+// Holding is the activity of a run in front, worded for a message.
 type Holding string
 
 // The values of Holding.
 const (
 	HoldingLoads   Holding = "is running"
-	HoldingWaits   Holding = "starts before this run, and has written nothing yet"
+	HoldingWaits   Holding = "waits, too"
 	HoldingDeletes Holding = "has not deleted its keys yet"
 )
 
-// maxCleaningAfterEnd is how long a finished run can block its target while its remaining keys are deleted.
-const maxCleaningAfterEnd = 10 * time.Minute
+// queueHeartbeat is how often a waiting run checks its place if no event arrives. The end of a run in front is an event.
+const queueHeartbeat = time.Minute
 
-// AwaitsTurn reports, from the run's status, whether the run still has to enter or leave the queue of its target.
-func AwaitsTurn(run *v1alpha1.EtcdBenchmark) bool {
-	return isResolved(run) && !isOver(run) && !allowsOthers(run) &&
-		(run.Status.Admission == nil && run.Status.Job == nil || awaitsConfirmation(run))
+// AwaitsPlace reports, from the run's status, whether the run still waits for runs at its addresses.
+func AwaitsPlace(run *v1alpha1.EtcdBenchmark) bool { return isResolved(run) && waits(run) }
+
+// waits reports whether a run is in the queue of its addresses, or will be when its target is resolved.
+func waits(run *v1alpha1.EtcdBenchmark) bool {
+	return !isOver(run) && !allowsOthers(run) && run.Status.Admission == nil && run.Status.Job == nil
 }
-
-// awaitsConfirmation reports whether the run was admitted and its pods may not write yet. For a run that allows others
-// it means that none of its pods has started.
-func awaitsConfirmation(run *v1alpha1.EtcdBenchmark) bool {
-	a := run.Status.Admission
-	return a != nil && a.ConfirmedAt == nil
-}
-
-// mayWrite reports whether the run's pods may write without waiting. It is also true for runs of an operator version
-// without a queue.
-func mayWrite(run *v1alpha1.EtcdBenchmark) bool { return !awaitsConfirmation(run) }
 
 func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Spec.Target.ConcurrentRuns == v1alpha1.ConcurrentRunsAllow
@@ -71,154 +61,127 @@ func isOver(run *v1alpha1.EtcdBenchmark) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }
 
-// PlaceOf returns the place of a waiting run among all runs of the operator. If two runs call it at once and one of
-// them does not see the other yet, both may get the first place. So the caller must check one run at a time.
-func PlaceOf(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
-	if allowsOthers(run) {
-		return Place{}
-	}
-	if awaitsConfirmation(run) {
-		return placeInCluster(run, all, now)
-	}
-	return placeByAddress(run, all, now)
+// InQueue reports whether other runs may have to wait for this one: it has not ended, or its keys may not be deleted
+// yet.
+func InQueue(run *v1alpha1.EtcdBenchmark) bool { return !isOver(run) || isDeletingKeys(run) }
+
+func isDeletingKeys(run *v1alpha1.EtcdBenchmark) bool {
+	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
+	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown
 }
 
-// placeByAddress: an active run at one of the addresses is in front, and so are the waiting runs for one of them that
-// were created earlier.
-func placeByAddress(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
-	p := Place{Position: 1}
-	var last *v1alpha1.EtcdBenchmark
-	for i := range all {
-		other := &all[i]
-		switch {
-		case other.UID == run.UID || !sharesAddress(run, other):
-		case occupiesTarget(other, now):
-			if p.Holder == "" {
-				p.Holder, p.Holding = nameOf(other), activityOf(other)
-			}
-		case waits(other) && createdBefore(other, run):
-			p.Position++
-			if last == nil || createdBefore(last, other) {
-				last = other
-			}
+// Addresses are what two runs must have in common to queue for each other: the target's addresses, and, while they are
+// not known, the object that leads to them.
+func Addresses(run *v1alpha1.EtcdBenchmark) []string {
+	var out []string
+	if isResolved(run) {
+		for _, endpoint := range run.Status.Target.Endpoints {
+			out = append(out, strings.ToLower(endpoint))
 		}
+		return append(out, targetObject(run)...)
 	}
-	p.Behind = p.Holder
-	if last != nil {
-		p.Behind = nameOf(last)
+	for _, endpoint := range v1alpha1.HostPorts(run.Spec.Target.Endpoints) {
+		out = append(out, strings.ToLower(endpoint))
 	}
-	if p.Behind == "" {
-		p.Position = 0
-	}
-	return p
+	return append(out, targetObject(run)...)
 }
 
-// placeInCluster counts the runs in front and names one of them.
-func placeInCluster(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark, now time.Time) Place {
-	var p Place
-	for i := range all {
-		other := &all[i]
-		if !isInFront(other, run, now) {
+// targetObject identifies the Service or the selected pods of a run's target.
+func targetObject(run *v1alpha1.EtcdBenchmark) []string {
+	t := run.Spec.Target
+	if t.Service == nil && t.Pods == nil {
+		return nil
+	}
+	// These types have nothing that JSON cannot encode.
+	object, _ := json.Marshal([]any{run.Namespace, t.Service, t.Pods})
+	return []string{string(object)}
+}
+
+// PlaceOf returns the place of a waiting run among the runs that have an address in common with it. They may be out of
+// date: two runs that start at once then wait for the lock of the target.
+func PlaceOf(run *v1alpha1.EtcdBenchmark, others []*v1alpha1.EtcdBenchmark, now time.Time) (p Place) {
+	var next *v1alpha1.EtcdBenchmark
+	for _, other := range others {
+		if other.UID == run.UID || !isInFront(other, run, now) {
 			continue
 		}
-		p.Position++
-		// A run that is known to be on the same cluster is named before a run whose cluster is unknown.
-		if known := knowClusters(run, other); p.Behind == "" || known && p.Unknown {
-			p.Behind, p.SameCluster, p.Unknown = nameOf(other), known, !known
+		p.Ahead++
+		if next == nil || isNearer(other, next) {
+			next = other
+		}
+	}
+	if next != nil {
+		p.Holding = activityOf(next)
+		if next.Namespace == run.Namespace {
+			p.Behind = next.Name
 		}
 	}
 	return p
 }
 
-// isInFront reports whether an admitted run must wait for another run, possibly at other addresses. A waiting run with
-// an unknown cluster is not in front; it queues behind this run when its cluster becomes known. So a run whose pods
-// never start does not block runs at other addresses. At its own addresses, the order of creation applies until it
-// ends.
 func isInFront(other, run *v1alpha1.EtcdBenchmark, now time.Time) bool {
-	switch {
-	case other.UID == run.UID, !occupiesTarget(other, now):
-		return false
-	case !knowClusters(run, other):
-		return mayWrite(other)
-	case clusterOf(other) != clusterOf(run):
-		return false
-	case mayWrite(other):
-		return true
+	return occupiesTarget(other, now) || waits(other) && createdBefore(other, run)
+}
+
+// isNearer reports whether a run is nearer to the end of the queue: runs that wait are behind those that load.
+func isNearer(a, b *v1alpha1.EtcdBenchmark) bool {
+	if waits(a) != waits(b) {
+		return waits(a)
 	}
-	return admittedBefore(other, run)
+	return createdBefore(b, a)
 }
 
-func knowClusters(a, b *v1alpha1.EtcdBenchmark) bool { return clusterOf(a) != "" && clusterOf(b) != "" }
-
-// waits reports whether a run is in the queue or will enter it at its next step.
-func waits(run *v1alpha1.EtcdBenchmark) bool {
-	return run.Status.Admission == nil && AwaitsTurn(run)
+// FirstWaiting returns the waiting run that is in front of all others; nil if none waits.
+func FirstWaiting(runs []*v1alpha1.EtcdBenchmark) (first *v1alpha1.EtcdBenchmark) {
+	for _, run := range runs {
+		if AwaitsPlace(run) && (first == nil || createdBefore(run, first)) {
+			first = run
+		}
+	}
+	return first
 }
 
-// occupiesTarget reports whether a run loads its target, is about to, or has not deleted its keys yet.
+// occupiesTarget reports whether a run loads its target, is about to, or has not deleted its keys yet. A cleanup Job
+// that has not ended within spec.schedulingTimeoutSeconds blocks no other run; if it runs, it holds the lock.
 func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	s := run.Status
-	if s.Admission == nil && s.Job == nil || !isResolved(run) {
+	switch {
+	case s.Admission == nil && s.Job == nil:
 		return false
-	}
-	if !isOver(run) {
+	case !isOver(run):
 		return true
 	}
-	cleaned := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleaned)
-	return cleaned != nil && cleaned.Status == metav1.ConditionUnknown && now.Before(s.CompletionTime.Add(maxCleaningAfterEnd))
+	return isDeletingKeys(run) && now.Before(s.CompletionTime.Add(seconds(run.Spec.SchedulingTimeoutSeconds)))
 }
 
-// activityOf returns what a run does at its target.
 func activityOf(run *v1alpha1.EtcdBenchmark) Holding {
 	switch {
 	case isOver(run):
 		return HoldingDeletes
-	case !mayWrite(run):
+	case waits(run):
 		return HoldingWaits
 	}
 	return HoldingLoads
 }
 
-func sharesAddress(a, b *v1alpha1.EtcdBenchmark) bool {
-	if !isResolved(a) || !isResolved(b) {
-		return false
-	}
-	return slices.ContainsFunc(a.Status.Target.Endpoints, func(e string) bool {
-		return slices.ContainsFunc(b.Status.Target.Endpoints, func(other string) bool { return strings.EqualFold(e, other) })
-	})
-}
-
-func clusterOf(run *v1alpha1.EtcdBenchmark) string {
-	if run.Status.Target == nil {
-		return ""
-	}
-	return run.Status.Target.ClusterID
-}
-
-func nameOf(run *v1alpha1.EtcdBenchmark) string { return run.Namespace + "/" + run.Name }
-
-// createdBefore is a total order of all runs.
+// createdBefore is a total order of all runs. Creation times are in seconds; the versions of the API server's objects
+// grow with every write.
 func createdBefore(a, b *v1alpha1.EtcdBenchmark) bool {
 	return cmp.Or(
 		a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-		cmp.Compare(nameOf(a), nameOf(b)),
+		compareVersions(createdVersion(a), createdVersion(b)),
 		cmp.Compare(a.UID, b.UID),
 	) < 0
 }
 
-// admittedBefore is a total order of all admitted runs. Runs of an operator version without a queue come first.
-func admittedBefore(a, b *v1alpha1.EtcdBenchmark) bool {
-	if order := admittedAt(a).Compare(admittedAt(b)); order != 0 {
-		return order < 0
-	}
-	return createdBefore(a, b)
+// createdVersion is the current version of a run that the operator has not handled yet.
+func createdVersion(run *v1alpha1.EtcdBenchmark) string {
+	return cmp.Or(run.Status.CreatedVersion, run.ResourceVersion)
 }
 
-func admittedAt(run *v1alpha1.EtcdBenchmark) time.Time {
-	if run.Status.Admission == nil {
-		return time.Time{}
-	}
-	return run.Status.Admission.At.Time
+// compareVersions compares decimal numbers without leading zeros, of any length.
+func compareVersions(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
 // decideQueue admits a run when no other run is in front of it. Status holds the admission before any object is
@@ -227,9 +190,8 @@ func decideQueue(o Observed, now time.Time) *Decision {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
 	}
-	if o.Place.Behind != "" {
-		return queued(o, now, fmt.Sprintf("%s. This run is number %d in the queue. To start without waiting, create the run with target.concurrentRuns: Allow.",
-			inFront(o.Place), o.Place.Position))
+	if o.Place.Ahead > 0 {
+		return waitForAddresses(o, now)
 	}
 	return &Decision{
 		Stage: v1alpha1.StagePreparing, Message: "This run need not wait for a run that has a target address in common with it.",
@@ -237,75 +199,76 @@ func decideQueue(o Observed, now time.Time) *Decision {
 	}
 }
 
-// inFront describes the run in front, what it does, and the run that uses the target.
-func inFront(p Place) string {
-	if p.Behind == p.Holder {
-		return fmt.Sprintf("Run %s has a target address in common with this run and %s", p.Holder, p.Holding)
+// waitForAddresses writes status when the wait begins, and not when the runs in front move: with many waiting runs, that
+// would be as many writes for each run that ends.
+func waitForAddresses(o Observed, now time.Time) *Decision {
+	d := &Decision{Stage: v1alpha1.StageQueued, Queue: o.status().Queue, Message: o.message()}
+	if d.Queue == nil {
+		d.Queue = &v1alpha1.QueueStatus{
+			WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now.Truncate(time.Second)), Ahead: int32(o.Place.Ahead), Behind: o.Place.Behind,
+		}
+		d.Message = fmt.Sprintf("%s. %d in front when this run began to wait. To start without waiting, create the run with target.concurrentRuns: Allow.",
+			inFront(o.Place), o.Place.Ahead)
 	}
-	waits := fmt.Sprintf("Run %s has a target address in common with this run and also waits", p.Behind)
-	if p.Holder == "" {
-		return waits
-	}
-	return fmt.Sprintf("%s. Run %s has one too and %s", waits, p.Holder, p.Holding)
-}
-
-// decideConfirmation allows the pods to write when no run in front loads the same cluster. If no other run may write,
-// the cluster need not be known. Until the run's first pod is running, the run does not block others.
-func decideConfirmation(o Observed, now time.Time) *Decision {
-	switch {
-	case !awaitsConfirmation(o.Run):
-		return nil
-	case allowsOthers(o.Run):
-		return confirmByPods(o, now)
-	case o.Pods[0].State != PodRunning:
-		return nil
-	case o.Place.Behind == "":
-		return confirm(o, now, "No other run loads the same etcd cluster.")
-	case o.Place.SameCluster:
-		return queued(o, now, fmt.Sprintf("Run %s loads the same etcd cluster (%s) at other addresses. This run is number %d in the queue and has written nothing.",
-			o.Place.Behind, clusterOf(o.Run), o.Place.Position))
-	}
-	d := queued(o, now, fmt.Sprintf("The operator does not know yet whether run %s loads the same etcd cluster. This run writes nothing until the operator knows.", o.Place.Behind))
-	d.Stage = v1alpha1.StagePreparing
+	d.wake(now.Add(queueHeartbeat), now)
 	return d
 }
 
-// confirmByPods records that the pods of a run that allows others may write by now. From here on other runs wait for
-// it. A run whose pods never start blocks no other run.
-func confirmByPods(o Observed, now time.Time) *Decision {
-	if !slices.ContainsFunc(o.allPods(), func(p Pod) bool { return p.Started }) {
+// inFront describes the run in front.
+func inFront(p Place) string {
+	run := "A run of another namespace"
+	if p.Behind != "" {
+		run = "Run " + p.Behind
+	}
+	return fmt.Sprintf("%s has a target address in common with this run and %s", run, p.Holding)
+}
+
+// decideLock follows client pod 0, which takes the lock of the target.
+func decideLock(o Observed, now time.Time) *Decision {
+	a := o.status().Admission
+	switch {
+	case a == nil || a.LockedAt != nil || allowsOthers(o.Run) || o.status().StartAt != nil:
 		return nil
+	case o.Pods[0].holdsLock():
+		return locked(o, now)
+	case o.Pods[0].isLocking():
+		return waitForLock(o, now)
 	}
-	return confirm(o, now, "The client pods start without waiting for other runs on the target (target.concurrentRuns: Allow).")
+	return nil
 }
 
-// confirm restarts the timeout of a run that had to queue.
-func confirm(o Observed, now time.Time, message string) *Decision {
+// locked restarts the timeout of a run that had to wait for the lock.
+func locked(o Observed, now time.Time) *Decision {
 	a := *o.status().Admission
-	a.ConfirmedAt = new(microTime(now))
+	a.LockedAt = new(microTime(now))
 	if o.status().Queue != nil {
-		a.At = *a.ConfirmedAt
+		a.At = *a.LockedAt
 	}
-	return &Decision{Stage: v1alpha1.StagePreparing, Message: message, Admission: &a, Requeue: time.Millisecond}
+	return &Decision{Stage: v1alpha1.StagePreparing, Message: "This run holds the lock of the target.", Admission: &a, Requeue: time.Millisecond}
 }
 
-func queued(o Observed, now time.Time, message string) *Decision {
+func waitForLock(o Observed, now time.Time) *Decision {
 	d := &Decision{
-		Stage: v1alpha1.StageQueued, Message: message,
-		Queue: &v1alpha1.QueueStatus{Position: int32(o.Place.Position), Behind: o.Place.Behind, SameCluster: o.Place.SameCluster},
+		Stage: v1alpha1.StageQueued, Queue: o.status().Queue,
+		Message: "Another run loads the target and holds its lock: at other addresses, of another operator, or with run --local. This run has written nothing.",
+	}
+	if d.Queue == nil {
+		d.Queue = &v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now.Truncate(time.Second))}
 	}
 	d.wake(nextCheck(o, now), now)
 	return d
 }
 
-// allowWrites sets the annotation on the pods that may write now.
-func allowWrites(o Observed) (out []Action) {
-	if o.status().Admission == nil || !mayWrite(o.Run) || allowsOthers(o.Run) {
+// admitPods admits client pod 0 when all pods have connected, so that a run whose pods never come keeps no other run
+// waiting. It admits the other pods when client pod 0 holds the lock.
+func admitPods(o Observed) (out []Action) {
+	if o.status().Admission == nil || allowsOthers(o.Run) {
 		return nil
 	}
-	for _, p := range o.Pods {
-		if p.State == PodRunning && !p.Turn {
-			out = append(out, Action{Act: Annotate, Pod: p.Name, Annotations: map[string]string{plan.AnnotationTurn: "true"}})
+	connected, locked := o.everyPod(Pod.hasConnected), o.Pods[0].holdsLock()
+	for i, p := range o.Pods {
+		if p.State == PodRunning && !p.Admitted && (locked || i == 0 && connected) {
+			out = append(out, Action{Act: Annotate, Pod: p.Name, Annotations: map[string]string{plan.AnnotationAdmitted: "true"}})
 		}
 	}
 	return out

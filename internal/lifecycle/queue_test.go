@@ -1,9 +1,7 @@
 package lifecycle
 
 import (
-	"fmt"
-	"maps"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,21 +40,20 @@ func allows(run *v1alpha1.EtcdBenchmark) {
 func admittedIn(second int) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
 		at := metav1.NewMicroTime(t0.Add(time.Duration(second) * time.Second))
-		run.Status.Admission = &v1alpha1.Admission{At: at, ConfirmedAt: &at}
+		run.Status.Admission = &v1alpha1.Admission{At: at, LockedAt: &at}
 	}
 }
 
-// unconfirmed was admitted but may not write yet.
-func unconfirmed(second int) func(*v1alpha1.EtcdBenchmark) {
-	return func(run *v1alpha1.EtcdBenchmark) {
-		admittedIn(second)(run)
-		run.Status.Admission.ConfirmedAt = nil
-	}
+// version sets the resourceVersion that the operator saw first.
+func version(v string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Status.CreatedVersion = v }
 }
 
-func inCluster(id string) func(*v1alpha1.EtcdBenchmark) {
-	return func(run *v1alpha1.EtcdBenchmark) { run.Status.Target.ClusterID = id }
+func inNamespace(namespace string) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Namespace = namespace }
 }
+
+func unresolved(run *v1alpha1.EtcdBenchmark) { run.Status.Target = nil }
 
 func over(cleaned metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) {
@@ -68,141 +65,133 @@ func over(cleaned metav1.ConditionStatus) func(*v1alpha1.EtcdBenchmark) {
 }
 
 func TestPlaceOf(t *testing.T) {
-	own := onTarget("own", 10, "a:1", "b:1")
-	unresolved := onTarget("unresolved", 1)
-	unresolved.Status.Target = nil
-	beforeQueues := with(onTarget("old", 1, "a:1"), func(run *v1alpha1.EtcdBenchmark) { run.Status.Job = &v1alpha1.JobReference{} })
+	own := with(onTarget("own", 10, "a:1", "b:1"), version("100"))
+	withoutQueue := with(onTarget("old", 1, "a:1"), func(run *v1alpha1.EtcdBenchmark) { run.Status.Job = &v1alpha1.JobReference{} })
+	admitted := with(onTarget("x", 20, "a:1"), admittedIn(20))
 	tests := map[string]struct {
 		run    v1alpha1.EtcdBenchmark
 		others []v1alpha1.EtcdBenchmark
 		want   Place
 	}{
-		"alone":                         {own, nil, Place{}},
-		"one is running":                {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "a:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
-		"in other case":                 {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 20, "A:1"), admittedIn(20))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
-		"one without admission":         {own, []v1alpha1.EtcdBenchmark{beforeQueues}, Place{Behind: "ns/old", Position: 1, Holder: "ns/old", Holding: HoldingLoads}},
-		"one was admitted":              {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), unconfirmed(1))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}},
-		"one runs elsewhere":            {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{}},
-		"one runs and allows it":        {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}},
-		"an older one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Behind: "ns/x", Position: 2}},
-		"a younger one waits":           {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
-		"of the same second, by name":   {own, []v1alpha1.EtcdBenchmark{onTarget("a", 10, "b:1"), onTarget("z", 10, "b:1")}, Place{Behind: "ns/a", Position: 2}},
-		"an older one that allows it":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5, "b:1"), allows)}, Place{}},
-		"an older one without a target": {own, []v1alpha1.EtcdBenchmark{unresolved}, Place{}},
+		"alone":                          {own, nil, Place{}},
+		"one is running":                 {own, []v1alpha1.EtcdBenchmark{admitted}, Place{1, "x", HoldingLoads}},
+		"of another namespace":           {own, []v1alpha1.EtcdBenchmark{with(admitted, inNamespace("other"))}, Place{1, "", HoldingLoads}},
+		"one without admission":          {own, []v1alpha1.EtcdBenchmark{withoutQueue}, Place{1, "old", HoldingLoads}},
+		"one runs and allows it":         {own, []v1alpha1.EtcdBenchmark{with(admitted, allows)}, Place{1, "x", HoldingLoads}},
+		"an older one waits":             {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{1, "x", HoldingWaits}},
+		"a younger one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
+		"of the same second, a younger":  {own, []v1alpha1.EtcdBenchmark{with(onTarget("a", 10, "b:1"), version("101"))}, Place{}},
+		"of the same second, an older":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("z", 10, "b:1"), version("99"))}, Place{1, "z", HoldingWaits}},
+		"an older one that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5, "b:1"), allows)}, Place{}},
+		"an older one without addresses": {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5), unresolved)}, Place{1, "x", HoldingWaits}},
 		"the last in front is named": {own, []v1alpha1.EtcdBenchmark{
-			onTarget("x", 6, "b:1"), with(onTarget("y", 2, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
-		}, Place{Behind: "ns/x", Position: 3, Holder: "ns/y", Holding: HoldingLoads}},
-		"one is over":                   {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionTrue))}, Place{}},
-		"one has left its keys":         {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionFalse))}, Place{}},
-		"one deletes its keys":          {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))}, Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}},
-		"it allows others":              {with(own, allows), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "a:1"), admittedIn(1))}, Place{}},
-		"itself":                        {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
-		"no id yet, alone":              {with(own, unconfirmed(10)), nil, Place{}},
-		"no id yet, not alone":          {with(own, unconfirmed(10)), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other has no id":           {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1))}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other is elsewhere":        {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("2"))}, Place{}},
-		"the other is here":             {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other waits, unknown":      {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1))}, Place{}},
-		"one that allows it has no pod": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), allows)}, Place{}},
-		"one that allows it has pods":   {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(1), allows)}, Place{Behind: "ns/x", Position: 1, Unknown: true}},
-		"the other waits, here":         {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(1), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other went first":          {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), admittedIn(11), inCluster("1"))}, Place{Behind: "ns/x", Position: 1, SameCluster: true}},
-		"the other came later":          {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{with(onTarget("x", 1, "c:1"), unconfirmed(11), inCluster("1"))}, Place{}},
-		"one here, one unknown": {with(own, unconfirmed(10), inCluster("1")), []v1alpha1.EtcdBenchmark{
-			with(onTarget("u", 1, "c:1"), admittedIn(1)), with(onTarget("x", 1, "d:1"), admittedIn(2), inCluster("1")),
-		}, Place{Behind: "ns/x", Position: 2, SameCluster: true}},
+			onTarget("x", 6, "b:1"), with(onTarget("y", 7, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
+		}, Place{3, "x", HoldingWaits}},
+		"one is over":           {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionTrue))}, Place{}},
+		"one has left its keys": {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionFalse))}, Place{}},
+		"one deletes its keys":  {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionUnknown))}, Place{1, "x", HoldingDeletes}},
+		"itself":                {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, PlaceOf(&tc.run, tc.others, t0)); diff != "" {
+			if diff := cmp.Diff(tc.want, PlaceOf(&tc.run, pointersTo(tc.others), t0)); diff != "" {
 				t.Errorf("place (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+func pointersTo(runs []v1alpha1.EtcdBenchmark) (out []*v1alpha1.EtcdBenchmark) {
+	for i := range runs {
+		out = append(out, &runs[i])
+	}
+	return out
+}
+
 func TestACleaningRunBlocksForALimitedTime(t *testing.T) {
 	run, other := onTarget("own", 10, "a:1"), with(onTarget("x", 1, "a:1"), admittedIn(1), over(metav1.ConditionUnknown))
-	if got := PlaceOf(&run, []v1alpha1.EtcdBenchmark{other}, t0.Add(maxCleaningAfterEnd)); got.Behind != "" {
-		t.Errorf("wanted it to be admitted after %v, found %+v", maxCleaningAfterEnd, got)
+	limit := seconds(other.Spec.SchedulingTimeoutSeconds)
+	for after, want := range map[time.Duration]int{limit - 1: 1, limit: 0} {
+		if got := PlaceOf(&run, []*v1alpha1.EtcdBenchmark{&other}, t0.Add(after)); got.Ahead != want {
+			t.Errorf("%v after its end: wanted %d runs in front, found %+v", after, want, got)
+		}
 	}
 }
 
-func behind(p Place) change { return func(o *Observed) { o.Place = p } }
-
-func unsure(o *Observed) {
-	admitted(o)
-	o.Run.Status.Admission.ConfirmedAt = nil
-}
-
-func waiting(o *Observed) {
-	running(o)
-	unsure(o)
-	o.Run.Status.Target.ClusterID = "c0ffee"
-	for i := range o.Pods {
-		o.Pods[i].Ready, o.Pods[i].Turn, o.Pods[i].Live = false, false, &results.Snapshot{Stage: results.StageWaiting}
+// Two runs queue for each other if they have an address in common, or lead to the same Service.
+func TestAddresses(t *testing.T) {
+	byService := func(name string) func(*v1alpha1.EtcdBenchmark) {
+		return func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Service = &v1alpha1.ServiceTarget{Name: name} }
 	}
-}
-
-// A waiting run reports its place in the queue, and no timeout counts.
-func TestQueue(t *testing.T) {
-	place := Place{Behind: "ns/x", Position: 3}
-	later := t0.Add(1000 * time.Hour)
+	own := with(onTarget("own", 1, "a:1", "b:1"), byService("etcd"))
 	tests := map[string]struct {
-		seen   Observed
-		stage  string
-		queue  *v1alpha1.QueueStatus
-		report string
+		other v1alpha1.EtcdBenchmark
+		want  bool
 	}{
-		"by address":     {scenario(resolved, behind(place)), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 3, Behind: "ns/x"}, "ns/x"},
-		"by cluster":     {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "c0ffee"},
-		"not known":      {scenario(waiting, behind(Place{Behind: "ns/x", Position: 1, Unknown: true})), v1alpha1.StagePreparing, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x"}, "does not know yet"},
-		"not asked yet":  {scenario(running, unsure, behind(Place{Behind: "ns/x", Unknown: true}), pod(0, func(p *Pod) { p.State, p.Ready = PodWaiting, false })), v1alpha1.StagePreparing, nil, "ready to start"},
-		"back to it":     {scenario(waiting, at(v1alpha1.StagePreparing), behind(Place{Behind: "ns/x", Position: 1, SameCluster: true})), v1alpha1.StageQueued, &v1alpha1.QueueStatus{Position: 1, Behind: "ns/x", SameCluster: true}, "written nothing"},
-		"and on from it": {scenario(waiting, at(v1alpha1.StageQueued)), v1alpha1.StagePreparing, nil, "No other run"},
+		"an address":                          {onTarget("x", 1, "b:1", "c:1"), true},
+		"in other case":                       {onTarget("x", 1, "B:1"), true},
+		"another address":                     {onTarget("x", 1, "c:1"), false},
+		"the Service, not resolved yet":       {with(onTarget("x", 1), unresolved, byService("etcd")), true},
+		"another Service":                     {with(onTarget("x", 1), unresolved, byService("other")), false},
+		"a Service of that name, elsewhere":   {with(onTarget("x", 1), unresolved, byService("etcd"), inNamespace("other")), false},
+		"addresses in spec, not resolved yet": {with(onTarget("x", 1), unresolved, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.Endpoints = []string{"http://A:1"} }), true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			now := later
-			if tc.stage == v1alpha1.StagePreparing {
-				now = t0
-			}
-			tc.seen.Run.Status.Queue = tc.queue
-			d := Decide(tc.seen, now)
-			if d.Stage != tc.stage || !strings.Contains(d.Message, tc.report) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
-				t.Errorf("wanted stage %s, a message of %q and nothing done, found %+v", tc.stage, tc.report, d)
-			}
-			if diff := cmp.Diff(tc.queue, d.Queue); diff != "" {
-				t.Errorf("queue (-want +got):\n%s", diff)
+			other := Addresses(&tc.other)
+			if got := slices.ContainsFunc(Addresses(&own), func(a string) bool { return slices.Contains(other, a) }); got != tc.want {
+				t.Errorf("they queue for each other: %v, wanted %v (%v)", got, tc.want, other)
 			}
 		})
 	}
 }
 
-// The message of a waiting run names the run in front, what it does, which run uses the target, and how to avoid
-// waiting.
-func TestTheRunInFrontIsReported(t *testing.T) {
+func behind(p Place) change { return func(o *Observed) { o.Place = p } }
+
+// waiting is a run whose pods have connected. None of them has been admitted.
+func waiting(o *Observed) {
+	running(o)
+	o.Run.Status.Admission.LockedAt = nil
+	for i := range o.Pods {
+		o.Pods[i].Ready, o.Pods[i].Admitted, o.Pods[i].Live = false, false, &results.Snapshot{Stage: results.StageWaiting}
+	}
+}
+
+// podIn puts a pod into a stage.
+func podIn(i int, stage results.Stage) change {
+	return pod(i, func(p *Pod) { p.Live = &results.Snapshot{Stage: stage} })
+}
+
+// locking is a run that waits for the lock of its target.
+func locking(o *Observed) {
+	waiting(o)
+	pod(0, func(p *Pod) { p.Admitted = true })(o)
+	podIn(0, results.StageLocking)(o)
+}
+
+func queuedFor(q v1alpha1.QueueStatus) change { return func(o *Observed) { o.Run.Status.Queue = &q } }
+
+// A waiting run says what it waits for, and no timeout counts.
+func TestQueue(t *testing.T) {
+	now := t0.Add(1000 * time.Hour)
 	tests := map[string]struct {
-		place           Place
-		report, saysNot string
+		seen   Observed
+		queue  v1alpha1.QueueStatus
+		report string
 	}{
-		"it is running":          {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingLoads}, "is running", "also waits"},
-		"it deletes":             {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
-		"it was admitted":        {Place{Behind: "ns/x", Position: 1, Holder: "ns/x", Holding: HoldingWaits}, "starts before this run, and has written nothing yet", "is running"},
-		"it waits":               {Place{Behind: "ns/x", Position: 2}, "also waits", "is running"},
-		"it waits for another":   {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingLoads}, "Run ns/y has one too and is running", "delete"},
-		"it waits for a cleanup": {Place{Behind: "ns/x", Position: 2, Holder: "ns/y", Holding: HoldingDeletes}, "has not deleted its keys yet", "is running"},
+		"for addresses":          {scenario(resolved, behind(Place{3, "x", HoldingWaits})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 3, Behind: "x"}, "Run x"},
+		"of another namespace":   {scenario(resolved, behind(Place{1, "", HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
+		"the runs in front move": {scenario(resolved, behind(Place{2, "y", HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{Ahead: 3, Behind: "x"}, messageAt},
+		"for the lock":           {scenario(locking, at(v1alpha1.StagePreparing), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock}, "holds its lock"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Decide(scenario(resolved, behind(tc.place)), t0).Message
-			for _, want := range []string{"ns/x", tc.report, "target.concurrentRuns: Allow"} {
-				if !strings.Contains(got, want) {
-					t.Errorf("wanted %q in the message, found %q", want, got)
-				}
+			d := Decide(tc.seen, now)
+			if d.Stage != v1alpha1.StageQueued || !strings.Contains(d.Message, tc.report) || d.Ending != nil || len(d.Actions) > 0 || d.Requeue == 0 {
+				t.Errorf("wanted it to queue, a message of %q and nothing done, found %+v", tc.report, d)
 			}
-			if strings.Contains(got, tc.saysNot) {
-				t.Errorf("wanted no %q in the message, found %q", tc.saysNot, got)
+			if diff := cmp.Diff(&tc.queue, d.Queue); diff != "" {
+				t.Errorf("queue (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -211,53 +200,63 @@ func TestTheRunInFrontIsReported(t *testing.T) {
 // at sets the stage in status.
 func at(stage string) change {
 	return func(o *Observed) {
-		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionFalse, Reason: stage})
+		o.Run.Status.Conditions = append(o.Run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionFalse, Reason: stage, Message: messageAt})
 	}
 }
 
-func TestTheConfirmationIsSavedBeforePodsGetIt(t *testing.T) {
-	now := t0.Add(time.Minute)
-	d := Decide(scenario(waiting, func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), now)
-	if d.Admission == nil || d.Admission.ConfirmedAt == nil || !d.Admission.ConfirmedAt.Time.Equal(now) || !d.Admission.At.Time.Equal(now) || len(d.Actions) > 0 {
-		t.Fatalf("wanted only the confirmation to be saved, found %+v", d)
-	}
-	o := scenario(waiting, func(o *Observed) { o.Run.Status.Admission = d.Admission }, pod(0, func(p *Pod) { p.Turn = true }))
-	d = Decide(o, now)
-	if len(d.Actions) != 1 || d.Actions[0].Pod != "b" || d.Actions[0].Annotations[plan.AnnotationTurn] != "true" {
-		t.Errorf("wanted the annotation on the pod that lacks it, found %+v", d.Actions)
-	}
-}
+const messageAt = "the message in status"
 
-// TestARunThatAllowsOthersIsConfirmedByItsPods: other runs wait for a run that allows others only when one of its pods,
-// at any index, has started.
-func TestARunThatAllowsOthersIsConfirmedByItsPods(t *testing.T) {
-	allowing := func(o *Observed) { allows(o.Run) }
-	d := Decide(scenario(resolved, allowing), t0)
-	if d.Admission == nil || d.Admission.ConfirmedAt != nil {
-		t.Fatalf("wanted it admitted at once, and not counted as loading its target, found %+v", d)
-	}
-	let := scenario(created, unsure, allowing, func(o *Observed) {
-		o.Run.Status.Job, o.Job = &v1alpha1.JobReference{Name: o.Run.LoadJobName(), UID: "job"}, Job{Exists: true, UID: "job", Created: t0}
-	})
+// Client pod 0 is admitted when all pods have connected, and the others when it holds the lock.
+func TestPodsAreAdmitted(t *testing.T) {
+	unreachable := func(p *Pod) { p.Live, p.Unreachable = nil, true }
 	tests := map[string]struct {
-		pod  Pod
-		want bool
+		seen Observed
+		want []string
 	}{
-		"none":              {Pod{Index: 1, State: PodMissing}, false},
-		"no node for it":    {Pod{Index: 1, State: PodWaiting, Stuck: &Problem{v1alpha1.ReasonUnschedulable, "no node"}, StuckSince: t0}, false},
-		"it starts":         {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting}, false},
-		"it runs":           {Pod{Index: 1, Name: "b", Node: "n", State: PodRunning, Started: true}, true},
-		"it will run again": {Pod{Index: 1, Name: "b", Node: "n", State: PodWaiting, Started: true}, true},
+		"all have connected":              {scenario(waiting), []string{"a"}},
+		"one has not connected":           {scenario(waiting, podIn(1, results.StageConnecting)), nil},
+		"one does not run":                {scenario(waiting, pod(1, func(p *Pod) { p.State, p.Live = PodWaiting, nil })), nil},
+		"one cannot be scraped":           {scenario(waiting, pod(1, unreachable)), []string{"a"}},
+		"the first waits for the lock":    {scenario(locking), nil},
+		"the first holds the lock":        {scenario(waiting, lockedSince(t0), pod(0, func(p *Pod) { p.Admitted = true }), podIn(0, results.StageClaiming)), []string{"b"}},
+		"the first is ready":              {scenario(waiting, lockedSince(t0), pod(0, func(p *Pod) { p.Admitted, p.Ready, p.Live = true, true, nil })), []string{"b"}},
+		"the first failed":                {scenario(waiting, pod(0, func(p *Pod) { p.Admitted = true }), podIn(0, results.StageDone)), nil},
+		"it loads a target beside others": {scenario(waiting, func(o *Observed) { allows(o.Run) }), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			seen := let
-			seen.Pods = []Pod{let.Pods[0], tc.pod}
-			d := Decide(seen, t0.Add(time.Second))
-			if got := d.Admission != nil && d.Admission.ConfirmedAt != nil; got != tc.want || d.Ending != nil {
-				t.Errorf("wanted it to count as loading its target: %v, found %+v", tc.want, d)
+			var got []string
+			for _, a := range Decide(tc.seen, t0).Actions {
+				if a.Annotations[plan.AnnotationAdmitted] == "true" {
+					got = append(got, a.Pod)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("admitted pods (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func lockedSince(at time.Time) change {
+	return func(o *Observed) { o.Run.Status.Admission.LockedAt = new(metav1.NewMicroTime(at)) }
+}
+
+// Status says that the run holds the lock before any other pod may write. The timeouts of a run that waited for it start
+// again.
+func TestTheLockIsSavedBeforeOtherPodsMayWrite(t *testing.T) {
+	now := t0.Add(time.Minute)
+	for name, tc := range map[string]struct {
+		queue *v1alpha1.QueueStatus
+		at    time.Time
+	}{
+		"at once":      {nil, t0},
+		"after a wait": {&v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock}, now},
+	} {
+		d := Decide(scenario(locking, podIn(0, results.StageClaiming), func(o *Observed) { o.Run.Status.Queue = tc.queue }), now)
+		if d.Admission == nil || d.Admission.LockedAt == nil || !d.Admission.LockedAt.Time.Equal(now) || !d.Admission.At.Time.Equal(tc.at) || len(d.Actions) > 0 || d.Queue != nil {
+			t.Errorf("%s: wanted only the lock to be saved, found %+v", name, d)
+		}
 	}
 }
 
@@ -265,10 +264,9 @@ func TestARunThatAllowsOthersIsConfirmedByItsPods(t *testing.T) {
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	left := t0.Add(10 * time.Hour)
 	let := func(o *Observed) {
-		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left), ConfirmedAt: new(metav1.NewMicroTime(left))}
+		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left), LockedAt: new(metav1.NewMicroTime(left))}
 	}
 	unlet := func(o *Observed) { o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left)} }
-	queues := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }
 	tests := map[string]struct {
 		seen Observed
 		at   time.Time
@@ -276,13 +274,15 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	}{
 		"a long queue":              {scenario(startSet(t0), let), left.Add(199 * time.Second), ""},
 		"and then a long run":       {scenario(startSet(t0), let), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
-		"a wait for a turn":         {scenario(waiting, unlet, queues), left.Add(1000 * time.Hour), ""},
-		"no pod for a turn":         {scenario(created, unlet), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
-		"not ready after the turn":  {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
+		"a wait for the lock":       {scenario(locking, unlet, queuedFor(v1alpha1.QueueStatus{})), left.Add(1000 * time.Hour), ""},
+		"too long for the lock":     {scenario(locking, unlet, pod(0, fails(&results.Failure{Reason: results.FailureTargetBusy}))), left, v1alpha1.ReasonTargetBusy},
+		"no pod for the lock":       {scenario(created, unlet), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
+		"not ready after it":        {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
 		"nearly ready after it":     {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(59 * time.Second), ""},
-		"stopped while it waits":    {scenario(resolved, behind(Place{Behind: "x"}), func(o *Observed) { o.Run.Spec.Stop = true }), left, v1alpha1.ReasonStopped},
+		"stopped while it waits":    {scenario(resolved, behind(Place{Ahead: 1}), func(o *Observed) { o.Run.Spec.Stop = true }), left, v1alpha1.ReasonStopped},
 		"without an admission":      {scenario(startSet(t0), func(o *Observed) { o.Run.Status.Admission = nil }), t0.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
-		"a pod fails while waiting": {scenario(waiting, behind(Place{Behind: "x", SameCluster: true}), pod(1, fails(&results.Failure{Reason: results.FailureTLSFailed}))), left, v1alpha1.ReasonTLSFailed},
+		"a pod fails while waiting": {scenario(locking, pod(1, fails(&results.Failure{Reason: results.FailureTLSFailed}))), left, v1alpha1.ReasonTLSFailed},
+		"the lock is taken":         {scenario(startSet(t0), let, pod(1, fails(&results.Failure{Reason: results.FailureTargetTaken}))), left, v1alpha1.ReasonTargetTaken},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -294,161 +294,5 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 				t.Errorf("wanted it to end as %q, found %q", tc.want, got)
 			}
 		})
-	}
-}
-
-// crowd is a set of runs on some addresses, advanced in random order. Each run checks its place alone, as with the
-// operator.
-type crowd struct {
-	t    *testing.T
-	rand *rand.Rand
-	now  time.Time
-	runs []v1alpha1.EtcdBenchmark
-	// clusters maps addresses to clusters.
-	clusters map[string]string
-	order    []string
-	// stuck are runs whose pods never start; running are runs whose pods have started.
-	stuck, running map[types.UID]bool
-}
-
-func newCrowd(t *testing.T, seed uint64) *crowd {
-	c := &crowd{
-		t: t, rand: rand.New(rand.NewPCG(seed, 9)), now: t0, stuck: map[types.UID]bool{}, running: map[types.UID]bool{},
-		clusters: map[string]string{"a:1": "A", "b:1": "A", "c:1": "A", "d:1": "D"},
-	}
-	for i := range 2 + c.rand.IntN(5) {
-		run := onTarget(fmt.Sprint("run-", i), c.rand.IntN(4), c.addresses()...)
-		if c.rand.IntN(5) == 0 {
-			allows(&run)
-		}
-		c.stuck[run.UID] = c.rand.IntN(6) == 0
-		c.runs = append(c.runs, run)
-	}
-	return c
-}
-
-// addresses are some addresses of one cluster.
-func (c *crowd) addresses() []string {
-	if c.rand.IntN(4) == 0 {
-		return []string{"d:1"}
-	}
-	all := []string{"a:1", "b:1", "c:1"}
-	first := c.rand.IntN(len(all))
-	return all[first : first+1+c.rand.IntN(len(all)-first)]
-}
-
-// step advances one random run by one step.
-func (c *crowd) step() {
-	run := &c.runs[c.rand.IntN(len(c.runs))]
-	c.now = c.now.Add(time.Duration(1+c.rand.IntN(1000)) * time.Millisecond)
-	c.live(run)
-	switch {
-	case isOver(run):
-	case run.Status.Admission == nil, awaitsConfirmation(run):
-		c.ask(run)
-	case c.running[run.UID] && c.rand.IntN(3) == 0:
-		over(metav1.ConditionTrue)(run)
-	}
-}
-
-// live starts the run's pods, if they ever start, and lets them look at the target.
-func (c *crowd) live(run *v1alpha1.EtcdBenchmark) {
-	switch {
-	case run.Status.Admission == nil || c.stuck[run.UID] || c.rand.IntN(2) == 0:
-	case c.running[run.UID]:
-		run.Status.Target.ClusterID = c.clusters[run.Status.Target.Endpoints[0]]
-	default:
-		c.running[run.UID] = true
-	}
-}
-
-func (c *crowd) ask(run *v1alpha1.EtcdBenchmark) {
-	pod := Pod{State: PodWaiting}
-	if c.running[run.UID] {
-		pod = Pod{State: PodRunning, Started: true}
-	}
-	o := Observed{Run: run, Place: PlaceOf(run, c.runs, c.now), Pods: []Pod{pod}}
-	d := firstOf(o, c.now, decideQueue, decideConfirmation, func(Observed, time.Time) *Decision { return &Decision{} })
-	if d.Admission == nil {
-		return
-	}
-	first := run.Status.Admission == nil
-	run.Status.Admission = d.Admission
-	if first {
-		c.order = append(c.order, run.Name)
-		c.checkOrder(run)
-	}
-	if !awaitsConfirmation(run) {
-		c.checkAlone(run)
-	}
-}
-
-// checkAlone: no other run that may write loads the same cluster, unless this run allows it.
-func (c *crowd) checkAlone(run *v1alpha1.EtcdBenchmark) {
-	for i := range c.runs {
-		other := &c.runs[i]
-		writes := other.UID != run.UID && occupiesTarget(other, c.now) && mayWrite(other)
-		same := c.clusters[other.Status.Target.Endpoints[0]] == c.clusters[run.Status.Target.Endpoints[0]]
-		if writes && same && !allowsOthers(run) {
-			c.t.Fatalf("%s and %s load one cluster at the same time", run.Name, other.Name)
-		}
-	}
-}
-
-// checkOrder: no waiting run for these addresses was created earlier.
-func (c *crowd) checkOrder(run *v1alpha1.EtcdBenchmark) {
-	for i := range c.runs {
-		other := &c.runs[i]
-		if waits(other) && sharesAddress(run, other) && createdBefore(other, run) && !allowsOthers(run) {
-			c.t.Fatalf("%s was admitted before %s", run.Name, other.Name)
-		}
-	}
-}
-
-// keptByStuck are the runs that runs with stuck pods can block, directly or through other runs: only runs at their own
-// addresses.
-func (c *crowd) keptByStuck() map[types.UID]bool {
-	kept := maps.Clone(c.stuck)
-	for range c.runs {
-		for i := range c.runs {
-			for j := range c.runs {
-				if kept[c.runs[j].UID] && !allowsOthers(&c.runs[i]) && sharesAddress(&c.runs[i], &c.runs[j]) {
-					kept[c.runs[i].UID] = true
-				}
-			}
-		}
-	}
-	return kept
-}
-
-// checkOver: every run has been admitted, except those that may be blocked.
-func (c *crowd) checkOver(seed uint64, mayWait map[types.UID]bool) {
-	c.t.Helper()
-	for i := range c.runs {
-		if run := &c.runs[i]; !isOver(run) && !mayWait[run.UID] {
-			c.t.Fatalf("seed %d: %s was never admitted, of %v", seed, run.Name, c.order)
-		}
-	}
-}
-
-// TestOneRunPerTarget takes random sets of runs through their queues. A run shares its cluster only if it allows
-// others, and every run is admitted, in order. A run whose pods never start blocks only runs at its own addresses,
-// until it ends.
-func TestOneRunPerTarget(t *testing.T) {
-	for seed := range uint64(2000) {
-		c := newCrowd(t, seed)
-		for range 2000 {
-			c.step()
-		}
-		c.checkOver(seed, c.keptByStuck())
-		for i := range c.runs {
-			if c.stuck[c.runs[i].UID] {
-				over(metav1.ConditionTrue)(&c.runs[i])
-			}
-		}
-		for range 2000 {
-			c.step()
-		}
-		c.checkOver(seed, nil)
 	}
 }

@@ -24,7 +24,7 @@ func TestARestartedOperator(t *testing.T) {
 	both := func(f func(*Pod)) change {
 		return func(o *Observed) { f(&o.Pods[0]); f(&o.Pods[1]) }
 	}
-	queue := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{Position: 1, Behind: "ns/other"} }
+	queue := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock} }
 	mute := func(f func(*Pod)) func(*Pod) {
 		return func(p *Pod) { f(p); p.Unreachable = true }
 	}
@@ -105,7 +105,7 @@ func TestPodsThatRanOutOfTime(t *testing.T) {
 		"since another failed":      {scenario(running, pod(0, inTime), pod(1, tls)), v1alpha1.ReasonTLSFailed, "no"},
 		"since another crashed":     {scenario(startSet(t0), pod(0, inTime), pod(1, crashed)), v1alpha1.ReasonPodFailed, "OOMKilled"},
 		"since another had no node": {scenario(stuck(v1alpha1.ReasonUnschedulable, t0), pod(0, inTime)), v1alpha1.ReasonUnschedulable, "because"},
-		"waiting for its turn":      {scenario(running, pod(0, inTime), func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), v1alpha1.ReasonTimedOut, words},
+		"waiting for the lock":      {scenario(running, pod(0, inTime), func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{} }), v1alpha1.ReasonTimedOut, words},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -37,9 +37,10 @@ type world struct {
 	injected []fault
 	notes    []Note
 	target   bool
-	// ahead counts the steps until the run in front on the same addresses ends, rivals those until a run on the same
-	// cluster ends.
+	// ahead counts the steps until the run in front on the same addresses ends, rivals those until the target's lock is
+	// free. held: the run has taken the lock.
 	ahead, rivals int
+	held          bool
 	gone          bool
 	// randomFaults is the number of remaining random faults.
 	randomFaults int
@@ -113,13 +114,8 @@ func (w *world) observe() Observed {
 
 // place is the run's place in the simulated queue.
 func (w *world) place() Place {
-	switch {
-	case allowsOthers(w.run):
-	case w.ahead > 0:
-		return Place{Behind: "ns/older", Position: 1}
-	case w.run.Status.Admission != nil && w.rivals > 0:
-		known := clusterOf(w.run) != ""
-		return Place{Behind: "ns/other", Position: 1, SameCluster: known, Unknown: !known}
+	if w.ahead > 0 && !allowsOthers(w.run) {
+		return Place{Ahead: 1, Behind: "older", Holding: HoldingLoads}
 	}
 	return Place{}
 }
@@ -145,7 +141,7 @@ func (w *world) step() Decision {
 	if d.StartAt != nil && hadStart && o.countPods(Pod.carriesStart) > 0 {
 		w.fail("a start was replaced although a pod carries it")
 	}
-	if d.Admission != nil && o.Place.Behind != "" {
+	if d.Admission != nil && o.status().Admission == nil && o.Place.Ahead > 0 {
 		w.fail("the run was admitted behind %s", o.Place.Behind)
 	}
 	w.notes = append(w.notes, d.Notes...)
@@ -185,7 +181,7 @@ func (w *world) take(a Action) {
 
 func (w *world) createJob() {
 	if w.run.Status.Admission == nil {
-		w.fail("a load Job was created before it was the run's turn")
+		w.fail("a load Job was created before the run was admitted")
 	}
 	if w.jobs > 0 && !w.job.Exists {
 		w.fail("a second load Job was created")
@@ -202,11 +198,9 @@ func (w *world) annotate(a Action) {
 	if p == nil {
 		return
 	}
-	if a.Annotations[plan.AnnotationTurn] != "" {
-		if awaitsConfirmation(w.run) {
-			w.fail("pod %s got permission to write before its turn", p.Name)
-		}
-		p.Turn = true
+	if a.Annotations[plan.AnnotationAdmitted] != "" {
+		w.checkAdmission(p)
+		p.Admitted = true
 	}
 	if at := a.Annotations[plan.AnnotationStartAt]; at != "" {
 		if w.run.Status.StartAt == nil || at != FormatStart(*w.run.Status.StartAt) {
@@ -219,6 +213,20 @@ func (w *world) annotate(a Action) {
 	}
 	p.Stop = p.Stop || a.Annotations[plan.AnnotationStop] == "true"
 	p.Collected = p.Collected || a.Annotations[plan.AnnotationCollected] == "true"
+}
+
+// checkAdmission: client pod 0 is admitted when all pods have connected, the others when the run holds the lock.
+func (w *world) checkAdmission(p *Pod) {
+	if p.Index != 0 && !w.held {
+		w.fail("pod %s got permission to write while the run did not hold the lock", p.Name)
+	}
+	connected := map[int]bool{}
+	for _, other := range w.pods {
+		connected[other.Index] = connected[other.Index] || other.State == PodRunning
+	}
+	if p.Index == 0 && !w.held && len(connected) < int(w.run.Spec.Load.Pods) {
+		w.fail("pod %s may take the lock, and only %d pods exist", p.Name, len(connected))
+	}
 }
 
 // restart replaces the operator by one that has scraped no pod.

@@ -11,10 +11,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// Driver connects one client pod to the target of one run over one transport. A driver may also implement Observer,
-// Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known. Every method
-// except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any time, and
-// Disturb once at a time for each disturbance of the plan. All other methods are called by one goroutine at a time.
+// Driver connects one client pod to the target of one run over one transport. A driver may also implement Locker,
+// Observer, Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
+// Every method except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any
+// time, Disturb once at a time for each disturbance of the plan, and Lock and Unlock once at a time. All other methods
+// are called by one goroutine at a time.
 type Driver interface {
 	// Preflight checks that each address of the plan is reachable, healthy and accepts this client, and returns what it
 	// found. An Observer also returns its view of the members; later views are compared with it.
@@ -36,6 +37,42 @@ type Driver interface {
 	// Close ends all connections.
 	Close() error
 }
+
+// Locker is a Driver whose store has a lock that one run at a time holds. All pods of a run hold it together.
+type Locker interface {
+	// Lock takes the lock for this run if it is free, and renews it if this run holds it. It returns who holds the lock
+	// after that. The store frees a lock that was not renewed for LockTTL.
+	Lock(ctx context.Context) (Holder, error)
+	// Unlock frees the lock if this run holds it.
+	Unlock(ctx context.Context) error
+}
+
+// LockTTL is how long a lock outlasts its last renewal.
+const LockTTL = 20 * time.Second
+
+// Holder is who holds the lock of a target.
+type Holder struct {
+	State LockState
+	// RunUID is the run that holds the lock, and Since is when it took the lock, by its own clock. Both are known only in
+	// HeldByOther.
+	RunUID string
+	Since  time.Time
+}
+
+// LockState is what a pod knows about the lock of its target.
+type LockState string
+
+// The states of a lock.
+const (
+	// Held: this run holds the lock.
+	Held LockState = "Held"
+	// HeldByOther: another run holds it.
+	HeldByOther LockState = "HeldByOther"
+	// HeldByUnknown: a run holds it, and this user may not read which one.
+	HeldByUnknown LockState = "HeldByUnknown"
+	// NoLock: the store has no lock, or does not let this user take it.
+	NoLock LockState = "NoLock"
+)
 
 // Observer is a Driver whose target reports its leader and its members. Without an Observer, changes of the target go
 // unnoticed, and no rule about them fires.
@@ -190,8 +227,9 @@ type Control interface {
 	// StartAt waits until the common start time is known and returns it. If that time has passed, the session starts at
 	// once.
 	StartAt(ctx context.Context) (time.Time, error)
-	// Turn waits until the session may write. It is called if the plan has AwaitTurn.
-	Turn(ctx context.Context) error
+	// Admitted waits until the session is admitted: client pod 0 may take the target's lock, and the other pods may
+	// write. It is called if the plan waits for the lock.
+	Admitted(ctx context.Context) error
 	// Stopped is closed when the load must end early.
 	Stopped() <-chan struct{}
 }

@@ -161,8 +161,8 @@ type fakeControl struct {
 	// silent: no start is ever announced.
 	silent  bool
 	stopped chan struct{}
-	// turn is closed when the session may write; nil means at once.
-	turn chan struct{}
+	// admitted is closed when the session is admitted; nil means at once.
+	admitted chan struct{}
 }
 
 var _ Control = (*fakeControl)(nil)
@@ -180,12 +180,12 @@ func (c *fakeControl) StartAt(ctx context.Context) (time.Time, error) {
 	return c.at, nil
 }
 
-func (c *fakeControl) Turn(ctx context.Context) error {
-	if c.turn == nil {
+func (c *fakeControl) Admitted(ctx context.Context) error {
+	if c.admitted == nil {
 		return nil
 	}
 	select {
-	case <-c.turn:
+	case <-c.admitted:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -22,8 +22,8 @@ const (
 	interruptedRelease = 35 * time.Second
 )
 
-// maxQueueWait is how long a session waits for permission to load the target.
-const maxQueueWait = 24 * time.Hour
+// maxAdmissionWait is how long a session waits until it is admitted.
+const maxAdmissionWait = 24 * time.Hour
 
 // Interrupted returns how long a session takes at most after an interrupt during the load: first until the last response,
 // then until its keys are deleted.
@@ -77,9 +77,12 @@ type Session struct {
 	meter     *process.Meter
 	state     state
 	lookout   *lookout
-	// life is the context of Run; lifetime ends the session at the plan's timeout.
+	// lock is nil if the run does not use the target's lock.
+	lock *targetLock
+	// life is the context of Run; lifetime ends the session at the plan's timeout. abandon ends the load with an error.
 	life     context.Context
 	lifetime *time.Timer
+	abandon  context.CancelCauseFunc
 	// silence and probing are maxSilence and minProbing, except in tests.
 	silence, probing time.Duration
 	// sessions is Config.Sessions.
@@ -122,6 +125,7 @@ func NewSession(c Config) (*Session, error) {
 		return nil, Errorf(results.FailureInvalidPlan, "%s does not support disturbances: remove disturbances from the plan", c.Plan.Target.Datastore)
 	}
 	s.lookout = newLookout(c, s.recorder)
+	s.lock = newTargetLock(c)
 	if s.workload.Marked() {
 		s.ledger = newLedger(c.Index, s.recorder)
 	}
@@ -147,7 +151,7 @@ func (s *Session) Run(ctx context.Context) error {
 	s.watchForOthers(ctx, err)
 	// The other pods wait for this one: report a failure before the deletion.
 	s.state.fail(FailureOf(err))
-	if f := FailureOf(err); (f == nil || f.Reason == results.FailureTargetLost) && !s.state.cleaningIs(results.CleaningNothingWritten) {
+	if f := FailureOf(err); (f == nil || cutsShort(f.Reason)) && !s.state.cleaningIs(results.CleaningNothingWritten) {
 		// Before the termination message is written: a reader must see that all was measured.
 		s.state.enter(results.StageCleaning)
 	}
@@ -163,6 +167,11 @@ func (s *Session) Run(ctx context.Context) error {
 	return err
 }
 
+// cutsShort reports whether a failure ended the load after requests were measured.
+func cutsShort(r results.FailureReason) bool {
+	return r == results.FailureTargetLost || r == results.FailureTargetTaken
+}
+
 // watchForOthers ends the lookout, unless client pod 0 must watch the target for other pods. Then the lookout lasts
 // until this session has released its keys, which waits for the others.
 func (s *Session) watchForOthers(ctx context.Context, err error) {
@@ -176,6 +185,7 @@ func (s *Session) watchForOthers(ctx context.Context, err error) {
 // bound returns a context that ends with ctx, at the plan's timeout, or when the control closes Stopped.
 func (s *Session) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	s.abandon = cancel
 	s.lifetime = time.AfterFunc(s.timeout(), func() { cancel(errTimedOut) })
 	go func() {
 		select {
@@ -239,33 +249,62 @@ func (s *Session) prepare(ctx context.Context, stop context.CancelFunc) ([]*clie
 	return clients, s.watch(ctx)
 }
 
-// preflight checks the target, waits for permission to load it, and then checks it again, because the first check is
-// out of date.
+// preflight checks the target and takes its lock. If that may have taken a while, it checks the target again, because
+// the first check is out of date.
 func (s *Session) preflight(ctx context.Context) (*results.Target, members.View, error) {
 	target, first, err := s.look(ctx)
-	if err != nil || !s.plan.AwaitTurn {
+	if err != nil || s.plan.Lock == nil {
 		return target, first, err
 	}
+	if !s.plan.AwaitsLock() {
+		return target, first, s.takeLock(ctx)
+	}
 	s.state.enter(results.StageWaiting)
-	if err := s.awaitTurn(ctx); err != nil {
+	if err := s.awaitLock(ctx); err != nil {
 		return nil, members.View{}, err
 	}
-	s.state.enter(results.StageConnecting)
+	s.state.enter(results.StageClaiming)
 	return s.look(ctx)
 }
 
-// awaitTurn waits for permission to load the target. The wait does not count towards the run's timeout; it has its own
-// limit, in case no operator is left to grant it.
-func (s *Session) awaitTurn(ctx context.Context) error {
+// awaitLock waits until the session is admitted and the run holds the lock. The wait does not count towards the run's
+// timeout; it has its own limit, in case no operator is left to admit the session.
+func (s *Session) awaitLock(ctx context.Context) error {
 	s.lifetime.Stop()
 	defer func() { s.lifetime.Reset(s.timeout()) }()
-	bounded, cancel := context.WithTimeout(ctx, maxQueueWait)
+	bounded, cancel := context.WithTimeout(ctx, maxAdmissionWait)
 	defer cancel()
-	err := s.control.Turn(bounded)
+	err := s.control.Admitted(bounded)
 	if err != nil && ctx.Err() == nil {
-		return Errorf(results.FailureTimedOut, "the client pod waited %v for permission to load the target and received none. Check that the operator is running. If it is, find the run on the same etcd cluster that has not ended.", maxQueueWait)
+		return Errorf(results.FailureTimedOut, "the client pod waited %v for the operator to admit it. Check that the operator is running.", maxAdmissionWait)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.takeLock(ctx)
+}
+
+// takeLock takes the target's lock if this is client pod 0, and renews it from then on.
+func (s *Session) takeLock(ctx context.Context) error {
+	if s.lock == nil {
+		s.state.setUnlocked()
+		return nil
+	}
+	if s.lock.first {
+		exists, err := s.lock.take(ctx, func(h Holder) {
+			s.state.log.Info("waiting for the target", "because", h.String())
+			s.state.enter(results.StageLocking)
+		})
+		if err != nil {
+			return err
+		}
+		if !exists {
+			s.state.setUnlocked()
+			return nil
+		}
+	}
+	s.lock.keep(func(err error) { s.abandon(err) })
+	return nil
 }
 
 func (s *Session) look(ctx context.Context) (*results.Target, members.View, error) {
@@ -302,11 +341,14 @@ func (s *Session) interruption(ctx context.Context, err error) error {
 		return err
 	}
 	s.state.setStopped()
-	return s.timedOut(ctx)
+	return s.whyEnded(ctx)
 }
 
-// timedOut returns an error if the run's timeout ended ctx, else nil.
-func (s *Session) timedOut(ctx context.Context) error {
+// whyEnded returns an error if the run's timeout or the loss of the lock ended ctx, else nil.
+func (s *Session) whyEnded(ctx context.Context) error {
+	if taken, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
+		return taken
+	}
 	if !errors.Is(context.Cause(ctx), errTimedOut) {
 		return nil
 	}
@@ -314,8 +356,19 @@ func (s *Session) timedOut(ctx context.Context) error {
 		s.plan.TimeoutSeconds, s.Stage())
 }
 
-// release gives up the run's keys, unless nothing was written.
+// release gives up the run's keys, unless nothing was written, and then the target's lock. Only client pod 0 renews the
+// lock while keys are deleted: it waits for the deletion, and frees the lock after it.
 func (s *Session) release(ctx context.Context) {
+	if s.lock != nil && !s.lock.first {
+		s.lock.end()
+	}
+	s.releaseKeys(ctx)
+	if err := s.lock.release(ctx, s.state.cleaningIs(results.CleaningKeysLeft)); err != nil {
+		s.state.log.Warn("the lock of the target was not freed; it expires", "after", LockTTL.String(), "error", err)
+	}
+}
+
+func (s *Session) releaseKeys(ctx context.Context) {
 	if s.state.cleaningIs(results.CleaningNothingWritten) {
 		return
 	}

@@ -23,6 +23,8 @@ type state struct {
 	process  *results.ProcessWindow
 	// coarsePacing is Snapshot.CoarsePacing.
 	coarsePacing bool
+	// unlocked is Target.Unlocked.
+	unlocked bool
 }
 
 func newState(log *slog.Logger) state {
@@ -62,6 +64,12 @@ func (s *state) setCoarsePacing(is bool) {
 	s.coarsePacing = is
 }
 
+func (s *state) setUnlocked() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.unlocked = true
+}
+
 func (s *state) setStopped() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -95,6 +103,9 @@ func (s *state) fill(snapshot *results.Snapshot) {
 	snapshot.Cleaning, snapshot.Stopped = s.cleaning, s.stopped
 	snapshot.Window = s.window
 	snapshot.Target = cloneTarget(s.target)
+	if snapshot.Target != nil {
+		snapshot.Target.Unlocked = s.unlocked
+	}
 	snapshot.Process = s.process
 	snapshot.CoarsePacing = s.coarsePacing
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func awaitingTurn(p *plan.Plan) { p.AwaitTurn = true }
+func awaitingLock(p *plan.Plan) { p.Lock = &plan.Lock{WaitSeconds: 60} }
 
 // runWaiting runs a session until it waits for permission to write. It returns the steps of its driver so far.
 func runWaiting(t *testing.T, s *Session, d *fakeDriver) (steps []string, ended chan error) {
@@ -40,8 +40,8 @@ func TestASessionWaitsForPermissionToWrite(t *testing.T) {
 		return members.View{At: time.Now(), Members: map[string]members.State{"a": {Leader: "a", Term: term, Version: "3.7.3"}}}
 	}
 	d, control := &fakeDriver{first: func() members.View { return of(looks.Add(1)) }, view: func() members.View { return of(2) }}, newControl()
-	control.turn = make(chan struct{})
-	s := newSession(t, planOf(awaitingTurn), 0, d, control)
+	control.admitted = make(chan struct{})
+	s := newSession(t, planOf(awaitingLock), 0, d, control)
 	steps, ended := runWaiting(t, s, d)
 	if snapshot := s.Snapshot(); !slices.Equal(steps, []string{"preflight"}) || snapshot.Target == nil || snapshot.Cleaning != results.CleaningNothingWritten {
 		t.Errorf("while waiting, the session did the steps %v, reported the target %+v and the cleaning %s: wanted the preflight and a target only", steps, snapshot.Target, snapshot.Cleaning)
@@ -49,7 +49,7 @@ func TestASessionWaitsForPermissionToWrite(t *testing.T) {
 	if s.Ready() {
 		t.Error("the session is ready while it still waits")
 	}
-	close(control.turn)
+	close(control.admitted)
 	if err := <-ended; err != nil || s.Stage() != results.StageDone {
 		t.Errorf("it ended with %v in %s", err, s.Stage())
 	}
@@ -63,7 +63,7 @@ func TestASessionWaitsForPermissionToWrite(t *testing.T) {
 
 func TestAPlanWithoutAQueueDoesNotWait(t *testing.T) {
 	control := newControl()
-	control.turn = make(chan struct{})
+	control.admitted = make(chan struct{})
 	s := newSession(t, planOf(), 0, &fakeDriver{}, control)
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestAPlanWithoutAQueueDoesNotWait(t *testing.T) {
 
 func TestAStopEndsTheWait(t *testing.T) {
 	d, control := &fakeDriver{}, newControl()
-	control.turn = make(chan struct{})
-	s := newSession(t, planOf(awaitingTurn), 0, d, control)
+	control.admitted = make(chan struct{})
+	s := newSession(t, planOf(awaitingLock), 0, d, control)
 	_, ended := runWaiting(t, s, d)
 	close(control.stopped)
 	if err := <-ended; err != nil || !s.Snapshot().Stopped || s.Snapshot().Cleaning != results.CleaningNothingWritten || d.released.Load() {
@@ -85,8 +85,8 @@ func TestAStopEndsTheWait(t *testing.T) {
 func TestTheWaitDoesNotCountTowardsTheTimeout(t *testing.T) {
 	t.Parallel()
 	d, control := &fakeDriver{}, newControl()
-	control.turn = make(chan struct{})
-	s := newSession(t, planOf(awaitingTurn, func(p *plan.Plan) { p.TimeoutSeconds = 5 }), 0, d, control)
+	control.admitted = make(chan struct{})
+	s := newSession(t, planOf(awaitingLock, func(p *plan.Plan) { p.TimeoutSeconds = 5 }), 0, d, control)
 	_, ended := runWaiting(t, s, d)
 	wait, cancel := context.WithTimeout(t.Context(), 5500*time.Millisecond)
 	defer cancel()
@@ -95,7 +95,7 @@ func TestTheWaitDoesNotCountTowardsTheTimeout(t *testing.T) {
 		t.Fatalf("the session ended with %v while it waited", err)
 	case <-wait.Done():
 	}
-	close(control.turn)
+	close(control.admitted)
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}

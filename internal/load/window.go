@@ -150,7 +150,7 @@ func (s *Session) awaitWindow(ctx context.Context, e *engine, done <-chan struct
 		e.stop()
 	} else if s.lookout.disarm() || ctx.Err() != nil && !isClosed(done) && !e.measured.over(Now()) {
 		s.state.setStopped()
-		err = s.timedOut(ctx)
+		err = s.whyEnded(ctx)
 		e.stop()
 	}
 	s.sampler.last()

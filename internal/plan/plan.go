@@ -30,12 +30,22 @@ type Plan struct {
 	workload.Run
 	Target Target     `json:"target"`
 	Guard  spec.Guard `json:"guard"`
-	// AwaitTurn: other runs may load the same cluster, so a pod writes only after TurnFile permits it.
-	AwaitTurn bool `json:"awaitTurn,omitempty"`
-	// TimeoutSeconds bounds the pod's life, from its start or from the permission in TurnFile. A pod without an operator
-	// therefore ends, too.
+	// Lock is how the run uses the lock of its target; nil: it does not.
+	Lock *Lock `json:"lock,omitempty"`
+	// TimeoutSeconds bounds the pod's life, from its start or from when it may write. A pod without an operator therefore
+	// ends, too.
 	TimeoutSeconds int `json:"timeoutSeconds"`
 }
+
+// Lock is how a run uses the lock of its target, which one run at a time holds.
+type Lock struct {
+	// WaitSeconds is how long the run waits at most for the lock; it writes nothing before. 0: the run does not wait. It
+	// takes the lock as soon as it is free, so that others wait for it.
+	WaitSeconds int `json:"waitSeconds,omitempty"`
+}
+
+// AwaitsLock reports whether the pods write only when the run holds the lock of its target.
+func (p Plan) AwaitsLock() bool { return p.Lock != nil && p.Lock.WaitSeconds > 0 }
 
 // Target is where the load goes: the resolved addresses of the API's target.
 type Target struct {

@@ -19,15 +19,16 @@ const (
 
 	// StartAtFile and AnnotationStartAt carry the common start time as RFC 3339 with nanoseconds.
 	StartAtFile = "start-at"
-	// TurnFile and AnnotationTurn are "true" when a pod whose plan has AwaitTurn may write.
-	TurnFile = "turn"
+	// AdmittedFile and AnnotationAdmitted are "true" when client pod 0 may take the target's lock, and when the other pods
+	// may write, because the run holds it.
+	AdmittedFile = "admitted"
 	// StopFile and AnnotationStop end the load early when they are "true".
 	StopFile = "stop"
 	// CollectedFile and AnnotationCollected are "true" when the operator has the pod's final result. The pod may then end.
 	CollectedFile = "collected"
 
 	AnnotationStartAt   = "etcdbench.dev/start-at"
-	AnnotationTurn      = "etcdbench.dev/turn"
+	AnnotationAdmitted  = "etcdbench.dev/admitted"
 	AnnotationStop      = "etcdbench.dev/stop"
 	AnnotationCollected = "etcdbench.dev/collected"
 

@@ -7,7 +7,7 @@ const untilThen = "The result has what was measured until then."
 
 var stages = []Entry{
 	{Stage, v1alpha1.StagePending, "The operator finds the target's addresses.", "If it stays: check that the operator runs and watches this namespace."},
-	{Stage, v1alpha1.StageQueued, "The run waits for another run on the same etcd. `status.queue` names that run.", "Wait, or stop the other run: `kubectl etcdbench stop NAME`."},
+	{Stage, v1alpha1.StageQueued, "The run waits for other runs: `status.queue` says whether for runs at the same addresses, or for the lock of the target, which another run holds.", "Wait, or stop the other run: `kubectl etcdbench stop NAME`."},
 	{Stage, v1alpha1.StagePreparing, "Client pods start, connect, check the target and write the keys that the load needs (the preload).", "If it stays: read the message, and `kubectl etcdbench logs NAME`."},
 	{Stage, v1alpha1.StageArmed, "All client pods are ready and wait for the common start.", ""},
 	{Stage, v1alpha1.StageRunning, "The load: warm-up, measured window, and the last responses. A suite: its runs start one after the other.", ""},
@@ -19,10 +19,12 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonCompleted, "The run did everything that its spec asks for.", "Read the result."},
 	{End, v1alpha1.ReasonMissedEarly, "An objective could not be met any more, and `spec.onObjectiveMissed` is `Stop`, as in each probe of a search. " + untilThen, "Read the objectives. Remove `spec.onObjectiveMissed` to measure the whole window."},
 	{End, v1alpha1.ReasonStopped, "A user set `spec.stop`, interrupted the command or deleted the object. " + untilThen, "Repeat the run to its end if you need all numbers."},
-	{End, v1alpha1.ReasonTimedOut, "`spec.timeoutSeconds` was too short, or the run waited 24 hours for another run on the same etcd. " + untilThen, "Raise `spec.timeoutSeconds`, or reduce the load."},
+	{End, v1alpha1.ReasonTimedOut, "`spec.timeoutSeconds` was too short. " + untilThen, "Raise `spec.timeoutSeconds`, or reduce the load."},
 	{End, v1alpha1.ReasonTargetNotFound, "The Service, its port, or the pods that the selector should match do not exist.", "Check `spec.target` and the namespace."},
 	{End, v1alpha1.ReasonTargetUnreachable, "An address does not resolve, refuses connections or does not answer.", "Check the address and network policies."},
 	{End, v1alpha1.ReasonTargetLost, "The members stopped answering in the measured window and did not come back: no request succeeded any more, and no member answered a linearizable read for 5 s, or for the request time-out if that is longer. " + untilThen, "Check the members."},
+	{End, v1alpha1.ReasonTargetBusy, "Another run held the lock of the target for `spec.schedulingTimeoutSeconds`. Nothing was written.", "Wait until the other run has ended. It may have been started elsewhere: by another operator, or with `run --local`. To load the target beside it, set `target.concurrentRuns: Allow`."},
+	{End, v1alpha1.ReasonTargetTaken, "The target did not answer for so long that the run's lock expired, and another run took it. " + untilThen, "Check why the target did not answer, and repeat the run."},
 	{End, v1alpha1.ReasonTargetUnhealthy, "The target answers, but cannot be used.", "Check the leader and the alarms of the target."},
 	{End, v1alpha1.ReasonTLSFailed, "The TLS handshake failed, in either direction.", "Check the CA and the names in the certificates."},
 	{End, v1alpha1.ReasonAuthenticationFailed, "The target refused the user, or the user lacks permissions.", "Check the user and its role."},

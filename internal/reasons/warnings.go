@@ -24,6 +24,7 @@ var warnings = []warning{
 	{"DataInMemory", "a flush of the log takes less than", "The members' data lies in memory, or flushes are switched off. An etcd on a disk is slower.", "Do not compare these numbers with those of an etcd on a disk."},
 	{"RuleNotChecked", "of guard.stopOn could not be checked", "For some time, a rule did not protect the target, because its values could not be read.", "Check that client pod 0 reaches all members and their metrics."},
 	{"MembersNotListed", "the target's members could not be listed", "A member without an address in the target may be missing in the result.", "Check the permissions of the user."},
+	{"NotLocked", "the target has no lock that keeps other runs away", "Another run may have loaded the target at the same time.", "Check that no other run used this target. To hold the lock, an etcd must serve leases, and a ZooKeeper user must be allowed to create `/etcdbench-lock`."},
 	{"NotObserved", "the target was not observed often enough", "A change of the target during the run cannot be ruled out.", "Check that all members answer; run longer than a few seconds."},
 	{"MemberWithoutLoad", "no address of the target reaches its member", "This member got no load.", "Add its address to `target.endpoints`."},
 	{"CoarseTimer", "client pods had no exact kernel timer", "Requests were sent up to 1 ms late. Lateness and latency include that.", "Run client pods on Linux."},

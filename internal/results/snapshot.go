@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -25,7 +26,11 @@ type Stage string
 const (
 	StageConnecting Stage = "Connecting"
 	// StageWaiting: the target is known, and the pod may not write yet.
-	StageWaiting    Stage = "Waiting"
+	StageWaiting Stage = "Waiting"
+	// StageLocking: another run holds the lock of the target. Only client pod 0 has this stage.
+	StageLocking Stage = "Locking"
+	// StageClaiming: the run holds the lock, and the pod may write.
+	StageClaiming   Stage = "Claiming"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"
 	StageWarmingUp  Stage = "WarmingUp"
@@ -38,8 +43,13 @@ const (
 
 // Stages are all stages, in order.
 var Stages = []Stage{
-	StageConnecting, StageWaiting, StagePreloading, StageReady, StageWarmingUp,
+	StageConnecting, StageWaiting, StageLocking, StageClaiming, StagePreloading, StageReady, StageWarmingUp,
 	StageMeasuring, StageDraining, StageCleaning, StageDone,
+}
+
+// Reached reports whether a pod in this stage is at the other stage or past it.
+func (s Stage) Reached(other Stage) bool {
+	return slices.Index(Stages, s) >= slices.Index(Stages, other)
 }
 
 // FailureReason is why a client pod could not do its part.
@@ -60,11 +70,15 @@ const (
 	FailurePrefixNotEmpty       FailureReason = "PrefixNotEmpty"
 	FailureInvalidPlan          FailureReason = "InvalidPlan"
 	// FailureTimedOut: the pod's own time ran out before its part was done. The time is plan.TimeoutSeconds, or the
-	// maximum wait for its turn.
+	// maximum wait for its admission.
 	FailureTimedOut  FailureReason = "TimedOut"
 	FailurePodFailed FailureReason = "PodFailed"
 	// FailureTargetLost: the target stopped answering in the measured window and did not come back.
 	FailureTargetLost FailureReason = "TargetLost"
+	// FailureTargetBusy: another run held the lock of the target for as long as this run waited.
+	FailureTargetBusy FailureReason = "TargetBusy"
+	// FailureTargetTaken: another run took the lock of the target while this run loaded it.
+	FailureTargetTaken FailureReason = "TargetTaken"
 )
 
 // Failure is why a client pod could not do its part.
@@ -261,6 +275,9 @@ type Target struct {
 	// Unlisted is why the members could not be listed; empty if they were. If it is set, a member that no address
 	// reaches may be missing here.
 	Unlisted string
+	// Unlocked: the store has no lock, or does not let this user take it. Another run may have loaded the target at the same
+	// time.
+	Unlocked bool
 	// Changes of the target from that first look to the end of the load, in order of time; at most MaxChanges.
 	Changes []Change
 	// Unobserved has a reason for each aspect that was not observed well enough to detect a change.

@@ -34,7 +34,7 @@ func Puts(change ...func(*v1alpha1.EtcdBenchmark)) *v1alpha1.EtcdBenchmark {
 				Transport: spec.TransportClient, Pods: 2, Connections: 4, Clients: 10,
 				Requests: new(int64(1000)), RequestTimeoutSeconds: 10, Seed: 1,
 			},
-			TimeoutSeconds: 600,
+			SchedulingTimeoutSeconds: 300, TimeoutSeconds: 600,
 		},
 	}
 	for _, c := range change {

@@ -151,11 +151,14 @@ func isUrgent(old Result, w *scrapedPod) bool {
 
 // awaited are the stages that let the run continue.
 var awaited = map[results.Stage]bool{
-	results.StageWaiting:  true,
-	results.StageReady:    true,
-	results.StageDraining: true,
-	results.StageCleaning: true,
-	results.StageDone:     true,
+	results.StageWaiting:    true,
+	results.StageLocking:    true,
+	results.StageClaiming:   true,
+	results.StagePreloading: true,
+	results.StageReady:      true,
+	results.StageDraining:   true,
+	results.StageCleaning:   true,
+	results.StageDone:       true,
 }
 
 func (r *run) publish(now time.Time) {

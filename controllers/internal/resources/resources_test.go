@@ -131,7 +131,7 @@ func TestFiles(t *testing.T) {
 		plan.Dir:                                   "ConfigMap put-01234567-plan",
 		plan.ControlDir + "/" + plan.StartAtFile:   "metadata.annotations['etcdbench.dev/start-at']",
 		plan.ControlDir + "/" + plan.StopFile:      "metadata.annotations['etcdbench.dev/stop']",
-		plan.ControlDir + "/" + plan.TurnFile:      "metadata.annotations['etcdbench.dev/turn']",
+		plan.ControlDir + "/" + plan.AdmittedFile:  "metadata.annotations['etcdbench.dev/admitted']",
 		plan.ControlDir + "/" + plan.CollectedFile: "metadata.annotations['etcdbench.dev/collected']",
 	}
 	cleanup := map[string]string{plan.Dir + "/" + plan.File: "metadata.annotations['etcdbench.dev/plan']"}

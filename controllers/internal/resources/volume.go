@@ -20,7 +20,7 @@ func loadVolumes(run *v1alpha1.EtcdBenchmark) []mounted {
 	configMap := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: run.PlanName()}}
 	control := map[string]string{
 		plan.StartAtFile:   plan.AnnotationStartAt,
-		plan.TurnFile:      plan.AnnotationTurn,
+		plan.AdmittedFile:  plan.AnnotationAdmitted,
 		plan.StopFile:      plan.AnnotationStop,
 		plan.CollectedFile: plan.AnnotationCollected,
 	}

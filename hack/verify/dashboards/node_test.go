@@ -127,7 +127,7 @@ func (n *node) follow(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp != nil {
 		return n.end(ctx, pod, p)
 	}
-	for file, annotation := range map[string]string{plan.StartAtFile: plan.AnnotationStartAt, plan.TurnFile: plan.AnnotationTurn, plan.StopFile: plan.AnnotationStop, plan.CollectedFile: plan.AnnotationCollected} {
+	for file, annotation := range map[string]string{plan.StartAtFile: plan.AnnotationStartAt, plan.AdmittedFile: plan.AnnotationAdmitted, plan.StopFile: plan.AnnotationStop, plan.CollectedFile: plan.AnnotationCollected} {
 		if err := write(filepath.Join(p.dir, "control", file), pod.Annotations[annotation]); err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ type aftermath struct {
 type atOnce struct{}
 
 func (atOnce) StartAt(context.Context) (time.Time, error) { return time.Now(), nil }
-func (atOnce) Turn(context.Context) error                 { return nil }
+func (atOnce) Admitted(context.Context) error             { return nil }
 func (atOnce) Stopped() <-chan struct{}                   { return nil }
 
 // run runs a plan and reads the store before the run's keys are deleted.

@@ -31,6 +31,8 @@ type Driver struct {
 
 	// registry is what the driver knows of the objects of a Kubernetes registry.
 	registry *registry
+	// lock is used by one goroutine at a time.
+	lock targetLock
 	// secrets reads the credentials, once.
 	secrets func() (*credentials, error)
 
@@ -58,6 +60,7 @@ type Driver struct {
 
 var (
 	_ load.Driver    = (*Driver)(nil)
+	_ load.Locker    = (*Driver)(nil)
 	_ load.Observer  = (*Driver)(nil)
 	_ load.Prober    = (*Driver)(nil)
 	_ load.Sampler   = (*Driver)(nil)

@@ -21,7 +21,7 @@ import (
 type atOnce struct{}
 
 func (atOnce) StartAt(context.Context) (time.Time, error) { return time.Now(), nil }
-func (atOnce) Turn(context.Context) error                 { return nil }
+func (atOnce) Admitted(context.Context) error             { return nil }
 func (atOnce) Stopped() <-chan struct{}                   { return nil }
 
 // sessionOver runs a whole session over a transport.

@@ -31,7 +31,7 @@ func (c *startNow) StartAt(ctx context.Context) (time.Time, error) {
 	return time.Now(), ctx.Err()
 }
 
-func (c *startNow) Turn(context.Context) error { return nil }
+func (c *startNow) Admitted(context.Context) error { return nil }
 
 func (c *startNow) Stopped() <-chan struct{} { return c.stop }
 

@@ -32,6 +32,7 @@ type Driver struct {
 
 var (
 	_ load.Driver   = (*Driver)(nil)
+	_ load.Locker   = (*Driver)(nil)
 	_ load.Observer = (*Driver)(nil)
 	_ load.Prober   = (*Driver)(nil)
 )

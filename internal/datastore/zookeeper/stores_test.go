@@ -36,7 +36,7 @@ func (c together) StartAt(ctx context.Context) (time.Time, error) {
 	return time.Now(), ctx.Err()
 }
 
-func (together) Turn(context.Context) error { return nil }
+func (together) Admitted(context.Context) error { return nil }
 
 func (together) Stopped() <-chan struct{} { return nil }
 

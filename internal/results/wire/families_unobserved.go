@@ -11,7 +11,9 @@ import (
 )
 
 // unobservedFamilies describe which parts of the target the pod could not observe.
-func unobservedFamilies() []family { return []family{unlistedFamily(), aspectFamily()} }
+func unobservedFamilies() []family {
+	return []family{unlistedFamily(), unlockedFamily(), aspectFamily()}
+}
 
 func unlistedFamily() family {
 	return family{
@@ -27,6 +29,22 @@ func unlistedFamily() family {
 				return errors.New("wanted one reason why the members were not listed, found none or more than one")
 			}
 			targetOf(s).Unlisted = m.labels[0]
+			return nil
+		},
+	}
+}
+
+func unlockedFamily() family {
+	return family{
+		name: "etcdbench_target_unlocked", help: "1 if the target has no lock that keeps other runs away.",
+		kind: dto.MetricType_GAUGE,
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Target != nil && s.Target.Unlocked {
+				emit(metric{value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			targetOf(s).Unlocked = m.value == 1
 			return nil
 		},
 	}

@@ -95,7 +95,7 @@ func (d *delayed) percentile(percent int) time.Duration {
 type startNow struct{}
 
 func (startNow) StartAt(ctx context.Context) (time.Time, error) { return time.Now(), ctx.Err() }
-func (startNow) Turn(context.Context) error                     { return nil }
+func (startNow) Admitted(context.Context) error                 { return nil }
 func (startNow) Stopped() <-chan struct{}                       { return nil }
 
 // attempts is how often a test of exact times may try. Other processes on the machine can only add to a time, so one exact

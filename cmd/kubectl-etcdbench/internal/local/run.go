@@ -105,13 +105,20 @@ func newController(run *v1alpha1.EtcdBenchmark, o Options, endpoints []string) (
 	}
 	c := &controller{run: run, options: o, plan: p, gate: newGate(), ended: make([]atomic.Bool, p.Pods())}
 	for i := range p.Pods() {
-		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.gate, Sessions: p.Pods()})
+		s, err := load.NewSession(load.Config{Plan: p, Index: i, Driver: datastore.New(p, i), Control: c.control(i), Sessions: p.Pods()})
 		if err != nil {
 			return nil, err
 		}
 		c.sessions = append(c.sessions, s)
 	}
 	return c, nil
+}
+
+func (c *controller) control(session int) load.Control {
+	if session == 0 {
+		return first{c.gate}
+	}
+	return c.gate
 }
 
 // follow starts the sessions and waits until the last one has ended.
@@ -143,6 +150,9 @@ func (c *controller) follow(ctx context.Context) error {
 
 // tick calls decide at intervals, and as soon as all sessions are ready to start.
 func (c *controller) tick(now time.Time) {
+	if c.sessions[0].Stage().Reached(results.StageClaiming) {
+		c.gate.admit()
+	}
 	if now.Sub(c.observed) >= observeInterval || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
 		c.decide(now)
 	}

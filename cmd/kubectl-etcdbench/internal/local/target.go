@@ -84,9 +84,9 @@ func (o Options) plan(run *v1alpha1.EtcdBenchmark, endpoints []string) (plan.Pla
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	// Runs queue only in a cluster.
-	p.AwaitTurn = false
 	if o.EmbeddedMembers > 0 {
+		// The members exist only for this run.
+		p.Lock = nil
 		p.Target.TLS, p.Target.Auth = nil, nil
 	}
 	if t := p.Target.TLS; t != nil {

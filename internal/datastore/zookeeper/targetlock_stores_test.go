@@ -1,0 +1,47 @@
+//go:build stores
+
+package zookeeper
+
+import (
+	"testing"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+)
+
+func wantHolder(t *testing.T, d *Driver, state load.LockState, uid string) {
+	t.Helper()
+	holder, err := d.Lock(bounded(t))
+	if err != nil || holder.State != state || holder.RunUID != uid {
+		t.Fatalf("got %+v, %v: wanted %s, by %q", holder, err, state, uid)
+	}
+}
+
+// The lock belongs to a run, and all of its pods hold it. It goes with the session of the pod that took it; another pod
+// of the run takes it again.
+func TestOneRunHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	server := zookeepertest.Start(t, 1)[0]
+	own := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
+	first, second := driverOf(t, own, 0), driverOf(t, own, 1)
+	other := driverOf(t, planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.RunUID = otherUID }), 0)
+	wantHolder(t, first, load.Held, "")
+	wantHolder(t, second, load.Held, "")
+	wantHolder(t, other, load.HeldByOther, own.RunUID)
+	if err := other.Unlock(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantHolder(t, other, load.HeldByOther, own.RunUID)
+	// The session of the pod ends.
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantHolder(t, second, load.Held, "")
+	wantHolder(t, other, load.HeldByOther, own.RunUID)
+	if err := second.Unlock(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantHolder(t, other, load.Held, "")
+	wantHolder(t, second, load.HeldByOther, otherUID)
+}

@@ -1,0 +1,180 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+const (
+	// renewEvery is the interval at which the lock is renewed; four renewals may fail before the store frees it.
+	renewEvery = LockTTL / 4
+	// lockAgain is the interval at which a waiting pod looks whether the lock is free. A look is a read.
+	lockAgain = time.Second
+	// unlockLimit bounds freeing the lock; without it the store frees the lock after LockTTL.
+	unlockLimit = 5 * time.Second
+)
+
+// targetLock is a pod's part in holding the lock of the target. Client pod 0 takes the lock and frees it at the end. The
+// other pods renew it, so that it outlasts the loss of client pod 0.
+type targetLock struct {
+	locker Locker
+	// first: this is client pod 0. waits: the run writes only while it holds the lock.
+	first, waits bool
+	wait         time.Duration
+	again, renew time.Duration
+	ttl          time.Duration
+
+	stop    context.CancelFunc
+	renewal sync.WaitGroup
+}
+
+// newTargetLock returns nil if the plan does not use the lock, or if the driver has none.
+func newTargetLock(c Config) *targetLock {
+	locker, ok := c.Driver.(Locker)
+	if !ok || c.Plan.Lock == nil {
+		return nil
+	}
+	return &targetLock{
+		locker: locker, first: c.Index == 0, waits: c.Plan.AwaitsLock(),
+		wait: time.Duration(c.Plan.Lock.WaitSeconds) * time.Second, again: lockAgain, renew: renewEvery, ttl: LockTTL,
+	}
+}
+
+// take takes the lock if it is free. If the run waits for the lock, take waits until the run holds it, and calls waiting
+// when it finds that another run does. It returns false if the store has no lock.
+func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists bool, err error) {
+	deadline := time.Now().Add(l.wait)
+	for first := true; ; first = false {
+		holder, err := l.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return true, ctx.Err()
+		case err == nil && holder.State == NoLock:
+			return false, nil
+		case err == nil && holder.State == Held, !l.waits:
+			return true, nil
+		case err != nil && refuses(FailureOf(err).Reason):
+			return true, err
+		case time.Now().After(deadline):
+			return true, l.busy(holder, err)
+		}
+		if first {
+			waiting(holder)
+		}
+		waitFor(ctx, Now().Add(l.again), nil)
+	}
+}
+
+// cleanWait is how long the deletion of keys that a run has left waits for the lock. After that the keys are deleted all
+// the same: keys that stay are worse than a run that is disturbed for a moment.
+const cleanWait = LockTTL + 10*time.Second
+
+// Clean deletes what the run's pods left behind, and holds the lock of the target meanwhile.
+func Clean(ctx context.Context, p plan.Plan, d Driver) error {
+	l := newTargetLock(Config{Plan: p, Driver: d})
+	if l == nil {
+		return d.Clean(ctx)
+	}
+	l.waits, l.wait = true, cleanWait
+	if exists, err := l.take(ctx, func(Holder) {}); err == nil && exists {
+		l.waits = false
+		l.keep(func(error) {})
+	}
+	err := d.Clean(ctx)
+	// A lock that cannot be freed expires.
+	_ = l.release(ctx, false)
+	return err
+}
+
+// look calls Lock with a limit, so that a frozen store costs one renewal and not all of them.
+func (l *targetLock) look(ctx context.Context) (Holder, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.renew)
+	defer cancel()
+	return l.locker.Lock(ctx)
+}
+
+// busy is the error of a run that has waited too long. A target that did not answer to the end has its own error.
+func (l *targetLock) busy(holder Holder, err error) error {
+	if err != nil {
+		return err
+	}
+	return Errorf(results.FailureTargetBusy,
+		"%s, and still held it after %s (spec.schedulingTimeoutSeconds). Wait until that run has ended, or set target.concurrentRuns: Allow to load the target beside it.",
+		holder, text.Duration(l.wait))
+}
+
+// String says who holds the lock.
+func (h Holder) String() string {
+	if h.State != HeldByOther {
+		return "another run holds the lock of the target"
+	}
+	return fmt.Sprintf("the run with the UID %s has held the lock of the target since %s", h.RunUID, h.Since.UTC().Format(time.RFC3339))
+}
+
+// keep renews the lock until release. If the run must hold the lock and another run has taken it, keep calls taken once.
+func (l *targetLock) keep(taken func(error)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.stop = cancel
+	l.renewal.Go(func() {
+		ticker := time.NewTicker(l.renew)
+		defer ticker.Stop()
+		lost := time.Time{}
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			holder, err := l.look(ctx)
+			switch {
+			case err != nil || !l.waits:
+			case holder.State == HeldByOther:
+				taken(l.takenBy(holder))
+				return
+			case holder.State != HeldByUnknown || !l.first:
+				lost = time.Time{}
+			case lost.IsZero():
+				lost = time.Now()
+			case time.Since(lost) > l.ttl+l.renew:
+				// This run does not renew a lock whose holder is unknown. So another run does.
+				taken(l.takenBy(holder))
+				return
+			}
+		}
+	})
+}
+
+func (l *targetLock) takenBy(holder Holder) error {
+	return Errorf(results.FailureTargetTaken,
+		"this run could not renew its lock of the target for %s, and now %s: the numbers from then on are those of two loads. Check why the target did not answer.",
+		text.Duration(l.ttl), holder)
+}
+
+// end ends the renewal.
+func (l *targetLock) end() {
+	if l != nil && l.stop != nil {
+		l.stop()
+		l.renewal.Wait()
+	}
+}
+
+// release ends the renewal and frees the lock. If keys are left, the lock stays until it expires, because the cleanup
+// Job of the run needs it next.
+func (l *targetLock) release(ctx context.Context, keysLeft bool) error {
+	if l == nil || l.stop == nil {
+		return nil
+	}
+	l.end()
+	if !l.first || keysLeft {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockLimit)
+	defer cancel()
+	return l.locker.Unlock(ctx)
+}
