@@ -39,7 +39,7 @@ func TestCapsOfTheOperator(t *testing.T) {
 			t.Errorf("%s: %d Jobs were made", name, len(jobs))
 		}
 	}
-	s.join("waits").awaitQueued(1, s)
+	s.join("waits").awaitQueued(s)
 	third := s.join("z-one-too-many")
 	third.awaitFinished(v1alpha1.ReasonLimitExceeded)
 	third.checkMessage("--max-runs-per-namespace")

@@ -1,14 +1,9 @@
 package controllers
 
 import (
-	"context"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -16,12 +11,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
-func (s *harness) awaitQueued(position int32, behind *harness) {
+func (s *harness) awaitQueued(behind *harness) {
 	s.t.Helper()
-	want := behind.run.Namespace + "/" + behind.run.Name
 	s.await("a place in the queue", func() bool {
 		q := s.status().Queue
-		return s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StageQueued && q != nil && q.Position == position && q.Behind == want
+		return s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StageQueued && q != nil && q.WaitsFor == v1alpha1.QueueAddresses && q.Behind == behind.run.Name
 	})
 }
 
@@ -35,15 +29,26 @@ func (s *harness) playAll() {
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 }
 
+// version is the resourceVersion of the run.
+func (s *harness) version() string {
+	run := &v1alpha1.EtcdBenchmark{}
+	s.must(s.api.Get(s.t.Context(), client.ObjectKeyFromObject(s.run), run))
+	return run.ResourceVersion
+}
+
 // TestQueue: runs at one address run one after the other, in the order of their creation, also after a restart of the
-// operator. No timeout counts the wait.
+// operator. No timeout counts the wait, and while others move, nothing is written into a waiting run.
 func TestQueue(t *testing.T) {
 	s := newHarness(t)
 	s.playPreparing()
 	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"127.0.0.1:2379", "127.0.0.9:2379"}}))
-	second.awaitQueued(1, s)
+	second.awaitQueued(s)
 	third := s.join("third", targets(v1alpha1.Target{Endpoints: []string{"127.0.0.9:2379"}}))
-	third.awaitQueued(2, second)
+	third.awaitQueued(second)
+	if q := third.status().Queue; q.Ahead != 1 || q.Since.IsZero() {
+		t.Errorf("status.queue is %+v, wanted one run at its address in front", q)
+	}
+	unchanged := third.version()
 	s.restart()
 	for _, waiting := range []*harness{second, third} {
 		if jobs := waiting.jobs(v1alpha1.ComponentLoad); len(jobs) > 0 || waiting.status().Admission != nil {
@@ -54,55 +59,54 @@ func TestQueue(t *testing.T) {
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	if status := second.status(); status.Queue != nil && status.Admission != nil {
+	second.loadJob()
+	if status := second.status(); status.Queue != nil {
 		t.Errorf("it is in the queue although it was admitted: %+v", status)
 	}
-	second.loadJob()
-	third.awaitQueued(1, second)
-	second.playAll()
+	second.playPreparing()
+	if got := third.version(); got != unchanged {
+		t.Errorf("the waiting run was written while the runs in front moved: %s became %s", unchanged, got)
+	}
+	second.playReady()
+	second.playRunning()
+	second.playDone()
+	second.awaitFinished(v1alpha1.ReasonCompleted)
 	third.playAll()
 }
 
-// slowReader blocks after its first list of runs until it is released.
-type slowReader struct {
-	client.Reader
-	first        *sync.Once
-	listed, goes chan struct{}
+// TestRunsOfOneSecondKeepTheirOrder: creation times are in seconds. The names are in another order.
+func TestRunsOfOneSecondKeepTheirOrder(t *testing.T) {
+	s := newHarness(t)
+	s.playPreparing()
+	var waiting []*harness
+	for _, name := range []string{"zeta", "alpha", "midway", "beta"} {
+		waiting = append(waiting, s.join(name))
+	}
+	for _, next := range waiting {
+		next.await("a place in the queue", func() bool { return next.status().Queue != nil })
+	}
+	s.playReady()
+	s.playRunning()
+	s.playDone()
+	for i, next := range waiting {
+		next.loadJob()
+		for _, later := range waiting[i+1:] {
+			if later.status().Admission != nil {
+				t.Fatalf("%s was admitted beside %s, which was created before it", later.run.Name, next.run.Name)
+			}
+		}
+		next.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
+	}
 }
 
-func (r slowReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	err := r.Reader.List(ctx, list, options...)
-	if _, ok := list.(*v1alpha1.EtcdBenchmarkList); ok {
-		r.first.Do(func() {
-			close(r.listed)
-			<-r.goes
-		})
-	}
-	return err
-}
-
-// TestRunsCheckOneAfterTheOther: a run that finds no run in front is admitted before any other run checks, even before
-// an older run that gets the same addresses at that moment.
-func TestRunsCheckOneAfterTheOther(t *testing.T) {
-	older := newHarness(t, targets(byService(intstr.FromString("client"))))
-	older.awaitSeen()
-	reader := slowReader{first: &sync.Once{}, listed: make(chan struct{}), goes: make(chan struct{})}
-	older.restart(func(r *EtcdBenchmarkReconciler) {
-		reader.Reader = r.APIReader
-		r.APIReader = reader
-	})
-	younger := older.join("younger", targets(v1alpha1.Target{Endpoints: []string{"198.18.9.1:12379"}}))
-	<-reader.listed
-	older.makeService(service("etcd"), slice("etcd", "198.18.9.1"))
-	older.awaitEndpoints("198.18.9.1:12379")
-	// If it were admitted now, that would take less than this.
-	letIn := func(context.Context) (bool, error) { return older.status().Admission != nil, nil }
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Second, true, letIn); err == nil {
-		t.Error("the older run was admitted while the younger one checked")
-	}
-	close(reader.goes)
-	younger.loadJob()
-	older.awaitQueued(1, younger)
+// TestADeletedRunWakesTheNext: the end of a run that only waited is an event for the runs behind it, too.
+func TestADeletedRunWakesTheNext(t *testing.T) {
+	s := newHarness(t)
+	s.loadJob()
+	second := s.join("second")
+	second.awaitQueued(s)
+	s.must(s.api.Delete(t.Context(), s.run))
+	second.loadJob()
 }
 
 func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
@@ -113,10 +117,10 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 		// The timeout counts from the Job's creation, which the API server dates by its own clock.
 		run.Spec.SchedulingTimeoutSeconds = 86400
 	})
-	second.awaitQueued(1, s)
+	second.awaitQueued(s)
 	s.playRunning()
 	s.later(2 * time.Hour)
-	second.awaitQueued(1, s)
+	second.awaitQueued(s)
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
 	second.playAll()
@@ -134,38 +138,11 @@ func TestAllowedRunsDoNotQueue(t *testing.T) {
 	}
 }
 
-// TestPodsThatNeverStartBlockNoOtherAddress: the cluster of a run is unknown until one of its pods is running, also for
-// a run that allows others. After that, other runs wait until its cluster is known.
-func TestPodsThatNeverStartBlockNoOtherAddress(t *testing.T) {
-	s := newHarness(t, func(run *v1alpha1.EtcdBenchmark) { run.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsAllow })
-	s.loadJob()
-	elsewhere := func(name, address string) *harness {
-		other := s.join(name, targets(v1alpha1.Target{Endpoints: []string{address}}))
-		other.makePods()
-		for _, a := range other.pods {
-			a.serve()
-			a.runs()
-			a.reports(results.StageWaiting, inCluster(name))
-		}
-		return other
-	}
-	second := elsewhere("second", "etcd.example:2379")
-	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
-	s.makePods()
-	s.pods[1].runs()
-	s.await("its pods to count", func() bool { return s.status().Admission.ConfirmedAt != nil })
-	third := elsewhere("third", "etcd.example:12379")
-	third.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(third.message(), "/"+s.run.Name) })
-	if third.allHave(plan.AnnotationTurn) {
-		t.Error("a pod got permission to write while another cluster is unknown")
-	}
-}
-
 func TestAStopEndsTheWaitInTheQueue(t *testing.T) {
 	s := newHarness(t)
 	s.loadJob()
 	second := s.join("second")
-	second.awaitQueued(1, s)
+	second.awaitQueued(s)
 	second.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
 	second.awaitFinished(v1alpha1.ReasonStopped)
 	if second.status().Queue != nil || len(second.jobs(v1alpha1.ComponentLoad)) > 0 {
@@ -173,57 +150,68 @@ func TestAStopEndsTheWaitInTheQueue(t *testing.T) {
 	}
 }
 
-func inCluster(id string) func(*results.Snapshot) {
-	return func(s *results.Snapshot) { s.Target = &results.Target{ClusterID: id} }
-}
-
-// TestOneClusterUnderTwoAddresses: the pods of a run write nothing until the clusters of this run and of the active run
-// are known to differ. If they are the same, the run queues.
-func TestOneClusterUnderTwoAddresses(t *testing.T) {
-	s := newHarness(t)
-	s.playPreparing()
-	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"etcd.example:2379"}}))
-	second.makePods()
-	for _, a := range second.pods {
+// connected makes pods that have checked the target and wait.
+func (s *harness) connected() {
+	s.t.Helper()
+	s.makePods()
+	for _, a := range s.pods {
 		a.serve()
 		a.runs()
-		a.reports(results.StageWaiting, inCluster("c1"))
 	}
-	second.await("the message that the cluster of the first is not known", func() bool { return strings.Contains(second.message(), "does not know yet") })
-	s.pods[0].reports(results.StageConnecting, inCluster("c1"))
-	second.awaitQueued(1, s)
-	if q := second.status().Queue; !q.SameCluster {
-		t.Errorf("status.queue is %+v, wanted it to say that the cluster is the same", q)
+	s.pods[0].reports(results.StageWaiting)
+}
+
+func (s *harness) isAdmitted(pod int) bool {
+	return s.pods[pod].seen().Annotations[plan.AnnotationAdmitted] == "true"
+}
+
+// TestClientPod0TakesTheLock: it may do so when all pods have connected. The others may write when status says that it
+// has the lock. A restart of the operator changes nothing about that.
+func TestClientPod0TakesTheLock(t *testing.T) {
+	s := newHarness(t)
+	s.connected()
+	s.await("the message that a pod has not connected", func() bool {
+		return s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StagePreparing && s.status().Pods != nil
+	})
+	if s.isAdmitted(0) {
+		t.Error("client pod 0 may take the lock, and client pod 1 has not connected")
 	}
+	s.pods[1].reports(results.StageWaiting)
+	s.await("client pod 0 to be admitted", func() bool { return s.isAdmitted(0) })
+	s.pods[0].reports(results.StageLocking)
+	s.await("the wait for the lock", func() bool {
+		q := s.status().Queue
+		return q != nil && q.WaitsFor == v1alpha1.QueueLock && s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StageQueued
+	})
 	s.restart()
-	second.awaitQueued(1, s)
-	if second.allHave(plan.AnnotationTurn) {
-		t.Error("a pod got permission to write before its turn")
+	s.later(2 * time.Hour)
+	if s.isAdmitted(1) {
+		t.Error("client pod 1 may write, and the run does not hold the lock")
+	}
+	s.pods[0].reports(results.StageClaiming)
+	s.await("client pod 1 to be admitted", func() bool { return s.isAdmitted(1) })
+	status := s.status()
+	if a := status.Admission; a.LockedAt == nil || !a.At.Equal(a.LockedAt) || status.Queue != nil {
+		t.Errorf("status has the admission %+v and the queue %+v, wanted the time of the lock, from which time-outs count, and no queue", a, status.Queue)
 	}
 	s.playReady()
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
-	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
-	second.playReady()
-	second.playRunning()
-	second.playDone()
-	second.awaitFinished(v1alpha1.ReasonCompleted)
 }
 
-func TestAnotherClusterIsNotWaitedFor(t *testing.T) {
+// TestATargetThatStaysBusy: the run ends, and has written nothing.
+func TestATargetThatStaysBusy(t *testing.T) {
 	s := newHarness(t)
-	s.playPreparing()
-	s.pods[0].reports(results.StageConnecting, inCluster("c1"))
-	second := s.join("second", targets(v1alpha1.Target{Endpoints: []string{"etcd.example:2379"}}))
-	second.makePods()
-	for _, a := range second.pods {
-		a.serve()
-		a.runs()
-		a.reports(results.StageWaiting, inCluster("c2"))
-	}
-	second.await("the pods to get permission to write", func() bool { return second.allHave(plan.AnnotationTurn) })
-	if second.status().Queue != nil {
-		t.Errorf("it is in the queue: %+v", second.status().Queue)
-	}
+	s.connected()
+	s.pods[1].reports(results.StageWaiting)
+	s.await("client pod 0 to be admitted", func() bool { return s.isAdmitted(0) })
+	s.pods[0].reports(results.StageDone, func(snap *results.Snapshot) {
+		snap.Failure = &results.Failure{Reason: results.FailureTargetBusy, Message: "another run holds the lock of the target"}
+		snap.Cleaning = results.CleaningNothingWritten
+	})
+	s.await("the other pod to be stopped", func() bool { return s.pods[1].seen().Annotations[plan.AnnotationStop] == "true" })
+	s.pods[1].reports(results.StageDone, func(snap *results.Snapshot) { snap.Stopped, snap.Cleaning = true, results.CleaningNothingWritten })
+	s.awaitFinished(v1alpha1.ReasonTargetBusy)
+	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonNothingWritten)
 }

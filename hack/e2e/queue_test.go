@@ -15,8 +15,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// checkQueue creates three runs on one etcd. The second has the addresses of the first; the third has others, so only
-// its pods can identify the cluster. The runs execute one after the other, and a waiting run writes nothing.
+// checkQueue creates three runs on one etcd. The second has the addresses of the first, and waits for it. The third has
+// others, and waits for the lock of the etcd. The runs execute one after the other, and a waiting run writes nothing.
 func checkQueue(t *testing.T) {
 	ns := namespace(t, "queue")
 	first := newEndless(ns, "first")
@@ -29,8 +29,8 @@ func checkQueue(t *testing.T) {
 		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
 	}
 	first = awaitMeasuring(t, create(t, first))
-	awaitQueued(t, create(t, second), first, false)
-	awaitQueued(t, create(t, third), first, true)
+	awaitQueued(t, create(t, second), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1, Behind: first.Name})
+	awaitQueued(t, create(t, third), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})
 	for _, b := range []*v1alpha1.EtcdBenchmark{second, third} {
 		if left := mustStore(t, suite.side, b.KeyPrefix()); len(left) > 0 {
 			t.Errorf("%s has written %d keys while it waited", b.Name, len(left))
@@ -58,14 +58,14 @@ func mustGet(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	return found
 }
 
-func awaitQueued(t *testing.T, b, behind *v1alpha1.EtcdBenchmark, sameCluster bool) {
+func awaitQueued(t *testing.T, b *v1alpha1.EtcdBenchmark, want v1alpha1.QueueStatus) {
 	t.Helper()
-	eventually(t, 2*time.Minute, b.Name+" to wait for "+behind.Name, func(ctx context.Context) error {
+	eventually(t, 2*time.Minute, b.Name+" to wait", func(ctx context.Context) error {
 		found, err := get(ctx, b)
 		if err != nil {
 			return err
 		}
-		if q := found.Status.Queue; q == nil || q.Behind != behind.Namespace+"/"+behind.Name || q.SameCluster != sameCluster {
+		if q := found.Status.Queue; q == nil || q.WaitsFor != want.WaitsFor || q.Ahead != want.Ahead || q.Behind != want.Behind {
 			return fmt.Errorf("status.queue is %+v", q)
 		}
 		return wantReason(found, v1alpha1.ConditionFinished, v1alpha1.StageQueued)
@@ -81,7 +81,7 @@ func queueBehindHolder(t *testing.T, v victim) {
 		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
 	}
 	holder = awaitMeasuring(t, create(t, holder))
-	awaitQueued(t, create(t, v.run), holder, false)
+	awaitQueued(t, create(t, v.run), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1, Behind: holderName})
 }
 
 // endHolder waits until the queued run has ended, and then deletes the other one.
