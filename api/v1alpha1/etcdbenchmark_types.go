@@ -219,7 +219,8 @@ type EtcdBenchmarkSpec struct {
 	// schedulingTimeoutSeconds is how long, in seconds, the client pods may take
 	// from the creation of the Job until all are ready to start. Clusters that add
 	// nodes on demand need minutes. Runs that queue for the same addresses wait
-	// during this time. Default 300.
+	// during this time. It also bounds the wait for the lock of the target, which
+	// begins when all pods have connected. Default 300.
 	//
 	// +optional
 	// +kubebuilder:default=300

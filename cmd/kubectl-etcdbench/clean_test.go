@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,9 +27,15 @@ spec:
 func measuring(t *testing.T, manifest, endpoint string) (run *runningProcess) {
 	t.Helper()
 	cmd, _ := process(t, manifest, "run", "--local", "-f", "-", "--endpoints", endpoint)
+	return startedUntil(t, cmd, "/s")
+}
+
+// startedUntil starts a run and returns once its progress has a text.
+func startedUntil(t *testing.T, cmd *exec.Cmd, text string) (run *runningProcess) {
+	t.Helper()
 	progress := bufio.NewScanner(started(t, cmd, cmd.StderrPipe))
 	for progress.Scan() {
-		if strings.Contains(progress.Text(), "/s") {
+		if strings.Contains(progress.Text(), text) {
 			rest := make(chan struct{})
 			go func() {
 				defer close(rest)
@@ -41,7 +48,7 @@ func measuring(t *testing.T, manifest, endpoint string) (run *runningProcess) {
 			}}
 		}
 	}
-	t.Fatalf("the run ended before it measured: %v", cmd.Wait())
+	t.Fatalf("the run ended before %q: %v", text, cmd.Wait())
 	return nil
 }
 
@@ -92,7 +99,7 @@ func TestCleanBesideALiveRun(t *testing.T) {
 	if len(before) != 1 {
 		t.Fatalf("wanted the prefix of the live run, got %v", before)
 	}
-	if err := measuring(t, endless, endpoint).stop(t, syscall.SIGKILL); err == nil {
+	if err := measuring(t, besideOthers(endless), endpoint).stop(t, syscall.SIGKILL); err == nil {
 		t.Error("the killed process ended without an error")
 	}
 	both := prefixes(t, endpoint)

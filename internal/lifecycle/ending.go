@@ -264,6 +264,8 @@ func whyNotReady(p Pod) string {
 	switch {
 	case p.Stuck != nil:
 		return "cannot start: " + strings.TrimSuffix(p.Stuck.Message, ".")
+	case p.isLocking():
+		return "waits for the lock of the target, which another run holds"
 	case p.isWaiting():
 		return "waits until the run holds the lock of the target"
 	case p.isPreloading() && p.Live == nil:

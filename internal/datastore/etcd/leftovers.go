@@ -73,7 +73,7 @@ func (l Leftover) newestPod() (newest int64) {
 const leftoverPage = sweepBlock
 
 // List returns what lies under root, which ends with a slash: a leftover for each prefix with a marker, and for the rest
-// one for each name after root.
+// one for each name after root. The lock of the target is none: it expires by itself.
 func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err error) {
 	client, err := l.driver.controlClient(ctx)
 	if err != nil {
@@ -83,6 +83,10 @@ func (l *Leftovers) List(ctx context.Context, root string) (all []Leftover, err 
 		found, err := get(ctx, client, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(root)), clientv3.WithKeysOnly(), clientv3.WithLimit(1))
 		if err != nil || len(found.Kvs) == 0 {
 			return all, settled(ctx, err, l.driver.addresses())
+		}
+		if string(found.Kvs[0].Key) == lockKey {
+			from = lockKey + "\x00"
+			continue
 		}
 		prefixes, next, err := l.prefixes(ctx, client, root, string(found.Kvs[0].Key))
 		if err != nil {
