@@ -14,7 +14,7 @@ import (
 // Driver connects one client pod to the target of one run over one transport. A driver may also implement Locker,
 // Observer, Prober, Sampler and Disturber, which only some stores support. Errors are an *Error if the cause is known.
 // Every method except Close returns soon after its context ends. Connect, View, Sample and Requests may be called at any
-// time, Disturb once at a time for each disturbance of the plan, and Lock and Unlock once at a time. All other methods
+// time, Disturb once at a time for each disturbance of the plan, and one of Look, Lock and Unlock at a time. All other methods
 // are called by one goroutine at a time.
 type Driver interface {
 	// Preflight checks that each address of the plan is reachable, healthy and accepts this client, and returns what it
@@ -40,6 +40,8 @@ type Driver interface {
 
 // Locker is a Driver whose store has a lock that one run at a time holds. All pods of a run hold it together.
 type Locker interface {
+	// Look returns who holds the lock. If this run does, it is Free.
+	Look(ctx context.Context) (Holder, error)
 	// Lock takes the lock for this run if it is free, and renews it if this run holds it. It returns who holds the lock
 	// after that. The store frees a lock that was not renewed for LockTTL.
 	Lock(ctx context.Context) (Holder, error)
@@ -64,7 +66,9 @@ type LockState string
 
 // The states of a lock.
 const (
-	// Held: this run holds the lock.
+	// Free: another run does not hold the lock.
+	Free LockState = "Free"
+	// Held: this run holds it.
 	Held LockState = "Held"
 	// HeldByOther: another run holds it.
 	HeldByOther LockState = "HeldByOther"

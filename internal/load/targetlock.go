@@ -24,8 +24,12 @@ const (
 // other pods renew it, so that it outlasts the loss of client pod 0.
 type targetLock struct {
 	locker Locker
-	// first: this is client pod 0. waits: the run writes only while it holds the lock.
-	first, waits bool
+	// first: this is client pod 0. waits: the run writes only while it holds the lock. held: the run has the lock, or had
+	// it and may take it again at once.
+	first, waits, held bool
+	// silent: the last look was not answered. yields is until when a free lock is left to the run that had it.
+	silent       bool
+	yields       time.Time
 	wait         time.Duration
 	again, renew time.Duration
 	ttl          time.Duration
@@ -41,7 +45,7 @@ func newTargetLock(c Config) *targetLock {
 		return nil
 	}
 	return &targetLock{
-		locker: locker, first: c.Index == 0, waits: c.Plan.AwaitsLock(),
+		locker: locker, first: c.Index == 0, waits: c.Plan.AwaitsLock(), held: c.Index > 0 && c.Plan.AwaitsLock(),
 		wait: time.Duration(c.Plan.Lock.WaitSeconds) * time.Second, again: lockAgain, renew: renewEvery, ttl: LockTTL,
 	}
 }
@@ -57,7 +61,7 @@ func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists boo
 			return true, ctx.Err()
 		case err == nil && holder.State == NoLock:
 			return false, nil
-		case err == nil && holder.State == Held, !l.waits:
+		case l.held, !l.waits:
 			return true, nil
 		case err != nil && refuses(FailureOf(err).Reason):
 			return true, err
@@ -92,11 +96,34 @@ func Clean(ctx context.Context, p plan.Plan, d Driver) error {
 	return err
 }
 
-// look calls Lock with a limit, so that a frozen store costs one renewal and not all of them.
-func (l *targetLock) look(ctx context.Context) (Holder, error) {
+// look takes or renews the lock, with a limit, so that a frozen store costs one renewal and not all of them. A run that
+// does not have the lock only looks after the store did not answer: the run that had it may take it again first.
+func (l *targetLock) look(ctx context.Context) (holder Holder, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.renew)
 	defer cancel()
-	return l.locker.Lock(ctx)
+	if !l.held {
+		if holder, err = l.see(ctx); err != nil || holder.State != Free {
+			return holder, err
+		}
+	}
+	holder, err = l.locker.Lock(ctx)
+	if err == nil && (holder.State == Held || !l.waits) {
+		l.held = holder.State == Held
+	}
+	return holder, err
+}
+
+// see returns Free if the lock is free, and is not left to another run.
+func (l *targetLock) see(ctx context.Context) (Holder, error) {
+	holder, err := l.locker.Look(ctx)
+	if err == nil && l.silent {
+		l.yields = time.Now().Add(l.renew + l.again)
+	}
+	l.silent = err != nil
+	if err == nil && holder.State == Free && time.Now().Before(l.yields) {
+		holder = Holder{State: HeldByUnknown}
+	}
+	return holder, err
 }
 
 // busy is the error of a run that has waited too long. A target that did not answer to the end has its own error.

@@ -39,9 +39,22 @@ type lockingDriver struct {
 	lock *fakeLock
 }
 
+func (d lockingDriver) Look(context.Context) (Holder, error) {
+	d.lock.mutex.Lock()
+	defer d.lock.mutex.Unlock()
+	if d.lock.err == nil && !d.lock.missing && (d.lock.holder == "" || d.lock.holder == d.run) {
+		return Holder{State: Free}, nil
+	}
+	return d.holds()
+}
+
 func (d lockingDriver) Lock(context.Context) (Holder, error) {
 	d.lock.mutex.Lock()
 	defer d.lock.mutex.Unlock()
+	return d.holds()
+}
+
+func (d lockingDriver) holds() (Holder, error) {
 	switch {
 	case d.lock.err != nil:
 		return Holder{}, d.lock.err
@@ -134,6 +147,28 @@ func TestASessionWaitsForTheLock(t *testing.T) {
 	lock.set("")
 	if err := <-ended; err != nil || lock.heldBy() != "" {
 		t.Errorf("it ended with %v, and left the lock to %q", err, lock.heldBy())
+	}
+}
+
+// When a target answers again that did not for a while, its lock may have expired. The run that had it may take it again
+// first: its renewals are in flight, or follow soon.
+func TestAFreeLockIsLeftToTheRunThatHadIt(t *testing.T) {
+	lock := &fakeLock{err: Errorf(results.FailureTargetUnreachable, "no answer")}
+	d := lockingDriver{run: "uid", lock: lock, fakeDriver: &fakeDriver{}}
+	l := lockSession(t, 0, d, awaitingLock).lock
+	l.renew = time.Hour
+	if _, err := l.look(t.Context()); err == nil {
+		t.Fatal("wanted the error of the store")
+	}
+	lock.err = nil
+	for range 2 {
+		if holder, err := l.look(t.Context()); err != nil || holder.State != HeldByUnknown || lock.holder != "" {
+			t.Fatalf("got %v, %v, and the lock is held by %q: wanted it to be left alone", holder.State, err, lock.holder)
+		}
+	}
+	l.yields = time.Now()
+	if holder, err := l.look(t.Context()); err != nil || holder.State != Held {
+		t.Errorf("got %v, %v after a while, wanted the lock", holder.State, err)
 	}
 }
 

@@ -42,6 +42,28 @@ type targetLock struct {
 	nameless bool
 }
 
+// Look implements load.Locker.
+func (d *Driver) Look(ctx context.Context) (load.Holder, error) {
+	client, err := d.controlClient(ctx)
+	if err != nil {
+		return load.Holder{}, settled(ctx, err, d.addresses())
+	}
+	holder, err := d.seeLock(ctx, client)
+	return holder, settled(ctx, err, d.addresses())
+}
+
+// seeLock reads the lock. A server that does not know this request is asked for a lock when one is taken.
+func (d *Driver) seeLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
+	found, err := client.TimeToLive(ctx, lockLease)
+	switch {
+	case err == nil && found.TTL > 0:
+		return d.lockHolder(ctx, client)
+	case err != nil && !isUnknownRPC(err):
+		return load.Holder{}, err
+	}
+	return load.Holder{State: load.Free}, nil
+}
+
 // Lock implements load.Locker.
 func (d *Driver) Lock(ctx context.Context) (load.Holder, error) {
 	client, err := d.controlClient(ctx)
@@ -59,12 +81,23 @@ func (d *Driver) holdLock(ctx context.Context, client *clientv3.Client) (load.Ho
 		}
 	}
 	// Looking is a read. A grant is a write of all members, also one that fails.
-	found, err := client.TimeToLive(ctx, lockLease)
-	switch {
-	case err == nil && found.TTL > 0:
-		return d.lockHolder(ctx, client)
-	case err != nil && !isUnknownRPC(err):
-		return load.Holder{}, err
+	holder, err := d.seeLock(ctx, client)
+	if err != nil || holder.State != load.Free {
+		return holder, err
+	}
+	return d.joinLock(ctx, client)
+}
+
+// joinLock takes a lock that another run does not hold. If another pod of the run holds it, this pod renews it, too.
+func (d *Driver) joinLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
+	granted, err := d.grantLock(ctx, client)
+	if err != nil || granted.State != load.Free {
+		return granted, err
+	}
+	d.lock.named = true
+	exists, err := d.renewLock(ctx, client)
+	if err != nil || exists {
+		return load.Holder{State: load.Held}, err
 	}
 	return d.grantLock(ctx, client)
 }
@@ -76,7 +109,7 @@ func isUnknownRPC(err error) bool {
 	return code == codes.Unimplemented || code == codes.Unknown
 }
 
-// grantLock takes a lock that is free.
+// grantLock takes a lock that does not exist. Otherwise it returns who holds it.
 func (d *Driver) grantLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
 	sent := time.Now()
 	granted, err := leases(client).LeaseGrant(ctx, &etcdserverpb.LeaseGrantRequest{ID: int64(lockLease), TTL: int64(load.LockTTL / time.Second)})
@@ -131,8 +164,7 @@ func (d *Driver) renewLock(ctx context.Context, client *clientv3.Client) (exists
 	return true, d.nameLock(ctx, client)
 }
 
-// lockHolder returns who holds a lock that this pod does not hold. If another pod of the run does, this pod renews the
-// lock too.
+// lockHolder returns who holds a lock that exists.
 func (d *Driver) lockHolder(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
 	found, err := client.Get(ctx, lockKey)
 	switch {
@@ -147,15 +179,10 @@ func (d *Driver) lockHolder(ctx context.Context, client *clientv3.Client) (load.
 	if err := json.Unmarshal(found.Kvs[0].Value, &content); err != nil || content.RunUID == "" {
 		return load.Holder{State: load.HeldByUnknown}, nil
 	}
-	if content.RunUID != d.plan.RunUID {
-		return load.Holder{State: load.HeldByOther, RunUID: content.RunUID, Since: content.Since}, nil
+	if content.RunUID == d.plan.RunUID {
+		return load.Holder{State: load.Free}, nil
 	}
-	d.lock = targetLock{since: content.Since, named: true}
-	exists, err := d.renewLock(ctx, client)
-	if err != nil || exists {
-		return load.Holder{State: load.Held}, err
-	}
-	return d.grantLock(ctx, client)
+	return load.Holder{State: load.HeldByOther, RunUID: content.RunUID, Since: content.Since}, nil
 }
 
 // Unlock implements load.Locker. A lease of another run is not revoked: this run's own cannot have expired before until,
@@ -172,7 +199,7 @@ func (d *Driver) Unlock(ctx context.Context) error {
 	}
 	if !d.lock.nameless {
 		holder, err := d.lockHolder(ctx, client)
-		if err != nil || holder.State != load.Held {
+		if err != nil || holder.State != load.Free {
 			return settled(ctx, err, d.addresses())
 		}
 	}

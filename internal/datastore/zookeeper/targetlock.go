@@ -20,6 +20,22 @@ type lockContent struct {
 	Since  time.Time `json:"since"`
 }
 
+// Look implements load.Locker.
+func (d *Driver) Look(ctx context.Context) (load.Holder, error) {
+	found, err := d.read(ctx, lockNode)
+	switch {
+	case err == zk.ErrNoAuth:
+		return load.Holder{State: load.NoLock}, nil
+	case err != nil:
+		return load.Holder{}, settled(ctx, err, d.addresses())
+	}
+	holder := d.lockHolder(found)
+	if !found.exists || holder.State == load.Held {
+		return load.Holder{State: load.Free}, nil
+	}
+	return holder, nil
+}
+
 // Lock implements load.Locker.
 func (d *Driver) Lock(ctx context.Context) (load.Holder, error) {
 	holder, err := d.holdLock(ctx)

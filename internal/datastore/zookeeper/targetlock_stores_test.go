@@ -18,6 +18,13 @@ func wantHolder(t *testing.T, d *Driver, state load.LockState, uid string) {
 	}
 }
 
+func wantSeen(t *testing.T, d *Driver, state load.LockState) {
+	t.Helper()
+	if holder, err := d.Look(bounded(t)); err != nil || holder.State != state {
+		t.Fatalf("got %+v, %v: wanted %s", holder, err, state)
+	}
+}
+
 // The lock belongs to a run, and all of its pods hold it. It goes with the session of the pod that took it; another pod
 // of the run takes it again.
 func TestOneRunHoldsTheLock(t *testing.T) {
@@ -26,8 +33,13 @@ func TestOneRunHoldsTheLock(t *testing.T) {
 	own := planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.Load.Pods = 2 })
 	first, second := driverOf(t, own, 0), driverOf(t, own, 1)
 	other := driverOf(t, planFor([]string{server.Endpoint()}, func(p *plan.Plan) { p.RunUID = otherUID }), 0)
+	for _, d := range []*Driver{first, other} {
+		wantSeen(t, d, load.Free)
+	}
 	wantHolder(t, first, load.Held, "")
 	wantHolder(t, second, load.Held, "")
+	wantSeen(t, second, load.Free)
+	wantSeen(t, other, load.HeldByOther)
 	wantHolder(t, other, load.HeldByOther, own.RunUID)
 	if err := other.Unlock(bounded(t)); err != nil {
 		t.Fatal(err)
