@@ -36,6 +36,28 @@ const (
 	QueueLock QueueCause = "Lock"
 )
 
+// QueueState is how far a run has come in the queues of its target.
+type QueueState struct {
+	// createdVersion is the object's resourceVersion when the operator first
+	// handled the run. Runs that were created in the same second queue in this
+	// order.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	CreatedVersion string `json:"createdVersion,omitempty"`
+
+	// queue is what the run waits for. Absent: the run does not wait for others.
+	//
+	// +optional
+	Queue *QueueStatus `json:"queue,omitempty"`
+
+	// admission is when the run left the queue. It is written before anything is
+	// created for the run.
+	//
+	// +optional
+	Admission *Admission `json:"admission,omitempty"`
+}
+
 // QueueStatus says what a run waits for. It is written when the wait begins.
 type QueueStatus struct {
 	// waitsFor is Addresses while runs in front have an address in common with

@@ -33,24 +33,7 @@ type EtcdBenchmarkStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// createdVersion is the object's resourceVersion when the operator first
-	// handled the run. Runs that were created in the same second queue in this
-	// order.
-	//
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	CreatedVersion string `json:"createdVersion,omitempty"`
-
-	// queue is what the run waits for. Absent: the run does not wait for others.
-	//
-	// +optional
-	Queue *QueueStatus `json:"queue,omitempty"`
-
-	// admission is when the run left the queue. It is written before anything is
-	// created for the run.
-	//
-	// +optional
-	Admission *Admission `json:"admission,omitempty"`
+	QueueState `json:",inline"`
 
 	// startAt is when all client pods start. It is written here before any pod
 	// receives it.
