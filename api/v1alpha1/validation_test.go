@@ -181,6 +181,7 @@ func TestAdmissionRejects(t *testing.T) {
 		"a prefix without slash":        {edit{"spec.target.keyPrefix", `bench`}, "must end in a slash"},
 		"a prefix of 65 parts":          {edit{"spec.target.keyPrefix", strings.Repeat("p/", 65)}, "must have at most 64 slashes"},
 		"a prefix with a space":         {edit{"spec.target.keyPrefix", `"a b/"`}, "must consist of printable ASCII characters without spaces"},
+		"the prefix of all prefixes":    {edit{"spec.target.keyPrefix", `etcdbench/`}, "must not be etcdbench/, which holds the lock of the target"},
 		"an unknown workload":           {edit{"spec.workload", `{type: Rename}`}, `supported values: "Put", "Range", "Mixed"`},
 		"a workload without its field":  {edit{"spec.workload", `{type: Put}`}, "needs the field put and no other"},
 		"a field of another workload":   {edit{"spec.workload", `{type: Range, range: {}, put: {}}`}, "needs the field range and no other"},
