@@ -24,16 +24,16 @@ func lossFaults() map[string]fault {
 			atMost: 3 * time.Minute,
 		}
 	}
+	// The pod had measured everything, so nothing was lost.
+	measured := outcome{reason: v1alpha1.ReasonCompleted, measured: collectingRequests}
 	blind := without(1)
 	blind.says = "Only client pod 0 observes the members"
 	return map[string]fault{
 		"client pod killed and the other goes on": {inject: signalPod(1, syscall.SIGKILL), change: tolerateLoss(300), in: map[string]outcome{
-			v1alpha1.StageRunning: without(0), v1alpha1.StageCollecting: without(0),
+			v1alpha1.StageRunning: without(0), v1alpha1.StageCollecting: measured,
 		}},
 		"client pod deleted and the other goes on": {inject: deletePod(1), change: tolerateLoss(75), in: map[string]outcome{
-			v1alpha1.StageRunning: without(0, 1),
-			// The pod had measured everything, so nothing was lost.
-			v1alpha1.StageCollecting: {reason: v1alpha1.ReasonCompleted, measured: collectingRequests},
+			v1alpha1.StageRunning: without(0, 1), v1alpha1.StageCollecting: measured,
 		}},
 		// No other pod takes over the checks of the target.
 		"client pod 0 killed and the other goes on": {inject: signalPod(0, syscall.SIGKILL), change: tolerateLoss(300), in: map[string]outcome{

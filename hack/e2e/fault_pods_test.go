@@ -32,13 +32,13 @@ func podFaults() map[string]fault {
 	}
 	hungEarly := outcome{reason: v1alpha1.ReasonTimedOut, result: early}
 	hung := outcome{reason: v1alpha1.ReasonTimedOut, result: partial, reported: []int{1}}
-	// It has measured everything and reported it: only keys are left.
+	// It has measured everything and reported it: only keys are left, which the cleanup Job deletes.
 	measured := outcome{reason: v1alpha1.ReasonCompleted, measured: collectingRequests}
 	return map[string]fault{
 		// Its process cannot report any more.
-		"client pod killed": {inject: signalPod(0, syscall.SIGKILL), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		"client pod killed": {inject: signalPod(0, syscall.SIGKILL), in: everywhere(tooEarly, tooEarly, lost, measured)},
 		// SIGQUIT makes a Go program end with its stacks.
-		"client pod crashed": {inject: signalPod(0, syscall.SIGQUIT), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		"client pod crashed": {inject: signalPod(0, syscall.SIGQUIT), in: everywhere(tooEarly, tooEarly, lost, measured)},
 		// It drains and reports before it ends.
 		"client pod deleted": {inject: deletePod(0), in: everywhere(tooEarly, tooEarly, drained, measured)},
 		"client pod evicted": {inject: evictPod, in: everywhere(tooEarly, tooEarly, drained, measured)},
@@ -46,7 +46,7 @@ func podFaults() map[string]fault {
 			inject: signalPod(0, syscall.SIGSTOP), in: everywhere(hungEarly, hung, hung, measured),
 			change: func(b *v1alpha1.EtcdBenchmark) { b.Spec.TimeoutSeconds = 75 },
 		},
-		"client pod out of memory": {inject: exhaustMemory(0), in: everywhere(tooEarly, tooEarly, lost, lost)},
+		"client pod out of memory": {inject: exhaustMemory(0), in: everywhere(tooEarly, tooEarly, lost, measured)},
 		"client pod needs too much memory": {
 			start: func(t *testing.T, v victim) { create(t, v.run) }, inject: awaitOOM, change: needTooMuch,
 			// Its progress until then is not known.

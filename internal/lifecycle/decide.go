@@ -9,6 +9,7 @@ import (
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // step is one link of a chain. It returns nil if it does not apply.
@@ -46,7 +47,7 @@ func decideCompleted(o Observed, now time.Time) *Decision {
 		message = fmt.Sprintf("All %d client pods completed their measurement and reported. %s, they were still deleting the run's keys; the deletion continues.",
 			len(o.Pods), whenLate(o, now))
 	}
-	return finish(o, Problem{v1alpha1.ReasonCompleted, message + stopNote(o)})
+	return finish(o, Problem{v1alpha1.ReasonCompleted, text.Shorten(message+cutOffNote(o)+stopNote(o), maxMessage)})
 }
 
 // whenLate says when the run stopped waiting for the deletion of its keys.

@@ -320,7 +320,10 @@ func TestTimeOverWhileKeysAreDeleted(t *testing.T) {
 			p.Conclude(&s, nil)
 		})
 	}
-	gone := pod(1, func(p *Pod) { p.State = PodGone })
+	gone := pod(1, func(p *Pod) {
+		p.State = PodGone
+		p.Conclude(p.Live, nil)
+	})
 	tests := map[string]struct {
 		seen       Observed
 		at         time.Duration
@@ -331,7 +334,8 @@ func TestTimeOverWhileKeysAreDeleted(t *testing.T) {
 		"deletes keys":              {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning})), 200 * time.Second, v1alpha1.ReasonCompleted, ""},
 		"drains":                    {scenario(done, inStage(results.Snapshot{Stage: results.StageDraining})), 200 * time.Second, "", v1alpha1.ReasonTimedOut},
 		"was stopped":               {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning, Stopped: true})), 200 * time.Second, "", v1alpha1.ReasonTimedOut},
-		"deleted keys when it died": {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning}), gone), 200 * time.Second, v1alpha1.ReasonPodFailed, v1alpha1.ReasonPodFailed},
+		"deleted keys when it died": {scenario(done, inStage(results.Snapshot{Stage: results.StageCleaning}), gone), 200 * time.Second, v1alpha1.ReasonCompleted, ""},
+		"drained when it died":      {scenario(done, inStage(results.Snapshot{Stage: results.StageDraining}), gone), 200 * time.Second, v1alpha1.ReasonPodFailed, v1alpha1.ReasonPodFailed},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -199,7 +199,7 @@ func podProblem(p Pod) *Problem {
 		return &Problem{knownReason(p.Final.Failure.Reason), p.String() + ": " + p.Final.Failure.Message}
 	case p.isFinal() && p.Final.Stopped:
 		return lost(p, "was terminated before its load was done, by an eviction, a node shutdown or a deletion")
-	case p.isFinal() && p.Final.Stage != results.StageDone:
+	case p.isFinal() && !p.Final.HasMeasured():
 		return lost(p, fmt.Sprintf("ended early, in stage %s", p.Final.Stage))
 	case p.isFinal():
 		return nil

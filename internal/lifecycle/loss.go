@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,13 +67,25 @@ func lossNote(o Observed, now time.Time) string {
 	return fmt.Sprintf(" Lost client pods: %d; the run continued with the others (spec.onPodLost). %s%s", len(losses), strings.Join(losses, " "), note)
 }
 
+// cutOffNote names the pods that could not delete their keys; empty if there are none.
+func cutOffNote(o Observed) (note string) {
+	for _, p := range o.Pods {
+		if p.wasCutOffWhileDeleting() {
+			note += fmt.Sprintf(" Warning: %s had measured everything, and ended before it had deleted its keys (%s). The cleanup Job deletes them.", p, cmp.Or(p.Exit, "it is gone"))
+		}
+	}
+	return note
+}
+
 // stopWaitingPods tells pods that only wait for a lost pod's keys to stop waiting. The lost pod has died and will never
 // release them. The results of the waiting pods are complete, and the cleanup Job deletes what is left. It does nothing
 // while a pod still measures, because client pod 0 observes the target until then. It also does nothing if a lost pod
 // may still be alive (its node does not answer, or the pod object is gone): that pod may still release its keys, or
 // write.
 func stopWaitingPods(o Observed, now time.Time) []Action {
-	if !slices.ContainsFunc(o.Pods, func(p Pod) bool { return o.continuesWithout(p, now) && p.diedBeforeRelease() }) {
+	if !slices.ContainsFunc(o.Pods, func(p Pod) bool {
+		return p.diedBeforeRelease() && (o.continuesWithout(p, now) || p.wasCutOffWhileDeleting())
+	}) {
 		return nil
 	}
 	var out []Action

@@ -29,6 +29,13 @@ func left(stage results.Stage) func(*Pod) {
 	return func(p *Pod) { p.Final = &results.Snapshot{Stage: stage} }
 }
 
+// killedDeleting is a pod that was killed while it deleted its keys, after a scrape that had all numbers.
+func killedDeleting(p *Pod) {
+	live := &results.Snapshot{Stage: results.StageCleaning, Cleaning: results.CleaningKeysLeft}
+	p.State, p.Exit, p.Exited, p.Final = PodEnded, "ended with exit code 137 (Error)", true, nil
+	p.Conclude(live, nil)
+}
+
 func evicted(p *Pod) {
 	p.Conclude(&results.Snapshot{Stage: results.StageDone, Stopped: true, Cleaning: results.CleaningKeysDeleted}, nil)
 }
@@ -125,6 +132,7 @@ func TestPodsDoNotWaitForDeadPods(t *testing.T) {
 		"one that had left its numbers":    {scenario(startSet(t0), onPodLostContinue, pod(1, killed), pod(1, left(results.StageDraining)), cleaning), true},
 		"one that has released its keys":   {scenario(startSet(t0), onPodLostContinue, pod(1, evicted), cleaning), false},
 		"one that is killed, asked before": {scenario(startSet(t0), onPodLostContinue, pod(1, killed), cleaning, pod(0, func(p *Pod) { p.Stop = true })), false},
+		"one that had measured everything": {scenario(startSet(t0), pod(1, gave(results.StageCleaning)), pod(1, killedDeleting), cleaning), true},
 		"one that lives":                   {scenario(startSet(t0), onPodLostContinue, cleaning), false},
 	}
 	for name, tc := range tests {
@@ -134,6 +142,22 @@ func TestPodsDoNotWaitForDeadPods(t *testing.T) {
 				t.Errorf("asked to stop: %v, wanted %v, and that the run continues; found %s, %+v and %+v", got, tc.want, acts(d), d.Finish, d.Ending)
 			}
 		})
+	}
+}
+
+// A pod that was killed after it had measured everything is no loss: the run completes with all numbers, says so, and
+// the cleanup Job deletes its keys.
+func TestAPodThatIsKilledAfterItHasMeasured(t *testing.T) {
+	for _, policy := range []v1alpha1.PodLossPolicy{v1alpha1.PodLossFail, v1alpha1.PodLossContinue} {
+		o := scenario(startSet(t0), pod(0, gave(results.StageDone)), pod(1, killedDeleting))
+		o.Run.Spec.OnPodLost = policy
+		d := Decide(o, t0.Add(10*time.Second))
+		if d.Finish == nil || d.Finish.Reason != v1alpha1.ReasonCompleted || !strings.Contains(d.Finish.Message, "exit code 137") {
+			t.Errorf("%s: it finished with %+v, wanted Completed, and how the pod ended", policy, d.Finish)
+		}
+		if d.Cleaned == nil || d.Cleaned.Status != "Unknown" {
+			t.Errorf("%s: condition Cleaned becomes %+v, wanted the keys looked after", policy, d.Cleaned)
+		}
 	}
 }
 

@@ -129,9 +129,20 @@ func (p *Pod) Conclude(live, message *results.Snapshot) {
 		p.Final = live
 	case scraped != nil && scraped.HasMeasured() && message != nil && message.Stage != results.StageDone:
 		p.Final = scraped
+	case live != nil && live.HasMeasured() && message == nil && p.hasEnded():
+		p.Final = live
 	case message != nil:
 		p.Final, p.Source = message, v1alpha1.SourceTerminationMessage
 	}
+}
+
+// hasEnded reports whether no scrape of the pod can follow.
+func (p Pod) hasEnded() bool { return p.State == PodEnded || p.State == PodGone }
+
+// wasCutOffWhileDeleting reports whether the pod ended after it had measured everything, and before it had deleted its
+// keys. No number is missing, and the cleanup Job deletes the keys.
+func (p Pod) wasCutOffWhileDeleting() bool {
+	return p.hasEnded() && p.isFinal() && p.Final.Stage == results.StageCleaning && p.HasWholeResult()
 }
 
 // Newest is the most complete known result; nil if there is none.

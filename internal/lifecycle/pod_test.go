@@ -125,11 +125,12 @@ func TestConcludePrefersTheScrape(t *testing.T) {
 		"died deleting keys":     {cleaning, cut, cleaning, v1alpha1.SourceScrape},
 		"ended after a scrape":   {cleaning, message, message, v1alpha1.SourceTerminationMessage},
 		"old scrape only":        {open, nil, nil, ""},
+		"killed deleting keys":   {cleaning, nil, cleaning, v1alpha1.SourceScrape},
 		"nothing":                {nil, nil, nil, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var p Pod
+			p := Pod{State: PodEnded}
 			p.Conclude(tc.live, tc.message)
 			if p.Final != tc.wantFinal || p.Source != tc.wantVia {
 				t.Errorf("wanted the result via %q, found %q", tc.wantVia, p.Source)
