@@ -1,6 +1,9 @@
 package controllers
 
 import (
+	"net"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +101,38 @@ func TestRestartWhileKeysAreWritten(t *testing.T) {
 	s.playRunning()
 	s.playDone()
 	s.awaitFinished(v1alpha1.ReasonCompleted)
+}
+
+// TestAPodThatCannotBeScraped: status counts the pods that answer, names the rate as theirs, and says why the other one
+// does not. An event says so once.
+func TestAPodThatCannotBeScraped(t *testing.T) {
+	s := newHarness(t)
+	s.playPreparing()
+	s.playReady()
+	s.playRunning()
+	both := s.status().Display.Throughput
+	silent := s.pods[1]
+	address := net.JoinHostPort(silent.ip(), strconv.Itoa(plan.MetricsPort))
+	s.mu.Lock()
+	server := s.servers[address]
+	delete(s.servers, address)
+	s.mu.Unlock()
+	s.await("the silent pod to be counted", func() bool { p := s.status().Progress; return p != nil && p.SilentPods == 1 })
+	status := s.status()
+	if d := status.Display; d.Pods != "1/2" || d.Throughput == both || !strings.HasSuffix(d.Throughput, " of 1/2 pods") {
+		t.Errorf("kubectl get shows %+v, and both pods had the rate %s", d, both)
+	}
+	if m := status.Pods[1].Message; !strings.Contains(m, "nothing listens on "+address) || status.Pods[0].Message != "" {
+		t.Errorf("the messages of the pods are %q and %q", status.Pods[0].Message, m)
+	}
+	s.await("an event", func() bool { return s.hasEvent(v1alpha1.EventPodNotScraped) })
+	s.mu.Lock()
+	s.servers[address] = server
+	s.mu.Unlock()
+	s.await("both pods to answer", func() bool { p := s.status().Progress; return p != nil && p.SilentPods == 0 })
+	if m := s.status().Pods[1].Message; m != "" {
+		t.Errorf("the message of a pod that answers is %q", m)
+	}
 }
 
 // silence makes the pods not answer until the returned function is called.

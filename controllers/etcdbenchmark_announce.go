@@ -2,7 +2,9 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,8 +30,21 @@ const maxNote = 1024
 // and the keys.
 func (r *EtcdBenchmarkReconciler) announce(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
 	announceConditions(ctx, r.Recorder, run, before.Conditions, run.Status.Conditions, before.StartTime == nil)
+	r.announceSilentPods(ctx, run, before)
 	if isFinished(run) && before.CompletionTime == nil {
 		runsFinished.WithLabelValues(meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished).Reason).Inc()
+	}
+}
+
+// announceSilentPods records an event for each pod that could be scraped before and cannot now.
+func (r *EtcdBenchmarkReconciler) announceSilentPods(ctx context.Context, run *v1alpha1.EtcdBenchmark, before *v1alpha1.EtcdBenchmarkStatus) {
+	silent := func(p v1alpha1.PodStatus) bool { return strings.HasPrefix(p.Message, notScraped) }
+	for _, p := range run.Status.Pods {
+		was := slices.ContainsFunc(before.Pods, func(old v1alpha1.PodStatus) bool { return old.Name == p.Name && silent(old) })
+		if silent(p) && !was {
+			emit(r.Recorder, run, true, v1alpha1.EventPodNotScraped, fmt.Sprintf("Client pod %d (%s): %s", p.Index, p.Name, p.Message))
+			log.FromContext(ctx).Info("A client pod cannot be scraped", "pod", p.Name, "problem", p.Message)
+		}
 	}
 }
 

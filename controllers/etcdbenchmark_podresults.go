@@ -38,7 +38,7 @@ func (t podResults) conclude(p *lifecycle.Pod, now time.Time) {
 	if live == nil && left == nil {
 		p.Last, left = t.kept(p.Name)
 	}
-	p.Unreachable = s.Unreachable
+	p.Unreachable, p.WhyUnreachable = s.Unreachable, s.Problem
 	p.Conclude(live, left)
 	if p.IP != "" {
 		p.Asked = now.Add(-s.Asked)

@@ -30,7 +30,7 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 		s.Guard = benchmark.Guard(run, snapshots)
 	}
 	if hasAny(snapshots) {
-		s.Progress = benchmark.Progress(run, snapshots)
+		s.Progress = progressOf(run, o.Pods)
 	}
 	var summary *results.Summary
 	if hasMeasurement(snapshots) && (final || haveMeasured(o.Pods)) {
@@ -51,6 +51,20 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	}
 	setPassed(run, summary, *finish, now)
 }
+
+// progressOf returns the progress of a run. While pods cannot be scraped, its rate is that of the others, because that of
+// all pods is not known.
+func progressOf(run *v1alpha1.EtcdBenchmark, pods []lifecycle.Pod) *v1alpha1.Progress {
+	p := benchmark.Progress(run, snapshotsOf(pods))
+	answering := slices.DeleteFunc(slices.Clone(pods), isSilent)
+	if p.SilentPods = int32(len(pods) - len(answering)); p.SilentPods > 0 {
+		p.ThroughputPerSecond = benchmark.Progress(run, snapshotsOf(answering)).ThroughputPerSecond
+	}
+	return p
+}
+
+// isSilent reports whether a pod runs and cannot be scraped.
+func isSilent(p lifecycle.Pod) bool { return p.State == lifecycle.PodRunning && p.Unreachable }
 
 // warningLostDetail is the warning on a summary that was saved before a restart.
 const warningLostDetail = "The operator restarted after a client pod was lost. The summary was saved before the restart; the report, if there is one, lacks that pod's detail."
@@ -143,6 +157,9 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	out.Index, out.Name, out.Node = int32(p.Index), p.Name, cmp.Or(p.Node, before.Node)
 	out.LastResult, out.Source = "", ""
 	if !final && p.IsUnreachable() {
+		if isSilent(p) {
+			out.Message = cmp.Or(out.Message, notScraped+p.WhyUnreachable)
+		}
 		out.LastResult, out.Source = lastResult(before, out, p), p.Source
 	}
 	if final {
@@ -153,6 +170,9 @@ func podStatus(before v1alpha1.PodStatus, p lifecycle.Pod, final bool) v1alpha1.
 	out.Message = text.Shorten(out.Message, v1alpha1.MaxPodMessageLength)
 	return out
 }
+
+// notScraped begins the message of a pod that cannot be scraped.
+const notScraped = "The operator cannot read this pod's metrics: "
 
 // lastResult encodes the pod's result again only if it has changed, because encoding takes some milliseconds.
 func lastResult(before, now v1alpha1.PodStatus, p lifecycle.Pod) string {

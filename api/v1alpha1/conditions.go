@@ -113,6 +113,9 @@ const (
 	ReasonUnsupported = "Unsupported"
 )
 
+// EventPodNotScraped is the reason of an event: the operator cannot read the metrics of a client pod.
+const EventPodNotScraped = "PodNotScraped"
+
 // Reasons in the results of a suite, for runs without a result.
 const (
 	// ReasonDeleted: somebody deleted the run before it ended.

@@ -94,6 +94,14 @@ type Progress struct {
 	//
 	// +optional
 	ReadyPods int32 `json:"readyPods"`
+
+	// silentPods is how many running client pods the operator cannot scrape now.
+	// throughputPerSecond is that of the other pods, and the other numbers lack
+	// what these pods did since. Their final numbers arrive in their termination
+	// messages. The pods' message has the reason.
+	//
+	// +optional
+	SilentPods int32 `json:"silentPods,omitempty"`
 }
 
 // RecentProgress is about the newest requests of a run that measures.

@@ -71,8 +71,9 @@ type Pod struct {
 	// ClockOffset is the minimum by which the pod's clock is ahead of the operator's, negative if it is behind; nil if
 	// unknown.
 	ClockOffset *time.Duration
-	// Unreachable means that scrapes of the running pod keep failing.
-	Unreachable bool
+	// Unreachable means that scrapes of the running pod keep failing; WhyUnreachable is the error of the last one.
+	Unreachable    bool
+	WhyUnreachable string
 	// Asked is since when this operator process scrapes the pod; zero if it cannot.
 	Asked time.Time
 }

@@ -31,11 +31,14 @@ func Display(b *v1alpha1.EtcdBenchmark) *v1alpha1.Display {
 	case s.Progress != nil && s.Progress.Requests > 0:
 		p := s.Progress
 		d.Throughput = text.RateIn(p.ThroughputPerSecond).String()
+		if p.SilentPods > 0 {
+			d.Throughput = fmt.Sprintf("%s of %s pods", d.Throughput, podsOf(p.ReadyPods-p.SilentPods, load))
+		}
 		d.P50, d.P99 = progressed(p, spec.StatisticP50, p.P50Microseconds), progressed(p, spec.StatisticP99, p.P99Microseconds)
 		d.Errors = text.Grouped(p.FailedRequests)
-		d.Pods = podsOf(p.ReadyPods, load)
+		d.Pods = podsOf(p.ReadyPods-p.SilentPods, load)
 	case s.Progress != nil:
-		d.Pods = podsOf(s.Progress.ReadyPods, load)
+		d.Pods = podsOf(s.Progress.ReadyPods-s.Progress.SilentPods, load)
 	}
 	return d
 }

@@ -192,7 +192,7 @@ func (t *table) requests() {
 			text.Grouped(c.Preload+c.Warmup+c.Measured+c.Control))
 	}
 	t.section(g)
-	t.sentence("  ", "PRELOAD: keys written before the load. CONTROL: checks of the target, its lock, and deleting the run's keys.")
+	t.sentence("  ", "PRELOAD: keys written before the load. CONTROL: checks, the lock, and deleting the run's keys.")
 }
 
 // watch prints the counts of watchers and events, if the run had any.

@@ -64,7 +64,7 @@ func TestTableHasTheColumnsOfThePerformancePage(t *testing.T) {
 	wantLine(t, lines, "Put 200 4 10 all members 200 50.5ms 126 MB")
 	wantLine(t, lines, "Put 0 14 200 0 214")
 	wantLine(t, lines, "Put latency 1ms 49.9ms 90.1ms 95.1ms – – 100ms 28.9ms")
-	wantLine(t, lines, "PRELOAD: keys written before the load. CONTROL: checks of the target, its lock, and deleting the run's keys.")
+	wantLine(t, lines, "PRELOAD: keys written before the load. CONTROL: checks, the lock, and deleting the run's keys.")
 	wantLine(t, lines, "load 2 pods, 4 connections, 10 clients, closed loop (a client waits for each answer), transport")
 }
 

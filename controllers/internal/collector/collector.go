@@ -61,8 +61,9 @@ type Result struct {
 	Left *results.Snapshot
 	// Clock is the offset of the pod's clock; nil if unknown.
 	Clock *Clock
-	// Unreachable means that scrapes have failed for 10 s.
+	// Unreachable means that scrapes have failed for 10 s; Problem is why the last one did.
 	Unreachable bool
+	Problem     string
 	// Asked is how long the pod has been scraped; 0 if it is not scraped.
 	Asked time.Duration
 }
@@ -163,12 +164,13 @@ func (c *Collector) idle() []*run {
 
 // scrape reads all pods of a run once and triggers the reconciler if it is time.
 func (c *Collector) scrape(ctx context.Context, r *run) {
-	answers := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r), c.now)
+	answers, errs := c.scraper.scrapeAll(ctx, r.uid, c.podsOf(r), c.now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
 	now := c.now()
 	r.take(answers, now)
+	r.explain(errs)
 	if r.due(now) && c.wake(r) {
 		r.publish(now)
 	}

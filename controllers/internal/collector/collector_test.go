@@ -100,7 +100,7 @@ func TestForeignAnswersAreRefused(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, tc.handler)
-			got := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
+			got, _ := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
 			if (got["p"].snapshot != nil) != tc.want {
 				t.Errorf("wanted a snapshot: %v, found %v", tc.want, got)
 			}
@@ -135,7 +135,8 @@ func TestTheCourseIsReadOnce(t *testing.T) {
 	r := newRun(uid, key)
 	r.watch([]Pod{{Name: "p", Index: 3, IP: "198.18.0.1"}}, time.Now())
 	for scrape := range 5 {
-		r.take(c.scraper.scrapeAll(t.Context(), uid, r.toScrape(), time.Now), time.Now())
+		answers, _ := c.scraper.scrapeAll(t.Context(), uid, r.toScrape(), time.Now)
+		r.take(answers, time.Now())
 		live := r.pods["p"].live
 		if live == nil {
 			t.Fatalf("scrape %d: found no snapshot", scrape)

@@ -45,9 +45,9 @@ func TestScrapesAreCounted(t *testing.T) {
 			}
 			c.scraper.client.Timeout = 200 * time.Millisecond
 			before, total := errorCounts(), scrapeCount(t)
-			answers := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
-			if (len(answers) == 1) != (tc.reason == "") {
-				t.Errorf("found %d answers", len(answers))
+			answers, errs := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
+			if (len(answers) == 1) != (tc.reason == "") || len(answers)+len(errs) != 1 {
+				t.Errorf("found %d answers and the errors %v", len(answers), errs)
 			}
 			for reason, n := range errorCounts() {
 				want := before[reason]

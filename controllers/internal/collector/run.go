@@ -43,6 +43,8 @@ type scrapedPod struct {
 	answered    time.Time
 	since       time.Time
 	unreachable bool
+	// problem is why the last scrape failed.
+	problem string
 }
 
 // target is a pod to scrape, and its course if that is known.
@@ -90,7 +92,7 @@ func (r *run) forgetReplaced(at map[int]string) {
 }
 
 func (w *scrapedPod) result() Result {
-	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable}
+	return Result{Live: w.live, Last: w.live, Clock: w.clock, Unreachable: w.unreachable, Problem: w.problem}
 }
 
 // toScrape leaves out pods whose final result has arrived.
@@ -115,6 +117,15 @@ func (r *run) take(answers map[string]answer, now time.Time) {
 		}
 		done := w.live != nil && w.live.Stage == results.StageDone
 		w.unreachable = !done && now.Sub(w.answered) >= unreachableAfter
+	}
+}
+
+// explain stores why pods did not answer.
+func (r *run) explain(errs map[string]error) {
+	for name, w := range r.pods {
+		if err := errs[name]; err != nil {
+			w.problem = err.Error()
+		}
 	}
 }
 

@@ -52,29 +52,30 @@ func newScraper(transport http.RoundTripper, port int) scraper {
 	}
 }
 
-// scrapeAll returns the valid answers, by pod name. Errors are only counted: the next scrape follows in a second, and a
-// missing answer is reported.
-func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, now func() time.Time) map[string]answer {
+// scrapeAll returns the valid answers, and the errors of the other pods, by pod name.
+func (s scraper) scrapeAll(ctx context.Context, run types.UID, pods []target, now func() time.Time) (answers map[string]answer, errs map[string]error) {
 	var (
-		mu      sync.Mutex
-		busy    sync.WaitGroup
-		r       = round{run: run, now: now, room: make(chan struct{}, parallelReads)}
-		answers = make(map[string]answer, len(pods))
+		mu   sync.Mutex
+		busy sync.WaitGroup
+		r    = round{run: run, now: now, room: make(chan struct{}, parallelReads)}
 	)
+	answers, errs = make(map[string]answer, len(pods)), map[string]error{}
 	for _, p := range pods {
 		busy.Go(func() {
 			start := time.Now()
 			read, err := s.scrape(ctx, r, p)
 			observe(time.Since(start), err)
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				answers[p.Name] = read
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs[p.Name] = err
+				return
 			}
+			answers[p.Name] = read
 		})
 	}
 	busy.Wait()
-	return answers
+	return answers, errs
 }
 
 // round is one scrape of all pods of a run; room limits the answers that are read at a time.

@@ -80,7 +80,7 @@ func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	for i := range most {
 		all = append(all, target{Pod: Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)}})
 	}
-	if got := c.scraper.scrapeAll(t.Context(), uid, all, time.Now); len(got) != most {
+	if got, _ := c.scraper.scrapeAll(t.Context(), uid, all, time.Now); len(got) != most {
 		t.Errorf("%d of %d pods answered", len(got), most)
 	}
 	if pods.mostReads > parallelReads {
