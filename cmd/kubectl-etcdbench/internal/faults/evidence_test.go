@@ -109,7 +109,7 @@ func TestAFullLoopIsTheLimit(t *testing.T) {
 	cluster := start(t, fault{})
 	cluster.endpoints = []string{startInstant(t, cluster.endpoints[0])}
 	run := completed(t, puts(cluster, func(run *v1alpha1.EtcdBenchmark) {
-		run.Spec.Load.Rate, run.Spec.Load.Clients, run.Spec.Load.Connections = nil, 1000, 10
+		run.Spec.Load.Rate, run.Spec.Load.Clients, run.Spec.Load.Connections = nil, 4000, 10
 		run.Spec.Objectives = nil
 	}), nil)
 	v := run.Status.Summary.Validity

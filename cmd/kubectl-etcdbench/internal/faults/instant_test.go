@@ -112,6 +112,9 @@ func isFast(in *bufio.Reader) (fast bool) {
 	return fast
 }
 
+// instantWindow, in bytes, has room for all requests of a connection, so that none waits for the window.
+const instantWindow = 16 << 20
+
 // instantPuts answers each request of a connection as a put.
 type instantPuts struct {
 	conn net.Conn
@@ -143,7 +146,7 @@ func newInstantPuts(conn net.Conn, in *bufio.Reader) *instantPuts {
 	}
 	message, _ := proto.Marshal(&pb.PutResponse{Header: &pb.ResponseHeader{ClusterId: 1, MemberId: 1, Revision: 2, RaftTerm: 2}})
 	p.message = append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
-	p.out = frame.AppendSettings(nil)
+	p.out = frame.AppendWindowUpdate(frame.AppendSettings(nil), 0, instantWindow)
 	return p
 }
 
