@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -60,11 +61,12 @@ func requireReadClients(t *testing.T, b *v1alpha1.EtcdBenchmark) {
 }
 
 // checkNeighbour lets other processes of the node use all of its processors. The result names the node, which the client
-// pod and a member share.
+// pod and a member share. The operator learns the members' nodes from the endpoints of their Service.
 func checkNeighbour(t *testing.T) {
 	occupyNode(t)
 	b := newPut(suite.counted, "neighbour", 500)
 	b.Spec.Load.Rate = &spec.Rate{PerSecond: 50}
+	b.Spec.Target.Endpoints, b.Spec.Target.Service = nil, &v1alpha1.ServiceTarget{Name: etcdName, Port: intstr.FromInt32(2379)}
 	b = runToEnd(t, b)
 	requireCompleted(t, b)
 	named := slices.ContainsFunc(b.Status.Summary.Evidence, func(e v1alpha1.Evidence) bool {

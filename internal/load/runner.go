@@ -16,9 +16,9 @@ import (
 //	closed loop: done → pause, if refused → resume → draw → send
 //	open loop:   done → free ──► pump: the next arrival is due → send
 //
-// In an open loop, the free clients of all runners compete for the pacing lock of the stint, as goroutines do. The
-// runner that holds it waits for the next arrival, and passes it on after each, so that all connections get an equal
-// share.
+// In an open loop, arrivals are dealt to the runners in turn, so that all connections get an equal share. Each runner
+// that has a free client wakes up when the first of its arrivals is due. Whatever is due then, it sends: also the
+// arrival of a runner that was blocked. A runner without a free client leaves its turns to the next one that has some.
 type runner struct {
 	engine *engine
 	// index among the runners, and the shard of the recorder.
@@ -33,10 +33,9 @@ type runner struct {
 	free clientQueue
 	// idle is the number of free clients, for the other runners.
 	idle atomic.Int64
-	// pacing: this runner holds the pacing lock of its stint.
-	pacing bool
-	// pumping is pump as a func value, allocated once.
+	// pumping and hasTurn are pump and isSender as func values, allocated once.
 	pumping func()
+	hasTurn func(ordinal int64) bool
 }
 
 // phaseStint is a stint and the phase of its requests.
@@ -71,12 +70,13 @@ func newRunner(e *engine, index int, loop Loop, running *sync.WaitGroup) *runner
 		engine: e, index: index, loop: loop, running: running,
 		stints: [2]phaseStint{{e.warmup, results.PhaseWarmup}, {e.measured, results.PhaseMeasured}},
 	}
-	r.pumping = r.pump
+	r.pumping, r.hasTurn = r.pump, r.isSender
 	return r
 }
 
 // startRunners starts all clients. When ctx ends, requests in flight are aborted.
 func (e *engine) startRunners(ctx context.Context) {
+	e.deal()
 	for _, r := range e.runners {
 		r.running.Add(len(r.clients))
 	}
@@ -88,6 +88,15 @@ func (e *engine) startRunners(ctx context.Context) {
 			r.loop.Post(r.abort)
 		}
 	})
+}
+
+// deal prepares the stints of an open loop for several runners.
+func (e *engine) deal() {
+	if n := len(e.runners); n > 1 && e.measured.scheduled() {
+		for _, s := range []*stint{e.warmup, e.measured} {
+			s.deal(n, e.walk(s.stream, s.part))
+		}
+	}
 }
 
 // loopWaits returns how long each loop has waited for events so far.
@@ -152,59 +161,33 @@ func (r *runner) pump() {
 
 // serve sends due arrivals and reports whether the stint is over.
 func (r *runner) serve(s phaseStint) (over bool) {
-	for taken := 0; ; taken++ {
+	for {
 		if _, _, ok := s.peek(); !ok || s.closed(Now()) {
-			r.release(s)
 			r.engine.wakeOthers(r)
 			return true
 		}
-		if !r.tryPace(s) {
+		if r.free.length == 0 {
+			r.engine.passTurns(r)
 			return false
 		}
-		// Another runner may have taken the arrival before this one got the pacing lock.
-		ordinal, due, ok := s.peek()
+		ordinal, at, ok := s.takeDue(Now())
 		if !ok {
-			continue
-		}
-		now := Now()
-		if due > now {
-			r.waitFor(s, due, taken > 0)
+			r.loop.Alarm(s.turn(r.hasTurn), r.pumping)
 			return false
 		}
-		r.takeFree().send(s, ordinal, s.take())
+		r.takeFree().send(s, ordinal, at)
 	}
 }
 
-// tryPace tries to get the pacing lock, if there is a free client to use it.
-func (r *runner) tryPace(s phaseStint) bool {
-	if r.free.length == 0 {
-		r.release(s)
-		r.engine.passPacing(r)
-		return false
-	}
-	r.pacing = r.pacing || s.pacing.tryLock()
-	return r.pacing
-}
-
-func (r *runner) release(s phaseStint) {
-	if r.pacing {
-		r.pacing = false
-		s.pacing.unlock()
-	}
-}
-
-// waitFor waits for the next arrival. If this runner has just sent one, it first offers the pacing lock to the others.
-func (r *runner) waitFor(s phaseStint, due Instant, justSent bool) {
-	if justSent {
-		r.release(s)
-		if r.engine.passPacing(r) {
-			return
-		}
-		if r.pacing = s.pacing.tryLock(); !r.pacing {
-			return
+// isSender reports whether the runner is the one that wakes up for an arrival: of all runners with free clients, it is
+// the first from the one whose turn it is.
+func (r *runner) isSender(ordinal int64) bool {
+	runners := r.engine.runners
+	for i := int(ordinal % int64(len(runners))); ; i++ {
+		if next := runners[i%len(runners)]; next == r || next.idle.Load() > 0 {
+			return next == r
 		}
 	}
-	r.loop.Alarm(due, r.pumping)
 }
 
 func (r *runner) takeFree() *laneClient {
@@ -212,8 +195,8 @@ func (r *runner) takeFree() *laneClient {
 	return r.free.take()
 }
 
-// putFree takes a client back. It counts the client as idle before it tries for the pacing lock. A runner that releases
-// the lock checks for idle clients afterwards, so one of the two always sees the other.
+// putFree takes a client back. It counts the client as idle before it looks for other runners' turns. A runner without
+// free clients passes its turns on after it has counted them. So one of the two always sees the other.
 func (r *runner) putFree(c *laneClient) {
 	r.engine.free.put(c.client.free())
 	r.free.put(c)
@@ -221,16 +204,14 @@ func (r *runner) putFree(c *laneClient) {
 	r.pump()
 }
 
-// passPacing lets the next runner with free clients try for the pacing lock, which the caller must not hold. It reports
-// whether there is such a runner.
-func (e *engine) passPacing(from *runner) bool {
+// passTurns makes the next runner with free clients notice that a runner has none.
+func (e *engine) passTurns(from *runner) {
 	for i := 1; i < len(e.runners); i++ {
 		if r := e.runners[(from.index+i)%len(e.runners)]; r.idle.Load() > 0 {
 			r.loop.Post(r.pumping)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // wakeOthers makes the other runners notice that a stint is over.

@@ -24,8 +24,8 @@ type queueLoop struct {
 	queue  []func()
 	closed bool
 	alarm  *time.Timer
-	// sent counts the requests of the loop's lanes.
-	sent atomic.Int64
+	// sent counts the requests of the loop's lanes, and posts what the engine posted.
+	sent, posts atomic.Int64
 }
 
 func newQueueLoop() *queueLoop {
@@ -54,6 +54,11 @@ func (l *queueLoop) take() func() {
 }
 
 func (l *queueLoop) Post(f func()) {
+	l.posts.Add(1)
+	l.push(f)
+}
+
+func (l *queueLoop) push(f func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.queue = append(l.queue, f)
@@ -64,7 +69,7 @@ func (l *queueLoop) Alarm(at Instant, f func()) {
 	if l.alarm != nil {
 		l.alarm.Stop()
 	}
-	l.alarm = time.AfterFunc(at.Sub(Now()), func() { l.Post(f) })
+	l.alarm = time.AfterFunc(at.Sub(Now()), func() { l.push(f) })
 }
 
 func (l *queueLoop) Waited() time.Duration { return 0 }
@@ -106,7 +111,7 @@ func (l *answeredLane) Send(_ results.Phase, req *Request, resp *Response) {
 	l.response = resp
 	*resp = Response{Sent: Now()}
 	code, after := l.conn.answer(req)
-	time.AfterFunc(after, func() { l.conn.loop.Post(func() { l.end(serial, code) }) })
+	time.AfterFunc(after, func() { l.conn.loop.push(func() { l.end(serial, code) }) })
 }
 
 func (l *answeredLane) end(serial int, code string) {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,8 +19,8 @@ const unlimited = math.MaxInt64
 type stint struct {
 	stream workload.Stream
 	part   plan.Part
-	// walk yields the arrivals of an open loop, relative to start; nil in a closed loop. It moves only while pacing is
-	// held.
+	// walk yields the arrivals of an open loop, relative to start; nil in a closed loop. It moves only while pacing or
+	// dealing is held.
 	walk  *arrival.Walk
 	start Instant
 	// end is when the stint ends, as Instant: nothing is due or sent after it. stop moves it forward.
@@ -36,6 +37,11 @@ type stint struct {
 	// queue for it. So the backlog needs no storage: it is how far next lags behind the clock.
 	pacing pacing
 	alarm  alarm
+	// dealing is held by a runner while it looks at the next arrivals. If there are several runners, upcoming has when
+	// the next arrivals are due: one for each runner, at its ordinal modulo their number. ahead yields the one after.
+	dealing  sync.Mutex
+	upcoming []Instant
+	ahead    *arrival.Walk
 	// free holds since when clients are free; nil in a closed loop.
 	free *freeTimes
 	// lacking counts the arrivals for which no client was free before the end.
@@ -61,15 +67,6 @@ func newPacing() pacing {
 
 func (p pacing) lock()   { <-p }
 func (p pacing) unlock() { p <- struct{}{} }
-
-func (p pacing) tryLock() bool {
-	select {
-	case <-p:
-		return true
-	default:
-		return false
-	}
-}
 
 // newStint returns a stint, which the caller must close. walk and free are nil in a closed loop.
 func newStint(stream workload.Stream, part plan.Part, walk *arrival.Walk, free *freeTimes, start, end Instant, limit int64) *stint {
@@ -130,14 +127,55 @@ func (s *stint) await() (ordinal int64, at requestTime, ok bool) {
 	return ordinal, s.take(), true
 }
 
-// peek returns the next arrival of an open loop, if there is one. A caller that does not hold pacing may see the
-// ordinal of one arrival with the time of its neighbour.
+// peek returns the next arrival of an open loop, if there is one. A caller that holds neither pacing nor
+// dealing may see the ordinal of one arrival with the time of its neighbour.
 func (s *stint) peek() (ordinal int64, due Instant, ok bool) {
 	ordinal, due = s.next.Load(), Instant(s.due.Load())
 	return ordinal, due, ordinal < s.limit && !s.over(due)
 }
 
-// take takes the next arrival of an open loop for a free client. The caller holds pacing.
+// deal prepares the stint for several runners that take turns. ahead is another walk over its arrivals.
+func (s *stint) deal(runners int, ahead *arrival.Walk) {
+	s.ahead, s.upcoming = ahead, make([]Instant, runners)
+	for i := range s.upcoming {
+		s.dealTo(i)
+	}
+}
+
+// dealTo replaces an upcoming arrival by the one after all of them.
+func (s *stint) dealTo(i int) {
+	s.upcoming[i] = s.start.Add(s.ahead.Due())
+	s.ahead.Next()
+}
+
+// takeDue takes the next arrival of an open loop for a free client, if it is due.
+func (s *stint) takeDue(now Instant) (ordinal int64, at requestTime, ok bool) {
+	s.dealing.Lock()
+	defer s.dealing.Unlock()
+	ordinal, due, ok := s.peek()
+	if !ok || due > now {
+		return 0, requestTime{}, false
+	}
+	if n := len(s.upcoming); n > 0 {
+		s.dealTo(int(ordinal % int64(n)))
+	}
+	return ordinal, s.take(), true
+}
+
+// turn returns when the first of the next arrivals is due that isMine selects.
+func (s *stint) turn(isMine func(ordinal int64) bool) Instant {
+	s.dealing.Lock()
+	defer s.dealing.Unlock()
+	next, n := s.next.Load(), int64(len(s.upcoming))
+	for ordinal := next; ordinal < next+n; ordinal++ {
+		if isMine(ordinal) {
+			return s.upcoming[ordinal%n]
+		}
+	}
+	return Instant(s.due.Load())
+}
+
+// take takes the next arrival of an open loop for a free client. The caller holds pacing or dealing.
 func (s *stint) take() requestTime {
 	due := Instant(s.due.Load())
 	at := requestTime{due: due, ready: max(due, s.free.take())}

@@ -46,7 +46,7 @@ func startDelayed(t *testing.T, upstream, prefix string) *delayed {
 }
 
 func (d *delayed) handle(_ context.Context, method string, in []byte, forward func() ([]byte, error)) ([]byte, error) {
-	key, ok := d.loadKey(method, in)
+	key, ok := loadKey(d.prefix, method, in)
 	if !ok {
 		return forward()
 	}
@@ -57,13 +57,13 @@ func (d *delayed) handle(_ context.Context, method string, in []byte, forward fu
 	return proto.Marshal(response)
 }
 
-// loadKey returns the key of a read by the load. Its keys begin with a digit after the prefix.
-func (d *delayed) loadKey(method string, in []byte) (key []byte, ok bool) {
+// loadKey returns the key of a read by the load, the first one of a listing. Its keys begin with a digit after the prefix.
+func loadKey(prefix, method string, in []byte) (key []byte, ok bool) {
 	request := &pb.RangeRequest{}
 	if method != "/etcdserverpb.KV/Range" || proto.Unmarshal(in, request) != nil {
 		return nil, false
 	}
-	rest, ok := bytes.CutPrefix(request.Key, []byte(d.prefix))
+	rest, ok := bytes.CutPrefix(request.Key, []byte(prefix))
 	return request.Key, ok && len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9'
 }
 

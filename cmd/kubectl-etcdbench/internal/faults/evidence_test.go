@@ -102,6 +102,22 @@ func TestANeighbourDelaysTheClient(t *testing.T) {
 	}
 }
 
+// One event loop sends and receives all requests of the transport Fast on two processors. A target that answers at once
+// leaves it no time to wait: the loop is full, and that is the only cause.
+func TestAFullLoopIsTheLimit(t *testing.T) {
+	useProcessors(t, 2)
+	cluster := start(t, fault{})
+	cluster.endpoints = []string{startInstant(t, cluster.endpoints[0])}
+	run := completed(t, puts(cluster, func(run *v1alpha1.EtcdBenchmark) {
+		run.Spec.Load.Rate, run.Spec.Load.Clients, run.Spec.Load.Connections = nil, 4000, 10
+		run.Spec.Objectives = nil
+	}), nil)
+	v := run.Status.Summary.Validity
+	if v == nil || v.Verdict != v1alpha1.ValidityClientBound || len(v.Reasons) != 1 || v.Reasons[0].Cause != v1alpha1.CauseLoop {
+		t.Errorf("wanted a full loop to be the limit, found %+v", v)
+	}
+}
+
 // occupy starts processes that use all the processor time that they get, until the test ends.
 func occupy(t *testing.T, processes int) {
 	t.Helper()
@@ -120,7 +136,7 @@ func occupy(t *testing.T, processes int) {
 // starve gives this process, the load generator, one processor with competitors until the test ends.
 func starve(t *testing.T) {
 	const competitors = 3
-	before := runtime.GOMAXPROCS(1)
+	useProcessors(t, 1)
 	var over atomic.Bool
 	var competing sync.WaitGroup
 	for range competitors {
@@ -132,6 +148,11 @@ func starve(t *testing.T) {
 	t.Cleanup(func() {
 		over.Store(true)
 		competing.Wait()
-		runtime.GOMAXPROCS(before)
 	})
+}
+
+// useProcessors lets this process, the load generator, use this many processors at a time until the test ends.
+func useProcessors(t *testing.T, n int) {
+	before := runtime.GOMAXPROCS(n)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
