@@ -134,9 +134,10 @@ manifests: tools-controller-gen ## Write CRD and RBAC from the code's markers, a
 	$(TOOLS)/controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOLS)/controller-gen rbac:roleName=etcd-benchmark-operator paths=./controllers/... paths=./cmd/manager/... output:rbac:dir=config/rbac
 	go run ./hack/policies config/policies
-	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies
+	rm -rf $(CHART)/generated && mkdir -p $(CHART)/generated/crds $(CHART)/generated/policies/strict
 	cp config/crd/bases/*.yaml $(CHART)/generated/crds/
 	cp config/policies/[!k]*.yaml $(CHART)/generated/policies/
+	cp config/policies/strict/[!k]*.yaml $(CHART)/generated/policies/strict/
 	cp config/rbac/role.yaml $(CHART)/generated/
 	go run ./hack/dashboards $(CHART)/generated/dashboards
 

@@ -171,7 +171,8 @@ func TestSuiteRefusesABaseline(t *testing.T) {
 	}
 }
 
-// What decides is in the status of the suite: neither a changed report nor a deleted run changes a verdict.
+// What decides is in the status of the suite: neither a changed report nor a deleted run changes a verdict. The changed
+// reports say that the load of ten clients has become slower.
 func TestReportsOnlyDisplay(t *testing.T) {
 	h := newSuiteHarness(t, func(s *v1alpha1.EtcdBenchmarkSuite) {
 		s.Spec.Rounds = 3
@@ -183,7 +184,7 @@ func TestReportsOnlyDisplay(t *testing.T) {
 		h.must(h.api.Create(t.Context(), report))
 		h.finish(run, v1alpha1.ReasonCompleted, throughputOf(1000+i%2), func(s *v1alpha1.EtcdBenchmarkStatus) { s.ReportName = report.Name })
 		h.await("the result", func() bool { return len(h.status().Results) == i+1 })
-		h.change(report, func() { report.Data = map[string]string{"report.json": `{"throughput": 1}`} })
+		h.change(report, func() { report.Data = map[string]string{"report.json": fmt.Sprintf(`{"throughput": %d}`, 1000/run.Spec.Load.Clients)} })
 		if i%2 == 1 {
 			h.must(h.api.Delete(t.Context(), run))
 		}

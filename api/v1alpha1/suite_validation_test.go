@@ -46,16 +46,21 @@ func createSuite(t *testing.T, o *unstructured.Unstructured) error {
 
 func TestAdmissionOfSuites(t *testing.T) {
 	const (
-		workloads      = "  workloads: [{name: put, workload: {type: Put, put: {}}}]\n"
-		threeWorkloads = "  workloads: [{name: p, workload: {type: Put, put: {}}}, {name: q, workload: {type: Put, put: {}}}, {name: r, workload: {type: Put, put: {}}}]\n"
-		loads          = "  loads: [{name: one, load: {requests: 10}}]\n"
-		objectives     = "objectives: [{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}], "
-		searched       = "  workloads: [{name: put, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}}\n"
-		three          = "  workloads: [{name: p, " + objectives + "workload: {type: Put, put: {}}}, {name: q, " + objectives + "workload: {type: Put, put: {}}}, {name: r, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}, maxProbes: PROBES}\n"
-		published      = "  compare: {baseline: {values: {source: a page, figures: [{cell: a, value: 1}]}}, metrics: [{type: Throughput}]}\n"
-		stored         = "  rounds: 3\n  compare: {baseline: {suite: {name: release}}, metrics: [{type: Throughput}]}\n"
-		compared       = "  rounds: 3\n  compare: {axis: Targets, baseline: {entry: a}, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
+		workloads  = "  workloads: [{name: put, workload: {type: Put, put: {}}}]\n"
+		another    = ", {name: NAME, workload: {type: Put, put: {}}}"
+		loads      = "  loads: [{name: one, load: {requests: 10}}]\n"
+		objectives = "objectives: [{name: p99, type: Latency, latency: {operation: Put, statistic: P99, maxMicroseconds: 25000}}], "
+		searched   = "  workloads: [{name: put, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}}\n"
+		three      = "  workloads: [{name: p, " + objectives + "workload: {type: Put, put: {}}}, {name: q, " + objectives + "workload: {type: Put, put: {}}}, {name: r, " + objectives + "workload: {type: Put, put: {}}}]\n  search: {load: {durationSeconds: 30}, maxProbes: PROBES}\n"
+		published  = "  compare: {baseline: {values: {source: a page, figures: [{cell: a, value: 1}]}}, metrics: [{type: Throughput}]}\n"
+		stored     = "  rounds: 3\n  compare: {baseline: {suite: {name: release}}, metrics: [{type: Throughput}]}\n"
+		compared   = "  rounds: 3\n  compare: {axis: Targets, baseline: {entry: a}, metrics: [{type: Throughput}, {type: Latency, operation: Put, statistic: P99}]}\n"
 	)
+	fiveWorkloads := strings.TrimSuffix(workloads, "]\n")
+	for _, name := range []string{"p", "q", "r", "s"} {
+		fiveWorkloads += strings.Replace(another, "NAME", name, 1)
+	}
+	fiveWorkloads += "]\n"
 	for name, tc := range map[string]struct {
 		// old is replaced by new in suiteText; an empty old appends new.
 		old, new string
@@ -65,8 +70,8 @@ func TestAdmissionOfSuites(t *testing.T) {
 		"plain":                      {"", "", ""},
 		"as many entries as allowed": {loads, entriesOf(20), ""},
 		"too many entries":           {loads, entriesOf(21), "spec.loads: Too many"},
-		"too many cells":             {workloads + loads, threeWorkloads + entriesOf(17), "must be at most 100 cells"},
-		"as many cells as allowed":   {workloads + loads, threeWorkloads + entriesOf(16), ""},
+		"too many cells":             {workloads + loads, fiveWorkloads + entriesOf(11), "must be at most 100 cells"},
+		"as many cells as allowed":   {workloads + loads, fiveWorkloads + entriesOf(10), ""},
 		"too many runs":              {loads, entriesOf(20) + "  rounds: 13\n", "must be at most 500 runs"},
 		"as many runs as allowed":    {loads, entriesOf(20) + "  rounds: 12\n", ""},
 		"no load":                    {loads, "  loads: []\n", "spec.loads"},

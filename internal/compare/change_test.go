@@ -6,40 +6,47 @@ import (
 	"testing"
 )
 
-// simulated are rounds with log-normal noise: a part that both sides of a round share, and a part of each side.
-func simulated(random *rand.Rand, rounds int, trueChange, shared, own float64) []pair {
-	pairs := make([]pair, rounds)
-	for i := range pairs {
-		common := 1000 * math.Exp(shared*random.NormFloat64())
-		pairs[i] = pair{
-			baseline:  common * math.Exp(own*random.NormFloat64()),
-			candidate: common * (1 + trueChange) * math.Exp(own*random.NormFloat64()),
+// simulation returns the rounds of one comparison.
+type simulation func(random *rand.Rand) []pair
+
+// noisy are rounds with log-normal noise: a part that both sides of a round share, and a part of each side.
+func noisy(rounds int, trueChange, shared, own float64) simulation {
+	return func(random *rand.Rand) []pair {
+		pairs := make([]pair, rounds)
+		for i := range pairs {
+			common := 1000 * math.Exp(shared*random.NormFloat64())
+			pairs[i] = pair{
+				baseline:  common * math.Exp(own*random.NormFloat64()),
+				candidate: common * (1 + trueChange) * math.Exp(own*random.NormFloat64()),
+			}
 		}
+		return pairs
 	}
-	return pairs
 }
 
 const simulations = 4000
 
 // shareOf is how often a condition holds in simulated comparisons.
-func shareOf(rounds int, trueChange, shared, own float64, holds func(change) bool) float64 {
+func shareOf(simulated simulation, holds func(change) bool) float64 {
 	random := rand.New(rand.NewPCG(7, 11))
 	n := 0
 	for range simulations {
-		if holds(changeOf(simulated(random, rounds, trueChange, shared, own))) {
+		if holds(changeOf(simulated(random))) {
 			n++
 		}
 	}
 	return float64(n) / simulations
 }
 
+// isDifferent reports whether the interval excludes "no change".
+func isDifferent(c change) bool {
+	low, high := c.interval()
+	return low > 0 || high < 0
+}
+
 // The interval excludes "no change" in 5 % of the comparisons without a change, whatever noise both sides share; and in
 // most of those with a change of 10 %.
 func TestFalseAlarmsAndPower(t *testing.T) {
-	isDifferent := func(c change) bool {
-		low, high := c.interval()
-		return low > 0 || high < 0
-	}
 	for name, tc := range map[string]struct {
 		rounds                  int
 		trueChange, shared, own float64
@@ -55,7 +62,7 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 		"10 % more, all is noise": {5, 0.10, 0, 0.30, 0.07},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := shareOf(tc.rounds, tc.trueChange, tc.shared, tc.own, isDifferent); math.Abs(got-tc.want) > 0.02 {
+			if got := shareOf(noisy(tc.rounds, tc.trueChange, tc.shared, tc.own), isDifferent); math.Abs(got-tc.want) > 0.02 {
 				t.Errorf("%.3f of the comparisons are called different, wanted about %.2f", got, tc.want)
 			}
 		})
@@ -71,10 +78,10 @@ func TestVerdictsOfTrueChanges(t *testing.T) {
 		{0, 0, 1}, {0.05, 0, 0.74}, {0.10, 0.025, 0.025}, {0.15, 0.71, 0}, {0.20, 1, 0},
 	} {
 		own := 0.03 / math.Sqrt2
-		if got := shareOf(5, tc.trueChange, 0.06, own, regressed); math.Abs(got-tc.regressed) > 0.02 {
+		if got := shareOf(noisy(5, tc.trueChange, 0.06, own), regressed); math.Abs(got-tc.regressed) > 0.02 {
 			t.Errorf("a change of %.2f is called Regressed in %.3f, wanted about %.3f", tc.trueChange, got, tc.regressed)
 		}
-		if got := shareOf(5, tc.trueChange, 0.06, own, within); math.Abs(got-tc.within) > 0.02 {
+		if got := shareOf(noisy(5, tc.trueChange, 0.06, own), within); math.Abs(got-tc.within) > 0.02 {
 			t.Errorf("a change of %.2f is called NotRegressed in %.3f, wanted about %.3f", tc.trueChange, got, tc.within)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func TestIntervalAgreesWithBenchmath(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		c := changeOf(simulated(random, 2+random.IntN(12), 0.2*random.Float64()-0.1, 0.06, 0.01+0.1*random.Float64()))
+		c := changeOf(noisy(2+random.IntN(12), 0.2*random.Float64()-0.1, 0.06, 0.01+0.1*random.Float64())(random))
 		low, high := c.interval()
 		sample := append([]float64(nil), c.ratios...)
 		want := benchmath.AssumeNormal.Summary(benchmath.NewSample(sample, &benchmath.DefaultThresholds), 0.95)

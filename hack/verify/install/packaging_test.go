@@ -127,6 +127,54 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	}
 }
 
+// The chart's value and the component of kustomize add the same policies, and change no other object.
+func TestChartAndKustomizeHaveTheSameStrictMode(t *testing.T) {
+	chart, before := renderChart(t, strictMode), renderChart(t)
+	dir := t.TempDir()
+	kustomization := "resources: [" + below(t, dir, "config/default") + "]\ncomponents: [" + below(t, dir, "config/policies/strict") + "]\n"
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := runTool(t, "kustomize", "build", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := 0
+	for _, want := range decode(t, manifests) {
+		if want.GetKind() == "Namespace" {
+			continue // Helm creates it
+		}
+		got := only(t, chart, want.GetKind(), want.GetNamespace(), want.GetName())
+		if diff := cmp.Diff(content(want), content(got)); diff != "" {
+			t.Errorf("%s %s: chart and kustomize differ (-kustomize +chart):\n%s", want.GetKind(), want.GetName(), diff)
+		}
+		if strings.Contains(want.GetName(), "-strict-") {
+			strict++
+		}
+	}
+	// Six policies, each with its binding.
+	if strict != 12 || len(chart) != len(before)+strict {
+		t.Errorf("strict mode has %d objects in kustomize, and adds %d to the chart, wanted 12", strict, len(chart)-len(before))
+	}
+	if _, err := helmTemplate(t, strictMode, "admissionPolicies.enabled=false"); err == nil || !strings.Contains(err.Error(), "set both to true") {
+		t.Errorf("wanted strict mode without policies to be refused, found %v", err)
+	}
+}
+
+// below is the path of a folder of the checkout, as seen from another folder: kustomize wants relative paths.
+func below(t *testing.T, dir, path string) string {
+	t.Helper()
+	absolute, err := filepath.Abs(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(dir, absolute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return relative
+}
+
 // content is all of an object except descriptive metadata.
 func content(o object) map[string]any {
 	content := o.DeepCopy().Object

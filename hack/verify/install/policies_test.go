@@ -187,15 +187,7 @@ func TestAnOverlayKeepsThePolicies(t *testing.T) {
 	withPolicies(t)
 	namespace := newNamespace(t)
 	dir := t.TempDir()
-	base, err := filepath.Abs(filepath.Join(root, "config", "default"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	below, err := filepath.Rel(dir, base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay := "namespace: elsewhere\nnamePrefix: our-\nresources: [" + below + "]\n"
+	overlay := "namespace: elsewhere\nnamePrefix: our-\nresources: [" + below(t, dir, "config/default") + "]\n"
 	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(overlay), 0o600); err != nil {
 		t.Fatal(err)
 	}
