@@ -43,7 +43,7 @@ var ends = []Entry{
 	{End, v1alpha1.ReasonUnschedulable, "No node accepts the client pods.", "Check the nodes and `spec.pod`."},
 	{End, v1alpha1.ReasonPodsNotReady, "The client pods did not become ready in time.", "Check the nodes and `spec.pod`, and `kubectl etcdbench logs NAME`."},
 	{End, v1alpha1.ReasonPartlyCompleted, "Client pods were lost, and `spec.onPodLost` is `Continue`. The result is partial: it has what the other pods measured.", "Find out why the pods were lost, and repeat the run."},
-	{End, v1alpha1.ReasonPodFailed, "A client pod was lost, or ended with an error of its own.", "Read `kubectl etcdbench logs NAME`."},
+	{End, v1alpha1.ReasonPodFailed, "A client pod was lost before it had measured everything, or ended with an error of its own.", "Read `kubectl etcdbench logs NAME`."},
 	{End, v1alpha1.ReasonJobDeleted, "The load Job was deleted, and not by the operator.", "Find out what deleted the Job."},
 	{End, v1alpha1.ReasonInvalidPlan, "Operator and client image have different versions, or the plan's ConfigMap was replaced.", "Set `clientImage` to the operator's version; find out what replaced the ConfigMap."},
 }
