@@ -184,7 +184,9 @@ func TestReportsOnlyDisplay(t *testing.T) {
 		h.must(h.api.Create(t.Context(), report))
 		h.finish(run, v1alpha1.ReasonCompleted, throughputOf(1000+i%2), func(s *v1alpha1.EtcdBenchmarkStatus) { s.ReportName = report.Name })
 		h.await("the result", func() bool { return len(h.status().Results) == i+1 })
-		h.change(report, func() { report.Data = map[string]string{"report.json": fmt.Sprintf(`{"throughput": %d}`, 1000/run.Spec.Load.Clients)} })
+		h.change(report, func() {
+			report.Data = map[string]string{"report.json": fmt.Sprintf(`{"throughput": %d}`, 1000/run.Spec.Load.Clients)}
+		})
 		if i%2 == 1 {
 			h.must(h.api.Delete(t.Context(), run))
 		}

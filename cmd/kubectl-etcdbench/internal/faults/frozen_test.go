@@ -35,7 +35,9 @@ func TestAStoreThatStandsStill(t *testing.T) {
 		waits := make(chan struct{})
 		go func() {
 			defer close(ended)
-			locking := func(seen *v1alpha1.EtcdBenchmark) bool { return seen.Status.Pods[0].Stage == string(results.StageLocking) }
+			locking := func(seen *v1alpha1.EtcdBenchmark) bool {
+				return seen.Status.Pods[0].Stage == string(results.StageLocking)
+			}
 			resultWhen(t, other, locking, func() { close(waits) })
 		}()
 		<-waits
