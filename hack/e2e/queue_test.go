@@ -80,7 +80,7 @@ func queueBehindHolder(t *testing.T, v victim) {
 	for _, b := range []*v1alpha1.EtcdBenchmark{holder, v.run} {
 		b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
 	}
-	holder = awaitMeasuring(t, create(t, holder))
+	awaitMeasuring(t, create(t, holder))
 	awaitQueued(t, create(t, v.run), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 1, Behind: holderName})
 }
 
