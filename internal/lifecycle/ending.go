@@ -185,6 +185,9 @@ func checkLost(o Observed, now time.Time) *Problem {
 		if t := lossOf(p, now); t != nil && !o.continuesWithout(p, now) {
 			return t
 		}
+		if o.losesItsWatch(p) {
+			return lost(p, "ended while it watched the target for the other client pods")
+		}
 		if p.State == PodEnded && o.status().StartAt == nil {
 			return lost(p, cmp.Or(p.Exit, "ended")+" before the start")
 		}
@@ -322,12 +325,15 @@ func preparedBy(o Observed) time.Time {
 // ReportBy is the deadline for writing the report. After it, the run finishes without a report.
 func ReportBy(o Observed) time.Time { return timesOut(o).Add(timeoutGrace) }
 
-// timesOut is in the far future while the run queues or has not been queued yet.
+// timesOut is in the far future while the run waits for runs at its addresses or has not been queued yet.
 func timesOut(o Observed) time.Time {
 	from := o.started()
 	switch a := o.status().Admission; {
-	case a == nil && o.status().Job == nil, o.status().Queue != nil:
+	case a == nil && o.status().Job == nil, o.waitsFor(v1alpha1.QueueAddresses):
 		return time.Unix(1<<40, 0)
+	case o.waitsFor(v1alpha1.QueueLock):
+		// Client pod 0 bounds its wait itself, unless it hangs.
+		from = o.status().Queue.Since.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 	case a != nil:
 		from = a.At.Time
 	}

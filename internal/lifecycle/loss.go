@@ -44,6 +44,12 @@ func leavesTargetUnobserved(p Pod) bool {
 	return p.Index == 0 && !(s != nil && s.HasMeasured())
 }
 
+// losesItsWatch reports whether client pod 0 has ended after it had measured everything, while other pods still load the
+// target: no other pod checks the rules of the guard. With onPodLost: Continue the others go on.
+func (o Observed) losesItsWatch(p Pod) bool {
+	return o.spec().OnPodLost != v1alpha1.PodLossContinue && p.Index == 0 && p.wasCutOffWhileDeleting() && benchmark.WatchesTarget(o.Run) && !o.everyPod(Pod.hasMeasured)
+}
+
 // missingObservations is the note on a run that has lost client pod 0.
 const missingObservations = " Only client pod 0 observes the members and changes of the target, so these observations are missing."
 
@@ -71,7 +77,7 @@ func lossNote(o Observed, now time.Time) string {
 func cutOffNote(o Observed) (note string) {
 	for _, p := range o.Pods {
 		if p.wasCutOffWhileDeleting() {
-			note += fmt.Sprintf(" Warning: %s had measured everything, and ended before it had deleted its keys (%s). The cleanup Job deletes them.", p, cmp.Or(p.Exit, "it is gone"))
+			note += fmt.Sprintf(" Warning: %s had measured everything, and ended before it had deleted its keys (%s). The cleanup Job is to delete them.", p, cmp.Or(p.Exit, "it is gone"))
 		}
 	}
 	return note

@@ -161,6 +161,20 @@ func TestAPodThatIsKilledAfterItHasMeasured(t *testing.T) {
 	}
 }
 
+// While other pods still load the target, client pod 0 checks the rules of the guard, also after its own requests.
+func TestAWatchThatIsKilledIsALoss(t *testing.T) {
+	for stage, want := range map[results.Stage]string{results.StageMeasuring: v1alpha1.ReasonPodFailed, results.StageCleaning: ""} {
+		d := Decide(scenario(startSet(t0), watched, pod(0, killedDeleting), pod(1, gave(stage))), t0.Add(10*time.Second))
+		got := ""
+		if d.Ending != nil {
+			got = d.Ending.Reason
+		}
+		if got != want {
+			t.Errorf("with the other pod in %s it ends as %q, wanted %q", stage, got, want)
+		}
+	}
+}
+
 // A loss is reported while the run continues, and at its end.
 func TestALossIsReported(t *testing.T) {
 	soon := t0.Add(10 * time.Second)

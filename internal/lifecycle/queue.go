@@ -57,6 +57,10 @@ func isResolved(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Status.Target != nil && len(run.Status.Target.Endpoints) > 0
 }
 
+func (o Observed) waitsFor(cause v1alpha1.QueueCause) bool {
+	return o.status().Queue != nil && o.status().Queue.WaitsFor == cause
+}
+
 func isOver(run *v1alpha1.EtcdBenchmark) bool {
 	return meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished)
 }

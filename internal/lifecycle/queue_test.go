@@ -182,7 +182,7 @@ func TestQueue(t *testing.T) {
 		"for addresses":          {scenario(resolved, behind(Place{3, "x", HoldingWaits})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 3, Behind: "x"}, "Run x"},
 		"of another namespace":   {scenario(resolved, behind(Place{1, "", HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
 		"the runs in front move": {scenario(resolved, behind(Place{2, "y", HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{Ahead: 3, Behind: "x"}, messageAt},
-		"for the lock":           {scenario(locking, at(v1alpha1.StagePreparing), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock}, "holds its lock"},
+		"for the lock":           {scenario(locking, at(v1alpha1.StagePreparing), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)}, "holds its lock"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestTheLockIsSavedBeforeOtherPodsMayWrite(t *testing.T) {
 		at    time.Time
 	}{
 		"at once":      {nil, t0},
-		"after a wait": {&v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock}, now},
+		"after a wait": {&v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(t0)}, now},
 	} {
 		d := Decide(scenario(locking, podIn(0, results.StageClaiming), func(o *Observed) { o.Run.Status.Queue = tc.queue }), now)
 		if d.Admission == nil || d.Admission.LockedAt == nil || !d.Admission.LockedAt.Time.Equal(now) || !d.Admission.At.Time.Equal(tc.at) || len(d.Actions) > 0 || d.Queue != nil {
@@ -266,6 +266,7 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	let := func(o *Observed) {
 		o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left), LockedAt: new(metav1.NewMicroTime(left))}
 	}
+	forLock := v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(left)}
 	unlet := func(o *Observed) { o.Run.Status.Admission = &v1alpha1.Admission{At: metav1.NewMicroTime(left)} }
 	tests := map[string]struct {
 		seen Observed
@@ -274,7 +275,9 @@ func TestTimeoutsDoNotCountTheQueue(t *testing.T) {
 	}{
 		"a long queue":              {scenario(startSet(t0), let), left.Add(199 * time.Second), ""},
 		"and then a long run":       {scenario(startSet(t0), let), left.Add(200 * time.Second), v1alpha1.ReasonTimedOut},
-		"a wait for the lock":       {scenario(locking, unlet, queuedFor(v1alpha1.QueueStatus{})), left.Add(1000 * time.Hour), ""},
+		"a wait for addresses":      {scenario(resolved, behind(Place{Ahead: 1}), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses})), left.Add(1000 * time.Hour), ""},
+		"a wait for the lock":       {scenario(locking, unlet, queuedFor(forLock)), left.Add(259 * time.Second), ""},
+		"a pod that hangs there":    {scenario(locking, unlet, queuedFor(forLock)), left.Add(260 * time.Second), v1alpha1.ReasonTimedOut},
 		"too long for the lock":     {scenario(locking, unlet, pod(0, fails(&results.Failure{Reason: results.FailureTargetBusy}))), left, v1alpha1.ReasonTargetBusy},
 		"no pod for the lock":       {scenario(created, unlet), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},
 		"not ready after it":        {scenario(running, let, pod(1, func(p *Pod) { p.Ready = false })), left.Add(60 * time.Second), v1alpha1.ReasonPodsNotReady},

@@ -24,7 +24,7 @@ func TestARestartedOperator(t *testing.T) {
 	both := func(f func(*Pod)) change {
 		return func(o *Observed) { f(&o.Pods[0]); f(&o.Pods[1]) }
 	}
-	queue := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock} }
+	queue := func(o *Observed) { o.Run.Status.Queue = &v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses} }
 	mute := func(f func(*Pod)) func(*Pod) {
 		return func(p *Pod) { f(p); p.Unreachable = true }
 	}

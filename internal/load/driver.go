@@ -49,7 +49,7 @@ type Locker interface {
 	Unlock(ctx context.Context) error
 }
 
-// LockTTL is how long a lock outlasts its last renewal.
+// LockTTL is how long a lock outlasts its last renewal; a store with sessions may take longer.
 const LockTTL = 20 * time.Second
 
 // Holder is who holds the lock of a target.

@@ -363,7 +363,8 @@ func (s *Session) release(ctx context.Context) {
 		s.lock.end()
 	}
 	s.releaseKeys(ctx)
-	if err := s.lock.release(ctx, s.state.cleaningIs(results.CleaningKeysLeft)); err != nil {
+	over := s.state.cleaningIs(results.CleaningKeysDeleted) || s.plan.Pods() == 1 && s.state.cleaningIs(results.CleaningNothingWritten)
+	if err := s.lock.release(ctx, over); err != nil {
 		s.state.log.Warn("the lock of the target was not freed; it expires", "after", LockTTL.String(), "error", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 const (
 	// renewEvery is the interval at which the lock is renewed; four renewals may fail before the store frees it.
-	renewEvery = LockTTL / 4
+	renewEvery = LockTTL / 5
 	// lockAgain is the interval at which a waiting pod looks whether the lock is free. A look is a read.
 	lockAgain = time.Second
 	// unlockLimit bounds freeing the lock; without it the store frees the lock after LockTTL.
@@ -21,7 +21,7 @@ const (
 )
 
 // targetLock is a pod's part in holding the lock of the target. Client pod 0 takes the lock and frees it at the end. The
-// other pods renew it, so that it outlasts the loss of client pod 0.
+// other pods renew it if the store tells them that their run holds it.
 type targetLock struct {
 	locker Locker
 	// first: this is client pod 0. waits: the run writes only while it holds the lock. held: the run has the lock, or had
@@ -54,7 +54,7 @@ func newTargetLock(c Config) *targetLock {
 // when it finds that another run does. It returns false if the store has no lock.
 func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists bool, err error) {
 	deadline := time.Now().Add(l.wait)
-	for first := true; ; first = false {
+	for told := false; ; {
 		holder, err := l.look(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -68,7 +68,8 @@ func (l *targetLock) take(ctx context.Context, waiting func(Holder)) (exists boo
 		case time.Now().After(deadline):
 			return true, l.busy(holder, err)
 		}
-		if first {
+		if err == nil && !told {
+			told = true
 			waiting(holder)
 		}
 		waitFor(ctx, Now().Add(l.again), nil)
@@ -92,7 +93,7 @@ func Clean(ctx context.Context, p plan.Plan, d Driver) error {
 	}
 	err := d.Clean(ctx)
 	// A lock that cannot be freed expires.
-	_ = l.release(ctx, false)
+	_ = l.release(ctx, true)
 	return err
 }
 
@@ -191,14 +192,14 @@ func (l *targetLock) end() {
 	}
 }
 
-// release ends the renewal and frees the lock. If keys are left, the lock stays until it expires, because the cleanup
-// Job of the run needs it next.
-func (l *targetLock) release(ctx context.Context, keysLeft bool) error {
-	if l == nil || l.stop == nil {
+// release ends the renewal, and frees the lock if no pod of the run may write any more. Otherwise the lock expires: the
+// other pods, or the cleanup Job of the run, may need it next.
+func (l *targetLock) release(ctx context.Context, isOver bool) error {
+	if l == nil {
 		return nil
 	}
 	l.end()
-	if !l.first || keysLeft {
+	if !l.first || !l.held || !isOver {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockLimit)

@@ -134,6 +134,23 @@ func TestTheLockStaysWhileKeysAreLeft(t *testing.T) {
 	}
 }
 
+// A client pod 0 that is refused has written nothing, but the other pods of its run may have.
+func TestTheLockStaysForTheOtherPods(t *testing.T) {
+	for pods, want := range map[int32]string{1: "", 2: "uid"} {
+		lock := &fakeLock{}
+		d := lockingDriver{run: "uid", lock: lock, fakeDriver: &fakeDriver{hook: func(_ context.Context, step string) error {
+			if step == "claim" {
+				return Errorf(results.FailurePrefixNotEmpty, "foreign keys")
+			}
+			return nil
+		}}}
+		s := lockSession(t, 0, d, awaitingLock, func(p *plan.Plan) { p.Load.Pods = pods })
+		if f := FailureOf(s.Run(t.Context())); f == nil || f.Reason != results.FailurePrefixNotEmpty || lock.heldBy() != want {
+			t.Errorf("%d pods: it ended with %+v, and the lock is held by %q, wanted %q", pods, f, lock.heldBy(), want)
+		}
+	}
+}
+
 func TestASessionWaitsForTheLock(t *testing.T) {
 	lock := &fakeLock{holder: "other"}
 	d := lockingDriver{run: "uid", lock: lock, fakeDriver: &fakeDriver{}}

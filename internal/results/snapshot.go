@@ -29,7 +29,7 @@ const (
 	StageWaiting Stage = "Waiting"
 	// StageLocking: another run holds the lock of the target. Only client pod 0 has this stage.
 	StageLocking Stage = "Locking"
-	// StageClaiming: the run holds the lock, and the pod may write.
+	// StageClaiming: the pod may write: the run holds the lock, or the store has none.
 	StageClaiming   Stage = "Claiming"
 	StagePreloading Stage = "Preloading"
 	StageReady      Stage = "Ready"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -17,7 +18,7 @@ import (
 // The lock of an etcd cluster is a lease with a fixed ID: it can be granted only while it does not exist. Every user may
 // grant and renew leases, whatever its role. Under the lease lies lockKey, which says who holds the lock, if
 // the user may write it. Without the key, a pod knows only of its own renewals: it holds the lock if the last one is
-// younger than the lease's TTL.
+// younger than the lease's TTL. Only client pod 0 takes the lock. The others renew it if the key names their run.
 
 // lockKey lies beside the default prefixes of runs, so that a user who may use these may usually write it.
 const lockKey = "etcdbench/.lock"
@@ -54,6 +55,9 @@ func (d *Driver) Look(ctx context.Context) (load.Holder, error) {
 
 // seeLock reads the lock. A server that does not know this request is asked for a lock when one is taken.
 func (d *Driver) seeLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
+	if time.Now().Before(d.lock.until) {
+		return load.Holder{State: load.Free}, nil
+	}
 	found, err := client.TimeToLive(ctx, lockLease)
 	switch {
 	case err == nil && found.TTL > 0:
@@ -90,23 +94,41 @@ func (d *Driver) holdLock(ctx context.Context, client *clientv3.Client) (load.Ho
 
 // joinLock takes a lock that another run does not hold. If another pod of the run holds it, this pod renews it, too.
 func (d *Driver) joinLock(ctx context.Context, client *clientv3.Client) (load.Holder, error) {
-	granted, err := d.grantLock(ctx, client)
-	if err != nil || granted.State != load.Free {
-		return granted, err
+	if d.index == 0 {
+		granted, err := d.grantLock(ctx, client)
+		if err != nil || granted.State != load.Free {
+			return granted, err
+		}
 	}
-	d.lock.named = true
+	found, err := client.TimeToLive(ctx, lockLease)
+	if err != nil || found.TTL <= 0 {
+		return load.Holder{State: load.Free}, ignoreUnknownRPC(err)
+	}
+	d.lock = targetLock{named: true}
 	exists, err := d.renewLock(ctx, client)
-	if err != nil || exists {
-		return load.Holder{State: load.Held}, err
+	if err != nil || !exists {
+		return load.Holder{State: load.Free}, err
 	}
-	return d.grantLock(ctx, client)
+	// The key may have changed before the renewal arrived.
+	holder, err := d.lockHolder(ctx, client)
+	if err != nil || holder.State != load.Free {
+		d.lock = targetLock{}
+		return holder, err
+	}
+	return load.Holder{State: load.Held}, nil
+}
+
+func ignoreUnknownRPC(err error) error {
+	if err != nil && isUnknownRPC(err) {
+		return nil
+	}
+	return err
 }
 
 // isUnknownRPC reports whether a server does not know an RPC of etcd: servers that speak only a part of etcd's API answer
 // so.
 func isUnknownRPC(err error) bool {
-	code := codeOf(err)
-	return code == codes.Unimplemented || code == codes.Unknown
+	return codeOf(err) == codes.Unimplemented || codeOf(err) == codes.Unknown && strings.Contains(err.Error(), "not supported")
 }
 
 // grantLock takes a lock that does not exist. Otherwise it returns who holds it.
@@ -139,7 +161,7 @@ func (d *Driver) nameLock(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Put(ctx, lockKey, string(content), clientv3.WithLease(lockLease))
+	_, err = client.Txn(ctx).If(noKey(lockKey)).Then(clientv3.OpPut(lockKey, string(content), clientv3.WithLease(lockLease))).Commit()
 	d.lock.nameless = codeOf(err) == codes.PermissionDenied
 	if d.lock.nameless {
 		err = nil
@@ -148,9 +170,15 @@ func (d *Driver) nameLock(ctx context.Context, client *clientv3.Client) error {
 	return err
 }
 
-// renewLock renews the lease, and returns whether it still exists.
+// renewLock renews the lease, and returns whether it still exists. A renewal that is not answered before the lease can
+// expire is none: it may renew the lease of another run.
 func (d *Driver) renewLock(ctx context.Context, client *clientv3.Client) (exists bool, err error) {
 	sent := time.Now()
+	if sent.Before(d.lock.until) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, d.lock.until)
+		defer cancel()
+	}
 	var resp load.Response
 	keepAliveOnce(ctx, d, client, &load.Request{Lease: int64(lockLease)}, &resp)
 	switch {

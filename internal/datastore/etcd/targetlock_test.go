@@ -102,7 +102,7 @@ func TestTheRequestsOfTheLockAreCounted(t *testing.T) {
 	wantHolder(t, d, load.Held, "")
 	unlock(t, d)
 	got := d.Requests()
-	for rpc, want := range map[spec.RPC]uint64{"LeaseTimeToLive": 1, "LeaseGrant": 1, "Put": 1, "LeaseKeepAlive": 1, "Range": 1, "LeaseRevoke": 1} {
+	for rpc, want := range map[spec.RPC]uint64{"LeaseTimeToLive": 1, "LeaseGrant": 1, "Txn": 1, "LeaseKeepAlive": 1, "Range": 1, "LeaseRevoke": 1} {
 		if got[rpc][results.PhaseControl] != want {
 			t.Errorf("%s was counted %d times, wanted %d", rpc, got[rpc][results.PhaseControl], want)
 		}

@@ -26,6 +26,8 @@ type Driver struct {
 	// control carries claims, deletions and checks. load has the sessions of the load.
 	control *session
 	load    []*session
+	// locking has the lock of the target.
+	locking *session
 	// lost is how many control sessions were dropped.
 	lost int
 }
@@ -78,7 +80,10 @@ func (d *Driver) Close() error {
 	if d.control != nil {
 		sessions = append(sessions, d.control)
 	}
-	d.load, d.control, d.closed = nil, nil, true
+	if d.locking != nil {
+		sessions = append(sessions, d.locking)
+	}
+	d.load, d.control, d.locking, d.closed = nil, nil, nil, true
 	d.mutex.Unlock()
 	var closing sync.WaitGroup
 	for _, s := range sessions {

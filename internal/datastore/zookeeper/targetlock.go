@@ -10,8 +10,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
 )
 
-// lockNode is the lock of an ensemble: an ephemeral znode, which goes with the control session of the pod that created
-// it. If that session ends early, another pod of the run creates it again.
+// lockNode is the lock of an ensemble: an ephemeral znode of client pod 0. It has a session of its own, because the
+// control session is replaced when a server does not answer.
 const lockNode = "/etcdbench-lock"
 
 // lockContent is the content of the znode. It has no name, since everyone may read it.
@@ -45,11 +45,12 @@ func (d *Driver) Lock(ctx context.Context) (load.Holder, error) {
 func (d *Driver) holdLock(ctx context.Context) (load.Holder, error) {
 	// Looking is a read. A create is a write of all servers, also one that fails.
 	found, err := d.read(ctx, lockNode)
+	if err == nil && !found.exists && d.index > 0 {
+		return load.Holder{State: load.Free}, nil
+	}
 	if err == nil && !found.exists {
 		content, _ := json.Marshal(lockContent{RunUID: d.plan.RunUID, Since: time.Now().UTC().Truncate(time.Second)})
-		_, err = ask(ctx, d, func(s *session) (string, error) {
-			return s.Create(lockNode, content, zk.FlagEphemeral, everybody)
-		})
+		err = d.createLock(ctx, content)
 		if err == nil {
 			return load.Holder{State: load.Held}, nil
 		}
@@ -64,6 +65,43 @@ func (d *Driver) holdLock(ctx context.Context) (load.Holder, error) {
 		return load.Holder{}, err
 	}
 	return d.lockHolder(found), nil
+}
+
+// createLock creates the znode in the session of the lock. After a timeout the request continues, and the next look finds
+// the znode.
+func (d *Driver) createLock(ctx context.Context, content []byte) error {
+	s, err := d.lockSession(ctx)
+	if err != nil {
+		return err
+	}
+	s.setPhase(ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Create(lockNode, content, zk.FlagEphemeral, everybody)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(answerTimeout):
+		return errNoAnswer
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// lockSession is opened with the first lock, and lasts as long as the driver.
+func (d *Driver) lockSession(ctx context.Context) (*session, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.locking != nil {
+		return d.locking, nil
+	}
+	s, err := d.open(ctx, controlFrame, d.plan.Target.Endpoints...)
+	if err == nil {
+		d.locking = s
+	}
+	return s, err
 }
 
 func (d *Driver) lockHolder(found node) load.Holder {

@@ -25,8 +25,7 @@ func wantSeen(t *testing.T, d *Driver, state load.LockState) {
 	}
 }
 
-// The lock belongs to a run, and all of its pods hold it. It goes with the session of the pod that took it; another pod
-// of the run takes it again.
+// The lock belongs to a run, and all of its pods hold it. It goes with the driver of client pod 0, and with nothing else.
 func TestOneRunHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	server := zookeepertest.Start(t, 1)[0]
@@ -45,15 +44,20 @@ func TestOneRunHoldsTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantHolder(t, other, load.HeldByOther, own.RunUID)
-	// The session of the pod ends.
+	// The control session is replaced.
+	if control, err := first.controlSession(bounded(t)); err == nil {
+		first.dropControl(control)
+	}
+	wantHolder(t, first, load.Held, "")
+	wantHolder(t, other, load.HeldByOther, own.RunUID)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantHolder(t, second, load.Held, "")
-	wantHolder(t, other, load.HeldByOther, own.RunUID)
-	if err := second.Unlock(bounded(t)); err != nil {
-		t.Fatal(err)
-	}
+	wantHolder(t, second, load.Free, "")
 	wantHolder(t, other, load.Held, "")
 	wantHolder(t, second, load.HeldByOther, otherUID)
+	if err := other.Unlock(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantSeen(t, second, load.Free)
 }

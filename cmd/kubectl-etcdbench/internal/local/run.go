@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore"
@@ -150,11 +152,23 @@ func (c *controller) follow(ctx context.Context) error {
 
 // tick calls decide at intervals, and as soon as all sessions are ready to start.
 func (c *controller) tick(now time.Time) {
-	if c.sessions[0].Stage().Reached(results.StageClaiming) {
-		c.gate.admit()
-	}
+	c.followLock(now)
 	if now.Sub(c.observed) >= observeInterval || c.run.Status.StartAt == nil && c.ending == nil && c.allReady() {
 		c.decide(now)
+	}
+}
+
+// followLock admits the other sessions when session 0 holds the lock of the target. The timeout of the run begins then.
+func (c *controller) followLock(now time.Time) {
+	s := &c.run.Status
+	switch stage := c.sessions[0].Stage(); {
+	case s.Admission != nil:
+	case stage == results.StageLocking && s.Queue == nil:
+		s.Queue = &v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now.Truncate(time.Second))}
+	case stage.Reached(results.StageClaiming) && !stage.Reached(results.StageDraining):
+		at := metav1.NewMicroTime(now.Truncate(time.Microsecond))
+		s.Queue, s.Admission = nil, &v1alpha1.Admission{At: at, LockedAt: &at}
+		c.gate.admit()
 	}
 }
 
