@@ -184,7 +184,8 @@ func TestClientPod0TakesTheLock(t *testing.T) {
 		return q != nil && q.WaitsFor == v1alpha1.QueueLock && s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StageQueued
 	})
 	s.restart()
-	s.later(2 * time.Hour)
+	// Longer than timeoutSeconds, which does not count yet.
+	s.later(11 * time.Minute)
 	if s.isAdmitted(1) {
 		t.Error("client pod 1 may write, and the run does not hold the lock")
 	}
