@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 	if err := m.Add(r.Collector); err != nil {
 		return err
 	}
-	if err := m.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf); err != nil {
+	if err := r.addIndexes(m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	options.MaxConcurrentReconciles = parallelReconciles
@@ -67,6 +68,13 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(options).
 		Complete(r)
+}
+
+func (r *EtcdBenchmarkReconciler) addIndexes(to client.FieldIndexer) error {
+	return errors.Join(
+		to.IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf),
+		to.IndexField(context.Background(), &corev1.Pod{}, runIndex, runOfLabel),
+	)
 }
 
 // runOf uses the label, because the cleanup Job has no owner.

@@ -22,10 +22,10 @@ func scenes() []scene {
 		{"idle", (*stage).playIdle},
 		{"restart", (*stage).playRestart},
 		{"delete", (*stage).playDelete},
+		{"unschedulable", (*stage).playUnschedulable},
 		{"wide", (*stage).playWide},
 		{"queue", (*stage).playQueue},
 		{"loading", (*stage).playLoading},
-		{"unschedulable", (*stage).playUnschedulable},
 	}
 }
 
@@ -114,7 +114,18 @@ func (s *stage) playUnschedulable(ctx context.Context, o *outcome) error {
 	if err == nil {
 		err = s.measured(o, func() error { return pass(ctx, s.idleFor()) })
 	}
+	if err != nil {
+		return err
+	}
 	o.atMost("% of a core", o.ManagerCPUPercent, 3)
 	o.exactly("full lists", float64(o.FullLists), 0)
-	return err
+	return s.clear(ctx, "unschedulable")
+}
+
+// clear deletes the runs of a scene that would not end.
+func (s *stage) clear(ctx context.Context, namespace string) error {
+	if err := s.plane.api.DeleteAllOf(ctx, &v1alpha1.EtcdBenchmark{}, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	return s.await(ctx, "no run in namespace "+namespace, startLimit, func() bool { return len(s.diary.of(namespace)) == 0 })
 }
