@@ -36,10 +36,11 @@ const (
 // No namespaces means all.
 func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&corev1.Pod{}:  ours,
-		&batchv1.Job{}: ours,
-	}}
+	options := cache.Options{
+		ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: ours, &batchv1.Job{}: ours},
+		// The operator never reads managed fields, which are a large part of a run that has ended.
+		DefaultTransform: cache.TransformStripManagedFields(),
+	}
 	for _, n := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
