@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +20,10 @@ import (
 
 const (
 	scrapeEvery = time.Second
-	// publishEvery is the shortest time between two progress events, and so between two writes of status.
+	// publishEvery is the shortest time between two progress events of a run, and so between two writes of its status.
+	// With many runs it is publishGap for each of them, so that the operator writes progress at most ten times a second.
 	publishEvery = 2 * time.Second
+	publishGap   = 100 * time.Millisecond
 	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
 	// failed.
 	urgentEvery = 200 * time.Millisecond
@@ -41,6 +42,8 @@ type Collector struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*run
+	// scraped is how many of them had pods to scrape at the last tick.
+	scraped int
 }
 
 // Pod is a client pod to scrape.
@@ -154,9 +157,17 @@ func (c *Collector) Forget(key types.NamespacedName) {
 func (c *Collector) idle() []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := slices.DeleteFunc(slices.Collect(maps.Values(c.runs)), func(r *run) bool { return r.busy || len(r.pods) == 0 })
-	for _, r := range idle {
-		r.busy = true
+	var idle []*run
+	c.scraped = 0
+	for _, r := range c.runs {
+		if len(r.pods) == 0 {
+			continue
+		}
+		c.scraped++
+		if !r.busy {
+			r.busy = true
+			idle = append(idle, r)
+		}
 	}
 	return idle
 }
@@ -169,9 +180,14 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 	r.busy = false
 	now := c.now()
 	r.take(answers, now)
-	if r.due(now) && c.wake(r) {
+	if r.due(now, publishInterval(c.scraped)) && c.wake(r) {
 		r.publish(now)
 	}
+}
+
+// publishInterval is the shortest time between two progress events of one of so many runs.
+func publishInterval(runs int) time.Duration {
+	return max(publishEvery, time.Duration(runs)*publishGap)
 }
 
 func (c *Collector) podsOf(r *run) []target {

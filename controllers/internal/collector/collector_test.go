@@ -168,7 +168,7 @@ func bomb(w http.ResponseWriter, _ *http.Request) {
 	_ = packed.Close()
 }
 
-// TestDue: progress waits for 2 s, urgent news for 0.2 s.
+// TestDue: progress waits for 2 s, or longer beside many runs, and urgent news for 0.2 s.
 func TestDue(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	failed := snapshot(0, results.StageConnecting)
@@ -176,16 +176,20 @@ func TestDue(t *testing.T) {
 	tests := map[string]struct {
 		before, after *results.Snapshot
 		since         time.Duration
+		runs          int
 		want          bool
 	}{
-		"nothing new":            {nil, nil, time.Hour, false},
-		"news too soon":          {nil, snapshot(0, results.StageConnecting), 1900 * time.Millisecond, false},
-		"news":                   {nil, snapshot(0, results.StageConnecting), 2 * time.Second, true},
-		"ready":                  {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, true},
-		"ready, too soon":        {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 100 * time.Millisecond, false},
-		"done":                   {snapshot(0, results.StageCleaning), snapshot(0, results.StageDone), 200 * time.Millisecond, true},
-		"more of the same stage": {snapshot(0, results.StageCleaning), snapshot(0, results.StageCleaning), time.Second, false},
-		"failed":                 {snapshot(0, results.StageConnecting), failed, 200 * time.Millisecond, true},
+		"nothing new":              {nil, nil, time.Hour, 1, false},
+		"news too soon":            {nil, snapshot(0, results.StageConnecting), 1900 * time.Millisecond, 20, false},
+		"news":                     {nil, snapshot(0, results.StageConnecting), 2 * time.Second, 20, true},
+		"news too soon, many runs": {nil, snapshot(0, results.StageConnecting), 9900 * time.Millisecond, 100, false},
+		"news, many runs":          {nil, snapshot(0, results.StageConnecting), 10 * time.Second, 100, true},
+		"ready":                    {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, 1, true},
+		"ready, many runs":         {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, 100, true},
+		"ready, too soon":          {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 100 * time.Millisecond, 1, false},
+		"done":                     {snapshot(0, results.StageCleaning), snapshot(0, results.StageDone), 200 * time.Millisecond, 1, true},
+		"more of the same stage":   {snapshot(0, results.StageCleaning), snapshot(0, results.StageCleaning), time.Second, 1, false},
+		"failed":                   {snapshot(0, results.StageConnecting), failed, 200 * time.Millisecond, 1, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,10 +198,23 @@ func TestDue(t *testing.T) {
 			r.pods["p"].live = tc.before
 			r.publish(begin)
 			r.take(map[string]answer{"p": {snapshot: tc.after, course: &results.Snapshot{}}}, begin)
-			if got := r.due(begin.Add(tc.since)); got != tc.want {
+			if got := r.due(begin.Add(tc.since), publishInterval(tc.runs)); got != tc.want {
 				t.Errorf("wanted due: %v, found %v", tc.want, got)
 			}
 		})
+	}
+}
+
+// Runs that wait have no pods: they do not make the progress of others rarer.
+func TestOnlyRunsWithPodsCount(t *testing.T) {
+	c := New(nil)
+	c.Watch("waits", types.NamespacedName{Name: "waits"}, nil)
+	c.Watch("loads", types.NamespacedName{Name: "loads"}, []Pod{{Name: "p"}})
+	for range 2 {
+		c.idle()
+		if c.scraped != 1 {
+			t.Errorf("wanted 1 run that is scraped, found %d", c.scraped)
+		}
 	}
 }
 

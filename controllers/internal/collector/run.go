@@ -128,7 +128,7 @@ func (w *scrapedPod) awaitsCourse(a answer) bool {
 }
 
 // due reports whether there is news and enough time has passed since the last event.
-func (r *run) due(now time.Time) bool {
+func (r *run) due(now time.Time, every time.Duration) bool {
 	news, urgent := false, false
 	for name, w := range r.pods {
 		old := r.published[name]
@@ -136,7 +136,7 @@ func (r *run) due(now time.Time) bool {
 		urgent = urgent || isUrgent(old, w)
 	}
 	since := now.Sub(r.publishedAt)
-	return news && since >= publishEvery || urgent && since >= urgentEvery
+	return news && since >= every || urgent && since >= urgentEvery
 }
 
 // isUrgent reports whether the run may be waiting for this news.
