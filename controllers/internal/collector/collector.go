@@ -20,6 +20,8 @@ import (
 
 const (
 	scrapeEvery = time.Second
+	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
+	slots = 10
 	// publishEvery is the shortest time between two progress events of a run, and so between two writes of its status.
 	// With many runs it is publishGap for each of them, so that the operator writes progress at most ten times a second.
 	publishEvery = 2 * time.Second
@@ -42,8 +44,10 @@ type Collector struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*run
-	// scraped is how many of them had pods to scrape at the last tick.
+	// scraped is how many of them had pods to scrape at the last tick, in any slot.
 	scraped int
+	// nextSlot is the slot of the next run.
+	nextSlot int
 }
 
 // Pod is a client pod to scrape.
@@ -86,16 +90,16 @@ func (c *Collector) Events() <-chan event.TypedGenericEvent[client.Object] { ret
 
 // Start scrapes until ctx ends. A slow run does not delay other runs.
 func (c *Collector) Start(ctx context.Context) error {
-	tick := time.NewTicker(scrapeEvery)
+	tick := time.NewTicker(scrapeEvery / slots)
 	defer tick.Stop()
 	var busy sync.WaitGroup
 	defer busy.Wait()
-	for {
+	for slot := 0; ; slot = (slot + 1) % slots {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			for _, r := range c.idle() {
+			for _, r := range c.idle(slot) {
 				busy.Go(func() { c.scrape(ctx, r) })
 			}
 		}
@@ -109,6 +113,8 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
 	r, ok := c.runs[uid]
 	if !ok {
 		r = newRun(uid, key)
+		r.slot = c.nextSlot
+		c.nextSlot = (c.nextSlot + 1) % slots
 		c.runs[uid] = r
 	}
 	r.watch(pods, c.now())
@@ -153,8 +159,8 @@ func (c *Collector) Forget(key types.NamespacedName) {
 	maps.DeleteFunc(c.runs, func(_ types.UID, r *run) bool { return r.key == key })
 }
 
-// idle returns the runs that have pods to scrape and no scrape in progress, and marks them busy.
-func (c *Collector) idle() []*run {
+// idle returns the runs of a slot that have pods to scrape and no scrape in progress, and marks them busy.
+func (c *Collector) idle(slot int) []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var idle []*run
@@ -164,7 +170,7 @@ func (c *Collector) idle() []*run {
 			continue
 		}
 		c.scraped++
-		if !r.busy {
+		if r.slot == slot && !r.busy {
 			r.busy = true
 			idle = append(idle, r)
 		}

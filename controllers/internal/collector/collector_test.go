@@ -211,9 +211,23 @@ func TestOnlyRunsWithPodsCount(t *testing.T) {
 	c.Watch("waits", types.NamespacedName{Name: "waits"}, nil)
 	c.Watch("loads", types.NamespacedName{Name: "loads"}, []Pod{{Name: "p"}})
 	for range 2 {
-		c.idle()
+		c.idle(0)
 		if c.scraped != 1 {
 			t.Errorf("wanted 1 run that is scraped, found %d", c.scraped)
+		}
+	}
+}
+
+// TestRunsAreSpread: each run is scraped once per interval, and not all at the same time.
+func TestRunsAreSpread(t *testing.T) {
+	c := New(nil)
+	for i := range 2 * slots {
+		name := fmt.Sprint(i)
+		c.Watch(types.UID(name), types.NamespacedName{Name: name}, []Pod{{Name: "p"}})
+	}
+	for slot := range slots {
+		if n := len(c.idle(slot)); n != 2 {
+			t.Errorf("wanted 2 runs in slot %d, found %d", slot, n)
 		}
 	}
 }

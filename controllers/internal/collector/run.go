@@ -14,6 +14,8 @@ type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
+	// slot is when in each interval the run is scraped.
+	slot int
 
 	pods map[string]*scrapedPod
 	// published is what the reconciler sees; it changes only with an event.
