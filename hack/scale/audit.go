@@ -17,8 +17,8 @@ type requests struct {
 	// Writes are all writes, with events. ByKind counts them by verb and resource.
 	Writes int
 	ByKind map[string]int
-	// StatusWrites of each run, by namespace/name.
-	StatusWrites map[string]int
+	// StatusWrites are the times of the writes of each run's status, by namespace/name.
+	StatusWrites map[string][]time.Time
 }
 
 // auditEvent is one line of the audit log.
@@ -47,7 +47,7 @@ func auditSize(file string) (int64, error) {
 
 // readAudit counts the requests in the log from an offset on.
 func readAudit(file string, from int64) (requests, error) {
-	counted := requests{ByKind: map[string]int{}, StatusWrites: map[string]int{}}
+	counted := requests{ByKind: map[string]int{}, StatusWrites: map[string][]time.Time{}}
 	f, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return counted, nil
@@ -89,6 +89,7 @@ func (r *requests) add(e auditEvent) {
 	}
 	r.ByKind[e.Verb+" "+resource]++
 	if resource == "etcdbenchmarks/status" {
-		r.StatusWrites[strings.Join([]string{e.ObjectRef.Namespace, e.ObjectRef.Name}, "/")]++
+		key := strings.Join([]string{e.ObjectRef.Namespace, e.ObjectRef.Name}, "/")
+		r.StatusWrites[key] = append(r.StatusWrites[key], e.StageTimestamp)
 	}
 }

@@ -25,7 +25,7 @@ type outcome struct {
 	Figures map[string]float64 `json:"figures"`
 	Bounds  []bound            `json:"bounds"`
 
-	statusWrites map[string]int
+	statusWrites map[string][]time.Time
 }
 
 // bound is a figure that must be at most or exactly something.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
@@ -40,8 +42,23 @@ func (s *stage) playQueue(ctx context.Context, o *outcome) error {
 	o.figure("pauseP99Seconds", quantile(pauses, 0.99).Seconds())
 	o.atMost("end to start p99, s more than alone", (quantile(pauses, 0.99) - alone).Seconds(), 3)
 	o.figure("writesPerRun", float64(o.Requests["patch etcdbenchmarks/status"])/float64(s.Queue))
+	o.atMost("status writes while a run waits", float64(writesWhileWaiting(s.diary.of("queue"), o.statusWrites)), 4)
 	o.exactly("whole results", s.wholeRuns("queue", 1), float64(s.Queue))
 	return nil
+}
+
+// writesWhileWaiting is the largest number of writes of a run's status until it may start, with the one that says so.
+func writesWhileWaiting(all []sighting, writes map[string][]time.Time) (most int) {
+	for _, r := range all {
+		n := 1
+		for _, at := range writes[client.ObjectKeyFromObject(r.run).String()] {
+			if at.Before(r.run.Status.Admission.At.Time) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // startAlone is the time from the creation of a run to its start, with no other run.
