@@ -94,8 +94,14 @@ func (s *stage) makeWaiting(ctx context.Context, namespace string, n int, at str
 	if err := s.awaitStage(ctx, namespace, "holder", v1alpha1.StagePreparing); err != nil {
 		return err
 	}
-	return inParallel(n, func(i int) error {
+	err := inParallel(n, func(i int) error {
 		return s.plane.api.Create(ctx, newRun(namespace, fmt.Sprintf("waiting-%04d", i), at, 1, time.Second))
+	})
+	if err != nil {
+		return err
+	}
+	return s.await(ctx, "all runs waiting", 2*startLimit, func() bool {
+		return s.diary.count(namespace, func(r sighting) bool { return stageOf(r.run) == v1alpha1.StageQueued }) == n
 	})
 }
 

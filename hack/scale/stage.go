@@ -185,19 +185,26 @@ func (s *stage) lastLog() string {
 	return strings.TrimSpace(string(text[max(0, len(text)-2000):]))
 }
 
-// quietCPU is the use of a processor below which the manager has done its work.
-const quietCPU = 0.1
+// quietFor is how long a manager with nothing to do sends no write and uses less than quietCPU of a processor.
+const (
+	quietFor = 3 * time.Second
+	quietCPU = 0.1
+)
 
-// awaitQuiet waits until the manager has almost nothing to do for two seconds.
+// awaitQuiet waits until the manager has nothing to do.
 func (s *stage) awaitQuiet(ctx context.Context) error {
-	last, at := time.Duration(-1), time.Now()
+	var since time.Time
+	var cpu time.Duration
+	var audit int64
 	return s.await(ctx, "a manager with nothing to do", 2*startLimit, func() bool {
-		if time.Since(at) < 2*time.Second && last >= 0 {
+		span := time.Since(since)
+		if span < quietFor {
 			return false
 		}
-		cpu, err := s.manager.cpu()
-		quiet := err == nil && last >= 0 && (cpu-last).Seconds() < quietCPU*time.Since(at).Seconds()
-		last, at = cpu, time.Now()
+		cpuNow, err1 := s.manager.cpu()
+		auditNow, err2 := auditSize(s.plane.audit)
+		quiet := errors.Join(err1, err2) == nil && auditNow == audit && (cpuNow-cpu).Seconds() < quietCPU*span.Seconds()
+		since, cpu, audit = time.Now(), cpuNow, auditNow
 		return quiet
 	})
 }
