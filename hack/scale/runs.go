@@ -22,16 +22,19 @@ const sceneLabel = "scale.etcdbench.dev/scene"
 
 // newRun is a run of a namespace that follows it.
 func newRun(namespace, name, address string, pods int, window time.Duration) *v1alpha1.EtcdBenchmark {
-	run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{sceneLabel: namespace}}}
-	run.Spec.Target.Endpoints = []string{"http://" + address}
-	run.Spec.Workload = spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}}
 	seconds := int32(window / time.Second)
-	run.Spec.Load = spec.Load{
-		Pods: int32(pods), Connections: int32(pods), Clients: int32(10 * pods), DurationSeconds: &seconds,
-		Rate: &spec.Rate{PerSecond: int64(pods) * podRequests / int64(seconds)},
+	return &v1alpha1.EtcdBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{sceneLabel: namespace}},
+		Spec: v1alpha1.EtcdBenchmarkSpec{
+			Target:   v1alpha1.Target{Endpoints: []string{"http://" + address}},
+			Workload: spec.Workload{Type: spec.WorkloadPut, Put: &spec.Put{}},
+			Load: spec.Load{
+				Pods: int32(pods), Connections: int32(pods), Clients: int32(10 * pods), DurationSeconds: &seconds,
+				Rate: &spec.Rate{PerSecond: int64(pods) * podRequests / int64(seconds)},
+			},
+			SchedulingTimeoutSeconds: 3600, TimeoutSeconds: 3600,
+		},
 	}
-	run.Spec.SchedulingTimeoutSeconds, run.Spec.TimeoutSeconds = 3600, 3600
-	return run
 }
 
 // never lets no node take the pods of a run.
