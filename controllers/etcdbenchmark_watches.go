@@ -78,6 +78,7 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 func (r *EtcdBenchmarkReconciler) addIndexes(to client.FieldIndexer) error {
 	return errors.Join(
 		to.IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf),
+		to.IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, activeIndex, activeOf),
 		to.IndexField(context.Background(), &corev1.Pod{}, runIndex, runOfLabel),
 	)
 }
