@@ -150,9 +150,16 @@ func isOf(p *corev1.Pod, job types.UID) bool {
 	return owner != nil && job != "" && owner.UID == job
 }
 
+// refusalAfter is when pods that are still missing may have been refused. Before that, the Job controller is about to
+// create them, and each look would make the API server go through all events of the namespace.
+const refusalAfter = 3 * time.Second
+
 // observeRefusal looks for pods that the Job controller could not create. They exist only as an event on the Job.
 func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecycle.Observed) error {
 	if !o.Job.Exists || o.Run.Status.StartAt != nil || o.Run.Status.CompletionTime != nil || !lacksPods(o.Pods) {
+		return nil
+	}
+	if r.Clock.Now().Before(o.Job.Created.Add(refusalAfter)) {
 		return nil
 	}
 	list := &corev1.EventList{}
