@@ -44,8 +44,8 @@ type Collector struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*run
-	// scraped is how many of them had pods to scrape at the last tick, in any slot.
-	scraped int
+	// scraped is how many of them had pods to scrape at the last tick, in any slot, and pods is how many pods that were.
+	scraped, pods int
 	// nextSlot is the slot of the next run.
 	nextSlot int
 }
@@ -164,12 +164,13 @@ func (c *Collector) idle(slot int) []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var idle []*run
-	c.scraped = 0
+	c.scraped, c.pods = 0, 0
 	for _, r := range c.runs {
 		if len(r.pods) == 0 {
 			continue
 		}
 		c.scraped++
+		c.pods += len(r.pods)
 		if r.slot == slot && !r.busy {
 			r.busy = true
 			idle = append(idle, r)
@@ -184,6 +185,9 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
+	if c.pods > finePods {
+		coarsen(answers)
+	}
 	now := c.now()
 	r.take(answers, now)
 	if r.due(now, publishInterval(c.scraped)) && c.wake(r) {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
@@ -214,6 +215,22 @@ func TestOnlyRunsWithPodsCount(t *testing.T) {
 		c.idle(0)
 		if c.scraped != 1 {
 			t.Errorf("wanted 1 run that is scraped, found %d", c.scraped)
+		}
+	}
+}
+
+// TestManyPodsAreKeptCoarser: only while they load.
+func TestManyPodsAreKeptCoarser(t *testing.T) {
+	for stage, want := range map[results.Stage]int{results.StageMeasuring: coarseSchema, results.StageCleaning: results.MaxSchema, results.StageDone: results.MaxSchema} {
+		s := snapshot(0, stage)
+		op := &results.OperationResult{}
+		for i := range int64(1000) {
+			op.Latency.Record(i * 1e6)
+		}
+		s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
+		coarsen(map[string]answer{"p": {snapshot: s}})
+		if op.Latency.Schema() != want || op.Latency.Count() != 1000 {
+			t.Errorf("%s: wanted schema %d and all requests, found %d and %d", stage, want, op.Latency.Schema(), op.Latency.Count())
 		}
 	}
 }

@@ -106,6 +106,28 @@ func (r *run) toScrape() []target {
 	return out
 }
 
+const (
+	// finePods is how many pods are kept in full resolution while they load.
+	finePods = 200
+	// coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
+	coarseSchema = results.MaxSchema - 3
+)
+
+// coarsen bounds the memory for many pods: it reduces the histograms of pods that have not measured yet. Results of pods
+// that have measured keep their full resolution. Only a pod that is lost while it loads leaves a coarser result.
+func coarsen(answers map[string]answer) {
+	for _, a := range answers {
+		if a.snapshot == nil || a.snapshot.HasMeasured() {
+			continue
+		}
+		for _, result := range a.snapshot.Operations {
+			for _, h := range result.Histograms() {
+				h.Reduce(coarseSchema)
+			}
+		}
+	}
+}
+
 // take stores the answers; a pod that did not answer is missing in them.
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
