@@ -158,6 +158,13 @@ perf-memory: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Measure the
 perf-parity: build tools-etcd tools-benchmark tools-benchmark-3.7 ## Compare throughput and p50 of each load of etcd's tool with ours; write docs/performance.md.
 	go run ./hack/perf parity
 
+# SCALE_FLAGS are more flags of `make scale`; go run ./hack/scale --help lists them.
+SCALE_FLAGS ?=
+.PHONY: scale
+scale: tools-kube-apiserver tools-etcd tools-kube-controller-manager ## Measure what the operator costs beside thousands of runs; write out/scale.json. SCALE_FLAGS='-size small' needs two minutes.
+	$(GO_BUILD) -o bin/ ./cmd/manager
+	go run ./hack/scale $(SCALE_FLAGS)
+
 .PHONY: fuzz
 fuzz: ## Fuzz the code that reads untrusted input, FUZZTIME for each test; FUZZ selects tests by name.
 	hack/fuzz.sh '$(FUZZTIME)' '$(FUZZ)'

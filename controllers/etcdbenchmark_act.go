@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,36 +39,70 @@ func refusalOf(err error) *lifecycle.Problem {
 	return nil
 }
 
-// act executes the decision's actions in order and stops at the first error. An error of an action on a single pod does
-// not stop it: the other pods get their annotations. It returns the load Job if the Job was created or already existed.
+// parallelPods is how many pods of a run get their annotations at a time. Otherwise the last of a thousand pods would get
+// its start seconds after the first.
+const parallelPods = 16
+
+// act executes the decision's actions in order and stops at the first error. Actions on pods that follow each other are
+// executed together, and an error of one of them does not stop it: the other pods get their annotations. It returns the
+// load Job if the Job was created or already existed.
 func (r *EtcdBenchmarkReconciler) act(ctx context.Context, o lifecycle.Observed, d lifecycle.Decision) (*v1alpha1.JobReference, error) {
 	var job *v1alpha1.JobReference
 	var failed error
 	confirmed := false
 	// The notes come first: the object may be gone with its finalizer, and no later reconcile would record them.
 	r.note(ctx, o.Run, d.Notes)
-	for _, a := range d.Actions {
-		if !confirmed && (a.Act == lifecycle.CreateJob || a.Act == lifecycle.Start) {
+	for actions := d.Actions; len(actions) > 0; {
+		if a := actions[0].Act; !confirmed && (a == lifecycle.CreateJob || a == lifecycle.Start) {
 			if err := r.confirm(ctx, o.Run); err != nil {
 				return nil, err
 			}
 			confirmed = true
 		}
+		if n := onPods(actions); n > 0 {
+			failed = errors.Join(failed, r.tellPods(ctx, o, actions[:n]))
+			actions = actions[n:]
+			continue
+		}
 		var err error
-		if a.Act == lifecycle.CreateJob {
+		a := actions[0]
+		if actions = actions[1:]; a.Act == lifecycle.CreateJob {
 			job, err = r.createLoadJob(ctx, o.Run)
 		} else {
 			err = r.take(ctx, o, a)
 		}
-		switch {
-		case err == nil:
-		case a.Pod != "":
-			failed = errors.Join(failed, fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err))
-		default:
+		if err != nil {
 			return job, errors.Join(failed, fmt.Errorf("%s: %w", a.Act, err))
 		}
 	}
 	return job, failed
+}
+
+// onPods counts the actions of one kind on pods with which a list begins.
+func onPods(actions []lifecycle.Action) int {
+	n := 0
+	for n < len(actions) && actions[n].Pod != "" && actions[n].Act == actions[0].Act {
+		n++
+	}
+	return n
+}
+
+// tellPods executes actions on pods, some at a time.
+func (r *EtcdBenchmarkReconciler) tellPods(ctx context.Context, o lifecycle.Observed, actions []lifecycle.Action) error {
+	failed := make([]error, len(actions))
+	room := make(chan struct{}, parallelPods)
+	var all sync.WaitGroup
+	for i, a := range actions {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			if err := r.take(ctx, o, a); err != nil {
+				failed[i] = fmt.Errorf("%s of %s: %w", a.Act, a.Pod, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failed...)
 }
 
 // confirm checks that the run in the cache is up to date. Actions that must happen only once must not follow from an

@@ -28,6 +28,19 @@ func ParseEndpointPattern(text string) (EndpointPattern, error) {
 	return lifecycle.ParseEndpointPattern(text)
 }
 
+// activeIndex finds the runs of a namespace that have not finished, which may be a few of thousands.
+const activeIndex = "etcdbench.dev/active"
+
+const isActive = "true"
+
+// activeOf are the keys of a run in activeIndex.
+func activeOf(o client.Object) []string {
+	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && !isFinished(run) {
+		return []string{isActive}
+	}
+	return nil
+}
+
 // observeCaps counts runs in the cache. That is exact enough: the cache has every finish that this run's author can
 // have seen.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {
@@ -36,7 +49,7 @@ func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.
 		return nil
 	}
 	list := &v1alpha1.EtcdBenchmarkList{}
-	err := r.Client.List(ctx, list, client.InNamespace(o.Run.Namespace))
+	err := r.Client.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingFields{activeIndex: isActive}, client.UnsafeDisableDeepCopy)
 	o.RunsBefore = lifecycle.RunsBefore(o.Run, list.Items)
 	return err
 }

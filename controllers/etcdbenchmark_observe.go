@@ -65,14 +65,14 @@ func (r *EtcdBenchmarkReconciler) observeLoss(ctx context.Context, o *lifecycle.
 // observePods reads from the API server if the cache lacks a pod that status knows, or if the start might be chosen
 // again.
 func (r *EtcdBenchmarkReconciler) observePods(ctx context.Context, o *lifecycle.Observed) error {
-	if err := r.assignPods(ctx, r.Client, o); err != nil {
+	if err := r.assignPods(ctx, o); err != nil {
 		return err
 	}
 	if o.Run.Status.CompletionTime != nil || !r.cacheMayLag(o) {
 		return nil
 	}
 	o.PodsLive = true
-	return r.assignPods(ctx, r.APIReader, o)
+	return r.assignPods(ctx, o)
 }
 
 func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
@@ -87,12 +87,31 @@ func (r *EtcdBenchmarkReconciler) cacheMayLag(o *lifecycle.Observed) bool {
 	return at != nil && !started && !r.Clock.Now().Before(at.Time)
 }
 
-func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, from client.Reader, o *lifecycle.Observed) error {
+// runIndex finds the pods of a run in the cache: its namespace can have the pods of many runs.
+const runIndex = "etcdbench.dev/run"
+
+// runOfLabel are the keys of a pod in runIndex.
+func runOfLabel(o client.Object) []string {
+	if uid := o.GetLabels()[v1alpha1.LabelRunUID]; uid != "" {
+		return []string{uid}
+	}
+	return nil
+}
+
+// listPods returns pods that must not be changed: those from the cache belong to it.
+func (r *EtcdBenchmarkReconciler) listPods(ctx context.Context, run *v1alpha1.EtcdBenchmark, live bool) (*corev1.PodList, error) {
 	list := &corev1.PodList{}
-	err := from.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingLabels{
+	if !live {
+		return list, r.Client.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingFields{runIndex: string(run.UID)}, client.UnsafeDisableDeepCopy)
+	}
+	return list, r.APIReader.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{
 		v1alpha1.LabelManagedBy: v1alpha1.ManagedBy,
-		v1alpha1.LabelRunUID:    string(o.Run.UID),
+		v1alpha1.LabelRunUID:    string(run.UID),
 	})
+}
+
+func (r *EtcdBenchmarkReconciler) assignPods(ctx context.Context, o *lifecycle.Observed) error {
+	list, err := r.listPods(ctx, o.Run, o.PodsLive)
 	if err != nil {
 		return err
 	}
@@ -131,9 +150,16 @@ func isOf(p *corev1.Pod, job types.UID) bool {
 	return owner != nil && job != "" && owner.UID == job
 }
 
+// refusalAfter is when pods that are still missing may have been refused. Before that, the Job controller is about to
+// create them, and each look would make the API server go through all events of the namespace.
+const refusalAfter = 3 * time.Second
+
 // observeRefusal looks for pods that the Job controller could not create. They exist only as an event on the Job.
 func (r *EtcdBenchmarkReconciler) observeRefusal(ctx context.Context, o *lifecycle.Observed) error {
 	if !o.Job.Exists || o.Run.Status.StartAt != nil || o.Run.Status.CompletionTime != nil || !lacksPods(o.Pods) {
+		return nil
+	}
+	if r.Clock.Now().Before(o.Job.Created.Add(refusalAfter)) {
 		return nil
 	}
 	list := &corev1.EventList{}

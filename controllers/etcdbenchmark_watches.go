@@ -2,19 +2,24 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -35,10 +40,11 @@ const (
 // No namespaces means all.
 func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
-	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&corev1.Pod{}:  ours,
-		&batchv1.Job{}: ours,
-	}}
+	options := cache.Options{
+		ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: ours, &batchv1.Job{}: ours},
+		// The operator never reads managed fields, which are a large part of a run that has ended.
+		DefaultTransform: cache.TransformStripManagedFields(),
+	}
 	for _, n := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
@@ -53,20 +59,46 @@ func (r *EtcdBenchmarkReconciler) SetupWithManager(m ctrl.Manager, options contr
 	if err := m.Add(r.Collector); err != nil {
 		return err
 	}
-	if err := m.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf); err != nil {
+	if err := r.addIndexes(m.GetFieldIndexer()); err != nil {
 		return err
 	}
 	options.MaxConcurrentReconciles = parallelReconciles
 	options.RateLimiter = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)
 	return ctrl.NewControllerManagedBy(m).
 		Named("etcdbenchmark").
-		For(&v1alpha1.EtcdBenchmark{}).
+		For(&v1alpha1.EtcdBenchmark{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: needsReconcile})).
 		Watches(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(runOf)).
 		Watches(&v1alpha1.EtcdBenchmark{}, r.nextRuns()).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.runOfPod)).
 		WatchesRawSource(source.Channel(r.Collector.Events(), &handler.EnqueueRequestForObject{})).
 		WithOptions(options).
 		Complete(r)
+}
+
+func (r *EtcdBenchmarkReconciler) addIndexes(to client.FieldIndexer) error {
+	return errors.Join(
+		to.IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, addressIndex, addressesOf),
+		to.IndexField(context.Background(), &v1alpha1.EtcdBenchmark{}, activeIndex, activeOf),
+		to.IndexField(context.Background(), &corev1.Pod{}, runIndex, runOfLabel),
+	)
+}
+
+// needsReconcile leaves out the operator's own writes of the progress of a run that loads: they change no decision.
+func needsReconcile(e event.UpdateEvent) bool {
+	before, ok1 := e.ObjectOld.(*v1alpha1.EtcdBenchmark)
+	after, ok2 := e.ObjectNew.(*v1alpha1.EtcdBenchmark)
+	if !ok1 || !ok2 || before.ResourceVersion == after.ResourceVersion || before.Status.StartAt == nil || after.Status.CompletionTime != nil {
+		return true
+	}
+	return !equality.Semantic.DeepEqual(withoutProgress(before), withoutProgress(after))
+}
+
+// withoutProgress returns a shallow copy without what a write of progress changes.
+func withoutProgress(run *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	out := *run
+	out.ResourceVersion, out.ManagedFields = "", nil
+	out.Status.Progress, out.Status.Pods, out.Status.Display = nil, nil, nil
+	return &out
 }
 
 // runOf uses the label, because the cleanup Job has no owner.

@@ -16,6 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
@@ -53,6 +54,17 @@ func TestPodsForbidden(t *testing.T) {
 	s.checkMessage("exceeded quota: compute")
 	s.await("the Job to be deleted, so that no pod is created", func() bool { return len(s.jobs(v1alpha1.ComponentLoad)) == 0 })
 	s.awaitCondition(v1alpha1.ConditionCleaned, "True/"+v1alpha1.ReasonNothingWritten)
+}
+
+// TestEventsAreNotListedForAYoungJob: its pods are about to be created. The reconciler has no reader for events.
+func TestEventsAreNotListedForAYoungJob(t *testing.T) {
+	r := &EtcdBenchmarkReconciler{Clock: &movedClock{}}
+	o := lifecycle.Observed{
+		Run: newRun("ns", "run"), Job: lifecycle.Job{Exists: true, Created: time.Now()}, Pods: []lifecycle.Pod{{State: lifecycle.PodMissing}},
+	}
+	if err := r.observeRefusal(t.Context(), &o); err != nil || o.Job.Refused != "" {
+		t.Errorf("wanted no look at events, found %v and %q", err, o.Job.Refused)
+	}
 }
 
 // checkMessage wants the cause in the message.

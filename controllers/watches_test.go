@@ -11,6 +11,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -85,4 +86,37 @@ func observePod(t *testing.T, run *v1alpha1.EtcdBenchmark, pod *corev1.Pod) map[
 		t.Errorf("wanted %s to be reconciled, found %v", want, got)
 	}
 	return r.Collector.Results(run.UID)
+}
+
+// TestProgressNeedsNoReconcile: the operator writes progress every few seconds, and must not handle each write again.
+func TestProgressNeedsNoReconcile(t *testing.T) {
+	tests := map[string]struct {
+		change func(*v1alpha1.EtcdBenchmark)
+		want   bool
+	}{
+		"progress":      {func(r *v1alpha1.EtcdBenchmark) { r.Status.Progress = &v1alpha1.Progress{} }, false},
+		"pods":          {func(r *v1alpha1.EtcdBenchmark) { r.Status.Pods = nil }, false},
+		"a stop":        {func(r *v1alpha1.EtcdBenchmark) { r.Spec.Stop = true }, true},
+		"a deletion":    {func(r *v1alpha1.EtcdBenchmark) { r.DeletionTimestamp = &metav1.Time{} }, true},
+		"an annotation": {func(r *v1alpha1.EtcdBenchmark) { r.Annotations = map[string]string{"a": "b"} }, true},
+		"an ending":     {func(r *v1alpha1.EtcdBenchmark) { r.Status.Ending = &v1alpha1.Ending{} }, true},
+		"the end":       {func(r *v1alpha1.EtcdBenchmark) { r.Status.CompletionTime = &metav1.Time{} }, true},
+		"a stage": {func(r *v1alpha1.EtcdBenchmark) {
+			r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Reason: v1alpha1.StageRunning}}
+		}, true},
+		"no start yet": {func(r *v1alpha1.EtcdBenchmark) { r.Status.StartAt = nil }, true},
+		"a resync":     {func(r *v1alpha1.EtcdBenchmark) { r.ResourceVersion = "1" }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			before, _ := runAndPod()
+			before.ResourceVersion, before.Status.StartAt = "1", &metav1.MicroTime{}
+			after := before.DeepCopy()
+			after.ResourceVersion = "2"
+			tc.change(after)
+			if got := needsReconcile(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != tc.want {
+				t.Errorf("wanted a reconcile: %v, found %v", tc.want, got)
+			}
+		})
+	}
 }

@@ -26,6 +26,9 @@ type Place struct {
 	// if that run is in another namespace, because no tenant may learn the names of another's runs.
 	Behind  string
 	Holding Holding
+	// FreeAt is when the first of the runs in front that delete their keys blocks no longer; zero if none deletes keys. No
+	// event tells of that time.
+	FreeAt time.Time
 }
 
 // Holding is the activity of a run in front, worded for a message.
@@ -38,8 +41,9 @@ const (
 	HoldingDeletes Holding = "has not deleted its keys yet"
 )
 
-// queueHeartbeat is how often a waiting run checks its place if no event arrives. The end of a run in front is an event.
-const queueHeartbeat = time.Minute
+// queueHeartbeat is how often a waiting run checks its place if no event arrives. The end of a run in front is an event,
+// and Place.FreeAt is known, so this only bounds the delay after a lost event: a thousand waiting runs cost almost nothing.
+const queueHeartbeat = 5 * time.Minute
 
 // AwaitsPlace reports, from the run's status, whether the run still waits for runs at its addresses.
 func AwaitsPlace(run *v1alpha1.EtcdBenchmark) bool { return isResolved(run) && waits(run) }
@@ -110,6 +114,9 @@ func PlaceOf(run *v1alpha1.EtcdBenchmark, others []*v1alpha1.EtcdBenchmark, now 
 			continue
 		}
 		p.Ahead++
+		if isOver(other) {
+			p.FreeAt = earliest(p.FreeAt, blocksUntil(other))
+		}
 		if next == nil || isNearer(other, next) {
 			next = other
 		}
@@ -155,7 +162,20 @@ func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
 	case !isOver(run):
 		return true
 	}
-	return isDeletingKeys(run) && now.Before(s.CompletionTime.Add(seconds(run.Spec.SchedulingTimeoutSeconds)))
+	return isDeletingKeys(run) && now.Before(blocksUntil(run))
+}
+
+// blocksUntil is when a run that deletes its keys blocks no other run any longer.
+func blocksUntil(run *v1alpha1.EtcdBenchmark) time.Time {
+	return run.Status.CompletionTime.Add(seconds(run.Spec.SchedulingTimeoutSeconds))
+}
+
+// earliest ignores a time that is zero.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func activityOf(run *v1alpha1.EtcdBenchmark) Holding {
@@ -215,6 +235,9 @@ func waitForAddresses(o Observed, now time.Time) *Decision {
 			inFront(o.Place), o.Place.Ahead)
 	}
 	d.wake(now.Add(queueHeartbeat), now)
+	if !o.Place.FreeAt.IsZero() {
+		d.wake(o.Place.FreeAt, now)
+	}
 	return d
 }
 

@@ -74,22 +74,22 @@ func TestPlaceOf(t *testing.T) {
 		want   Place
 	}{
 		"alone":                          {own, nil, Place{}},
-		"one is running":                 {own, []v1alpha1.EtcdBenchmark{admitted}, Place{1, "x", HoldingLoads}},
-		"of another namespace":           {own, []v1alpha1.EtcdBenchmark{with(admitted, inNamespace("other"))}, Place{1, "", HoldingLoads}},
-		"one without admission":          {own, []v1alpha1.EtcdBenchmark{withoutQueue}, Place{1, "old", HoldingLoads}},
-		"one runs and allows it":         {own, []v1alpha1.EtcdBenchmark{with(admitted, allows)}, Place{1, "x", HoldingLoads}},
-		"an older one waits":             {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{1, "x", HoldingWaits}},
+		"one is running":                 {own, []v1alpha1.EtcdBenchmark{admitted}, Place{Ahead: 1, Behind: "x", Holding: HoldingLoads}},
+		"of another namespace":           {own, []v1alpha1.EtcdBenchmark{with(admitted, inNamespace("other"))}, Place{Ahead: 1, Behind: "", Holding: HoldingLoads}},
+		"one without admission":          {own, []v1alpha1.EtcdBenchmark{withoutQueue}, Place{Ahead: 1, Behind: "old", Holding: HoldingLoads}},
+		"one runs and allows it":         {own, []v1alpha1.EtcdBenchmark{with(admitted, allows)}, Place{Ahead: 1, Behind: "x", Holding: HoldingLoads}},
+		"an older one waits":             {own, []v1alpha1.EtcdBenchmark{onTarget("x", 5, "b:1")}, Place{Ahead: 1, Behind: "x", Holding: HoldingWaits}},
 		"a younger one waits":            {own, []v1alpha1.EtcdBenchmark{onTarget("x", 15, "b:1")}, Place{}},
 		"of the same second, a younger":  {own, []v1alpha1.EtcdBenchmark{with(onTarget("a", 10, "b:1"), version("101"))}, Place{}},
-		"of the same second, an older":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("z", 10, "b:1"), version("99"))}, Place{1, "z", HoldingWaits}},
+		"of the same second, an older":   {own, []v1alpha1.EtcdBenchmark{with(onTarget("z", 10, "b:1"), version("99"))}, Place{Ahead: 1, Behind: "z", Holding: HoldingWaits}},
 		"an older one that allows it":    {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5, "b:1"), allows)}, Place{}},
-		"an older one without addresses": {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5), unresolved)}, Place{1, "x", HoldingWaits}},
+		"an older one without addresses": {own, []v1alpha1.EtcdBenchmark{with(onTarget("x", 5), unresolved)}, Place{Ahead: 1, Behind: "x", Holding: HoldingWaits}},
 		"the last in front is named": {own, []v1alpha1.EtcdBenchmark{
 			onTarget("x", 6, "b:1"), with(onTarget("y", 7, "a:1"), admittedIn(3)), onTarget("z", 5, "a:1"),
-		}, Place{3, "x", HoldingWaits}},
+		}, Place{Ahead: 3, Behind: "x", Holding: HoldingWaits}},
 		"one is over":           {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionTrue))}, Place{}},
 		"one has left its keys": {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionFalse))}, Place{}},
-		"one deletes its keys":  {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionUnknown))}, Place{1, "x", HoldingDeletes}},
+		"one deletes its keys":  {own, []v1alpha1.EtcdBenchmark{with(admitted, over(metav1.ConditionUnknown))}, Place{Ahead: 1, Behind: "x", Holding: HoldingDeletes, FreeAt: t0.Add(seconds(own.Spec.SchedulingTimeoutSeconds))}},
 		"itself":                {own, []v1alpha1.EtcdBenchmark{own}, Place{}},
 	}
 	for name, tc := range tests {
@@ -115,6 +115,22 @@ func TestACleaningRunBlocksForALimitedTime(t *testing.T) {
 		if got := PlaceOf(&run, []*v1alpha1.EtcdBenchmark{&other}, t0.Add(after)); got.Ahead != want {
 			t.Errorf("%v after its end: wanted %d runs in front, found %+v", after, want, got)
 		}
+	}
+}
+
+// TestAWaitingRunWakesWhenACleaningRunBlocksNoLonger: no event tells of that time.
+func TestAWaitingRunWakesWhenACleaningRunBlocksNoLonger(t *testing.T) {
+	o := scenario()
+	o.Place = Place{Ahead: 1, Holding: HoldingDeletes, FreeAt: t0.Add(time.Minute)}
+	if d := waitForAddresses(o, t0); d.Requeue != time.Minute {
+		t.Errorf("wanted to check again after a minute, found %s", d.Requeue)
+	}
+	if d := waitForAddresses(o, t0.Add(time.Minute)); d.Requeue != time.Millisecond {
+		t.Errorf("wanted to check again at once, found %s", d.Requeue)
+	}
+	o.Place.FreeAt = time.Time{}
+	if d := waitForAddresses(o, t0); d.Requeue != queueHeartbeat {
+		t.Errorf("wanted to check again after %s, found %s", queueHeartbeat, d.Requeue)
 	}
 }
 
@@ -179,9 +195,9 @@ func TestQueue(t *testing.T) {
 		queue  v1alpha1.QueueStatus
 		report string
 	}{
-		"for addresses":          {scenario(resolved, behind(Place{3, "x", HoldingWaits})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 3, Behind: "x"}, "Run x"},
-		"of another namespace":   {scenario(resolved, behind(Place{1, "", HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
-		"the runs in front move": {scenario(resolved, behind(Place{2, "y", HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{Ahead: 3, Behind: "x"}, messageAt},
+		"for addresses":          {scenario(resolved, behind(Place{Ahead: 3, Behind: "x", Holding: HoldingWaits})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 3, Behind: "x"}, "Run x"},
+		"of another namespace":   {scenario(resolved, behind(Place{Ahead: 1, Holding: HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
+		"the runs in front move": {scenario(resolved, behind(Place{Ahead: 2, Behind: "y", Holding: HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{Ahead: 3, Behind: "x"}, messageAt},
 		"for the lock":           {scenario(locking, at(v1alpha1.StagePreparing), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)}, "holds its lock"},
 	}
 	for name, tc := range tests {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,8 +20,12 @@ import (
 
 const (
 	scrapeEvery = time.Second
-	// publishEvery is the shortest time between two progress events, and so between two writes of status.
+	// slots spread the runs over scrapeEvery, so that the answers of all pods do not arrive at once.
+	slots = 10
+	// publishEvery is the shortest time between two progress events of a run, and so between two writes of its status.
+	// With many runs it is publishGap for each of them, so that the operator writes progress at most ten times a second.
 	publishEvery = 2 * time.Second
+	publishGap   = 100 * time.Millisecond
 	// urgentEvery replaces publishEvery for news that the run waits for: a pod is ready, has measured, is done or has
 	// failed.
 	urgentEvery = 200 * time.Millisecond
@@ -41,6 +44,10 @@ type Collector struct {
 
 	mu   sync.Mutex
 	runs map[types.UID]*run
+	// scraped is how many of them had pods to scrape at the last tick, in any slot, and pods is how many pods that were.
+	scraped, pods int
+	// nextSlot is the slot of the next run.
+	nextSlot int
 }
 
 // Pod is a client pod to scrape.
@@ -84,16 +91,16 @@ func (c *Collector) Events() <-chan event.TypedGenericEvent[client.Object] { ret
 
 // Start scrapes until ctx ends. A slow run does not delay other runs.
 func (c *Collector) Start(ctx context.Context) error {
-	tick := time.NewTicker(scrapeEvery)
+	tick := time.NewTicker(scrapeEvery / slots)
 	defer tick.Stop()
 	var busy sync.WaitGroup
 	defer busy.Wait()
-	for {
+	for slot := 0; ; slot = (slot + 1) % slots {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			for _, r := range c.idle() {
+			for _, r := range c.idle(slot) {
 				busy.Go(func() { c.scrape(ctx, r) })
 			}
 		}
@@ -107,6 +114,8 @@ func (c *Collector) Watch(uid types.UID, key types.NamespacedName, pods []Pod) {
 	r, ok := c.runs[uid]
 	if !ok {
 		r = newRun(uid, key)
+		r.slot = c.nextSlot
+		c.nextSlot = (c.nextSlot + 1) % slots
 		c.runs[uid] = r
 	}
 	r.watch(pods, c.now())
@@ -151,13 +160,22 @@ func (c *Collector) Forget(key types.NamespacedName) {
 	maps.DeleteFunc(c.runs, func(_ types.UID, r *run) bool { return r.key == key })
 }
 
-// idle returns the runs that have pods to scrape and no scrape in progress, and marks them busy.
-func (c *Collector) idle() []*run {
+// idle returns the runs of a slot that have pods to scrape and no scrape in progress, and marks them busy.
+func (c *Collector) idle(slot int) []*run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := slices.DeleteFunc(slices.Collect(maps.Values(c.runs)), func(r *run) bool { return r.busy || len(r.pods) == 0 })
-	for _, r := range idle {
-		r.busy = true
+	var idle []*run
+	c.scraped, c.pods = 0, 0
+	for _, r := range c.runs {
+		if len(r.pods) == 0 {
+			continue
+		}
+		c.scraped++
+		c.pods += len(r.pods)
+		if r.slot == slot && !r.busy {
+			r.busy = true
+			idle = append(idle, r)
+		}
 	}
 	return idle
 }
@@ -168,12 +186,20 @@ func (c *Collector) scrape(ctx context.Context, r *run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.busy = false
+	if c.pods > finePods {
+		coarsen(answers)
+	}
 	now := c.now()
 	r.take(answers, now)
 	r.explain(errs)
-	if r.due(now) && c.wake(r) {
+	if r.due(now, publishInterval(c.scraped)) && c.wake(r) {
 		r.publish(now)
 	}
+}
+
+// publishInterval is the shortest time between two progress events of one of so many runs.
+func publishInterval(runs int) time.Duration {
+	return max(publishEvery, time.Duration(runs)*publishGap)
 }
 
 func (c *Collector) podsOf(r *run) []target {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
@@ -169,7 +170,7 @@ func bomb(w http.ResponseWriter, _ *http.Request) {
 	_ = packed.Close()
 }
 
-// TestDue: progress waits for 2 s, urgent news for 0.2 s.
+// TestDue: progress waits for 2 s, or longer beside many runs, and urgent news for 0.2 s.
 func TestDue(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	failed := snapshot(0, results.StageConnecting)
@@ -177,16 +178,20 @@ func TestDue(t *testing.T) {
 	tests := map[string]struct {
 		before, after *results.Snapshot
 		since         time.Duration
+		runs          int
 		want          bool
 	}{
-		"nothing new":            {nil, nil, time.Hour, false},
-		"news too soon":          {nil, snapshot(0, results.StageConnecting), 1900 * time.Millisecond, false},
-		"news":                   {nil, snapshot(0, results.StageConnecting), 2 * time.Second, true},
-		"ready":                  {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, true},
-		"ready, too soon":        {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 100 * time.Millisecond, false},
-		"done":                   {snapshot(0, results.StageCleaning), snapshot(0, results.StageDone), 200 * time.Millisecond, true},
-		"more of the same stage": {snapshot(0, results.StageCleaning), snapshot(0, results.StageCleaning), time.Second, false},
-		"failed":                 {snapshot(0, results.StageConnecting), failed, 200 * time.Millisecond, true},
+		"nothing new":              {nil, nil, time.Hour, 1, false},
+		"news too soon":            {nil, snapshot(0, results.StageConnecting), 1900 * time.Millisecond, 20, false},
+		"news":                     {nil, snapshot(0, results.StageConnecting), 2 * time.Second, 20, true},
+		"news too soon, many runs": {nil, snapshot(0, results.StageConnecting), 9900 * time.Millisecond, 100, false},
+		"news, many runs":          {nil, snapshot(0, results.StageConnecting), 10 * time.Second, 100, true},
+		"ready":                    {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, 1, true},
+		"ready, many runs":         {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 200 * time.Millisecond, 100, true},
+		"ready, too soon":          {snapshot(0, results.StageConnecting), snapshot(0, results.StageReady), 100 * time.Millisecond, 1, false},
+		"done":                     {snapshot(0, results.StageCleaning), snapshot(0, results.StageDone), 200 * time.Millisecond, 1, true},
+		"more of the same stage":   {snapshot(0, results.StageCleaning), snapshot(0, results.StageCleaning), time.Second, 1, false},
+		"failed":                   {snapshot(0, results.StageConnecting), failed, 200 * time.Millisecond, 1, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -195,10 +200,53 @@ func TestDue(t *testing.T) {
 			r.pods["p"].live = tc.before
 			r.publish(begin)
 			r.take(map[string]answer{"p": {snapshot: tc.after, course: &results.Snapshot{}}}, begin)
-			if got := r.due(begin.Add(tc.since)); got != tc.want {
+			if got := r.due(begin.Add(tc.since), publishInterval(tc.runs)); got != tc.want {
 				t.Errorf("wanted due: %v, found %v", tc.want, got)
 			}
 		})
+	}
+}
+
+// Runs that wait have no pods: they do not make the progress of others rarer.
+func TestOnlyRunsWithPodsCount(t *testing.T) {
+	c := New(nil)
+	c.Watch("waits", types.NamespacedName{Name: "waits"}, nil)
+	c.Watch("loads", types.NamespacedName{Name: "loads"}, []Pod{{Name: "p"}})
+	for range 2 {
+		c.idle(0)
+		if c.scraped != 1 {
+			t.Errorf("wanted 1 run that is scraped, found %d", c.scraped)
+		}
+	}
+}
+
+// TestManyPodsAreKeptCoarser: only while they load.
+func TestManyPodsAreKeptCoarser(t *testing.T) {
+	for stage, want := range map[results.Stage]int{results.StageMeasuring: coarseSchema, results.StageCleaning: results.MaxSchema, results.StageDone: results.MaxSchema} {
+		s := snapshot(0, stage)
+		op := &results.OperationResult{}
+		for i := range int64(1000) {
+			op.Latency.Record(i * 1e6)
+		}
+		s.Operations = map[spec.Operation]*results.OperationResult{spec.OperationPut: op}
+		coarsen(map[string]answer{"p": {snapshot: s}})
+		if op.Latency.Schema() != want || op.Latency.Count() != 1000 {
+			t.Errorf("%s: wanted schema %d and all requests, found %d and %d", stage, want, op.Latency.Schema(), op.Latency.Count())
+		}
+	}
+}
+
+// TestRunsAreSpread: each run is scraped once per interval, and not all at the same time.
+func TestRunsAreSpread(t *testing.T) {
+	c := New(nil)
+	for i := range 2 * slots {
+		name := fmt.Sprint(i)
+		c.Watch(types.UID(name), types.NamespacedName{Name: name}, []Pod{{Name: "p"}})
+	}
+	for slot := range slots {
+		if n := len(c.idle(slot)); n != 2 {
+			t.Errorf("wanted 2 runs in slot %d, found %d", slot, n)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ type run struct {
 	uid  types.UID
 	key  types.NamespacedName
 	busy bool
+	// slot is when in each interval the run is scraped.
+	slot int
 
 	pods map[string]*scrapedPod
 	// published is what the reconciler sees; it changes only with an event.
@@ -106,6 +108,28 @@ func (r *run) toScrape() []target {
 	return out
 }
 
+const (
+	// finePods is how many pods are kept in full resolution while they load.
+	finePods = 200
+	// coarseSchema has 16 buckets for each doubling of a duration, an eighth of the full resolution.
+	coarseSchema = results.MaxSchema - 3
+)
+
+// coarsen bounds the memory for many pods: it reduces the histograms of pods that have not measured yet. Results of pods
+// that have measured keep their full resolution. Only a pod that is lost while it loads leaves a coarser result.
+func coarsen(answers map[string]answer) {
+	for _, a := range answers {
+		if a.snapshot == nil || a.snapshot.HasMeasured() {
+			continue
+		}
+		for _, result := range a.snapshot.Operations {
+			for _, h := range result.Histograms() {
+				h.Reduce(coarseSchema)
+			}
+		}
+	}
+}
+
 // take stores the answers; a pod that did not answer is missing in them.
 func (r *run) take(answers map[string]answer, now time.Time) {
 	for name, w := range r.pods {
@@ -139,7 +163,7 @@ func (w *scrapedPod) awaitsCourse(a answer) bool {
 }
 
 // due reports whether there is news and enough time has passed since the last event.
-func (r *run) due(now time.Time) bool {
+func (r *run) due(now time.Time, every time.Duration) bool {
 	news, urgent := false, false
 	for name, w := range r.pods {
 		old := r.published[name]
@@ -147,7 +171,7 @@ func (r *run) due(now time.Time) bool {
 		urgent = urgent || isUrgent(old, w)
 	}
 	since := now.Sub(r.publishedAt)
-	return news && since >= publishEvery || urgent && since >= urgentEvery
+	return news && since >= every || urgent && since >= urgentEvery
 }
 
 // isUrgent reports whether the run may be waiting for this news.

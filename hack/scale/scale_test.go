@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"testing"
+	"time"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+)
+
+// TestScrapes: what the pods serve is what the operator reads from real pods, and changes each time.
+func TestScrapes(t *testing.T) {
+	tape, err := record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	a := &pod{runUID: "uid", index: 3, window: time.Minute, tape: tape, admitted: now.Add(-2 * time.Minute), start: now.Add(-time.Minute / 2)}
+	half := read(t, a, now)
+	if half.Stage != results.StageMeasuring || half.RunUID != "uid" || half.Index != 3 {
+		t.Errorf("wanted pod 3 of run uid, measuring, found pod %d of run %s, %s", half.Index, half.RunUID, half.Stage)
+	}
+	done := read(t, a, now.Add(time.Minute))
+	if n := done.Operations[spec.OperationPut].Latency.Count(); done.Stage != results.StageDone || n != podRequests {
+		t.Errorf("wanted %d requests of a pod that is done, found %d, %s", podRequests, n, done.Stage)
+	}
+	if n := half.Operations[spec.OperationPut].Latency.Count(); n == 0 || n >= podRequests {
+		t.Errorf("wanted a part of the requests in the middle of the window, found %d", n)
+	}
+}
+
+func read(t *testing.T, a *pod, at time.Time) *results.Snapshot {
+	t.Helper()
+	body, err := scrape(a.snapshot(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := wire.Read(plain, wire.ScrapeAccept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

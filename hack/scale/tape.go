@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/encoding/protodelim"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results/wire"
+)
+
+const (
+	// frames is how many scrapes of a load differ in their histograms.
+	frames = 24
+	// podRequests is how many requests a pod sends.
+	podRequests = 240_000
+	// leastScrape is the size that a scrape has at the end of the load, uncompressed.
+	leastScrape = 40 << 10
+)
+
+// tape is the load that every pod plays: its requests so far in each frame, and these as families of metrics,
+// compressed. What differs between pods is encoded for each scrape.
+type tape struct {
+	frames []frame
+	course results.Course
+}
+
+type frame struct {
+	result *results.OperationResult
+	// body is the encoded result.
+	body []byte
+	// size is the length of body before compression.
+	size int
+	// families are the names of the families in body.
+	families map[string]bool
+}
+
+// record makes the tape. Latencies spread over six decades, so that the histograms have many buckets.
+func record() (*tape, error) {
+	t := &tape{}
+	r := rand.New(rand.NewPCG(19, 19))
+	result, timeline := &results.OperationResult{Errors: map[string]uint64{}}, results.Timeline{}
+	for n := range frames {
+		for i := range podRequests / frames {
+			add(r, result)
+			timeline.Record(time.Duration(n*podRequests/frames+i)*time.Millisecond, 5*time.Millisecond, true)
+		}
+		f, err := newFrame(result)
+		if err != nil {
+			return nil, err
+		}
+		t.frames = append(t.frames, f)
+	}
+	if size := t.frames[frames-1].size; size < leastScrape {
+		return nil, fmt.Errorf("wanted a scrape of at least %d bytes, made one of %d", leastScrape, size)
+	}
+	t.course.Timeline = timeline
+	return t, nil
+}
+
+func add(r *rand.Rand, result *results.OperationResult) {
+	service := int64(5e6 * math.Exp(3.2*r.NormFloat64()))
+	late := int64(1e5 * math.Exp(3.2*r.NormFloat64()))
+	waited := int64(1e6 * math.Exp(3.2*r.NormFloat64()))
+	result.Service.Record(service)
+	result.Lateness.Record(late)
+	result.Backlog.Record(waited)
+	result.Net.Record(service + waited)
+	result.Latency.Record(service + waited + late)
+	result.CompletedInWindow++
+}
+
+func newFrame(result *results.OperationResult) (frame, error) {
+	f := frame{result: clone(result), families: map[string]bool{}}
+	empty := map[string]bool{}
+	for _, mf := range wire.Families(&results.Snapshot{}) {
+		empty[mf.GetName()] = true
+	}
+	all := slices.DeleteFunc(wire.Families(&results.Snapshot{Operations: map[spec.Operation]*results.OperationResult{spec.OperationPut: f.result}}),
+		func(mf *dto.MetricFamily) bool { return empty[mf.GetName()] })
+	for _, mf := range all {
+		f.families[mf.GetName()] = true
+	}
+	var plain bytes.Buffer
+	if err := encode(&plain, all); err != nil {
+		return f, err
+	}
+	f.size = plain.Len()
+	var err error
+	f.body, err = compress(plain.Bytes())
+	return f, err
+}
+
+func clone(from *results.OperationResult) *results.OperationResult {
+	out := *from
+	for i, h := range out.Histograms() {
+		*h = from.Histograms()[i].Clone()
+	}
+	return &out
+}
+
+func encode(out io.Writer, all []*dto.MetricFamily) error {
+	for _, mf := range all {
+		if _, err := protodelim.MarshalTo(out, mf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compress makes one member of a gzip file; members that follow each other are one file, too.
+func compress(plain []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(plain)
+	if err == nil {
+		err = z.Close()
+	}
+	return out.Bytes(), err
+}
+
+// scrape encodes what a pod serves: its own part, and the frame's part if it has sent requests.
+func scrape(s *results.Snapshot, f *frame) ([]byte, error) {
+	own := wire.Families(s)
+	if f != nil {
+		own = slices.DeleteFunc(own, func(mf *dto.MetricFamily) bool { return f.families[mf.GetName()] })
+	}
+	var plain bytes.Buffer
+	if err := encode(&plain, own); err != nil {
+		return nil, err
+	}
+	body, err := compress(plain.Bytes())
+	if err == nil && f != nil {
+		body = append(body, f.body...)
+	}
+	return body, err
+}
