@@ -98,7 +98,7 @@ func (p *controlPlane) connect(ctx context.Context, config *rest.Config, o optio
 	return err
 }
 
-// user writes the kubeconfig of a new user, who may do anything.
+// user writes the kubeconfig of a new user with all rights.
 func (p *controlPlane) user(dir, name string) (file string, err error) {
 	user, err := p.env.AddUser(envtest.User{Name: name, Groups: []string{"system:masters"}}, nil)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 // the user may write it. Without the key, a pod knows only of its own renewals: it holds the lock if the last one is
 // younger than the lease's TTL. Only client pod 0 takes the lock. The others renew it if the key names their run.
 
-// lockKey lies beside the default prefixes of runs, so that a user who may use these may usually write it.
+// lockKey lies beside the default prefixes of runs: most users with rights on these may write it.
 const lockKey = "etcdbench/.lock"
 
 // lockLease is "etcdbenc" in ASCII.
 const lockLease clientv3.LeaseID = 0x6574636462656e63
 
-// lockContent is the content of the lock's key. It has no name, since everyone who may read the key sees it.
+// lockContent is the content of the lock's key. It has no name: other tenants can read it.
 type lockContent struct {
 	RunUID string    `json:"runUID"`
 	Since  time.Time `json:"since"`
@@ -152,7 +152,7 @@ func isLeaseExists(err error) bool {
 	return err != nil && rpctypes.Error(err) == rpctypes.ErrLeaseExist
 }
 
-// nameLock writes who holds the lock. A user who may not do so holds the lock without a name.
+// nameLock writes who holds the lock. Without the right to write the key, the run holds the lock without a name.
 func (d *Driver) nameLock(ctx context.Context, client *clientv3.Client) error {
 	if d.lock.named {
 		return nil

@@ -14,7 +14,7 @@ import (
 // control session is replaced when a server does not answer.
 const lockNode = "/etcdbench-lock"
 
-// lockContent is the content of the znode. It has no name, since everyone may read it.
+// lockContent is the content of the znode. It has no name: other tenants can read it.
 type lockContent struct {
 	RunUID string    `json:"runUID"`
 	Since  time.Time `json:"since"`
