@@ -18,8 +18,8 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
-// keyOfARun matches the keys of runs with a generated prefix.
-var keyOfARun = regexp.MustCompile(`^etcdbench/[0-9a-f]{8}/`)
+// keyOfARun matches the keys of runs with a generated prefix, and the key of the target's lock.
+var keyOfARun = regexp.MustCompile(`^etcdbench/(\.lock$|[0-9a-f]{8}/)`)
 
 // foreignKeys are the keys of a store that belong to no run. Keys of other runs come and go.
 func foreignKeys(t *testing.T, c *etcdCluster) map[string]entry {
