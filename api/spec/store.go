@@ -77,7 +77,9 @@ const (
 	RPCLeaseRevoke    RPC = "LeaseRevoke"
 	RPCLeaseKeepAlive RPC = "LeaseKeepAlive"
 	RPCLeaseLeases    RPC = "LeaseLeases"
-	RPCWatch          RPC = "Watch"
+	// RPCLeaseTimeToLive looks at the lock of the target.
+	RPCLeaseTimeToLive RPC = "LeaseTimeToLive"
+	RPCWatch           RPC = "Watch"
 	// RPCAuthenticate logs a user in.
 	RPCAuthenticate RPC = "Authenticate"
 	// RPCLock and RPCUnlock are those of etcd's lock service.
@@ -133,7 +135,8 @@ var stores = map[Datastore]Store{
 		Name: "etcd",
 		RPCs: []RPC{
 			RPCPut, RPCRange, RPCDeleteRange, RPCTxn, RPCStatus, RPCMemberList, RPCAlarm, RPCCompact, RPCDefragment,
-			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
+			RPCRangeStream, RPCLeaseGrant, RPCLeaseRevoke, RPCLeaseKeepAlive, RPCLeaseLeases,
+			RPCLeaseTimeToLive, RPCWatch, RPCAuthenticate, RPCLock, RPCUnlock,
 		},
 		Transports: map[Transport]Carries{TransportClient: Everything, TransportFast: Unary},
 		TLSAndAuth: true, SelectsMembers: true, Disturbances: DisturbanceTypes(),

@@ -121,9 +121,10 @@ func (d *Driver) Unlock(ctx context.Context) error {
 	if err != nil || !found.exists || d.lockHolder(found).State != load.Held {
 		return settled(ctx, err, d.addresses())
 	}
-	_, err = ask(ctx, d, func(s *session) (struct{}, error) { return struct{}{}, s.Delete(lockNode, -1) })
-	if err == zk.ErrNoNode {
-		err = nil
+	// A transaction of one operation: its request is counted.
+	_, why, err := d.commit(ctx, deleteNode(lockNode))
+	if err == nil && why != zk.ErrNoNode {
+		err = why
 	}
 	return settled(ctx, err, d.addresses())
 }

@@ -85,7 +85,8 @@ func typicalRequests() map[spec.RPC]map[results.Phase]uint64 {
 	for _, rpc := range []spec.RPC{spec.RPCPut, spec.RPCRange} {
 		requests[rpc] = map[results.Phase]uint64{results.PhasePreload: 1, results.PhaseWarmup: 1, results.PhaseMeasured: 1, results.PhaseControl: 1}
 	}
-	for _, rpc := range []spec.RPC{spec.RPCDeleteRange, spec.RPCTxn, spec.RPCStatus, spec.RPCMemberList, spec.RPCAlarm, spec.RPCCompact, spec.RPCDefragment} {
+	for _, rpc := range []spec.RPC{spec.RPCDeleteRange, spec.RPCTxn, spec.RPCStatus, spec.RPCMemberList, spec.RPCAlarm, spec.RPCCompact, spec.RPCDefragment,
+		spec.RPCLeaseGrant, spec.RPCLeaseTimeToLive, spec.RPCLeaseKeepAlive, spec.RPCLeaseRevoke} {
 		requests[rpc] = map[results.Phase]uint64{results.PhaseControl: 1}
 	}
 	return requests
