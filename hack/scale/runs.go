@@ -111,7 +111,7 @@ func (s *stage) makeWaiting(ctx context.Context, namespace string, n int, at str
 // sighting is what this program has seen of a run.
 type sighting struct {
 	run *v1alpha1.EtcdBenchmark
-	// created and finished are when it saw the run, and its end, for the first time.
+	// created is when it first saw the run, and finished is when it first saw its end.
 	created, finished time.Time
 }
 

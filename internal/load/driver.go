@@ -42,8 +42,8 @@ type Driver interface {
 type Locker interface {
 	// Look returns who holds the lock. If this run does, it is Free.
 	Look(ctx context.Context) (Holder, error)
-	// Lock takes the lock for this run if it is free, and renews it if this run holds it. It returns who holds the lock
-	// after that. The store frees a lock that was not renewed for LockTTL.
+	// Lock renews the lock if this run holds it. If the lock is free, client pod 0 takes it. Lock returns who holds the
+	// lock after that. The store frees a lock that was not renewed for LockTTL.
 	Lock(ctx context.Context) (Holder, error)
 	// Unlock frees the lock if this run holds it.
 	Unlock(ctx context.Context) error
