@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -329,8 +328,16 @@ func (a *fakePod) vanishes() {
 }
 
 // allHave reports whether all pods have the annotation.
-func (s *harness) allHave(annotation string) bool {
-	return !slices.ContainsFunc(s.pods, func(a *fakePod) bool { return a.seen().Annotations[annotation] == "" })
+func (s *harness) allHave(annotation string) bool { return s.countHaving(annotation) == len(s.pods) }
+
+func (s *harness) countHaving(annotation string) int {
+	n := 0
+	for _, a := range s.pods {
+		if a.seen().Annotations[annotation] != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // measured is the result of one of two pods that has put half of 100 keys.

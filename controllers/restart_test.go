@@ -59,7 +59,7 @@ func patchFault(annotation string, allowed int32, refused *atomic.Int32) func(*E
 func TestRestartWhileArmed(t *testing.T) {
 	tests := map[string]struct {
 		// found is how many pods get the start before the restart.
-		found       int32
+		found       int
 		wantNewTime bool
 	}{
 		"no pod has the start": {0, true},
@@ -70,9 +70,11 @@ func TestRestartWhileArmed(t *testing.T) {
 			s := newHarness(t)
 			s.playPreparing()
 			var refused atomic.Int32
-			s.restart(patchFault(plan.AnnotationStartAt, tc.found, &refused))
+			s.restart(patchFault(plan.AnnotationStartAt, int32(tc.found), &refused))
 			s.playReady()
-			s.await("a start that cannot be set", func() bool { return refused.Load() > 0 })
+			s.await("a start that cannot be set on all pods", func() bool {
+				return refused.Load() > 0 && s.countHaving(plan.AnnotationStartAt) == tc.found
+			})
 			s.end()
 			before := *s.status().StartAt
 			s.clock.move(time.Until(before.Time) + 5*time.Second)
