@@ -39,10 +39,42 @@ func TestCapsOfTheOperator(t *testing.T) {
 			t.Errorf("%s: %d Jobs were made", name, len(jobs))
 		}
 	}
-	s.join("waits").awaitQueued(s)
-	third := s.join("z-one-too-many")
-	third.awaitFinished(v1alpha1.ReasonLimitExceeded)
-	third.checkMessage("--max-runs-per-namespace")
+}
+
+func (s *harness) awaitHeld() {
+	s.t.Helper()
+	s.await("the wait for the limit of runs", func() bool {
+		q := s.status().Queue
+		return s.condition(v1alpha1.ConditionFinished) == "False/"+v1alpha1.StageQueued && q != nil && q.WaitsFor == v1alpha1.QueueLimit
+	})
+}
+
+// TestTheLimitOfRunsMakesARunWait: the oldest one starts when a run of its namespace ends. A run that waits for another
+// one on its target does not count.
+func TestTheLimitOfRunsMakesARunWait(t *testing.T) {
+	s := newHarness(t)
+	s.loadJob()
+	s.restart(func(r *EtcdBenchmarkReconciler) { r.Caps = Caps{RunsPerNamespace: 2} })
+	elsewhere := func(host string) func(*v1alpha1.EtcdBenchmark) {
+		return targets(v1alpha1.Target{Endpoints: []string{host + ":2379"}})
+	}
+	waits := s.join("waits")
+	waits.awaitQueued(s)
+	second := s.join("second", elsewhere("192.0.2.1"))
+	second.loadJob()
+	held, last := s.join("held", elsewhere("192.0.2.2")), s.join("last", elsewhere("192.0.2.2"))
+	held.awaitHeld()
+	last.awaitHeld()
+	held.checkMessage("--max-runs-per-namespace")
+	stop := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true }
+	second.change(stop)
+	second.awaitFinished(v1alpha1.ReasonStopped)
+	held.loadJob()
+	last.awaitHeld()
+	s.change(stop)
+	s.awaitFinished(v1alpha1.ReasonStopped)
+	waits.loadJob()
+	last.awaitQueued(held)
 }
 
 // TestTheOperatorKnowsItsControlPlane: for a run on the control plane, no object is created unless the run acknowledges

@@ -28,28 +28,33 @@ func ParseEndpointPattern(text string) (EndpointPattern, error) {
 	return lifecycle.ParseEndpointPattern(text)
 }
 
-// activeIndex finds the runs of a namespace that have not finished, which may be a few of thousands.
+// activeIndex finds the runs that count in the limit of their namespace, which may be a few of thousands.
 const activeIndex = "etcdbench.dev/active"
 
 const isActive = "true"
 
 // activeOf are the keys of a run in activeIndex.
 func activeOf(o client.Object) []string {
-	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && !isFinished(run) {
+	if run, ok := o.(*v1alpha1.EtcdBenchmark); ok && lifecycle.CountsInNamespace(run) {
 		return []string{isActive}
 	}
 	return nil
 }
 
-// observeCaps counts runs in the cache. That is exact enough: the cache has every finish that this run's author can
-// have seen.
+// observeCaps counts runs in the cache.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {
 	o.Caps = r.Caps
 	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsCaps(o.Run) {
 		return nil
 	}
-	list := &v1alpha1.EtcdBenchmarkList{}
-	err := r.Client.List(ctx, list, client.InNamespace(o.Run.Namespace), client.MatchingFields{activeIndex: isActive}, client.UnsafeDisableDeepCopy)
-	o.RunsBefore = lifecycle.RunsBefore(o.Run, list.Items)
+	active, err := r.activeRuns(ctx, o.Run.Namespace)
+	o.RunsBefore = lifecycle.RunsBefore(o.Run, active)
 	return err
+}
+
+// activeRuns returns runs that must not be changed: they are those of the cache.
+func (r *EtcdBenchmarkReconciler) activeRuns(ctx context.Context, namespace string) ([]v1alpha1.EtcdBenchmark, error) {
+	list := &v1alpha1.EtcdBenchmarkList{}
+	err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{activeIndex: isActive}, client.UnsafeDisableDeepCopy)
+	return list.Items, err
 }

@@ -55,7 +55,8 @@ func (r *EtcdBenchmarkReconciler) runsAt(ctx context.Context, addresses ...strin
 	return runs, nil
 }
 
-// nextRuns triggers the next run of each address when a run leaves the queue, so that it starts at once.
+// nextRuns triggers the next run of each address, and of the namespace, when a run leaves their queues, so that it
+// starts at once.
 func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
@@ -63,8 +64,33 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 			if addressesOf(e.ObjectOld) != nil && addressesOf(e.ObjectNew) == nil {
 				r.triggerNext(ctx, e.ObjectOld, q)
 			}
+			if activeOf(e.ObjectOld) != nil && activeOf(e.ObjectNew) == nil {
+				r.triggerHeld(ctx, e.ObjectOld, q)
+			}
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { r.triggerNext(ctx, e.Object, q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
+			r.triggerNext(ctx, e.Object, q)
+			r.triggerHeld(ctx, e.Object, q)
+		},
+	}
+}
+
+// triggerHeld triggers the run of this namespace that has waited longest for the limit of runs.
+func (r *EtcdBenchmarkReconciler) triggerHeld(ctx context.Context, left client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	if r.Caps.RunsPerNamespace == 0 {
+		return
+	}
+	active, err := r.activeRuns(ctx, left.GetNamespace())
+	if err != nil {
+		log.FromContext(ctx).Error(err, "Could not list the runs of a namespace; each of them checks by itself")
+		return
+	}
+	runs := make([]*v1alpha1.EtcdBenchmark, len(active))
+	for i := range active {
+		runs[i] = &active[i]
+	}
+	if held := lifecycle.FirstHeld(runs); held != nil {
+		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(held)})
 	}
 }
 

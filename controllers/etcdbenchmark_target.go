@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -79,7 +81,11 @@ func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alp
 	if err != nil {
 		return lifecycle.Target{}, err
 	}
-	return r.resolveSlices(ctx, run, slices.Items, port.Name)
+	target, err := r.resolveSlices(ctx, run, slices.Items, port.Name)
+	if err != nil || len(service.Spec.Selector) == 0 {
+		return target, err
+	}
+	return r.countPlanned(ctx, run, target, labels.SelectorFromSet(service.Spec.Selector))
 }
 
 func servicePort(service *corev1.Service, want intstr.IntOrString) *corev1.ServicePort {
@@ -104,10 +110,15 @@ func portNames(service *corev1.Service) string {
 
 func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port string) (lifecycle.Target, error) {
 	var endpoints, nodes []string
+	starting := 0
 	for _, slice := range items {
 		number := slicePort(slice, port)
 		for _, e := range slice.Endpoints {
-			if number == 0 || len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
+			if number == 0 || len(e.Addresses) == 0 || isTrue(e.Conditions.Terminating) {
+				continue
+			}
+			if !isServing(e.Conditions) {
+				starting++
 				continue
 			}
 			host, err := r.hostOfEndpoint(ctx, run, e)
@@ -120,10 +131,50 @@ func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alph
 			}
 		}
 	}
+	target := found(endpoints, nodes)
 	if len(endpoints) == 0 {
-		return missing("Service %s has no ready endpoint. Check that the etcd pods that it selects are ready.", run.Spec.Target.Service.Name), nil
+		target = missing("Service %s has no ready endpoint. Check that the etcd pods that it selects are ready.", run.Spec.Target.Service.Name)
 	}
-	return found(endpoints, nodes), nil
+	target.Starting = starting
+	return target, nil
+}
+
+// isServing reports whether a member is ready. The condition ready is always true in a Service with
+// publishNotReadyAddresses.
+func isServing(c discoveryv1.EndpointConditions) bool {
+	if c.Serving != nil {
+		return *c.Serving
+	}
+	return c.Ready == nil || *c.Ready
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// countPlanned counts members of a StatefulSet that do not exist yet: with ordered creation, the second pod is created
+// when the first is ready. A selector that does not match the StatefulSet's template selects only some of its pods.
+func (r *EtcdBenchmarkReconciler) countPlanned(ctx context.Context, run *v1alpha1.EtcdBenchmark, target lifecycle.Target, selector labels.Selector) (lifecycle.Target, error) {
+	pods := &corev1.PodList{}
+	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(1)); err != nil {
+		return target, client.IgnoreNotFound(err)
+	}
+	for i := range pods.Items {
+		owner := metav1.GetControllerOf(&pods.Items[i])
+		if owner == nil || owner.Kind != "StatefulSet" {
+			continue
+		}
+		set := &appsv1.StatefulSet{}
+		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: owner.Name}, set)
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+			continue
+		}
+		if err != nil {
+			return target, err
+		}
+		if set.Spec.Replicas != nil && selector.Matches(labels.Set(set.Spec.Template.Labels)) {
+			target.Starting = max(target.Starting, int(*set.Spec.Replicas)-len(target.Endpoints))
+		}
+	}
+	return target, nil
 }
 
 func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
@@ -160,16 +211,28 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 		return lifecycle.Target{}, err
 	}
 	var endpoints, nodes []string
+	starting := 0
 	for i := range pods.Items {
-		if host := memberHost(run, &pods.Items[i]); host != "" {
+		host := memberHost(run, &pods.Items[i])
+		switch {
+		case host == "" && isStarting(&pods.Items[i]):
+			starting++
+		case host != "":
 			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(want.Port))))
 			nodes = append(nodes, pods.Items[i].Spec.NodeName)
 		}
 	}
+	target := found(endpoints, nodes)
 	if len(endpoints) == 0 {
-		return missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d matching pods are not ready.", run.Namespace, selector, len(pods.Items)), nil
+		target = missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d matching pods are not ready.", run.Namespace, selector, len(pods.Items))
 	}
-	return found(endpoints, nodes), nil
+	target.Starting = starting
+	return r.countPlanned(ctx, run, target, selector)
+}
+
+// isStarting reports whether a pod that is not ready may become ready.
+func isStarting(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // memberHost returns "" for a pod that is not ready.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,11 +47,14 @@ func (s *harness) makeService(service *corev1.Service, slice *discoveryv1.Endpoi
 }
 
 // makeMember creates an etcd pod with the names of a StatefulSet.
-func (s *harness) makeMember(name, ip string, ready corev1.ConditionStatus) {
+func (s *harness) makeMember(name, ip string, ready corev1.ConditionStatus, changes ...func(*corev1.Pod)) {
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, Name: name, Labels: map[string]string{"app": "etcd"}},
 		Spec:       corev1.PodSpec{Hostname: name, Subdomain: "peers", Containers: []corev1.Container{{Name: "etcd", Image: "etcd"}}},
+	}
+	for _, c := range changes {
+		c(pod)
 	}
 	s.must(s.api.Create(s.t.Context(), pod))
 	before := pod.DeepCopy()
@@ -86,7 +90,7 @@ func TestServiceTarget(t *testing.T) {
 			s := newHarness(t, targets(byService(port)))
 			s.awaitSeen()
 			members := slice("etcd", "198.18.9.2", "198.18.9.1", "198.18.9.3")
-			members.Endpoints[2].Conditions.Ready = new(false)
+			members.Endpoints[2].Conditions = discoveryv1.EndpointConditions{Ready: new(false), Serving: new(true), Terminating: new(true)}
 			for i, node := range []string{"node-b", "node-a", "node-c"} {
 				members.Endpoints[i].NodeName = &node
 			}
@@ -97,6 +101,53 @@ func TestServiceTarget(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestATargetThatStarts: a run waits for members that exist and are not ready, and for those that their StatefulSet has
+// yet to create. If they do not become ready in time, it goes on without them.
+func TestATargetThatStarts(t *testing.T) {
+	waits := func(s *harness) {
+		t.Helper()
+		s.await("the wait for members", func() bool { return strings.Contains(s.message(), "unreachableMembers") })
+		if s.status().Target != nil {
+			t.Errorf("the run does not wait: it has the addresses %v", s.status().Target.Endpoints)
+		}
+	}
+	t.Run("behind a Service that publishes all", func(t *testing.T) {
+		s := newHarness(t, targets(byService(intstr.FromString("client"))))
+		members := slice("etcd", "198.18.9.1", "198.18.9.2")
+		members.Endpoints[1].Conditions = discoveryv1.EndpointConditions{Ready: new(true), Serving: new(false)}
+		s.makeService(service("etcd"), members)
+		waits(s)
+		s.later(301 * time.Second)
+		s.awaitEndpoints("198.18.9.1:12379")
+	})
+	t.Run("in a StatefulSet", func(t *testing.T) {
+		s := newHarness(t, targets(byPods()))
+		of := s.makeStatefulSet("etcd", 2)
+		s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue, of)
+		waits(s)
+		s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionTrue, of)
+		s.awaitEndpoints("198.18.9.1:2379", "198.18.9.2:2379")
+	})
+}
+
+// makeStatefulSet returns a change that makes a pod one of a new StatefulSet.
+func (s *harness) makeStatefulSet(name string, replicas int32) func(*corev1.Pod) {
+	s.t.Helper()
+	set := &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.run.Namespace, Name: name},
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: &replicas, ServiceName: "peers", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "etcd"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "etcd"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "etcd", Image: "etcd"}}},
+			},
+		},
+	}
+	s.must(s.api.Create(s.t.Context(), set))
+	owner := metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
+	return func(pod *corev1.Pod) { pod.OwnerReferences = []metav1.OwnerReference{*owner} }
 }
 
 // TestServiceTargetByTLS: the addresses are the names of the members' pods, because a certificate covers names.
@@ -130,6 +181,7 @@ func TestPodsTarget(t *testing.T) {
 			s.awaitSeen()
 			s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionFalse)
 			s.makeMember("etcd-0", "198.18.9.1", corev1.ConditionTrue)
+			s.later(301 * time.Second)
 			s.awaitEndpoints(strings.ReplaceAll(tc.want, "NAMESPACE", s.run.Namespace))
 		})
 	}

@@ -52,6 +52,20 @@ const (
 	MembersFollowers MemberSelection = "Followers"
 )
 
+// UnreachableMembers says what a run does about addresses of the target that do
+// not answer when it starts.
+//
+// +kubebuilder:validation:Enum=Fail;Skip
+type UnreachableMembers string
+
+// What a run does about addresses that do not answer.
+const (
+	// UnreachableFail ends the run before it writes anything.
+	UnreachableFail UnreachableMembers = "Fail"
+	// UnreachableSkip loads the addresses that answer.
+	UnreachableSkip UnreachableMembers = "Skip"
+)
+
 // RPC is the name of a request of a store's protocol, as the store itself
 // counts it. For etcd it is a call of its gRPC services, as in the label
 // grpc_method of its counters. For a call with a stream of requests, each

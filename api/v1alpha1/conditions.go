@@ -173,6 +173,8 @@ const (
 
 // Reasons of Passed=Unknown that are about the run as a whole: its numbers do not describe the requested load.
 const (
+	// ReasonMembersMissing: the target's Service or selector did not lead to all voting members.
+	ReasonMembersMissing = "MembersMissing"
 	// ReasonTargetChanged: the leader, a version or the members of the target changed during the run.
 	ReasonTargetChanged = "TargetChanged"
 	// ReasonTargetNotObserved: the target was not observed, so a change during the run cannot be ruled out.

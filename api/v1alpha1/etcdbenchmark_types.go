@@ -220,7 +220,8 @@ type EtcdBenchmarkSpec struct {
 	// from the creation of the Job until all are ready to start. Clusters that add
 	// nodes on demand need minutes. Runs that queue for the same addresses wait
 	// during this time. It also bounds the wait for the lock of the target, which
-	// begins when all pods have connected. Default 300.
+	// begins when all pods have connected, and the wait for members of the target
+	// that are not ready, which begins with the run. Default 300.
 	//
 	// +optional
 	// +kubebuilder:default=300

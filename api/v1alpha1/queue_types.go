@@ -25,7 +25,7 @@ const StageQueued = "Queued"
 
 // QueueCause is what a run waits for.
 //
-// +kubebuilder:validation:Enum=Addresses;Lock
+// +kubebuilder:validation:Enum=Addresses;Lock;Limit
 type QueueCause string
 
 const (
@@ -34,6 +34,9 @@ const (
 	// QueueLock: another run holds the lock of the target. It may have been
 	// started elsewhere: by another operator, or with run --local.
 	QueueLock QueueCause = "Lock"
+	// QueueLimit: as many runs of the namespace run as the operator's
+	// configuration allows.
+	QueueLimit QueueCause = "Limit"
 )
 
 // QueueState is how far a run has come in the queues of its target.
@@ -61,7 +64,9 @@ type QueueState struct {
 // QueueStatus says what a run waits for. It is written when the wait begins.
 type QueueStatus struct {
 	// waitsFor is Addresses while runs in front have an address in common with
-	// this run, and Lock while another run holds the lock of the target.
+	// this run, Lock while another run holds the lock of the target, and Limit
+	// while as many runs of the namespace run as the operator's configuration
+	// allows.
 	//
 	// +required
 	WaitsFor QueueCause `json:"waitsFor"`
@@ -72,7 +77,7 @@ type QueueStatus struct {
 	Since metav1.Time `json:"since"`
 
 	// ahead is how many runs were in front when the wait began. Absent if this
-	// run waits for the lock.
+	// run does not wait for addresses.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -55,6 +55,18 @@ type Target struct {
 	// +kubebuilder:default=All
 	Members spec.MemberSelection `json:"members,omitempty"`
 
+	// unreachableMembers is what the run does about addresses that do not answer
+	// when it starts:
+	// - Fail: it writes nothing and ends as TargetUnreachable.
+	// - Skip: it loads the addresses that answer, and a warning in its result
+	//   names the others. Without any address that answers, it fails.
+	//
+	// Default Fail.
+	//
+	// +optional
+	// +kubebuilder:default=Fail
+	UnreachableMembers spec.UnreachableMembers `json:"unreachableMembers,omitempty"`
+
 	// sampleIntervalSeconds is the time, in seconds, between two samples of the
 	// members' own metrics within the measured window. Its start and its end are
 	// always sampled. One sample costs a member about 10 ms of processor time.

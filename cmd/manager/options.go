@@ -80,7 +80,7 @@ func (o *options) registerCaps(flags *flag.FlagSet) {
 	flags.Func("allowed-endpoints", "`HOSTS` to which runs may send load, separated by commas: CIDRs such as 10.0.0.0/8, names such as *.etcd.svc; by default any", listOf(&o.caps.Endpoints, controllers.ParseHostPattern))
 	flags.Func("control-plane-endpoints", "`ADDRESSES` of etcd clusters that Kubernetes API servers use, separated by commas. Each is a CIDR or a name as for --allowed-endpoints, with or without a port (10.0.0.1:2379). The operator resolves names. It refuses runs against these addresses, unless they set spec.guard.acknowledgeControlPlane", listOf(&o.caps.ControlPlane, controllers.ParseEndpointPattern))
 	flags.Int64Var(&o.caps.PodsPerRun, "max-pods-per-run", 0, "maximum number of client pods per run; 0: no limit")
-	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "maximum number of unfinished runs per namespace, including queued ones; 0: no limit")
+	flags.Int64Var(&o.caps.RunsPerNamespace, "max-runs-per-namespace", 0, "maximum number of runs of a namespace that run at a time; the others wait. 0: no limit")
 	flags.Int64Var(&o.caps.RatePerRun, "max-rate-per-run", 0, "maximum spec.load.rate of a run, in requests per second; 0: no limit. If this limit is set, the operator also refuses closed loops, because they have no rate. The limit does not apply to the preload (keys written before the load) and to spec.disturbances. It counts requests, and one request can make several calls to etcd")
 }
 

@@ -15,9 +15,17 @@ func (r release) archiveName(p platform) string {
 	return plugin + "_" + r.version + "_" + p.os + "_" + p.arch + extension
 }
 
-// writePlugins writes an archive for each platform, with the plugin and the license.
+// completion is the script that kubectl calls to complete the plugin's arguments. It needs a shell, so the archives for
+// Windows have none.
+const completion = "kubectl_complete-etcdbench"
+
+// writePlugins writes an archive for each platform, with the plugin, its completion and the license.
 func (r release) writePlugins() error {
 	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	script, err := os.ReadFile(filepath.Join(r.root, "cmd", plugin, completion))
 	if err != nil {
 		return err
 	}
@@ -26,7 +34,11 @@ func (r release) writePlugins() error {
 		if err != nil {
 			return err
 		}
-		archive, err := archiverOf(p)([]file{{p.program(plugin), 0o755, program}, {"LICENSE", 0o644, license}}, r.time)
+		files := []file{{p.program(plugin), 0o755, program}, {"LICENSE", 0o644, license}}
+		if p.os != "windows" {
+			files = append(files, file{completion, 0o755, script})
+		}
+		archive, err := archiverOf(p)(files, r.time)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,8 @@ func guardOf(b *v1alpha1.EtcdBenchmark) spec.Guard {
 
 func planTarget(t v1alpha1.Target, endpoints []string) plan.Target {
 	out := plan.Target{
-		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
+		Datastore: t.Datastore, Endpoints: v1alpha1.HostPorts(endpoints), Members: t.Members,
+		UnreachableMembers: t.UnreachableMembers, SampleIntervalSeconds: int(t.SampleIntervalSeconds),
 	}
 	if t.TLS != nil {
 		out.TLS = &plan.TLS{Dir: plan.TLSDir, SecretName: t.TLS.SecretName, ServerName: t.TLS.ServerName}

@@ -19,8 +19,8 @@ type Caps struct {
 	// ControlPlane lists the addresses of etcd clusters behind a Kubernetes API server. A run may load them only if it
 	// acknowledges that.
 	ControlPlane []EndpointPattern
-	// PodsPerRun, RunsPerNamespace and RatePerRun are maximums; 0 means no limit. RunsPerNamespace counts running and
-	// waiting runs. RatePerRun limits load.rate in requests per second; it does not limit a preload or a disturbance.
+	// PodsPerRun, RunsPerNamespace and RatePerRun are maximums; 0 means no limit. RunsPerNamespace is how many runs of a
+	// namespace run at a time; the others wait. RatePerRun limits load.rate in requests per second; it does not limit a preload or a disturbance.
 	PodsPerRun, RunsPerNamespace, RatePerRun int64
 }
 
@@ -71,7 +71,7 @@ func checkCaps(o Observed, _ time.Time) *Problem {
 	if o.status().Admission != nil || o.status().Job != nil {
 		return nil
 	}
-	for _, c := range []func(Observed) *Problem{capPods, capRate, capRuns, capEndpoints, capControlPlane} {
+	for _, c := range []func(Observed) *Problem{capPods, capRate, capEndpoints, capControlPlane} {
 		if p := c(o); p != nil {
 			return p
 		}
@@ -116,15 +116,6 @@ func highestRate(r spec.Rate) int64 {
 	return highest
 }
 
-func capRuns(o Observed) *Problem {
-	limit := o.Caps.RunsPerNamespace
-	if limit == 0 || o.RunsBefore < limit {
-		return nil
-	}
-	return exceeded("allows at most %d unfinished runs per namespace (--max-runs-per-namespace), and %d are ahead of this run. Create this run again after one of them has finished.",
-		limit, o.RunsBefore)
-}
-
 func capEndpoints(o Observed) *Problem {
 	if len(o.Caps.Endpoints) == 0 || !o.resolved() {
 		return nil
@@ -156,12 +147,18 @@ func AwaitsCaps(run *v1alpha1.EtcdBenchmark) bool {
 	return !isOver(run) && run.Status.Admission == nil && run.Status.Job == nil
 }
 
-// RunsBefore counts the unfinished runs of the namespace that were admitted or created before this run.
+// CountsInNamespace reports whether a run counts in Caps.RunsPerNamespace: it has been admitted, or may be. A run that
+// waits for runs at its addresses does not count.
+func CountsInNamespace(run *v1alpha1.EtcdBenchmark) bool {
+	return !isOver(run) && (isAdmitted(run) || !queuesFor(run, v1alpha1.QueueAddresses))
+}
+
+// RunsBefore counts the runs of the namespace that count in Caps.RunsPerNamespace and were admitted or created before
+// this run.
 func RunsBefore(run *v1alpha1.EtcdBenchmark, all []v1alpha1.EtcdBenchmark) (n int64) {
 	for i := range all {
 		other := &all[i]
-		in := other.Status.Admission != nil || other.Status.Job != nil
-		if other.UID != run.UID && other.Namespace == run.Namespace && !isOver(other) && (in || createdBefore(other, run)) {
+		if other.UID != run.UID && other.Namespace == run.Namespace && CountsInNamespace(other) && (isAdmitted(other) || createdBefore(other, run)) {
 			n++
 		}
 	}

@@ -82,7 +82,7 @@ func TestCaps(t *testing.T) {
 		"a ramp above it":    {scenario(caps(Caps{RatePerRun: 100}), rate(&spec.Rate{Ramp: &spec.Ramp{FromPerSecond: 200, ToPerSecond: 1}})), v1alpha1.ReasonLimitExceeded, "200"},
 		"a stage above it":   {scenario(caps(Caps{RatePerRun: 100}), rate(&spec.Rate{Stages: []spec.RateStage{{PerSecond: 1}, {PerSecond: 300}}})), v1alpha1.ReasonLimitExceeded, "300"},
 		"room for a run":     {scenario(caps(Caps{RunsPerNamespace: 3}), before(2)), "", ""},
-		"no room for a run":  {scenario(caps(Caps{RunsPerNamespace: 3}), before(3)), v1alpha1.ReasonLimitExceeded, "3 are ahead"},
+		"no room for a run":  {scenario(caps(Caps{RunsPerNamespace: 3}), before(3)), "", ""},
 		"once admitted":      {scenario(startSet(t0), caps(Caps{PodsPerRun: 1, RunsPerNamespace: 1, RatePerRun: 1, Endpoints: other}), before(9)), "", ""},
 	}
 	for name, tc := range tests {
@@ -244,9 +244,10 @@ func TestRunsBefore(t *testing.T) {
 	elsewhere.Namespace = "other"
 	all := []v1alpha1.EtcdBenchmark{
 		own, elsewhere, onTarget("older", 5, "b:1"), onTarget("younger", 11, "c:1"), with(onTarget("in", 12, "d:1"), admittedIn(12)),
+		with(onTarget("waits", 2, "a:1"), waitsFor(v1alpha1.QueueAddresses)), with(onTarget("held", 3, "a:1"), waitsFor(v1alpha1.QueueLimit)),
 		with(onTarget("over", 1, "a:1"), over("True")),
 	}
-	if got := RunsBefore(&own, all); got != 2 {
-		t.Errorf("%d runs came before, wanted the older one and the active one", got)
+	if got := RunsBefore(&own, all); got != 3 {
+		t.Errorf("%d runs came before, wanted the older one, the active one and the older one that waits for the limit", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -68,8 +69,28 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	if len(o.Target.Endpoints) > 0 {
 		d.Message = "The target's addresses are " + strings.Join(o.Target.Endpoints, ", ") + "."
 	}
+	if waitsForMembers(o, now) {
+		d.Endpoints, d.Nodes = nil, nil
+		d.Message = fmt.Sprintf("%d members of the target are ready, and %d are not. The run waits for them until %s. To load only those that are ready, create the run with target.unreachableMembers: Skip.",
+			len(o.Target.Endpoints), o.Target.Starting, membersBy(o, now).UTC().Format(time.RFC3339))
+	}
 	d.wake(now.Add(resolveEvery), now)
 	return d
+}
+
+// waitsForMembers reports whether members of the target that are not ready may still become ready: a run can be created
+// together with its target.
+func waitsForMembers(o Observed, now time.Time) bool {
+	return len(o.Target.Endpoints) > 0 && o.Target.Starting > 0 && o.spec().Target.UnreachableMembers != spec.UnreachableSkip && now.Before(membersBy(o, now))
+}
+
+// membersBy is when a run continues without the members that are not ready.
+func membersBy(o Observed, now time.Time) time.Time {
+	from := o.started()
+	if from.IsZero() {
+		from = now
+	}
+	return from.Add(seconds(o.spec().SchedulingTimeoutSeconds))
 }
 
 func decideCreate(o Observed, now time.Time) *Decision {

@@ -304,7 +304,11 @@ func checkTimeout(o Observed, now time.Time) *Problem {
 }
 
 func checkTarget(o Observed, now time.Time) *Problem {
-	if o.resolved() || o.Target.Missing == "" || o.started().IsZero() || now.Before(o.started().Add(targetGrace)) {
+	until := o.started().Add(targetGrace)
+	if o.Target.Starting > 0 {
+		until = latest(until, membersBy(o, now))
+	}
+	if o.resolved() || o.Target.Missing == "" || o.started().IsZero() || now.Before(until) {
 		return nil
 	}
 	return &Problem{v1alpha1.ReasonTargetNotFound, o.Target.Missing}

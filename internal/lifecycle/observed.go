@@ -38,6 +38,8 @@ type Target struct {
 	Names Names
 	// Nodes are the known nodes of the members, sorted.
 	Nodes []string
+	// Starting is how many members are known to exist or to be planned, and are not ready.
+	Starting int
 	// Missing describes the object that does not exist.
 	Missing string
 }

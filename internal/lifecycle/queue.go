@@ -50,7 +50,11 @@ func AwaitsPlace(run *v1alpha1.EtcdBenchmark) bool { return isResolved(run) && w
 
 // waits reports whether a run is in the queue of its addresses, or will be when its target is resolved.
 func waits(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && !allowsOthers(run) && run.Status.Admission == nil && run.Status.Job == nil
+	return !isOver(run) && !allowsOthers(run) && !isAdmitted(run)
+}
+
+func isAdmitted(run *v1alpha1.EtcdBenchmark) bool {
+	return run.Status.Admission != nil || run.Status.Job != nil
 }
 
 func allowsOthers(run *v1alpha1.EtcdBenchmark) bool {
@@ -61,8 +65,10 @@ func isResolved(run *v1alpha1.EtcdBenchmark) bool {
 	return run.Status.Target != nil && len(run.Status.Target.Endpoints) > 0
 }
 
-func (o Observed) waitsFor(cause v1alpha1.QueueCause) bool {
-	return o.status().Queue != nil && o.status().Queue.WaitsFor == cause
+func (o Observed) waitsFor(cause v1alpha1.QueueCause) bool { return queuesFor(o.Run, cause) }
+
+func queuesFor(run *v1alpha1.EtcdBenchmark, cause v1alpha1.QueueCause) bool {
+	return run.Status.Queue != nil && run.Status.Queue.WaitsFor == cause
 }
 
 func isOver(run *v1alpha1.EtcdBenchmark) bool {
@@ -70,8 +76,10 @@ func isOver(run *v1alpha1.EtcdBenchmark) bool {
 }
 
 // InQueue reports whether other runs may have to wait for this one: it has not ended, or its keys may not be deleted
-// yet.
-func InQueue(run *v1alpha1.EtcdBenchmark) bool { return !isOver(run) || isDeletingKeys(run) }
+// yet. A run that the limit of its namespace keeps from running delays no other run.
+func InQueue(run *v1alpha1.EtcdBenchmark) bool {
+	return !isOver(run) && (isAdmitted(run) || !queuesFor(run, v1alpha1.QueueLimit)) || isDeletingKeys(run)
+}
 
 func isDeletingKeys(run *v1alpha1.EtcdBenchmark) bool {
 	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
@@ -142,10 +150,19 @@ func isNearer(a, b *v1alpha1.EtcdBenchmark) bool {
 	return createdBefore(b, a)
 }
 
-// FirstWaiting returns the waiting run that is in front of all others; nil if none waits.
-func FirstWaiting(runs []*v1alpha1.EtcdBenchmark) (first *v1alpha1.EtcdBenchmark) {
+// FirstWaiting returns the run that is in front of all others that wait for runs at their addresses; nil if none waits.
+func FirstWaiting(runs []*v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	return oldest(runs, AwaitsPlace)
+}
+
+// FirstHeld returns the run that is in front of all others that wait for the limit of their namespace; nil if none waits.
+func FirstHeld(runs []*v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	return oldest(runs, func(run *v1alpha1.EtcdBenchmark) bool { return !isOver(run) && queuesFor(run, v1alpha1.QueueLimit) })
+}
+
+func oldest(runs []*v1alpha1.EtcdBenchmark, among func(*v1alpha1.EtcdBenchmark) bool) (first *v1alpha1.EtcdBenchmark) {
 	for _, run := range runs {
-		if AwaitsPlace(run) && (first == nil || createdBefore(run, first)) {
+		if among(run) && (first == nil || createdBefore(run, first)) {
 			first = run
 		}
 	}
@@ -155,9 +172,8 @@ func FirstWaiting(runs []*v1alpha1.EtcdBenchmark) (first *v1alpha1.EtcdBenchmark
 // occupiesTarget reports whether a run loads its target, is about to, or has not deleted its keys yet. A cleanup Job
 // that has not ended within spec.schedulingTimeoutSeconds blocks no other run; if it runs, it holds the lock.
 func occupiesTarget(run *v1alpha1.EtcdBenchmark, now time.Time) bool {
-	s := run.Status
 	switch {
-	case s.Admission == nil && s.Job == nil:
+	case !isAdmitted(run):
 		return false
 	case !isOver(run):
 		return true
@@ -208,14 +224,18 @@ func compareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// decideQueue admits a run when no other run is in front of it. Status holds the admission before any object is
-// created.
+// decideQueue admits a run when no other run is in front of it, and the limit of its namespace allows one more. Status
+// holds the admission before any object is created.
 func decideQueue(o Observed, now time.Time) *Decision {
-	if o.status().Admission != nil || o.status().Job != nil {
+	limit := o.Caps.RunsPerNamespace
+	switch {
+	case isAdmitted(o.Run):
 		return nil
-	}
-	if o.Place.Ahead > 0 {
+	case o.Place.Ahead > 0:
 		return waitForAddresses(o, now)
+	case limit > 0 && o.RunsBefore >= limit:
+		return queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLimit}, now, fmt.Sprintf(
+			"The operator's configuration allows %d runs of a namespace at a time (--max-runs-per-namespace). %d are in front of this run.", limit, o.RunsBefore))
 	}
 	return &Decision{
 		Stage: v1alpha1.StagePreparing, Message: "This run need not wait for a run that has a target address in common with it.",
@@ -223,21 +243,27 @@ func decideQueue(o Observed, now time.Time) *Decision {
 	}
 }
 
-// waitForAddresses writes status when the wait begins, and not when the runs in front move: with many waiting runs, that
-// would be as many writes for each run that ends.
 func waitForAddresses(o Observed, now time.Time) *Decision {
-	d := &Decision{Stage: v1alpha1.StageQueued, Queue: o.status().Queue, Message: o.message()}
-	if d.Queue == nil {
-		d.Queue = &v1alpha1.QueueStatus{
-			WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now.Truncate(time.Second)), Ahead: int32(o.Place.Ahead), Behind: o.Place.Behind,
-		}
-		d.Message = fmt.Sprintf("%s. %d in front when this run began to wait. To start without waiting, create the run with target.concurrentRuns: Allow.",
-			inFront(o.Place), o.Place.Ahead)
-	}
-	d.wake(now.Add(queueHeartbeat), now)
+	d := queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: int32(o.Place.Ahead), Behind: o.Place.Behind}, now, fmt.Sprintf(
+		"%s. %d in front when this run began to wait. To start without waiting, create the run with target.concurrentRuns: Allow.", inFront(o.Place), o.Place.Ahead))
 	if !o.Place.FreeAt.IsZero() {
 		d.wake(o.Place.FreeAt, now)
 	}
+	return d
+}
+
+// queueFor writes status when a wait begins, and not when the runs in front move: with many waiting runs, that would be
+// as many writes for each run that ends.
+func queueFor(o Observed, wait v1alpha1.QueueStatus, now time.Time, message string) *Decision {
+	d := &Decision{Stage: v1alpha1.StageQueued, Queue: o.status().Queue, Message: o.message()}
+	if !o.waitsFor(wait.WaitsFor) {
+		wait.Since = metav1.NewTime(now.Truncate(time.Second))
+		if d.Queue != nil {
+			wait.Since = d.Queue.Since
+		}
+		d.Queue, d.Message = &wait, message
+	}
+	d.wake(now.Add(queueHeartbeat), now)
 	return d
 }
 

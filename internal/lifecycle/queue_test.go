@@ -44,6 +44,10 @@ func admittedIn(second int) func(*v1alpha1.EtcdBenchmark) {
 	}
 }
 
+func waitsFor(cause v1alpha1.QueueCause) func(*v1alpha1.EtcdBenchmark) {
+	return func(run *v1alpha1.EtcdBenchmark) { run.Status.Queue = &v1alpha1.QueueStatus{WaitsFor: cause} }
+}
+
 // version sets the resourceVersion that the operator saw first.
 func version(v string) func(*v1alpha1.EtcdBenchmark) {
 	return func(run *v1alpha1.EtcdBenchmark) { run.Status.CreatedVersion = v }
@@ -185,11 +189,14 @@ func locking(o *Observed) {
 	podIn(0, results.StageLocking)(o)
 }
 
+// full makes the namespace have as many runs as it may.
+func full(o *Observed) { o.Caps, o.RunsBefore = Caps{RunsPerNamespace: 2}, 2 }
+
 func queuedFor(q v1alpha1.QueueStatus) change { return func(o *Observed) { o.Run.Status.Queue = &q } }
 
 // A waiting run says what it waits for, and no timeout counts.
 func TestQueue(t *testing.T) {
-	now := t0.Add(1000 * time.Hour)
+	now, earlier := t0.Add(1000*time.Hour), metav1.NewTime(t0)
 	tests := map[string]struct {
 		seen   Observed
 		queue  v1alpha1.QueueStatus
@@ -197,7 +204,10 @@ func TestQueue(t *testing.T) {
 	}{
 		"for addresses":          {scenario(resolved, behind(Place{Ahead: 3, Behind: "x", Holding: HoldingWaits})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 3, Behind: "x"}, "Run x"},
 		"of another namespace":   {scenario(resolved, behind(Place{Ahead: 1, Holding: HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
-		"the runs in front move": {scenario(resolved, behind(Place{Ahead: 2, Behind: "y", Holding: HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{Ahead: 3, Behind: "x"}, messageAt},
+		"the runs in front move": {scenario(resolved, behind(Place{Ahead: 2, Behind: "y", Holding: HoldingWaits}), at(v1alpha1.StageQueued), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 3, Behind: "x"})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Ahead: 3, Behind: "x"}, messageAt},
+		"for the limit":          {scenario(resolved, full), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLimit, Since: metav1.NewTime(now)}, "--max-runs-per-namespace"},
+		"first for addresses":    {scenario(resolved, full, behind(Place{Ahead: 1, Holding: HoldingLoads})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: metav1.NewTime(now), Ahead: 1}, "A run of another namespace"},
+		"then for the limit":     {scenario(resolved, full, queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueAddresses, Since: earlier, Ahead: 1})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLimit, Since: earlier}, "--max-runs-per-namespace"},
 		"for the lock":           {scenario(locking, at(v1alpha1.StagePreparing), queuedFor(v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)})), v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLock, Since: metav1.NewTime(now)}, "holds its lock"},
 	}
 	for name, tc := range tests {

@@ -75,7 +75,7 @@ func example(l spec.Load, w spec.Workload) Plan {
 			{Type: spec.DisturbanceLeaseExpiry, EverySeconds: 90, LeaseExpiry: &spec.LeaseExpirySettings{Leases: 1000, KeysPerLease: 10, TTLSeconds: 5}},
 		}},
 		Target: Target{
-			Datastore: spec.Etcd, Endpoints: []string{"etcd-0.etcd:2379", "etcd-1.etcd:2379", "[fd00::7]:2379"}, Members: spec.MembersFollowers, SampleIntervalSeconds: 15,
+			Datastore: spec.Etcd, Endpoints: []string{"etcd-0.etcd:2379", "etcd-1.etcd:2379", "[fd00::7]:2379"}, Members: spec.MembersFollowers, UnreachableMembers: spec.UnreachableSkip, SampleIntervalSeconds: 15,
 			TLS:  &TLS{Dir: TLSDir, SecretName: "etcd-client", ServerName: "etcd.example.org"},
 			Auth: &Auth{Dir: AuthDir, SecretName: "etcd-user"},
 		},

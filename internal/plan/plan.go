@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the version of the plan's format that this package writes and reads.
-const Version = 4
+const Version = 5
 
 // MaxBytes bounds an encoded plan.
 const MaxBytes = 64 << 10
@@ -53,6 +53,9 @@ type Target struct {
 	// Endpoints are host:port of the members.
 	Endpoints []string             `json:"endpoints"`
 	Members   spec.MemberSelection `json:"members"`
+	// UnreachableMembers is empty or says what the run does about addresses that do not answer when it starts. Empty means
+	// Fail.
+	UnreachableMembers spec.UnreachableMembers `json:"unreachableMembers,omitempty"`
 	// SampleIntervalSeconds is the time between two samples of the members' own metrics within the measured window. 0
 	// means defaultSampleInterval.
 	SampleIntervalSeconds int `json:"sampleIntervalSeconds,omitempty"`

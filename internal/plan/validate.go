@@ -56,6 +56,7 @@ func (t Target) validate() error {
 		wanted(!known || store.SelectsMembers || t.Members == spec.MembersAll, "target.members", fmt.Sprintf("%s for %s", spec.MembersAll, t.Datastore), t.Members),
 		wanted(len(t.Endpoints) > 0, "target.endpoints", "at least one host:port", t.Endpoints),
 		wanted(slices.Contains(selections, t.Members), "target.members", "All, Leader or Followers", t.Members),
+		wanted(slices.Contains([]spec.UnreachableMembers{"", spec.UnreachableFail, spec.UnreachableSkip}, t.UnreachableMembers), "target.unreachableMembers", "Fail or Skip", t.UnreachableMembers),
 		wanted(t.SampleIntervalSeconds >= 0 && t.SampleIntervalSeconds <= maxSeconds, "target.sampleIntervalSeconds", fmt.Sprintf("0 to %d", maxSeconds), t.SampleIntervalSeconds),
 	}
 	for _, e := range t.Endpoints {

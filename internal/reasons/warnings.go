@@ -26,6 +26,7 @@ var warnings = []warning{
 	{"MembersNotListed", "the target's members could not be listed", "A member without an address in the target may be missing in the result.", "Check the permissions of the user."},
 	{"NotLocked", "the target has no lock that keeps other runs away", "Another run may have loaded the target at the same time.", "Check that no other run used this target. To hold the lock, an etcd must serve leases, and a ZooKeeper user must be allowed to create `/etcdbench-lock`."},
 	{"NotObserved", "the target was not observed often enough", "A change of the target during the run cannot be ruled out.", "Check that all members answer; run longer than a few seconds."},
+	{"MemberSkipped", "an address of the target did not answer and got no load", "`target.unreachableMembers` is `Skip`. The numbers are those of the other members.", "Start the member, or remove its address."},
 	{"MemberWithoutLoad", "no address of the target reaches its member", "This member got no load.", "Add its address to `target.endpoints`."},
 	{"CoarseTimer", "client pods had no exact kernel timer", "Requests were sent up to 1 ms late. Lateness and latency include that.", "Run client pods on Linux."},
 	{"PartsOmitted", "these parts of the result are missing", "A termination message had no room for them, because the operator could not read the pod's metrics.", "Check network policies between the operator and the client pods."},

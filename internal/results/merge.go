@@ -1,6 +1,8 @@
 package results
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,9 +35,7 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	if s.Failure == nil {
 		s.Failure = other.Failure
 	}
-	if s.Target == nil {
-		s.Target = other.Target
-	}
+	s.Target = mergeTargets(s.Target, other.Target)
 	s.Fired = earlierFired(s.Fired, other.Fired)
 	s.Unwatched = mergeUnwatched(s.Unwatched, other.Unwatched)
 	s.Stage = earliest(Stages, s.Stage, other.Stage)
@@ -48,6 +48,19 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 			s.Omitted = append(s.Omitted, part)
 		}
 	}
+}
+
+// mergeTargets returns the first of two views of the target, with the addresses that any pod skipped.
+func mergeTargets(a, b *Target) *Target {
+	if a == nil || b == nil || len(b.Skipped) == 0 {
+		return cmp.Or(a, b)
+	}
+	out := *a
+	out.Skipped = maps.Clone(b.Skipped)
+	for address, reason := range a.Skipped {
+		out.Skipped[address] = min(reason, cmp.Or(out.Skipped[address], reason))
+	}
+	return &out
 }
 
 func earliest[T comparable](order []T, a, b T) T {

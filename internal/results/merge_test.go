@@ -112,6 +112,15 @@ func TestMergeSaysTheMostCarefulThing(t *testing.T) {
 				PlannedRequests: 11,
 			}},
 		},
+		"skipped by any pod": {
+			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses", "b:1": "refuses"}}},
+			Snapshot{Target: &Target{Skipped: map[string]string{"b:1": "does not answer", "c:1": "refuses"}}},
+			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses", "b:1": "does not answer", "c:1": "refuses"}}},
+		},
+		"skipped by one pod": {
+			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses"}}}, Snapshot{Target: &Target{}},
+			Snapshot{Target: &Target{Skipped: map[string]string{"a:1": "refuses"}}},
+		},
 		"no end yet": {
 			Snapshot{Window: Window{End: testStart, Planned: time.Second}}, Snapshot{Window: Window{Planned: time.Second}},
 			Snapshot{Window: Window{Planned: time.Second}},

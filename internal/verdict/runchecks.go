@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
@@ -47,7 +49,7 @@ func checkRun(c *metav1.Condition, b *v1alpha1.EtcdBenchmark, s *results.Summary
 
 // concernsOf returns all concerns, the most important first.
 func concernsOf(b *v1alpha1.EtcdBenchmark, s *results.Summary) (all []concern) {
-	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, historyCompacted, clocksOff, startsApart} {
+	for _, check := range []func(*v1alpha1.EtcdBenchmark, *results.Summary) *concern{targetChanged, targetUnobserved, membersMissing, historyCompacted, clocksOff, startsApart} {
 		if d := check(b, s); d != nil {
 			all = append(all, *d)
 		}
@@ -83,6 +85,21 @@ func targetUnobserved(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 	aspect := slices.Min(slices.Collect(maps.Keys(s.Target.Unobserved)))
 	return &concern{v1alpha1.ReasonTargetNotObserved, fmt.Sprintf("The target was not observed often enough, so a change during the run cannot be ruled out (%s: %s).",
 		aspect, text.Shorten(s.Target.Unobserved[aspect], v1alpha1.MaxMessageLength))}
+}
+
+// membersMissing: a Service or a selector leads to all members that are ready, so a member that it does not reach was not
+// ready when the run started. Listed addresses may be meant to be only some of the members.
+func membersMissing(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
+	t := b.Spec.Target
+	if s.Target == nil || t.Service == nil && t.Pods == nil || t.UnreachableMembers == spec.UnreachableSkip {
+		return nil
+	}
+	missing := members(s.Target, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label)
+	if len(missing) == 0 {
+		return nil
+	}
+	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("%d of %s got no load, because the target did not lead to them when the run started: %s.",
+		len(missing), text.Plural(len(s.Target.Members), "member"), strings.Join(missing, ", "))}
 }
 
 // historyCompacted: no watcher was open during the reads after the compaction, so they are not the requested workload.

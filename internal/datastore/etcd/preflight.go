@@ -21,7 +21,8 @@ func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, 
 }
 
 func (d *Driver) preflight(ctx context.Context) (target *results.Target, view members.View, err error) {
-	if err := d.probeAll(ctx); err != nil {
+	skipped, err := d.probeAll(ctx)
+	if err != nil {
 		return nil, view, err
 	}
 	client, err := d.controlClient(ctx)
@@ -49,7 +50,7 @@ func (d *Driver) preflight(ctx context.Context) (target *results.Target, view me
 	d.mutex.Unlock()
 	names, unlisted := d.names(ctx, client)
 	target = t.target(names)
-	target.Unlisted = unlisted
+	target.Unlisted, target.Skipped = unlisted, skipped
 	target.WriteEstimateBytes, _ = d.plan.WriteEstimate()
 	return target, t.view(names), nil
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -287,20 +288,41 @@ func TestPreflightDistinguishesALostMemberFromALostMajority(t *testing.T) {
 	p := planFor(cluster.Endpoints)
 	cluster.Stop(0)
 	t.Run("one of three", func(t *testing.T) {
-		preflightFails(t, p, results.FailureTargetUnreachable, cluster.Endpoints[0], "refuses connections")
+		preflightFails(t, p, results.FailureTargetUnreachable, cluster.Endpoints[0], "refuses connections", "unreachableMembers")
+	})
+	t.Run("one of three, which the run skips", func(t *testing.T) {
+		p := planFor(cluster.Endpoints, skipsUnreachable)
+		d := newDriver(t, p, 0)
+		target, _, err := d.Preflight(withTimeout(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := target.Skipped[cluster.Endpoints[0]]; len(target.Skipped) != 1 || !strings.Contains(why, "refuses connections") {
+			t.Errorf("skipped %v, wanted only the stopped member", target.Skipped)
+		}
+		for connection := range p.Load.Connections {
+			if _, err := d.Connect(withTimeout(t), int(connection)); err != nil {
+				t.Errorf("connection %d: %v", connection, err)
+			}
+		}
 	})
 	cluster.Stop(1)
 	t.Run("two of three", func(t *testing.T) {
 		preflightFails(t, p, results.FailureNoQuorum, "1 of 3 addresses", "majority", cluster.Endpoints[0], cluster.Endpoints[1])
+	})
+	t.Run("two of three, which the run would skip", func(t *testing.T) {
+		preflightFails(t, planFor(cluster.Endpoints, skipsUnreachable), results.FailureNoQuorum, "1 of 3 addresses")
 	})
 	t.Run("a user who cannot log in without a majority", func(t *testing.T) {
 		preflightFails(t, planFor(cluster.Endpoints, withUser(t, "bench", "secret")), results.FailureNoQuorum, "1 of 3 addresses")
 	})
 	cluster.Stop(2)
 	t.Run("all of three", func(t *testing.T) {
-		preflightFails(t, p, results.FailureTargetUnreachable, append(cluster.Endpoints, "refuses connections")...)
+		preflightFails(t, planFor(cluster.Endpoints, skipsUnreachable), results.FailureTargetUnreachable, append(cluster.Endpoints, "refuses connections")...)
 	})
 }
+
+func skipsUnreachable(p *plan.Plan) { p.Target.UnreachableMembers = spec.UnreachableSkip }
 
 // If the context ends, the error is the context's and not an explanation.
 func TestAnInterruptedPreflightReturnsTheContextsError(t *testing.T) {

@@ -22,16 +22,21 @@ var (
 )
 
 // probeAll checks all addresses. It returns a lost quorum if an answering address reports one. Otherwise it returns the
-// first address's error, in the plan's order, and names the other addresses with an error.
-func (d *Driver) probeAll(ctx context.Context) error {
+// first address's error, in the plan's order, and names the other addresses with an error. Addresses that the run skips
+// are removed from the plan; skipped has the reason for each of them.
+func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err error) {
 	if _, err := d.secrets(); err != nil {
-		return err
+		return nil, err
 	}
 	errs := d.probes(ctx)
 	if err := d.whyUnreachable(ctx, errs); err != nil {
-		return err
+		return nil, err
 	}
-	return reach.Troubles(d.plan.Target.Endpoints, errs)
+	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
+	if err == nil {
+		d.plan.Target.Endpoints = reach.Pick(d.plan.Target.Endpoints, reached)
+	}
+	return skipped, err
 }
 
 // probes checks all addresses at the same time.

@@ -18,7 +18,7 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 		switch {
 		case err == nil:
 			answering = append(answering, d.plan.Target.Endpoints[i])
-		case !isUnreachable(err):
+		case !reach.IsUnreachable(err):
 			return nil
 		default:
 			down = true
@@ -29,11 +29,6 @@ func (d *Driver) whyUnreachable(ctx context.Context, errs []error) error {
 	}
 	return load.Errorf(results.FailureNoQuorum, "%d of %d addresses answer and report that they have no leader: a majority of the members is down, or the members do not reach each other. The other addresses: %w",
 		len(answering), len(errs), reach.Troubles(d.plan.Target.Endpoints, errs))
-}
-
-func isUnreachable(err error) bool {
-	e, ok := errors.AsType[*load.Error](err)
-	return ok && e.Reason == results.FailureTargetUnreachable
 }
 
 // lacksLeader repeats the check for longer than an election takes.

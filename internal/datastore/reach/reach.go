@@ -11,8 +11,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // Timeout bounds one attempt of a control request.
@@ -84,6 +87,47 @@ func Troubles(endpoints []string, errs []error) error {
 	}
 	message := fmt.Sprintf("%s; these of the %d addresses cannot be used either: %s", cause.Message, len(errs), strings.Join(others, ", "))
 	return &load.Error{Reason: cause.Reason, Message: message, Err: first}
+}
+
+// advice ends the message about addresses that the run could leave out.
+const advice = ". To measure the addresses that answer, set spec.target.unreachableMembers to Skip"
+
+// Reachable returns the indexes of the addresses to load, given the errors of all of them. Addresses that do not answer
+// are skipped if the target says so and others answer; skipped has the reason for each of them. Otherwise any error is an
+// error, as Troubles returns it.
+func Reachable(t plan.Target, errs []error) (reached []int, skipped map[string]string, err error) {
+	skipped = map[string]string{}
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			reached = append(reached, i)
+		case IsUnreachable(err):
+			skipped[t.Endpoints[i]] = text.Printable(err.Error())
+		}
+	}
+	if len(skipped) == 0 || len(reached) == 0 || len(reached)+len(skipped) < len(errs) {
+		return reached, nil, Troubles(t.Endpoints, errs)
+	}
+	if t.UnreachableMembers == spec.UnreachableSkip {
+		return reached, skipped, nil
+	}
+	cause := load.FailureOf(Troubles(t.Endpoints, errs))
+	return nil, nil, &load.Error{Reason: cause.Reason, Message: cause.Message + advice, Err: Troubles(t.Endpoints, errs)}
+}
+
+// Pick returns the elements at these indexes.
+func Pick[T any](all []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, index := range at {
+		out[i] = all[index]
+	}
+	return out
+}
+
+// IsUnreachable reports whether an address does not answer; one that answers with an error can be reached.
+func IsUnreachable(err error) bool {
+	e, ok := errors.AsType[*load.Error](err)
+	return ok && e.Reason == results.FailureTargetUnreachable
 }
 
 // Explanation returns a reason, and the part of the message that follows the address. Both are empty for an error that

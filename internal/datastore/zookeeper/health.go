@@ -144,8 +144,9 @@ func askAdmin(ctx context.Context, url string) (most int, known bool) {
 
 // healthOfAll requests the health of all servers at the same time, and repeats a request
 // after a temporary error. The results are in the order of the addresses. An error about a
-// lost quorum is reported before errors about servers that do not respond.
-func (d *Driver) healthOfAll(ctx context.Context) ([]health, error) {
+// lost quorum is reported before errors about servers that do not respond. Servers that the
+// run skips are removed from the plan and the results.
+func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[string]string, err error) {
 	endpoints := d.plan.Target.Endpoints
 	found := make([]health, len(endpoints))
 	errs := reach.All(endpoints, func(i int) error {
@@ -157,8 +158,13 @@ func (d *Driver) healthOfAll(ctx context.Context) ([]health, error) {
 	})
 	for _, err := range errs {
 		if errors.Is(err, errNotServing) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return found, reach.Troubles(endpoints, errs)
+	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.plan.Target.Endpoints = reach.Pick(endpoints, reached)
+	return reach.Pick(found, reached), skipped, nil
 }

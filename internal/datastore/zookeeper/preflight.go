@@ -22,7 +22,7 @@ func (d *Driver) Preflight(ctx context.Context) (*results.Target, members.View, 
 }
 
 func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, error) {
-	all, err := d.healthOfAll(ctx)
+	all, skipped, err := d.healthOfAll(ctx)
 	if err != nil {
 		return nil, members.View{}, err
 	}
@@ -36,7 +36,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 		return nil, members.View{}, err
 	}
 	voters, unlisted := d.voters(ctx)
-	target := &results.Target{ClusterID: hashed(d.identity(voters)...), Unlisted: unlisted}
+	target := &results.Target{ClusterID: hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
 	view := members.View{At: time.Now(), Members: map[string]members.State{}, Voters: voters}
 	for i, endpoint := range d.plan.Target.Endpoints {
 		h := all[i]

@@ -28,6 +28,9 @@ func randomGuard(r *rand.Rand, s *results.Snapshot) {
 		s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}, {Aspect: results.AspectVersion, Detail: "a from 3.6.0 to 3.7.3", At: testStart.Add(time.Second)}}
 	}
 	if s.Target != nil && r.IntN(3) == 0 {
+		s.Target.Skipped = map[string]string{"etcd-1:2379": "refuses connections", "etcd-2:2379": "does not answer"}
+	}
+	if s.Target != nil && r.IntN(3) == 0 {
 		s.Target.Unlisted, s.Target.Unlocked = "etcd-1 did not answer", r.IntN(2) == 0
 		s.Target.Unobserved = map[results.Aspect]string{results.AspectLeader: "etcd-1 did not answer", results.AspectMembers: ""}
 	}
@@ -40,6 +43,7 @@ func guarded(s *results.Snapshot) *results.Snapshot {
 	s.Unwatched = map[spec.GuardRule]string{spec.GuardWALFsync: "etcd-1: 404"}
 	s.Target.Changes = []results.Change{{Aspect: results.AspectLeader, Detail: "from a to b", At: testStart}}
 	s.Target.Unlocked = true
+	s.Target.Skipped = map[string]string{"etcd-2:2379": "refuses connections"}
 	s.Target.Unlisted, s.Target.Unobserved = "no answer", map[results.Aspect]string{results.AspectVersion: "no answer"}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 
 // unobservedFamilies describe which parts of the target the pod could not observe.
 func unobservedFamilies() []family {
-	return []family{unlistedFamily(), unlockedFamily(), aspectFamily()}
+	return []family{unlistedFamily(), unlockedFamily(), skippedFamily(), aspectFamily()}
 }
 
 func unlistedFamily() family {
@@ -45,6 +45,32 @@ func unlockedFamily() family {
 		},
 		read: func(s *results.Snapshot, m metric) error {
 			targetOf(s).Unlocked = m.value == 1
+			return nil
+		},
+	}
+}
+
+func skippedFamily() family {
+	return family{
+		name: "etcdbench_target_skipped_info", help: "Why this address of the target got no load.",
+		kind: dto.MetricType_GAUGE, labels: []string{"address", "reason"},
+		write: func(s *results.Snapshot, emit func(metric)) {
+			if s.Target == nil {
+				return
+			}
+			for _, address := range sortedKeys(s.Target.Skipped) {
+				emit(metric{labels: []string{address, s.Target.Skipped[address]}, value: 1})
+			}
+		},
+		read: func(s *results.Snapshot, m metric) error {
+			target := targetOf(s)
+			if _, twice := target.Skipped[m.labels[0]]; twice || m.labels[1] == "" {
+				return fmt.Errorf("wanted one reason for each address, found none or more than one for %.64q", m.labels[0])
+			}
+			if target.Skipped == nil {
+				target.Skipped = map[string]string{}
+			}
+			target.Skipped[m.labels[0]] = m.labels[1]
 			return nil
 		},
 	}

@@ -12,6 +12,9 @@ import (
 // maxMarkdown bounds the Markdown: a comment of GitHub has at most 65,536 characters.
 const maxMarkdown = 60 << 10
 
+// lastLine is room for the line about what is left out.
+const lastLine = 200
+
 // Markdown writes the page for a pull request, without plots and without the details of single runs.
 func Markdown(d *Document) []byte {
 	p := d.Page()
@@ -29,7 +32,7 @@ func Markdown(d *Document) []byte {
 		if s.Folded || section == "" {
 			continue
 		}
-		if out.Len()+len(section) > maxMarkdown {
+		if out.Len()+len(section) > maxMarkdown-lastLine {
 			left++
 			continue
 		}

@@ -59,6 +59,7 @@ func memberPlot(about plots.About, run *v1alpha1.EtcdBenchmark, d benchmark.Deta
 		return Plot{}, false
 	}
 	slices.SortStableFunc(lines, func(a, b plots.TimeLine) int { return cmp.Compare(a.Label, b.Label) })
+	about.Description += rangesOf(lines, unit)
 	return Plot{Picture: plots.OverTime{About: about, Lines: lines, Unit: unit, Marks: marksOf(run)}, Rows: memberRows(lines, unit)}, true
 }
 

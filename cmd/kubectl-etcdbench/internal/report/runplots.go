@@ -47,7 +47,7 @@ func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals)
 		Picture: plots.OverTime{
 			About: plots.About{
 				ID: prefix + "throughput", Title: "Requests per second",
-				Description: fmt.Sprintf("Responses per second over the measured window, in intervals of %g s.", length),
+				Description: fmt.Sprintf("Responses per second over the measured window, in intervals of %g s.", length) + rangesOf(lines, plots.PerSecond),
 			},
 			Interval: length, Lines: lines, Unit: plots.PerSecond, Marks: marks, Stalls: c.Stalled,
 		},
@@ -62,7 +62,7 @@ func coursePlots(prefix string, run *v1alpha1.EtcdBenchmark, c render.Intervals)
 		Picture: plots.Heatmap{
 			About: plots.About{
 				ID: prefix + "heatmap", Title: "Latency over time",
-				Description: "Each column is an interval; the colour of a cell says how many of its requests have this latency (see the key). The lines are p50 and p99. A p99 with fewer than ten requests above it is not drawn.",
+				Description: "Each column is an interval; the colour of a cell says how many of its requests have this latency (see the key). The lines are p50 and p99. A p99 with fewer than ten requests above it is not drawn." + rangesOf(percentiles, plots.Microseconds),
 			},
 			Interval: length, Bands: bands, P50: p50, P99: p99, Marks: marks, Stalls: c.Stalled,
 		},

@@ -108,9 +108,10 @@ func seriesPlots(s *v1alpha1.EtcdBenchmarkSchedule) (out []Plot) {
 		if e := series.Expected; e != nil {
 			description += fmt.Sprintf(" The last value was expected between %s and %s: %s.", unit.Text(float64(e.Low)/scale), unit.Text(float64(e.High)/scale), series.Verdict)
 		}
+		lines := []plots.TimeLine{{Label: name, Values: values, At: at}}
 		out = append(out, Plot{Picture: plots.OverTime{
-			About: plots.About{ID: fmt.Sprintf("series-%d", i+1), Title: name, Description: description},
-			Lines: []plots.TimeLine{{Label: name, Values: values, At: at}}, Unit: unit, Across: "session",
+			About: plots.About{ID: fmt.Sprintf("series-%d", i+1), Title: name, Description: description + rangesOf(lines, unit)},
+			Lines: lines, Unit: unit, Across: "session",
 		}, Rows: rows})
 	}
 	return out

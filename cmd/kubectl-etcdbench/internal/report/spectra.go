@@ -27,16 +27,16 @@ func spectra(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (ou
 	operations := slices.Sorted(maps.Keys(d.Operations))
 	for _, operation := range operations[:min(len(operations), maxOperations)] {
 		r := d.Operations[operation]
-		lines := []spectrum{{label: "latency", points: curve(ranked(r))}}
+		lines := []spectrum{{label: "latency", count: ranked(r).count, points: curve(ranked(r))}}
 		if len(lines[0].points) == 0 {
 			continue
 		}
 		if service := curve(plain(&r.Service)); len(service) > 0 {
-			lines = append(lines, spectrum{label: "service time", group: 1, points: service})
+			lines = append(lines, spectrum{label: "service time", group: 1, count: r.Service.Count(), points: service})
 		}
 		about := plots.About{
 			ID: prefix + "spectrum-" + strings.ToLower(string(operation)), Title: fmt.Sprintf("%s: latency by percentile", operation),
-			Description: text.Plural(int64(ranked(r).count), "request") + ". " + whereLinesEnd,
+			Description: whereLinesEnd + tailsOf(lines),
 		}
 		out = append(out, spectrumPlot(about, lines, nil))
 	}
@@ -47,6 +47,7 @@ func spectra(prefix string, run *v1alpha1.EtcdBenchmark, d benchmark.Detail) (ou
 type spectrum struct {
 	label  string
 	group  int
+	count  uint64
 	points []point
 }
 
@@ -130,6 +131,13 @@ func curveRows(lines []spectrum) [][]string {
 			longest = l.points
 		}
 	}
+	if slices.ContainsFunc(lines, func(l spectrum) bool { return l.count > 0 }) {
+		row := []string{"requests"}
+		for _, l := range lines {
+			row = append(row, text.Grouped(l.count))
+		}
+		rows = append(rows, row)
+	}
 	for i, p := range longest {
 		row := []string{fmt.Sprintf("%.6g %%", 100*p.Percentile)}
 		for _, l := range lines {
@@ -153,7 +161,7 @@ func overlaid(runs []Run) (out []Plot) {
 	for i, r := range runs {
 		for operation, op := range r.detail().Operations {
 			if points := curve(ranked(op)); len(points) > 0 {
-				lines[operation] = append(lines[operation], spectrum{label: r.label(), group: i, points: points})
+				lines[operation] = append(lines[operation], spectrum{label: r.label(), group: i, count: ranked(op).count, points: points})
 			}
 		}
 	}
@@ -161,7 +169,7 @@ func overlaid(runs []Run) (out []Plot) {
 	for _, operation := range operations[:min(len(operations), maxOperations)] {
 		out = append(out, spectrumPlot(plots.About{
 			ID: "spectrum-" + strings.ToLower(string(operation)), Title: fmt.Sprintf("%s: latency by percentile", operation),
-			Description: "A line per run. " + whereLinesEnd,
+			Description: "A line per run. " + whereLinesEnd + tailsOf(lines[operation]),
 		}, lines[operation], nil))
 	}
 	return out

@@ -35,6 +35,7 @@ func comparisonPlots(d *Document) []Plot {
 		Description: "A dot is the change of one metric, the line its 95 % interval. The shaded part is within the tolerance. The worst is at the top.",
 	}}
 	rows := [][]string{{"cell and metric", "change", "95 % interval", "verdict"}}
+	forest.Description += worstOf(all)
 	if n := len(d.Suite.Status.Comparisons) - len(all); n > 0 {
 		forest.Description += " Without a change, and so not drawn: " + text.Plural(n, "comparison") + "."
 	}
@@ -148,6 +149,7 @@ func roundsPlot(s *v1alpha1.EtcdBenchmarkSuite, c v1alpha1.SuiteComparison) (Plo
 		dots.Rounds = append(dots.Rounds, plots.DotRound{Label: fmt.Sprint(round), Baseline: baseline, Candidate: candidate})
 		rows = append(rows, []string{fmt.Sprint(round), unit.Text(baseline), unit.Text(candidate)})
 	}
+	dots.Description += greaterIn(dots.Rounds)
 	return Plot{Picture: dots, Rows: rows}, len(dots.Rounds) > 0
 }
 
@@ -188,7 +190,7 @@ func comparedSpectra(d *Document, c v1alpha1.SuiteComparison) []Plot {
 		return nil
 	}
 	out := []Plot{spectrumPlot(plots.About{
-		ID: "compared-spectrum", Title: fmt.Sprintf("%s: latency by percentile", operation), Description: "A line per run that was compared. " + whereLinesEnd,
+		ID: "compared-spectrum", Title: fmt.Sprintf("%s: latency by percentile", operation), Description: "A line per run that was compared. " + whereLinesEnd + tailsOf(lines),
 	}, lines, map[int]string{0: c.BaselineCell, 1: c.Cell})}
 	return append(out, ratioPlot(operation, ratioOf(sides[0], sides[1])))
 }
@@ -205,7 +207,7 @@ func comparedLines(d *Document, c v1alpha1.SuiteComparison, operation spec.Opera
 				continue
 			}
 			if points := curve(ranked(op)); len(points) > 0 {
-				both = append(both, spectrum{fmt.Sprintf("%s, round %d", cell, round), group, points})
+				both = append(both, spectrum{fmt.Sprintf("%s, round %d", cell, round), group, ranked(op).count, points})
 			}
 		}
 		if len(both) == 2 {
@@ -219,7 +221,7 @@ func ratioPlot(operation spec.Operation, ratio []plots.SpectrumPoint) Plot {
 	return Plot{Picture: plots.Spectrum{
 		About: plots.About{
 			ID: "ratio-spectrum", Title: fmt.Sprintf("%s: ratio of the candidate to the baseline by percentile", operation),
-			Description: "Above 1, the candidate is slower. Both sides are geometric means of their runs. The line ends where that of a run ends.",
+			Description: "Above 1, the candidate is slower. Both sides are geometric means of their runs. The line ends where that of a run ends." + ratioAt(ratio),
 		},
 		Ratio: true, Lines: []plots.SpectrumLine{{Label: "candidate ÷ baseline", Points: ratio}},
 	}, Rows: ratioRows(ratio)}
@@ -279,6 +281,7 @@ func kneePlots(s *v1alpha1.EtcdBenchmarkSuite) (out []Plot) {
 			}
 		}
 		slices.SortStableFunc(knee.Points, func(a, b plots.KneePoint) int { return cmp.Compare(a.Offered, b.Offered) })
+		knee.Description += kneeFound(knee)
 		if len(knee.Points) > 0 {
 			out = append(out, Plot{Picture: knee, Rows: kneeRows(knee.Points)})
 		}
@@ -359,6 +362,7 @@ func cellPlots(s *v1alpha1.EtcdBenchmarkSuite) []Plot {
 	if len(bars.Rows) < 2 || slices.ContainsFunc(bars.Rows, func(r plots.BarRow) bool { return math.IsNaN(r.Value) }) {
 		return nil
 	}
+	bars.Description += extremesOf(bars.Rows, plots.PerSecond)
 	if n := len(rows) - 1 - maxRows; n > 0 {
 		bars.Description += " The table below also has the other " + text.Grouped(n) + "."
 	}

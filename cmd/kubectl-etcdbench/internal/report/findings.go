@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/plots"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+)
+
+// A finding is what a reader sees in a plot, in words: the end of its description. It is empty if the plot shows nothing
+// that a sentence could say.
+
+// maxFindings bounds the lines that a finding names.
+const maxFindings = 4
+
+// finding joins what was found on each of some lines.
+func finding(start string, found []string) string {
+	if len(found) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(found) - maxFindings; n > 0 {
+		found, more = found[:maxFindings], fmt.Sprintf(", and %d more", n)
+	}
+	return " " + start + strings.Join(found, ", ") + more + "."
+}
+
+// rangesOf has the lowest and the highest value of each line.
+func rangesOf(lines []plots.TimeLine, unit plots.Unit) string {
+	var found []string
+	for _, l := range lines {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range l.Values {
+			if !math.IsNaN(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if low <= high {
+			found = append(found, fmt.Sprintf("%s %s to %s", l.Label, unit.Text(low), unit.Text(high)))
+		}
+	}
+	return finding("Lowest to highest: ", found)
+}
+
+// tailsOf has the highest common percentile of the lines of a spectrum, and the number of requests of each line.
+func tailsOf(lines []spectrum) string {
+	at, known := commonPercentile(lines)
+	var values, counts []string
+	for _, l := range lines {
+		if v, ok := valueAt(l, results.QuantileOf(at)); known && ok {
+			values = append(values, l.label+" "+plots.Microseconds.Text(v))
+		}
+		if l.count > 0 {
+			counts = append(counts, l.label+" "+text.Grouped(l.count))
+		}
+	}
+	return finding(strings.ToLower(string(at))+": ", values) + finding("Requests: ", counts)
+}
+
+// commonPercentile is the highest usual percentile that all lines have.
+func commonPercentile(lines []spectrum) (spec.Statistic, bool) {
+	for _, p := range []spec.Statistic{spec.StatisticP999, spec.StatisticP99, spec.StatisticP90, spec.StatisticP50} {
+		all := len(lines) > 0
+		for _, l := range lines {
+			_, ok := valueAt(l, results.QuantileOf(p))
+			all = all && ok
+		}
+		if all {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// valueAt is the value at the first drawn point at or above a quantile.
+func valueAt(l spectrum, quantile float64) (float64, bool) {
+	const tolerance = 1e-9
+	for _, p := range solid(l.points) {
+		if p.Percentile >= quantile-tolerance {
+			return p.Value, true
+		}
+	}
+	return 0, false
+}
+
+// ratioAt is the ratio at the highest usual percentile.
+func ratioAt(ratio []plots.SpectrumPoint) string {
+	line := spectrum{}
+	for _, p := range ratio {
+		line.points = append(line.points, point{SpectrumPoint: p})
+	}
+	at, known := commonPercentile([]spectrum{line})
+	v, _ := valueAt(line, results.QuantileOf(at))
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf(" %s: %.2f.", strings.ToLower(string(at)), v)
+}
+
+// worstOf counts the verdicts of comparisons and names the worst; all are sorted, the worst first.
+func worstOf(all []v1alpha1.SuiteComparison) string {
+	counts := map[v1alpha1.ComparisonVerdict]int{}
+	for _, c := range all {
+		counts[c.Verdict]++
+	}
+	worst := forestRow(all[0])
+	return fmt.Sprintf(" %d regressed, %d did not, %d not decided. The worst: %s, %s.",
+		counts[v1alpha1.Regressed], counts[v1alpha1.NotRegressed], counts[v1alpha1.NotCompared], worst.Label, percent(worst.Change))
+}
+
+// greaterIn counts the rounds with a greater value of the candidate.
+func greaterIn(rounds []plots.DotRound) string {
+	greater, both := 0, 0
+	for _, r := range rounds {
+		if r.Baseline > 0 && r.Candidate > 0 {
+			both++
+			if r.Candidate > r.Baseline {
+				greater++
+			}
+		}
+	}
+	if both == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The candidate's value is the greater one in %d of %s.", greater, text.Plural(both, "round"))
+}
+
+// kneeFound tells between which rates the knee lies.
+func kneeFound(k plots.Knee) string {
+	var found []string
+	if k.Found > 0 {
+		found = append(found, "the highest rate that met the objectives is "+plots.PerSecond.Text(k.Found))
+	}
+	if k.FirstMissed > 0 {
+		found = append(found, "the lowest that missed one is "+plots.PerSecond.Text(k.FirstMissed))
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	sentence := strings.Join(found, "; ")
+	return " " + strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+}
+
+// extremesOf names the longest and the shortest bar.
+func extremesOf(rows []plots.BarRow, unit plots.Unit) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	low, high := rows[0], rows[0]
+	for _, r := range rows {
+		if r.Value < low.Value {
+			low = r
+		}
+		if r.Value > high.Value {
+			high = r
+		}
+	}
+	return fmt.Sprintf(" Highest: %s, %s. Lowest: %s, %s.", high.Label, unit.Text(high.Value), low.Label, unit.Text(low.Value))
+}
