@@ -59,7 +59,15 @@ func tailsOf(lines []spectrum) string {
 			counts = append(counts, l.label+" "+text.Grouped(l.count))
 		}
 	}
-	return finding(strings.ToLower(string(at))+": ", values) + finding("Requests: ", counts)
+	return finding(percentileName(at)+": ", values) + finding("Requests: ", counts)
+}
+
+// percentileName is a percentile as people write it: p99.9.
+func percentileName(s spec.Statistic) string {
+	if s == spec.StatisticP999 {
+		return "p99.9"
+	}
+	return strings.ToLower(string(s))
 }
 
 // commonPercentile is the highest usual percentile that all lines have.
@@ -99,7 +107,7 @@ func ratioAt(ratio []plots.SpectrumPoint) string {
 	if !known {
 		return ""
 	}
-	return fmt.Sprintf(" %s: %.2f.", strings.ToLower(string(at)), v)
+	return fmt.Sprintf(" %s: %.2f.", percentileName(at), v)
 }
 
 // worstOf counts the verdicts of comparisons and names the worst; all are sorted, the worst first.
