@@ -135,3 +135,30 @@ func TestColumnsOfARun(t *testing.T) {
 		t.Errorf("wanted different numbers, found %+v", d)
 	}
 }
+
+func TestColumnsOfASchedule(t *testing.T) {
+	h := newScheduleHarness(t)
+	h.nextDay()
+	suite := h.active()
+	usual, cells := printed(t, "etcdbenchmarkschedules", h.schedule)
+	requireColumns(t, usual, "Name", "Schedule", "Suspend", "Active", "Last", "Passed", "Suspect", "Broken", "Stalled", "Age")
+	// How long ago the session started depends on the clock of the API server.
+	if cells["Last"] == "" {
+		t.Error("wanted the time of the last session")
+	}
+	delete(cells, "Last")
+	next := h.schedule.Status.NextScheduleTime
+	requireCells(t, cells, map[string]string{
+		"Name": "nightly", "Schedule": "0 3 * * *", "Suspend": "false", "Active": suite.Name, "Suspect": "Unknown", "Broken": "Unknown",
+		"Next": next.UTC().Format(time.RFC3339),
+	})
+	suite.Status.Conditions = append(suite.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionPassed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonObjectivesMet, LastTransitionTime: metav1.Now(),
+	})
+	h.finish(suite, 1000)
+	h.await("no active suite", func() bool { return h.status().Active == "" })
+	_, cells = printed(t, "etcdbenchmarkschedules", h.schedule)
+	if cells["Active"] != "" || cells["Passed"] != "True" {
+		t.Errorf("wanted no active suite, and that the last session passed, found %v", cells)
+	}
+}
