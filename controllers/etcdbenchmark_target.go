@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -85,7 +85,12 @@ func (r *EtcdBenchmarkReconciler) resolveService(ctx context.Context, run *v1alp
 	if err != nil || len(service.Spec.Selector) == 0 {
 		return target, err
 	}
-	return r.countPlanned(ctx, run, target, labels.SelectorFromSet(service.Spec.Selector))
+	selector := labels.SelectorFromSet(service.Spec.Selector)
+	pods := &corev1.PodList{}
+	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return lifecycle.Target{}, err
+	}
+	return r.countStarting(ctx, run, target, pods.Items, selector)
 }
 
 func servicePort(service *corev1.Service, want intstr.IntOrString) *corev1.ServicePort {
@@ -108,73 +113,34 @@ func portNames(service *corev1.Service) string {
 	return strings.Join(names, ", ")
 }
 
+// resolveSlices returns the members that are ready. If none is, it returns those that the Service publishes all the same,
+// so that the client pods can tell what is wrong with them.
 func (r *EtcdBenchmarkReconciler) resolveSlices(ctx context.Context, run *v1alpha1.EtcdBenchmark, items []discoveryv1.EndpointSlice, port string) (lifecycle.Target, error) {
-	var endpoints, nodes []string
-	starting := 0
+	var endpoints, nodes, published, publishedNodes []string
 	for _, slice := range items {
 		number := slicePort(slice, port)
 		for _, e := range slice.Endpoints {
-			if number == 0 || len(e.Addresses) == 0 || isTrue(e.Conditions.Terminating) {
-				continue
-			}
-			if !isServing(e.Conditions) {
-				starting++
+			if number == 0 || len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
 				continue
 			}
 			host, err := r.hostOfEndpoint(ctx, run, e)
 			if err != nil {
 				return lifecycle.Target{}, err
 			}
-			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(number))))
-			if e.NodeName != nil {
-				nodes = append(nodes, *e.NodeName)
+			address, node := net.JoinHostPort(host, strconv.Itoa(int(number))), ptr.Deref(e.NodeName, "")
+			// The condition ready is true for every pod of a Service with publishNotReadyAddresses.
+			if published, publishedNodes = append(published, address), append(publishedNodes, node); ptr.Deref(e.Conditions.Serving, true) {
+				endpoints, nodes = append(endpoints, address), append(nodes, node)
 			}
 		}
 	}
-	target := found(endpoints, nodes)
-	if len(endpoints) == 0 {
-		target = missing("Service %s has no ready endpoint. Check that the etcd pods that it selects are ready.", run.Spec.Target.Service.Name)
+	switch {
+	case len(published) == 0:
+		return missing("Service %s has no ready endpoint. Check that the etcd pods that it selects are ready.", run.Spec.Target.Service.Name), nil
+	case len(endpoints) == 0:
+		return found(published, publishedNodes), nil
 	}
-	target.Starting = starting
-	return target, nil
-}
-
-// isServing reports whether a member is ready. The condition ready is always true in a Service with
-// publishNotReadyAddresses.
-func isServing(c discoveryv1.EndpointConditions) bool {
-	if c.Serving != nil {
-		return *c.Serving
-	}
-	return c.Ready == nil || *c.Ready
-}
-
-func isTrue(b *bool) bool { return b != nil && *b }
-
-// countPlanned counts members of a StatefulSet that do not exist yet: with ordered creation, the second pod is created
-// when the first is ready. A selector that does not match the StatefulSet's template selects only some of its pods.
-func (r *EtcdBenchmarkReconciler) countPlanned(ctx context.Context, run *v1alpha1.EtcdBenchmark, target lifecycle.Target, selector labels.Selector) (lifecycle.Target, error) {
-	pods := &corev1.PodList{}
-	if err := r.APIReader.List(ctx, pods, client.InNamespace(run.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(1)); err != nil {
-		return target, client.IgnoreNotFound(err)
-	}
-	for i := range pods.Items {
-		owner := metav1.GetControllerOf(&pods.Items[i])
-		if owner == nil || owner.Kind != "StatefulSet" {
-			continue
-		}
-		set := &appsv1.StatefulSet{}
-		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: owner.Name}, set)
-		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-			continue
-		}
-		if err != nil {
-			return target, err
-		}
-		if set.Spec.Replicas != nil && selector.Matches(labels.Set(set.Spec.Template.Labels)) {
-			target.Starting = max(target.Starting, int(*set.Spec.Replicas)-len(target.Endpoints))
-		}
-	}
-	return target, nil
+	return found(endpoints, nodes), nil
 }
 
 func slicePort(slice discoveryv1.EndpointSlice, name string) int32 {
@@ -211,13 +177,8 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 		return lifecycle.Target{}, err
 	}
 	var endpoints, nodes []string
-	starting := 0
 	for i := range pods.Items {
-		host := memberHost(run, &pods.Items[i])
-		switch {
-		case host == "" && isStarting(&pods.Items[i]):
-			starting++
-		case host != "":
+		if host := memberHost(run, &pods.Items[i]); host != "" {
 			endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(int(want.Port))))
 			nodes = append(nodes, pods.Items[i].Spec.NodeName)
 		}
@@ -226,13 +187,7 @@ func (r *EtcdBenchmarkReconciler) resolvePods(ctx context.Context, run *v1alpha1
 	if len(endpoints) == 0 {
 		target = missing("No ready pod in namespace %s matches spec.target.pods.selector (%s); %d matching pods are not ready.", run.Namespace, selector, len(pods.Items))
 	}
-	target.Starting = starting
-	return r.countPlanned(ctx, run, target, selector)
-}
-
-// isStarting reports whether a pod that is not ready may become ready.
-func isStarting(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	return r.countStarting(ctx, run, target, pods.Items, selector)
 }
 
 // memberHost returns "" for a pod that is not ready.

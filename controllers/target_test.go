@@ -117,9 +117,19 @@ func TestATargetThatStarts(t *testing.T) {
 		s := newHarness(t, targets(byService(intstr.FromString("client"))))
 		members := slice("etcd", "198.18.9.1", "198.18.9.2")
 		members.Endpoints[1].Conditions = discoveryv1.EndpointConditions{Ready: new(true), Serving: new(false)}
-		s.makeService(service("etcd"), members)
+		s.makeMember("etcd-1", "198.18.9.2", corev1.ConditionFalse)
+		of := service("etcd")
+		of.Spec.Selector = map[string]string{"app": "etcd"}
+		s.makeService(of, members)
 		waits(s)
 		s.later(301 * time.Second)
+		s.awaitEndpoints("198.18.9.1:12379")
+	})
+	t.Run("of which no member is ready", func(t *testing.T) {
+		s := newHarness(t, targets(byService(intstr.FromString("client"))))
+		members := slice("etcd", "198.18.9.1")
+		members.Endpoints[0].Conditions = discoveryv1.EndpointConditions{Ready: new(true), Serving: new(false)}
+		s.makeService(service("etcd"), members)
 		s.awaitEndpoints("198.18.9.1:12379")
 	})
 	t.Run("in a StatefulSet", func(t *testing.T) {
