@@ -41,7 +41,7 @@ func TestCapsOfTheOperator(t *testing.T) {
 	}
 }
 
-func (s *harness) awaitHeld() {
+func (s *harness) awaitLimit() {
 	s.t.Helper()
 	s.await("the wait for the limit of runs", func() bool {
 		q := s.status().Queue
@@ -62,19 +62,18 @@ func TestTheLimitOfRunsMakesARunWait(t *testing.T) {
 	waits.awaitQueued(s)
 	second := s.join("second", elsewhere("192.0.2.1"))
 	second.loadJob()
-	held, last := s.join("held", elsewhere("192.0.2.2")), s.join("last", elsewhere("192.0.2.2"))
-	held.awaitHeld()
-	last.awaitHeld()
-	held.checkMessage("--max-runs-per-namespace")
-	stop := func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true }
-	second.change(stop)
-	second.awaitFinished(v1alpha1.ReasonStopped)
-	held.loadJob()
-	last.awaitHeld()
-	s.change(stop)
-	s.awaitFinished(v1alpha1.ReasonStopped)
-	waits.loadJob()
-	last.awaitQueued(held)
+	third, last, fourth := s.join("third", elsewhere("192.0.2.2")), s.join("last", elsewhere("192.0.2.2")), s.join("fourth", elsewhere("192.0.2.3"))
+	for _, run := range []*harness{third, last, fourth} {
+		run.awaitLimit()
+		run.checkMessage("--max-runs-per-namespace")
+	}
+	// Two end at once, so two start. One with the address of another that has started waits for that.
+	for _, run := range []*harness{waits, s, second} {
+		run.change(func(run *v1alpha1.EtcdBenchmark) { run.Spec.Stop = true })
+	}
+	third.loadJob()
+	fourth.loadJob()
+	last.awaitQueued(third)
 }
 
 // TestTheOperatorKnowsItsControlPlane: for a run on the control plane, no object is created unless the run acknowledges

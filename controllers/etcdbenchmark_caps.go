@@ -2,7 +2,10 @@ package controllers
 
 import (
 	"context"
+	"slices"
+	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
@@ -41,6 +44,47 @@ func activeOf(o client.Object) []string {
 	return nil
 }
 
+// admissions are those of runs of namespaces with a limit that the cache may not show yet. Without them, runs that start at
+// once could exceed the limit. deciding is held while such a run is admitted, and protects made.
+type admissions struct {
+	deciding sync.Mutex
+	made     map[client.ObjectKey]types.UID
+}
+
+// decideAlone makes the decision on the admission of a run the only one, if there is a limit. It returns the end of that.
+func (r *EtcdBenchmarkReconciler) decideAlone(run *v1alpha1.EtcdBenchmark) (end func()) {
+	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsCaps(run) {
+		return func() {}
+	}
+	r.admissions.deciding.Lock()
+	return func() {
+		if lifecycle.IsAdmitted(run) {
+			if r.admissions.made == nil {
+				r.admissions.made = map[client.ObjectKey]types.UID{}
+			}
+			r.admissions.made[client.ObjectKeyFromObject(run)] = run.UID
+		}
+		r.admissions.deciding.Unlock()
+	}
+}
+
+// withAdmissions adds the admissions that the cache does not show yet to the active runs of a namespace.
+func (r *EtcdBenchmarkReconciler) withAdmissions(ctx context.Context, namespace string, active []v1alpha1.EtcdBenchmark) []v1alpha1.EtcdBenchmark {
+	for key, uid := range r.admissions.made {
+		if key.Namespace != namespace {
+			continue
+		}
+		run := &v1alpha1.EtcdBenchmark{}
+		if err := r.Client.Get(ctx, key, run); err != nil || run.UID != uid || lifecycle.IsAdmitted(run) || isFinished(run) {
+			delete(r.admissions.made, key)
+			continue
+		}
+		run.Status.Admission = &v1alpha1.Admission{}
+		active = append(slices.DeleteFunc(active, func(other v1alpha1.EtcdBenchmark) bool { return other.UID == uid }), *run)
+	}
+	return active
+}
+
 // observeCaps counts runs in the cache.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {
 	o.Caps = r.Caps
@@ -48,7 +92,7 @@ func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.
 		return nil
 	}
 	active, err := r.activeRuns(ctx, o.Run.Namespace)
-	o.RunsBefore = lifecycle.RunsBefore(o.Run, active)
+	o.RunsBefore = lifecycle.RunsBefore(o.Run, r.withAdmissions(ctx, o.Run.Namespace, active))
 	return err
 }
 

@@ -49,7 +49,8 @@ type EtcdBenchmarkReconciler struct {
 	Resolver Resolver
 
 	// reports are the reports that could not be written yet.
-	reports reportRetries
+	reports    reportRetries
+	admissions admissions
 	// recent follows the counts of the runs that measure.
 	recent recents
 }
@@ -95,6 +96,7 @@ func (r *EtcdBenchmarkReconciler) Reconcile(ctx context.Context, request ctrl.Re
 
 // step decides and acts once; after it, run is the object as written.
 func (r *EtcdBenchmarkReconciler) step(ctx context.Context, run *v1alpha1.EtcdBenchmark) (lifecycle.Decision, error) {
+	defer r.decideAlone(run)()
 	observed, err := r.observe(ctx, run)
 	if err != nil {
 		return lifecycle.Decision{}, fmt.Errorf("observing %s: %w", client.ObjectKeyFromObject(run), err)

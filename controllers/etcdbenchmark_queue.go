@@ -64,19 +64,27 @@ func (r *EtcdBenchmarkReconciler) nextRuns() handler.EventHandler {
 			if addressesOf(e.ObjectOld) != nil && addressesOf(e.ObjectNew) == nil {
 				r.triggerNext(ctx, e.ObjectOld, q)
 			}
-			if activeOf(e.ObjectOld) != nil && activeOf(e.ObjectNew) == nil {
-				r.triggerHeld(ctx, e.ObjectOld, q)
+			if activeOf(e.ObjectOld) != nil && activeOf(e.ObjectNew) == nil || waitedForLimit(e) {
+				r.triggerNextOfNamespace(ctx, e.ObjectOld, q)
 			}
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) {
 			r.triggerNext(ctx, e.Object, q)
-			r.triggerHeld(ctx, e.Object, q)
+			r.triggerNextOfNamespace(ctx, e.Object, q)
 		},
 	}
 }
 
-// triggerHeld triggers the run of this namespace that has waited longest for the limit of runs.
-func (r *EtcdBenchmarkReconciler) triggerHeld(ctx context.Context, left client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+// waitedForLimit reports whether a run waits for the limit of its namespace no longer. There may be room for the next one,
+// too: if two runs end at once, both trigger the same run.
+func waitedForLimit(e event.UpdateEvent) bool {
+	before, ok1 := e.ObjectOld.(*v1alpha1.EtcdBenchmark)
+	after, ok2 := e.ObjectNew.(*v1alpha1.EtcdBenchmark)
+	return ok1 && ok2 && lifecycle.WaitsForLimit(before) && !lifecycle.WaitsForLimit(after)
+}
+
+// triggerNextOfNamespace triggers the oldest run that waits for the limit of this namespace.
+func (r *EtcdBenchmarkReconciler) triggerNextOfNamespace(ctx context.Context, left client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	if r.Caps.RunsPerNamespace == 0 {
 		return
 	}
@@ -89,8 +97,8 @@ func (r *EtcdBenchmarkReconciler) triggerHeld(ctx context.Context, left client.O
 	for i := range active {
 		runs[i] = &active[i]
 	}
-	if held := lifecycle.FirstHeld(runs); held != nil {
-		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(held)})
+	if next := lifecycle.FirstForLimit(runs); next != nil {
+		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(next)})
 	}
 }
 

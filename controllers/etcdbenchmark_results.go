@@ -21,9 +21,9 @@ func keepResults(run *v1alpha1.EtcdBenchmark, o lifecycle.Observed, finish *life
 	s := &run.Status
 	snapshots := snapshotsOf(o.Pods)
 	if t := targetOf(snapshots); t != nil && s.Target != nil {
-		nodes := s.Target.Nodes
-		s.Target = benchmark.TargetStatus(run, s.Target.Endpoints, t)
-		s.Target.Nodes = nodes
+		before := s.Target
+		s.Target = benchmark.TargetStatus(run, before.Endpoints, t)
+		s.Target.Nodes, s.Target.NotReady = before.Nodes, before.NotReady
 	}
 	s.Pods = podStatuses(run, o.Pods, final)
 	if s.Guard == nil && endsByGuard(s, finish) {
@@ -96,7 +96,7 @@ func snapshotsOf(pods []lifecycle.Pod) []*results.Snapshot {
 
 func targetOf(snapshots []*results.Snapshot) *results.Target {
 	for _, s := range snapshots {
-		if s != nil && s.Target != nil {
+		if s != nil && s.Target != nil && len(s.Target.Members) > 0 {
 			return s.Target
 		}
 	}

@@ -15,26 +15,26 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/lifecycle"
 )
 
-// countStarting counts the members that are about to start: pods that are not ready, and those that their StatefulSet has
-// yet to create. A pod that was created longer than schedulingTimeoutSeconds ago is not starting, but broken: the run does not
-// wait for it.
+// countStarting counts the members that are not ready: pods, and those that their StatefulSet has yet to create. They are
+// starting if a pod of the target was created less than schedulingTimeoutSeconds ago. Otherwise they are broken, and the run
+// does not wait for them.
 func (r *EtcdBenchmarkReconciler) countStarting(ctx context.Context, run *v1alpha1.EtcdBenchmark, target lifecycle.Target, pods []corev1.Pod, selector labels.Selector) (lifecycle.Target, error) {
 	old := r.Clock.Now().Add(-time.Duration(run.Spec.SchedulingTimeoutSeconds) * time.Second)
 	anyNew := false
 	for i := range pods {
-		if !pods[i].CreationTimestamp.After(old) {
+		isNew := pods[i].CreationTimestamp.After(old)
+		anyNew = anyNew || isNew
+		if isReady(&pods[i]) || !mayBecomeReady(&pods[i]) {
 			continue
 		}
-		anyNew = true
-		if !isReady(&pods[i]) && mayBecomeReady(&pods[i]) {
+		if target.NotReady++; isNew {
 			target.Starting++
 		}
 	}
-	if !anyNew {
-		return target, nil
-	}
 	planned, err := r.plannedPods(ctx, pods, selector)
-	target.Starting += max(planned-len(pods), 0)
+	if target.NotReady += planned; anyNew {
+		target.Starting += planned
+	}
 	return target, err
 }
 
@@ -42,25 +42,25 @@ func mayBecomeReady(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// plannedPods is how many pods the StatefulSet of these pods wants: with ordered creation, it creates a pod when the one
-// before is ready. It is 0 without a StatefulSet, and if the selector selects only some of its pods.
-func (r *EtcdBenchmarkReconciler) plannedPods(ctx context.Context, pods []corev1.Pod, selector labels.Selector) (int, error) {
+// plannedPods is how many pods the StatefulSets of these pods have yet to create: with ordered creation, the next one when
+// the one before is ready. A selector that does not match a StatefulSet's template selects only some of its pods on purpose.
+func (r *EtcdBenchmarkReconciler) plannedPods(ctx context.Context, pods []corev1.Pod, selector labels.Selector) (planned int, err error) {
+	created := map[client.ObjectKey]int{}
 	for i := range pods {
-		owner := metav1.GetControllerOf(&pods[i])
-		if owner == nil || owner.Kind != "StatefulSet" {
-			continue
+		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && owner.Kind == "StatefulSet" {
+			created[client.ObjectKey{Namespace: pods[i].Namespace, Name: owner.Name}]++
 		}
+	}
+	for key, n := range created {
 		set := &appsv1.StatefulSet{}
-		err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: pods[i].Namespace, Name: owner.Name}, set)
+		err := r.APIReader.Get(ctx, key, set)
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-			continue
 		case err != nil:
 			return 0, err
-		case set.Spec.Replicas == nil || !selector.Matches(labels.Set(set.Spec.Template.Labels)):
-			return 0, nil
+		case set.Spec.Replicas != nil && selector.Matches(labels.Set(set.Spec.Template.Labels)):
+			planned += max(int(*set.Spec.Replicas)-n, 0)
 		}
-		return int(*set.Spec.Replicas), nil
 	}
-	return 0, nil
+	return planned, nil
 }

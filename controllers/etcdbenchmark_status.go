@@ -59,7 +59,7 @@ func keepDecision(run *v1alpha1.EtcdBenchmark, d lifecycle.Decision, job *v1alph
 	run.KeepResolved()
 	if len(d.Endpoints) > 0 {
 		s.Target = benchmark.TargetStatus(run, d.Endpoints, nil)
-		s.Target.Nodes = d.Nodes
+		s.Target.Nodes, s.Target.NotReady = d.Nodes, int32(d.NotReady)
 	}
 	s.Queue = d.Queue
 	if d.Admission != nil {

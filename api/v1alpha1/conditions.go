@@ -103,8 +103,7 @@ const (
 	ReasonQuotaInsufficient = "QuotaInsufficient"
 	// ReasonEndpointNotAllowed: the operator's configuration forbids load on an address of the target.
 	ReasonEndpointNotAllowed = "EndpointNotAllowed"
-	// ReasonLimitExceeded: the run needs more pods, a higher rate or one more run than the operator's configuration
-	// permits.
+	// ReasonLimitExceeded: the run needs more pods or a higher rate than the operator's configuration permits.
 	ReasonLimitExceeded = "LimitExceeded"
 	// ReasonControlPlaneTarget: the target holds the objects of a Kubernetes API server, or the operator's
 	// configuration lists its address as one of a control plane.
@@ -173,7 +172,7 @@ const (
 
 // Reasons of Passed=Unknown that are about the run as a whole: its numbers do not describe the requested load.
 const (
-	// ReasonMembersMissing: the target's Service or selector did not lead to all voting members.
+	// ReasonMembersMissing: members behind the target's Service or selector were not ready and got no load.
 	ReasonMembersMissing = "MembersMissing"
 	// ReasonTargetChanged: the leader, a version or the members of the target changed during the run.
 	ReasonTargetChanged = "TargetChanged"

@@ -34,7 +34,7 @@ type Fingerprint struct {
 	// +kubebuilder:validation:items:MaxLength=64
 	Versions []string `json:"versions,omitempty"`
 
-	// members is how many members the target has.
+	// members is how many members got load.
 	//
 	// +optional
 	Members int32 `json:"members,omitempty"`

@@ -211,6 +211,12 @@ type TargetStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Nodes []string `json:"nodes,omitempty"`
 
+	// notReady is how many members the Service or the selector would lead to if
+	// all were ready, and did not when the run took the addresses.
+	//
+	// +optional
+	NotReady int32 `json:"notReady,omitempty"`
+
 	// keyPrefix is the prefix of every key of the run.
 	//
 	// +optional

@@ -48,8 +48,11 @@ func setMembers(f *v1alpha1.Fingerprint, t *results.Target) {
 	if t == nil {
 		return
 	}
-	f.Members = int32(len(t.Members))
 	for _, m := range t.Members {
+		if m.Endpoint == "" {
+			continue
+		}
+		f.Members++
 		f.Versions = append(f.Versions, text.Shorten(m.Version, maxVersion))
 		if n := wholeFigure(m.Window.Value(results.FigureProcessors)); n != nil {
 			f.MemberProcessors = append(f.MemberProcessors, *n)

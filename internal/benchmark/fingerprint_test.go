@@ -22,7 +22,7 @@ func TestFingerprint(t *testing.T) {
 		r.b.Spec.Target.Datastore = spec.Etcd
 		r.b.Spec.Load = spec.Load{Clients: 10, Seed: 1}
 		r.b.Spec.Workload = spec.Workload{Type: spec.WorkloadPut}
-		r.s.Target = &results.Target{Members: []results.Member{{Version: "3.7.3"}, {Version: "3.7.3"}, {Version: "3.7.3"}}}
+		r.s.Target = &results.Target{Members: []results.Member{{Endpoint: "a:1", Version: "3.7.3"}, {Endpoint: "b:1", Version: "3.7.3"}, {Endpoint: "c:1", Version: "3.7.3"}}}
 		r.s.Processes = []results.PodProcess{pod(4, machine), pod(2, machine), {Silent: true}}
 		if change != nil {
 			change(&r)
@@ -42,12 +42,13 @@ func TestFingerprint(t *testing.T) {
 			r.s.Processes = r.s.Processes[:1]
 			r.s.Processes[0] = pod(2, results.Machine{Processor: "Xeon", Kernel: "6.2"})
 		}, true, true},
-		"another version":   {func(r *run) { r.s.Target.Members[1].Version = "3.6.5" }, false, true},
-		"a member less":     {func(r *run) { r.s.Target.Members = r.s.Target.Members[1:] }, false, true},
-		"another load":      {func(r *run) { r.b.Spec.Load.Clients = 11 }, false, true},
-		"a disturbance":     {func(r *run) { r.b.Spec.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceCompact}} }, false, true},
-		"another processor": {func(r *run) { r.s.Processes[0] = pod(4, results.Machine{Processor: "EPYC"}) }, false, false},
-		"a lower limit":     {func(r *run) { r.s.Processes[0].Window.Figures[results.ProcessQuotaProcessors] = 0.5 }, false, false},
+		"another version":       {func(r *run) { r.s.Target.Members[1].Version = "3.6.5" }, false, true},
+		"a member less":         {func(r *run) { r.s.Target.Members = r.s.Target.Members[1:] }, false, true},
+		"a member without load": {func(r *run) { r.s.Target.Members[0] = results.Member{Name: "a"} }, false, true},
+		"another load":          {func(r *run) { r.b.Spec.Load.Clients = 11 }, false, true},
+		"a disturbance":         {func(r *run) { r.b.Spec.Disturbances = []spec.Disturbance{{Type: spec.DisturbanceCompact}} }, false, true},
+		"another processor":     {func(r *run) { r.s.Processes[0] = pod(4, results.Machine{Processor: "EPYC"}) }, false, false},
+		"a lower limit":         {func(r *run) { r.s.Processes[0].Window.Figures[results.ProcessQuotaProcessors] = 0.5 }, false, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

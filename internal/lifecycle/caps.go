@@ -148,10 +148,18 @@ func AwaitsCaps(run *v1alpha1.EtcdBenchmark) bool {
 }
 
 // CountsInNamespace reports whether a run counts in Caps.RunsPerNamespace: it has been admitted, or may be. A run that
-// waits for runs at its addresses does not count.
+// waits for its target, or for runs at its addresses, does not count.
 func CountsInNamespace(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && (isAdmitted(run) || !queuesFor(run, v1alpha1.QueueAddresses))
+	return !isOver(run) && (isAdmitted(run) || isResolved(run) && !queuesFor(run, v1alpha1.QueueAddresses))
 }
+
+// WaitsForLimit reports whether the limit of its namespace keeps a run from starting.
+func WaitsForLimit(run *v1alpha1.EtcdBenchmark) bool {
+	return !isOver(run) && !isAdmitted(run) && queuesFor(run, v1alpha1.QueueLimit)
+}
+
+// IsAdmitted reports whether the operator lets a run load its target, or did.
+func IsAdmitted(run *v1alpha1.EtcdBenchmark) bool { return isAdmitted(run) }
 
 // RunsBefore counts the runs of the namespace that count in Caps.RunsPerNamespace and were admitted or created before
 // this run.

@@ -130,18 +130,18 @@ func TestTheFirstOfAQueueIsNext(t *testing.T) {
 	}
 }
 
-// TestARunThatTheLimitHoldsDelaysNoOther: it takes no place at its addresses until it may run.
-func TestARunThatTheLimitHoldsDelaysNoOther(t *testing.T) {
-	held, younger := with(onTarget("held", 1, "a:1"), waitsFor(v1alpha1.QueueLimit)), with(onTarget("younger", 2, "a:1"), waitsFor(v1alpha1.QueueLimit))
+// TestARunThatWaitsForTheLimitDelaysNoOther: it takes no place at its addresses until it may run.
+func TestARunThatWaitsForTheLimitDelaysNoOther(t *testing.T) {
+	held, younger := with(onTarget("over", 1, "a:1"), waitsFor(v1alpha1.QueueLimit)), with(onTarget("younger", 2, "a:1"), waitsFor(v1alpha1.QueueLimit))
 	admitted := with(held, admittedIn(3))
 	if InQueue(&held) || !InQueue(&admitted) {
-		t.Errorf("a held run is in the queue: %t, an admitted one: %t", InQueue(&held), InQueue(&admitted))
+		t.Errorf("a waiting run is in the queue: %t, an admitted one: %t", InQueue(&held), InQueue(&admitted))
 	}
 	waits := onTarget("waits", 0, "a:1")
-	if got := FirstHeld(pointersTo([]v1alpha1.EtcdBenchmark{younger, waits, held})); got == nil || got.Name != "held" {
-		t.Errorf("found %v, wanted the oldest run that the limit holds", got)
+	if got := FirstForLimit(pointersTo([]v1alpha1.EtcdBenchmark{younger, waits, held})); got == nil || got.Name != "over" {
+		t.Errorf("found %v, wanted the oldest run that waits for the limit", got)
 	}
-	if got := FirstHeld(pointersTo([]v1alpha1.EtcdBenchmark{waits})); got != nil {
+	if got := FirstForLimit(pointersTo([]v1alpha1.EtcdBenchmark{waits})); got != nil {
 		t.Errorf("found %s, wanted none", got.Name)
 	}
 }

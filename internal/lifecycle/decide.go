@@ -65,17 +65,25 @@ func decideResolve(o Observed, now time.Time) *Decision {
 	if o.resolved() {
 		return nil
 	}
-	d := &Decision{Stage: v1alpha1.StagePending, Message: o.Target.Missing, Endpoints: o.Target.Endpoints, Nodes: o.Target.Nodes}
+	d := &Decision{Stage: v1alpha1.StagePending, Message: o.Target.Missing, Endpoints: o.Target.Endpoints, Nodes: o.Target.Nodes, NotReady: o.Target.NotReady}
 	if len(o.Target.Endpoints) > 0 {
 		d.Message = "The target's addresses are " + strings.Join(o.Target.Endpoints, ", ") + "."
 	}
 	if waitsForMembers(o, now) {
 		d.Endpoints, d.Nodes = nil, nil
-		d.Message = fmt.Sprintf("%d members of the target are ready, and %d are not. The run waits for them until %s. To load only those that are ready, create the run with target.unreachableMembers: Skip.",
-			len(o.Target.Endpoints), o.Target.Starting, membersBy(o, now).UTC().Format(time.RFC3339))
+		d.Message = fmt.Sprintf("%s of the target not ready yet, and %d ready. The run waits until %s. To load only those that are ready, create the run with target.unreachableMembers: Skip.",
+			text.Plural(o.Target.Starting, "member"), len(o.Target.Endpoints), membersBy(o, now).UTC().Format(time.RFC3339))
 	}
-	d.wake(now.Add(resolveEvery), now)
+	d.wake(now.Add(pauseToResolve(o, now)), now)
 	return d
+}
+
+// pauseToResolve grows when the target takes long.
+func pauseToResolve(o Observed, now time.Time) time.Duration {
+	if !o.started().IsZero() && now.After(o.started().Add(targetGrace)) {
+		return resolveLater
+	}
+	return resolveEvery
 }
 
 // waitsForMembers reports whether members of the target that are not ready may still become ready: a run can be created

@@ -14,8 +14,9 @@ type Decision struct {
 	Stage, Message string
 	// Endpoints, if any, are saved in status.
 	Endpoints []string
-	// Nodes go with Endpoints.
-	Nodes []string
+	// Nodes and NotReady go with Endpoints.
+	Nodes    []string
+	NotReady int
 	// Queue is the run's place in the queue; nil if it does not wait.
 	Queue *v1alpha1.QueueStatus
 	// Admission, if set, is saved in status.

@@ -44,6 +44,8 @@ const (
 
 	// resolveEvery is the interval for resolving a missing target again.
 	resolveEvery = 2 * time.Second
+	// resolveLater is the interval after targetGrace.
+	resolveLater = 5 * time.Second
 	// heartbeat bounds the delay after a lost event.
 	heartbeat = 5 * time.Second
 )

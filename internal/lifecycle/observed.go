@@ -38,8 +38,9 @@ type Target struct {
 	Names Names
 	// Nodes are the known nodes of the members, sorted.
 	Nodes []string
-	// Starting is how many members are known to exist or to be planned, and are not ready.
-	Starting int
+	// NotReady is how many members exist or are planned, and are not ready. Starting is how many of them may become ready
+	// soon.
+	NotReady, Starting int
 	// Missing describes the object that does not exist.
 	Missing string
 }

@@ -76,9 +76,9 @@ func isOver(run *v1alpha1.EtcdBenchmark) bool {
 }
 
 // InQueue reports whether other runs may have to wait for this one: it has not ended, or its keys may not be deleted
-// yet. A run that the limit of its namespace keeps from running delays no other run.
+// yet. A run that waits for the limit of its namespace delays no other run.
 func InQueue(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && (isAdmitted(run) || !queuesFor(run, v1alpha1.QueueLimit)) || isDeletingKeys(run)
+	return !isOver(run) && !WaitsForLimit(run) || isDeletingKeys(run)
 }
 
 func isDeletingKeys(run *v1alpha1.EtcdBenchmark) bool {
@@ -155,9 +155,9 @@ func FirstWaiting(runs []*v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
 	return oldest(runs, AwaitsPlace)
 }
 
-// FirstHeld returns the run that is in front of all others that wait for the limit of their namespace; nil if none waits.
-func FirstHeld(runs []*v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
-	return oldest(runs, func(run *v1alpha1.EtcdBenchmark) bool { return !isOver(run) && queuesFor(run, v1alpha1.QueueLimit) })
+// FirstForLimit returns the run that is in front of all others that wait for the limit of their namespace; nil if none waits.
+func FirstForLimit(runs []*v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
+	return oldest(runs, WaitsForLimit)
 }
 
 func oldest(runs []*v1alpha1.EtcdBenchmark, among func(*v1alpha1.EtcdBenchmark) bool) (first *v1alpha1.EtcdBenchmark) {
@@ -235,7 +235,7 @@ func decideQueue(o Observed, now time.Time) *Decision {
 		return waitForAddresses(o, now)
 	case limit > 0 && o.RunsBefore >= limit:
 		return queueFor(o, v1alpha1.QueueStatus{WaitsFor: v1alpha1.QueueLimit}, now, fmt.Sprintf(
-			"The operator's configuration allows %d runs of a namespace at a time (--max-runs-per-namespace). %d are in front of this run.", limit, o.RunsBefore))
+			"The namespace already runs the maximum number of runs, %d (--max-runs-per-namespace). In front when this run began to wait: %d. It starts when enough of them have ended.", limit, o.RunsBefore))
 	}
 	return &Decision{
 		Stage: v1alpha1.StagePreparing, Message: "This run need not wait for a run that has a target address in common with it.",

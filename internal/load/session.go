@@ -309,8 +309,14 @@ func (s *Session) takeLock(ctx context.Context) error {
 
 func (s *Session) look(ctx context.Context) (*results.Target, members.View, error) {
 	target, first, err := s.driver.Preflight(ctx)
-	if err == nil && s.part.Index == 0 {
+	switch {
+	case err != nil:
+	case s.part.Index == 0:
 		s.state.setTarget(target)
+	case len(target.Skipped) > 0:
+		s.state.setTarget(&results.Target{ClusterID: target.ClusterID, Skipped: target.Skipped})
+	default:
+		s.state.setTarget(nil)
 	}
 	return target, first, err
 }

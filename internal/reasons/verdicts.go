@@ -12,7 +12,7 @@ var verdicts = []Entry{
 }
 
 var concerns = []Entry{
-	{Concern, v1alpha1.ReasonMembersMissing, "The target's Service or selector did not lead to all voting members when the run started: some were not ready.", "Make the members ready, and repeat the run. To measure without them, set `target.unreachableMembers: Skip`."},
+	{Concern, v1alpha1.ReasonMembersMissing, "Members behind the target's Service or selector were not ready when the run started, and got no load.", "Make the members ready, and repeat the run. To measure without them, set `target.unreachableMembers: Skip`."},
 	{Concern, v1alpha1.ReasonTargetChanged, "One of: another member leads; an election was held; a member's version changed; a voting member was added or removed.", "Repeat the run on a stable target."},
 	{Concern, v1alpha1.ReasonTargetNotObserved, "It is unknown whether the target changed. Client pod 0 checks the target each second. At least one of these was reported less than two times: the leader, the version of each member, the voting members. Another cause: the result of client pod 0 came from its termination message, which had no room for them.", "Check that all members answer; run longer than a few seconds."},
 	{Concern, v1alpha1.ReasonHistoryCompacted, "The history that watchers of `WatchGet` read was compacted before the window's end. From then on no watcher was open during the reads.", "Switch auto-compaction off, or let it keep the history for longer than the run takes."},

@@ -50,13 +50,19 @@ func (s *Snapshot) mergeState(other *Snapshot) {
 	}
 }
 
-// mergeTargets returns the first of two views of the target, with the addresses that any pod skipped.
+// mergeTargets returns the view of client pod 0, the only one with members, with the addresses that any pod skipped.
 func mergeTargets(a, b *Target) *Target {
-	if a == nil || b == nil || len(b.Skipped) == 0 {
+	if a == nil || b == nil || len(a.Skipped)+len(b.Skipped) == 0 {
 		return cmp.Or(a, b)
 	}
 	out := *a
+	if len(a.Members) == 0 {
+		out = *b
+	}
 	out.Skipped = maps.Clone(b.Skipped)
+	if out.Skipped == nil {
+		out.Skipped = map[string]string{}
+	}
 	for address, reason := range a.Skipped {
 		out.Skipped[address] = min(reason, cmp.Or(out.Skipped[address], reason))
 	}

@@ -275,8 +275,8 @@ type Target struct {
 	// Unlisted is why the members could not be listed; empty if they were. If it is set, a member that no address
 	// reaches may be missing here.
 	Unlisted string
-	// Skipped are the addresses that got no load, because they did not answer when the run started, with the reason for
-	// each of them.
+	// Skipped are the addresses to which this pod sent no load, because they did not answer when it started, with the reason
+	// for each of them. Pods other than client pod 0 report nothing else of the target.
 	Skipped map[string]string
 	// Unlocked: the store has no lock, or does not let this user take it. Another run may have loaded the target at the same
 	// time.

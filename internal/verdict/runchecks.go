@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,19 +86,13 @@ func targetUnobserved(_ *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
 		aspect, text.Shorten(s.Target.Unobserved[aspect], v1alpha1.MaxMessageLength))}
 }
 
-// membersMissing: a Service or a selector leads to all members that are ready, so a member that it does not reach was not
-// ready when the run started. Listed addresses may be meant to be only some of the members.
-func membersMissing(b *v1alpha1.EtcdBenchmark, s *results.Summary) *concern {
-	t := b.Spec.Target
-	if s.Target == nil || t.Service == nil && t.Pods == nil || t.UnreachableMembers == spec.UnreachableSkip {
+// membersMissing: the run should have loaded members that were not ready when it started.
+func membersMissing(b *v1alpha1.EtcdBenchmark, _ *results.Summary) *concern {
+	t := b.Status.Target
+	if t == nil || t.NotReady == 0 || b.Spec.Target.Members == spec.MembersLeader || b.Spec.Target.UnreachableMembers == spec.UnreachableSkip {
 		return nil
 	}
-	missing := members(s.Target, func(m results.Member) bool { return m.Endpoint == "" }, results.Member.Label)
-	if len(missing) == 0 {
-		return nil
-	}
-	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("%d of %s got no load, because the target did not lead to them when the run started: %s.",
-		len(missing), text.Plural(len(s.Target.Members), "member"), strings.Join(missing, ", "))}
+	return &concern{v1alpha1.ReasonMembersMissing, fmt.Sprintf("The run loaded %s, and %d more were not ready when it started.", text.Plural(len(t.Endpoints), "member"), t.NotReady)}
 }
 
 // historyCompacted: no watcher was open during the reads after the compaction, so they are not the requested workload.

@@ -31,28 +31,23 @@ func unobserved(why string, aspects ...results.Aspect) func(*results.Summary) {
 	}
 }
 
-// unreached makes the target, which the run names as given, have three members, of which no address reaches one.
-func unreached(of v1alpha1.Target) (func(*v1alpha1.EtcdBenchmark), []func(*results.Summary)) {
-	return func(b *v1alpha1.EtcdBenchmark) { b.Spec.Target = of }, []func(*results.Summary){func(s *results.Summary) {
-		s.Target = &results.Target{Members: []results.Member{{Name: "etcd-0", Endpoint: "a:1"}, {Name: "etcd-1", Endpoint: "b:1"}, {Name: "etcd-2"}}}
-	}}
-}
-
-// TestMissingMembers: a run that should have loaded all members cannot pass.
+// TestMissingMembers: a run that should have loaded members that were not ready cannot pass.
 func TestMissingMembers(t *testing.T) {
-	service, pods := &v1alpha1.ServiceTarget{Name: "etcd"}, &v1alpha1.PodsTarget{}
 	for name, tc := range map[string]struct {
-		target v1alpha1.Target
-		want   string
+		target   v1alpha1.Target
+		notReady int32
+		want     string
 	}{
-		"of a Service":          {v1alpha1.Target{Service: service}, v1alpha1.ReasonMembersMissing},
-		"of a selector":         {v1alpha1.Target{Pods: pods}, v1alpha1.ReasonMembersMissing},
-		"of listed addresses":   {v1alpha1.Target{Endpoints: []string{"a:1", "b:1"}}, v1alpha1.ReasonObjectivesMet},
-		"that the run may skip": {v1alpha1.Target{Service: service, UnreachableMembers: spec.UnreachableSkip}, v1alpha1.ReasonObjectivesMet},
+		"all were ready":            {v1alpha1.Target{}, 0, v1alpha1.ReasonObjectivesMet},
+		"one was not":               {v1alpha1.Target{}, 1, v1alpha1.ReasonMembersMissing},
+		"one was not, and leads":    {v1alpha1.Target{Members: spec.MembersFollowers}, 1, v1alpha1.ReasonMembersMissing},
+		"only the leader gets load": {v1alpha1.Target{Members: spec.MembersLeader}, 1, v1alpha1.ReasonObjectivesMet},
+		"the run may skip it":       {v1alpha1.Target{UnreachableMembers: spec.UnreachableSkip}, 1, v1alpha1.ReasonObjectivesMet},
 	} {
-		change, doubts := unreached(tc.target)
-		c := judgedWithDoubt(t, true, change, doubts)
-		if c.Reason != tc.want || tc.want == v1alpha1.ReasonMembersMissing && !strings.Contains(c.Message, "1 of 3 members got no load") {
+		c := judgedWithDoubt(t, true, func(b *v1alpha1.EtcdBenchmark) {
+			b.Spec.Target, b.Status.Target = tc.target, &v1alpha1.TargetStatus{Endpoints: []string{"a:1", "b:1"}, NotReady: tc.notReady}
+		}, nil)
+		if c.Reason != tc.want || tc.notReady > 0 && tc.want == v1alpha1.ReasonMembersMissing && !strings.Contains(c.Message, "2 members, and 1 more") {
 			t.Errorf("%s: got %s: %s", name, c.Reason, c.Message)
 		}
 	}

@@ -179,7 +179,7 @@ func (w *warnings) ofObservation(s *results.Snapshot) {
 	}
 	w.add(t.Unlisted != "", "the target's members could not be listed: %s", t.Unlisted)
 	for _, address := range slices.Sorted(maps.Keys(t.Skipped)) {
-		w.add(true, "an address of the target did not answer and got no load: %s (%s)", address, t.Skipped[address])
+		w.add(true, "an address of the target did not answer when client pods started, and they sent it no load: %s (%s)", address, t.Skipped[address])
 	}
 	w.add(t.Unlocked, "the target has no lock that keeps other runs away: it does not serve leases as etcd does, or the user may not create the lock. Another run may have loaded it at the same time")
 	for _, a := range slices.Sorted(maps.Keys(t.Unobserved)) {

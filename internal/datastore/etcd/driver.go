@@ -42,6 +42,8 @@ type Driver struct {
 	// viewers are the connections that read each member's status, by address.
 	viewers  map[string]*clientv3.Client
 	topology topology
+	// reached are the addresses of the plan that the last preflight has reached. Only these get load.
+	reached []string
 	// transport carries the load, over conns.
 	transport transport
 	conns     []*placed
@@ -107,6 +109,16 @@ func (d *Driver) Close() error {
 	}
 	d.conns, d.control, d.viewers = nil, nil, nil
 	return errors.Join(errs...)
+}
+
+// loaded returns the addresses that get load: all but those that the run skips.
+func (d *Driver) loaded() []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.reached == nil {
+		return d.plan.Target.Endpoints
+	}
+	return d.reached
 }
 
 // addresses names the target in errors that are not about one address.

@@ -86,7 +86,7 @@ func (d *Driver) checkSupport(ctx context.Context) error {
 	if !d.settings.stream {
 		return nil
 	}
-	for _, endpoint := range d.plan.Target.Endpoints {
+	for _, endpoint := range d.loaded() {
 		err := repeat(ctx, func(ctx context.Context) error { return d.tryStream(ctx, endpoint) })
 		if codeOf(err) == codes.Unimplemented {
 			return load.Errorf(results.FailureUnsupported,

@@ -62,7 +62,7 @@ func (d *Driver) look(ctx context.Context, client *clientv3.Client) (topology, e
 		return topology{}, err
 	}
 	t := topology{seen: time.Now()}
-	for _, endpoint := range d.plan.Target.Endpoints {
+	for _, endpoint := range d.loaded() {
 		status, err := client.Status(ctx, urls([]string{endpoint}, creds.tls != nil)[0])
 		if err != nil {
 			return topology{}, explain(err, endpoint)

@@ -22,8 +22,8 @@ var (
 )
 
 // probeAll checks all addresses. It returns a lost quorum if an answering address reports one. Otherwise it returns the
-// first address's error, in the plan's order, and names the other addresses with an error. Addresses that the run skips
-// are removed from the plan; skipped has the reason for each of them.
+// first address's error, in the plan's order, and names the other addresses with an error. skipped has the addresses that the
+// run skips, with a reason for each of them.
 func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err error) {
 	if _, err := d.secrets(); err != nil {
 		return nil, err
@@ -34,7 +34,9 @@ func (d *Driver) probeAll(ctx context.Context) (skipped map[string]string, err e
 	}
 	reached, skipped, err := reach.Reachable(d.plan.Target, errs)
 	if err == nil {
-		d.plan.Target.Endpoints = reach.Pick(d.plan.Target.Endpoints, reached)
+		d.mutex.Lock()
+		d.reached = reach.Pick(d.plan.Target.Endpoints, reached)
+		d.mutex.Unlock()
 	}
 	return skipped, err
 }

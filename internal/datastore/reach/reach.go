@@ -101,7 +101,7 @@ func Reachable(t plan.Target, errs []error) (reached []int, skipped map[string]s
 		switch {
 		case err == nil:
 			reached = append(reached, i)
-		case IsUnreachable(err):
+		case doesNotAnswer(err):
 			skipped[t.Endpoints[i]] = text.Printable(err.Error())
 		}
 	}
@@ -122,6 +122,13 @@ func Pick[T any](all []T, at []int) []T {
 		out[i] = all[index]
 	}
 	return out
+}
+
+// doesNotAnswer reports whether nothing answers at an address. Something that is not the store is a mistake in the address,
+// and no reason to skip it.
+func doesNotAnswer(err error) bool {
+	reason, _ := Network("", err)
+	return reason != "" && IsUnreachable(err)
 }
 
 // IsUnreachable reports whether an address does not answer; one that answers with an error can be reached.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
@@ -14,7 +15,8 @@ import (
 
 // TestReachable: only addresses that do not answer are skipped, only if the target says so, and never all of them.
 func TestReachable(t *testing.T) {
-	down := load.Errorf(results.FailureTargetUnreachable, "it refuses connections")
+	down := load.Errorf(results.FailureTargetUnreachable, "it refuses connections: %w", syscall.ECONNREFUSED)
+	other := load.Errorf(results.FailureTargetUnreachable, "it does not speak gRPC")
 	refuses := load.Errorf(results.FailureTLSFailed, "its certificate has expired")
 	tests := map[string]struct {
 		what    spec.UnreachableMembers
@@ -29,6 +31,7 @@ func TestReachable(t *testing.T) {
 		"one is skipped":           {spec.UnreachableSkip, []error{down, nil}, []int{1}, []string{"a:1"}, ""},
 		"none answers":             {spec.UnreachableSkip, []error{down, down}, nil, nil, "refuses connections"},
 		"one has another error":    {spec.UnreachableSkip, []error{nil, refuses}, nil, nil, "certificate"},
+		"another server":           {spec.UnreachableSkip, []error{nil, other}, nil, nil, "does not speak gRPC"},
 		"down and another error":   {spec.UnreachableSkip, []error{nil, down, refuses}, nil, nil, "refuses connections"},
 	}
 	for name, tc := range tests {

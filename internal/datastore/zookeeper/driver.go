@@ -26,6 +26,8 @@ type Driver struct {
 	// control carries claims, deletions and checks. load has the sessions of the load.
 	control *session
 	load    []*session
+	// reached are the addresses of the plan that the last preflight has reached. Only these get load.
+	reached []string
 	// locking has the lock of the target.
 	locking *session
 	// lost is how many control sessions were dropped.
@@ -65,7 +67,18 @@ func (d *Driver) Connect(ctx context.Context, connection int) (load.Conn, error)
 
 // endpointOf returns the address of the connection with this global index.
 func (d *Driver) endpointOf(connection int) string {
-	return d.plan.Target.Endpoints[connection%len(d.plan.Target.Endpoints)]
+	endpoints := d.loaded()
+	return endpoints[connection%len(endpoints)]
+}
+
+// loaded returns the addresses that get load: all but those that the run skips.
+func (d *Driver) loaded() []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.reached == nil {
+		return d.plan.Target.Endpoints
+	}
+	return d.reached
 }
 
 // Requests implements load.Driver. A request is counted when it is written to a

@@ -144,8 +144,8 @@ func askAdmin(ctx context.Context, url string) (most int, known bool) {
 
 // healthOfAll requests the health of all servers at the same time, and repeats a request
 // after a temporary error. The results are in the order of the addresses. An error about a
-// lost quorum is reported before errors about servers that do not respond. Servers that the
-// run skips are removed from the plan and the results.
+// lost quorum is reported before errors about servers that do not respond. all has no results
+// of servers that the run skips; skipped has the reason for each of them.
 func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[string]string, err error) {
 	endpoints := d.plan.Target.Endpoints
 	found := make([]health, len(endpoints))
@@ -165,6 +165,8 @@ func (d *Driver) healthOfAll(ctx context.Context) (all []health, skipped map[str
 	if err != nil {
 		return nil, nil, err
 	}
-	d.plan.Target.Endpoints = reach.Pick(endpoints, reached)
+	d.mutex.Lock()
+	d.reached = reach.Pick(endpoints, reached)
+	d.mutex.Unlock()
 	return reach.Pick(found, reached), skipped, nil
 }

@@ -38,7 +38,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 	voters, unlisted := d.voters(ctx)
 	target := &results.Target{ClusterID: hashed(d.identity(voters)...), Unlisted: unlisted, Skipped: skipped}
 	view := members.View{At: time.Now(), Members: map[string]members.State{}, Voters: voters}
-	for i, endpoint := range d.plan.Target.Endpoints {
+	for i, endpoint := range d.loaded() {
 		h := all[i]
 		target.Members = append(target.Members, results.Member{
 			ID: hashed(endpoint), Name: endpoint, Endpoint: endpoint, Version: h.version, Leader: h.leads,
@@ -51,7 +51,7 @@ func (d *Driver) preflight(ctx context.Context) (*results.Target, members.View, 
 // checkEnsemble refuses addresses of several ensembles, which have several leaders.
 func (d *Driver) checkEnsemble(all []health) error {
 	leader := ""
-	for i, endpoint := range d.plan.Target.Endpoints {
+	for i, endpoint := range d.loaded() {
 		switch {
 		case !all[i].leads:
 		case leader != "":
@@ -94,7 +94,7 @@ func (d *Driver) View(ctx context.Context) members.View {
 	view := members.View{At: time.Now(), Members: map[string]members.State{}}
 	var mutex sync.Mutex
 	var asking sync.WaitGroup
-	for _, endpoint := range d.plan.Target.Endpoints {
+	for _, endpoint := range d.loaded() {
 		asking.Go(func() {
 			h, err := d.healthOf(ctx, endpoint)
 			state := h.state(endpoint)
@@ -149,7 +149,7 @@ func (d *Driver) checkConnections(ctx context.Context) error {
 	for c := range part.Connections {
 		wanted[d.endpointOf(part.FirstConnection+c)]++
 	}
-	endpoints := d.plan.Target.Endpoints
+	endpoints := d.loaded()
 	return reach.Troubles(endpoints, reach.All(endpoints, func(i int) error {
 		most, known := d.mostConnections(ctx, endpoints[i])
 		carrying := wanted[endpoints[i]]

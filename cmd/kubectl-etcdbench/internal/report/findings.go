@@ -12,13 +12,11 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
-// A finding is what a reader sees in a plot, in words: the end of its description. It is empty if the plot shows nothing
-// that a sentence could say.
-
 // maxFindings bounds the lines that a finding names.
 const maxFindings = 4
 
-// finding joins what was found on each of some lines.
+// finding is what a reader sees in a plot, in words: the end of its description. It joins what was found on each of some
+// lines, and is empty if nothing was.
 func finding(start string, found []string) string {
 	if len(found) == 0 {
 		return ""
@@ -85,11 +83,11 @@ func commonPercentile(lines []spectrum) (spec.Statistic, bool) {
 	return "", false
 }
 
-// valueAt is the value at the first drawn point at or above a quantile.
+// valueAt is the value at a quantile, if a point is drawn there.
 func valueAt(l spectrum, quantile float64) (float64, bool) {
 	const tolerance = 1e-9
 	for _, p := range solid(l.points) {
-		if p.Percentile >= quantile-tolerance {
+		if math.Abs(p.Percentile-quantile) < tolerance {
 			return p.Value, true
 		}
 	}
