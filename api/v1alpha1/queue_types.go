@@ -18,8 +18,8 @@ const (
 	ConcurrentRunsAllow ConcurrentRuns = "Allow"
 )
 
-// StageQueued: the run waits for other runs on its target. The stage follows
-// Pending. It can also follow Preparing, before any write, if another run holds
+// StageQueued: the run waits for other runs on its target or in its namespace.
+// The stage follows Pending. It can also follow Preparing, before any write, if another run holds
 // the lock of the target.
 const StageQueued = "Queued"
 
@@ -34,8 +34,8 @@ const (
 	// QueueLock: another run holds the lock of the target. It may have been
 	// started elsewhere: by another operator, or with run --local.
 	QueueLock QueueCause = "Lock"
-	// QueueLimit: as many runs of the namespace run as the operator's
-	// configuration allows.
+	// QueueLimit: the namespace already runs the maximum number of runs that the
+	// operator's configuration sets.
 	QueueLimit QueueCause = "Limit"
 )
 
@@ -61,12 +61,12 @@ type QueueState struct {
 	Admission *Admission `json:"admission,omitempty"`
 }
 
-// QueueStatus says what a run waits for. It is written when the wait begins.
+// QueueStatus says what a run waits for. It is written when the wait for one
+// cause begins.
 type QueueStatus struct {
 	// waitsFor is Addresses while runs in front have an address in common with
 	// this run, Lock while another run holds the lock of the target, and Limit
-	// while as many runs of the namespace run as the operator's configuration
-	// allows.
+	// while the namespace runs the maximum number of runs.
 	//
 	// +required
 	WaitsFor QueueCause `json:"waitsFor"`

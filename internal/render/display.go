@@ -76,7 +76,7 @@ func membersCount(b *v1alpha1.EtcdBenchmark) string {
 	if t == nil || len(t.Members) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d (%s)", len(t.Members), membersText(b.Spec.Target.Members))
+	return fmt.Sprintf("%d (%s)", len(t.Members), loadedText(b))
 }
 
 // progressed is empty before the first success, because its latency is unknown.

@@ -341,6 +341,18 @@ func messagesOf(all []v1alpha1.SuiteComparison) (out []string) {
 	return out
 }
 
+// InPlaceOf says that another run of the same cell and round counts; empty if this one does.
+func InPlaceOf(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) string {
+	counted, _ := suite.Counted(s.Status.Results, r.Cell, r.Round)
+	switch {
+	case counted.Name == r.Name:
+		return ""
+	case suite.IsRepetition(r):
+		return "; the run that it repeats counts"
+	}
+	return "; its repetition counts"
+}
+
 // suiteProblems lists runs that failed, missed an objective, or have numbers that cannot be compared.
 func suiteProblems(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 	g := grid{left: 5}
@@ -351,9 +363,7 @@ func suiteProblems(p *page, s *v1alpha1.EtcdBenchmarkSuite) {
 			problem = strings.TrimPrefix(problem+"; "+cmp.Or(r.Missed, "it missed an objective"), "; ")
 		}
 		if problem != "" {
-			if counted, _ := suite.Counted(s.Status.Results, r.Cell, r.Round); counted.Name != r.Name {
-				problem += "; its repetition counts"
-			}
+			problem += InPlaceOf(s, r)
 			g.add(r.Name, r.Cell, text.Grouped(r.Round), r.Reason, problem)
 		}
 	}

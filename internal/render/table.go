@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -135,8 +136,8 @@ func (t *table) target() string {
 		return ""
 	}
 	store, _ := t.b.Spec.Target.Datastore.Store()
-	return fmt.Sprintf("%s %s, %s, leader %s, load on %s, cluster ID %s",
-		store.Name, s.Version, text.Plural(len(s.Members), "member"), s.Leader, membersText(t.b.Spec.Target.Members), s.ClusterID)
+	return fmt.Sprintf("%s %s, %s, leader %s, load on %s, cluster ID %s", store.Name, cmp.Or(s.Version, "of an unknown version"),
+		text.Plural(len(s.Members), "member"), cmp.Or(s.Leader, "unknown"), loadedText(t.b), s.ClusterID)
 }
 
 func (t *table) errors() {

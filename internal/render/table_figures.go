@@ -66,7 +66,7 @@ func (t *table) performanceRow(op v1alpha1.OperationSummary) []string {
 	}
 	switch {
 	case words.Targets:
-		row = append(row, membersText(t.b.Spec.Target.Members))
+		row = append(row, loadedText(t.b))
 	case t.reads() && op.Operation == spec.OperationRange:
 		row = append(row, strings.ToLower(string(t.run.Consistency())))
 	case t.reads():

@@ -1,7 +1,10 @@
 package render
 
 import (
+	"fmt"
+
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
@@ -36,6 +39,23 @@ func highest(stages []spec.RateStage) (perSecond int64) {
 }
 
 // membersText names the members that received load, with the words of etcd's performance page.
+// loadedText says which members of the target got load. If the run meant all, and some got none, it says how many did.
+func loadedText(b *v1alpha1.EtcdBenchmark) string {
+	selected := b.Spec.Target.Members
+	if t := b.Status.Target; t != nil && selected != spec.MembersLeader && selected != spec.MembersFollowers {
+		loaded := 0
+		for _, m := range t.Members {
+			if m.Endpoint != "" {
+				loaded++
+			}
+		}
+		if loaded > 0 && loaded < len(t.Members) {
+			return fmt.Sprintf("%d of %s", loaded, text.Plural(len(t.Members), "member"))
+		}
+	}
+	return membersText(selected)
+}
+
 func membersText(m spec.MemberSelection) string {
 	switch m {
 	case spec.MembersLeader:

@@ -1,9 +1,11 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 )
 
 func TestTheOfferedRateIsNamed(t *testing.T) {
@@ -23,5 +25,34 @@ func TestTheOfferedRateIsNamed(t *testing.T) {
 				t.Errorf("got %q, wanted %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// The target names how many members got load, if not all did.
+func TestLoadedText(t *testing.T) {
+	b := &v1alpha1.EtcdBenchmark{}
+	b.Status.Target = &v1alpha1.TargetStatus{Members: []v1alpha1.MemberStatus{{Name: "a", Endpoint: "a:1"}, {Name: "b", Endpoint: "b:1"}, {Name: "c"}}}
+	for selected, want := range map[spec.MemberSelection]string{spec.MembersAll: "2 of 3 members", spec.MembersLeader: "leader only"} {
+		b.Spec.Target.Members = selected
+		if got := loadedText(b); got != want {
+			t.Errorf("%s: got %q, wanted %q", selected, got, want)
+		}
+	}
+	b.Spec.Target.Members = spec.MembersAll
+	if b.Status.Target.Members[2].Endpoint = "c:1"; loadedText(b) != "all members" {
+		t.Errorf("got %q", loadedText(b))
+	}
+}
+
+// A run that does not count says which one does.
+func TestInPlaceOf(t *testing.T) {
+	s := &v1alpha1.EtcdBenchmarkSuite{}
+	s.Status.Results = []v1alpha1.SuiteResult{{Name: "s-1-1", Cell: "a", Round: 1, Invalid: "no"}, {Name: "s-1-1-r", Cell: "a", Round: 1, Invalid: "no"}}
+	first, repeated := s.Status.Results[0], s.Status.Results[1]
+	if InPlaceOf(s, first) != "" || !strings.Contains(InPlaceOf(s, repeated), "that it repeats counts") {
+		t.Errorf("got %q and %q", InPlaceOf(s, first), InPlaceOf(s, repeated))
+	}
+	if s.Status.Results[1].Invalid = ""; !strings.Contains(InPlaceOf(s, first), "its repetition counts") {
+		t.Errorf("got %q", InPlaceOf(s, first))
 	}
 }

@@ -153,6 +153,9 @@ func order(s *v1alpha1.EtcdBenchmarkSuite, round int32, cells []Cell) []Cell {
 // again ends the name of the repetition of an invalid run.
 const again = "-r"
 
+// IsRepetition reports whether a result is that of the repetition of an invalid run.
+func IsRepetition(r v1alpha1.SuiteResult) bool { return strings.HasSuffix(r.Name, again) }
+
 // Next returns the run that comes next, given the results in status; false if none is left. If the suite compares, a run
 // with invalid numbers is repeated once, at the end of its round.
 func Next(s *v1alpha1.EtcdBenchmarkSuite) (Planned, bool) { return next(s, Plan(s)) }

@@ -15,6 +15,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/search"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
 // maxProbeSeconds bounds the length of a probe with few requests per second.
@@ -184,11 +185,12 @@ func limitOf(run *v1alpha1.EtcdBenchmark) string {
 	}
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
 	passed := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionPassed)
+	couldRun := finished == nil || !verdict.CouldNotRun(finished.Reason)
 	switch {
+	case couldRun && passed != nil && passed.Status == metav1.ConditionUnknown:
+		return strings.TrimSpace(passed.Reason + ": " + passed.Message + " " + advice(run))
 	case finished != nil && finished.Reason != v1alpha1.ReasonCompleted:
 		return finished.Message
-	case passed != nil && passed.Status == metav1.ConditionUnknown:
-		return strings.TrimSpace(passed.Reason + ": " + passed.Message + " " + advice(run))
 	}
 	return ""
 }

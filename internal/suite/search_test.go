@@ -252,3 +252,19 @@ func TestTheTargetRestsBetweenProbes(t *testing.T) {
 		t.Error("a suite without a search pauses")
 	}
 }
+
+// TestAProbeThatCouldNotBeJudged: why it was not judged says more than that it ended early.
+func TestAProbeThatCouldNotBeJudged(t *testing.T) {
+	run := &v1alpha1.EtcdBenchmark{}
+	run.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMissedEarly, Message: "p99 cannot be met any more"},
+		{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonClientBound, Message: "the load generator was a limit"},
+	}
+	if got := limitOf(run); !strings.Contains(got, "the load generator was a limit") {
+		t.Errorf("got %q", got)
+	}
+	run.Status.Conditions[0].Reason = v1alpha1.ReasonTargetLost
+	if got := limitOf(run); !strings.Contains(got, "cannot be met") {
+		t.Errorf("got %q", got)
+	}
+}

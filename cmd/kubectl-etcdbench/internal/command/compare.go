@@ -20,6 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 const (
@@ -69,7 +70,7 @@ func (t *tool) compareCommand() *cobra.Command {
 		Example: compareExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fmt.Errorf("wanted the runs of a baseline and of a candidate, found %d words: kubectl etcdbench compare old-1,old-2,old-3 new-1,new-2,new-3", len(args))
+				return fmt.Errorf("wanted the runs of a baseline and of a candidate, found %s: kubectl etcdbench compare old-1,old-2,old-3 new-1,new-2,new-3", text.Plural(len(args), "word"))
 			}
 			return nil
 		},

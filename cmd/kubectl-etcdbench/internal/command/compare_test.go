@@ -116,7 +116,7 @@ func TestCompareRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"one side":              {[]string{one}, "found 1 words"},
+		"one side":              {[]string{one}, "found 1 word:"},
 		"no such file":          {[]string{"./absent.json", one}, "absent.json"},
 		"a manifest":            {[]string{manifest, one}, "not a manifest"},
 		"an empty list":         {[]string{other, one}, "the list is empty"},

@@ -37,7 +37,7 @@ func (f *runFlags) checkSweep() error {
 	case f.given("rounds") && f.sweep.rounds < 1:
 		return fmt.Errorf("--rounds: wanted 1 or more, found %d", f.sweep.rounds)
 	}
-	return nil
+	return checkSweptOnce(f.sweep.sweeps)
 }
 
 // makesSuite reports whether a flag makes a suite of the manifest of a run.
@@ -124,6 +124,19 @@ func (t *tool) printManifest(m *manifest.Manifest) error {
 
 const sweepForm = "FIELD=VALUE,VALUE,… with a field of target, workload or load, for example load.clients=1,10,100"
 
+// checkSweptOnce refuses a field with two sweeps: the values of the second would replace those of the first.
+func checkSweptOnce(sweeps []string) error {
+	seen := map[string]bool{}
+	for _, s := range sweeps {
+		path, _, _ := strings.Cut(strings.TrimPrefix(s, "spec."), "=")
+		if seen[path] {
+			return fmt.Errorf("--sweep: found %s twice; give all its values in one --sweep %s=VALUE,VALUE,…", path, path)
+		}
+		seen[path] = true
+	}
+	return nil
+}
+
 // addSweep multiplies the entries of an axis by the values of one field.
 func addSweep(axes map[string][]map[string]any, sweep string) error {
 	refused := func(why string) error {
@@ -139,9 +152,15 @@ func addSweep(axes map[string][]map[string]any, sweep string) error {
 	case !known || len(steps) < 2 || slices.Contains(steps, ""):
 		return refused(fmt.Sprintf("there is no field %q", path))
 	}
+	words := strings.Split(list, ",")
+	for i, word := range words {
+		if slices.Contains(words[:i], word) {
+			return refused(fmt.Sprintf("the value %s is there twice", word))
+		}
+	}
 	var out []map[string]any
 	for _, entry := range entries {
-		for _, word := range strings.Split(list, ",") {
+		for _, word := range words {
 			var value any
 			if err := yaml.Unmarshal([]byte(word), &value); err != nil || word == "" {
 				return refused(fmt.Sprintf("%q is no value", word))

@@ -87,6 +87,8 @@ func TestSweepRefuses(t *testing.T) {
 	}{
 		"no values":         {sweepable, []string{"--local", "--sweep", "load.clients"}, "there are no values"},
 		"no value":          {sweepable, []string{"--local", "--sweep", "load.clients=1,,2"}, "is no value"},
+		"a value twice":     {sweepable, []string{"--local", "--sweep", "load.clients=1,1"}, "the value 1 is there twice"},
+		"a field twice":     {sweepable, []string{"--local", "--sweep", "load.clients=1,2", "--sweep", "spec.load.clients=3,4"}, "found load.clients twice"},
 		"no such part":      {sweepable, []string{"--local", "--sweep", "clients=1,2"}, `there is no field "clients"`},
 		"no such field":     {sweepable, []string{"--local", "--sweep", "load.conections=1,2"}, "spec.loads[0].load.conections: unknown field"},
 		"a bad value":       {sweepable, []string{"--local", "--sweep", "load.clients=none"}, "spec.loads[0].load.clients"},

@@ -134,6 +134,16 @@ func TestExplainSuggestsTheClosestField(t *testing.T) {
 	}
 }
 
+func TestExplainKnowsTheFieldsOfASuite(t *testing.T) {
+	m, err := Read("suite.yaml", strings.NewReader("apiVersion: etcdbench.dev/v1alpha1\nkind: EtcdBenchmarkSuite\nmetadata: {name: s}\nspec: {load: []}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Explain(apierrors.NewBadRequest(`strict decoding error: unknown field "spec.load"`)).Error(); !strings.Contains(got, `did you mean "loads"?`) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestExplainNamesLines(t *testing.T) {
 	m, err := Read("run.yaml", strings.NewReader(good))
 	if err != nil {

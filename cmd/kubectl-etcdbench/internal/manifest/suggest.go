@@ -18,13 +18,13 @@ import (
 const maxEdits = 2
 
 // suggestion returns the known field of the same object that is closest to an unknown one, or "".
-func suggestion(field string) string {
+func suggestion(kind, field string) string {
 	path := steps(field)
 	if len(path) == 0 {
 		return ""
 	}
 	name, best, least := strings.ToLower(path[len(path)-1]), "", maxEdits+1
-	for _, known := range knownFields(path[:len(path)-1]) {
+	for _, known := range knownFields(kind, path[:len(path)-1]) {
 		if d := distance(name, strings.ToLower(known)); d < least {
 			best, least = known, d
 		}
@@ -48,11 +48,11 @@ func distance(name, known string) int {
 var metadataFields = []string{"annotations", "generateName", "labels", "name", "namespace"}
 
 // knownFields returns the names of the fields of the object at this path, in alphabetical order.
-func knownFields(path []string) []string {
+func knownFields(kind string, path []string) []string {
 	if slices.Equal(path, []string{"metadata"}) {
 		return metadataFields
 	}
-	object := objectSchema()
+	object := objectSchema(kind)
 	for _, step := range path {
 		if object.Items != nil && object.Items.Schema != nil {
 			object = *object.Items.Schema
@@ -64,9 +64,13 @@ func knownFields(path []string) []string {
 }
 
 // objectSchema has no properties if the definition cannot be read.
-func objectSchema() (object apiextensionsv1.JSONSchemaProps) {
+func objectSchema(kind string) (object apiextensionsv1.JSONSchemaProps) {
 	var definition apiextensionsv1.CustomResourceDefinition
-	if yaml.Unmarshal(crd.EtcdBenchmarks, &definition) != nil {
+	source := crd.EtcdBenchmarks
+	if kind == SuiteKind {
+		source = crd.EtcdBenchmarkSuites
+	}
+	if yaml.Unmarshal(source, &definition) != nil {
 		return object
 	}
 	for _, v := range definition.Spec.Versions {

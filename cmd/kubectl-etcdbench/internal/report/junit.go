@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
@@ -161,7 +162,7 @@ func resultCase(s *v1alpha1.EtcdBenchmarkSuite, r v1alpha1.SuiteResult) junitCas
 	case r.Passed == metav1.ConditionFalse:
 		o, message = failed, r.Missed
 	case counted.Name != r.Name:
-		message = "its repetition counts: " + r.Invalid
+		message = r.Invalid + render.InPlaceOf(s, r)
 	case suite.Failed(r):
 		o, message = broken, r.Reason+": "+r.Invalid
 	case r.Passed == metav1.ConditionTrue:
