@@ -14,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -28,6 +29,8 @@ type etcdCluster struct {
 	extra []string
 	// small members request no resources of the node, so that many fit on it.
 	small bool
+	// ordered members start one after the other. They are ready when they accept connections: the first has no majority.
+	ordered bool
 	// flags of etcdctl, if the cluster requires credentials.
 	flags []string
 	// counting is locked while the members' counters are compared with a run's. Requests of etcdctl from parallel tests
@@ -104,6 +107,10 @@ func (c *etcdCluster) adapt(set *appsv1.StatefulSet) {
 	container := &set.Spec.Template.Spec.Containers[0]
 	if c.small {
 		container.Resources.Requests = nil
+	}
+	if c.ordered {
+		set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement
+		container.ReadinessProbe.ProbeHandler = corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(2379)}}
 	}
 	container.Args = append(container.Args, c.extra...)
 	args := container.Args

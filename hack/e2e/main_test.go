@@ -81,6 +81,7 @@ func TestOperator(t *testing.T) {
 		{name: "schedule", check: checkSchedule},
 		{name: "endings", check: checkEndings},
 		{name: "queue", check: checkQueue},
+		{name: "starting", check: checkStarting},
 		{name: "prometheus", check: checkPrometheus, node: true},
 		{name: "guard", check: checkGuard},
 		{name: "control plane", check: checkControlPlane, slow: true},
