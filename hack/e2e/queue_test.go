@@ -3,8 +3,15 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +23,8 @@ import (
 )
 
 // checkQueue creates three runs on one etcd. The second has the addresses of the first, and waits for it. The third has
-// others, and waits for the lock of the etcd. The runs execute one after the other, and a waiting run writes nothing.
+// others, and waits for the lock of the etcd. So does a run without a cluster. The runs execute one after the other, and a
+// waiting run writes nothing.
 func checkQueue(t *testing.T) {
 	ns := namespace(t, "queue")
 	first := newEndless(ns, "first")
@@ -36,6 +44,7 @@ func checkQueue(t *testing.T) {
 			t.Errorf("%s has written %d keys while it waited", b.Name, len(left))
 		}
 	}
+	local := runLocally(t, suite.side)
 	stop := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"stop":true}}`))
 	if err := suite.client.Patch(suite.ctx, first, stop); err != nil {
 		t.Fatal(err)
@@ -43,10 +52,72 @@ func checkQueue(t *testing.T) {
 	for _, b := range []*v1alpha1.EtcdBenchmark{second, third} {
 		b = awaitEnd(t, b)
 		requireCompleted(t, b)
-		if b.Status.Summary.WindowStart.Before(mustGet(t, first).Status.Summary.WindowEnd) {
-			t.Errorf("%s measured from %v on, before the first had ended", b.Name, b.Status.Summary.WindowStart)
-		}
+		requireAfter(t, b, mustGet(t, first))
 	}
+	requireAfter(t, local(), mustGet(t, first))
+}
+
+func requireAfter(t *testing.T, b, first *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	if b.Status.Summary == nil || b.Status.Summary.WindowStart.Before(first.Status.Summary.WindowEnd) {
+		t.Errorf("%s measured before the first had ended: %+v", b.Name, b.Status)
+	}
+}
+
+// runLocally starts a run of the plugin without a cluster on the first member of an etcd, and waits until it waits for
+// the lock. It returns its end.
+func runLocally(t *testing.T, c *etcdCluster) (end func() *v1alpha1.EtcdBenchmark) {
+	t.Helper()
+	b := newPut(c, "local", 100)
+	b.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "EtcdBenchmark"}
+	b.Spec.Target.ConcurrentRuns = v1alpha1.ConcurrentRunsQueue
+	manifest, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	progress := &progressLines{}
+	cmd := exec.CommandContext(suite.ctx, filepath.Join(suite.root, "bin", "kubectl-etcdbench"), "run", "--local", "-f", "-", "--endpoints", net.JoinHostPort(addressOf(t, c, 0), "2379"), "-o", "json")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(manifest), &out, progress
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, time.Minute, "the local run to wait", func(context.Context) error {
+		if text := progress.text(); !strings.Contains(text, "waits for the lock") {
+			return fmt.Errorf("it says %q", text)
+		}
+		return nil
+	})
+	return func() *v1alpha1.EtcdBenchmark {
+		t.Helper()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the local run: %v\n%s", err, progress.text())
+		}
+		found := &v1alpha1.EtcdBenchmark{}
+		if err := json.Unmarshal(out.Bytes(), found); err != nil {
+			t.Fatalf("the local run wrote %q: %v", out.String(), err)
+		}
+		return found
+	}
+}
+
+// progressLines keeps what a process writes.
+type progressLines struct {
+	mutex sync.Mutex
+	all   []byte
+}
+
+func (p *progressLines) Write(data []byte) (int, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.all = append(p.all, data...)
+	return len(data), nil
+}
+
+func (p *progressLines) text() string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return string(p.all)
 }
 
 func mustGet(t *testing.T, b *v1alpha1.EtcdBenchmark) *v1alpha1.EtcdBenchmark {
