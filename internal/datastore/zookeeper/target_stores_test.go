@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/datastore/zookeeper/zookeepertest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/plan"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -46,6 +47,20 @@ func TestPreflightRefuses(t *testing.T) {
 			_, _, err := driverOf(t, p, 0).Preflight(bounded(t))
 			wantReason(t, err, tc.reason, append(tc.words, tc.endpoint)...)
 		})
+	}
+	skips := planFor([]string{small.Endpoint(), small.Host + ":1"}, func(p *plan.Plan) { p.Target.UnreachableMembers = spec.UnreachableSkip })
+	d := driverOf(t, skips, 0)
+	// A run that waits for the lock checks the target twice.
+	for range 2 {
+		target, _, err := d.Preflight(bounded(t))
+		if err != nil || len(target.Members) != 1 || target.Skipped[small.Host+":1"] == "" {
+			t.Errorf("a server that the run skips: %v, %+v", err, target)
+		}
+	}
+	for connection := range 2 {
+		if _, err := d.Connect(bounded(t), connection); err != nil {
+			t.Errorf("connection %d of a run that skips a server: %v", connection, err)
+		}
 	}
 	acknowledged := planFor([]string{tenant.Endpoint()}, func(p *plan.Plan) { p.Guard.AcknowledgeControlPlane = true })
 	if _, _, err := driverOf(t, acknowledged, 0).Preflight(bounded(t)); err != nil {
