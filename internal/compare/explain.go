@@ -67,7 +67,7 @@ func verdict(c v1alpha1.Comparison) string {
 	case v1alpha1.ReasonNotInformative:
 		return "The load has a fixed rate, and both sides reached it: the throughput is what was asked for. Compare a latency."
 	case v1alpha1.ReasonNotMeasured:
-		return "At least one of the runs did not measure this metric."
+		return "A run did not measure this metric, or a side has no run whose numbers can be compared."
 	case v1alpha1.ReasonUnanswered:
 		return "Requests failed, or were unanswered when a run ended, so its true value can be greater."
 	}

@@ -190,6 +190,10 @@ func TestInvalidRunsAreNamed(t *testing.T) {
 		"another target": {func(run *v1alpha1.EtcdBenchmark) {
 			run.Status.Summary.Concerns = []string{v1alpha1.ReasonTargetChanged}
 		}, "TargetChanged"},
+		"a skipped member": {func(run *v1alpha1.EtcdBenchmark) {
+			run.Spec.Target.UnreachableMembers = spec.UnreachableSkip
+			run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"a:1", "b:1"}, Members: []v1alpha1.MemberStatus{{Name: "a", Endpoint: "a:1"}}}
+		}, "did not answer"},
 		"failed requests": {func(run *v1alpha1.EtcdBenchmark) { run.Status.Summary.FailedRequests = 101 }, "101 of its 100,000 requests"},
 	} {
 		baseline, candidate := sides(4, 4000)

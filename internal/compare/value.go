@@ -33,12 +33,24 @@ func WhyInvalid(run *v1alpha1.EtcdBenchmark) string {
 		return "the result of a client pod is missing or incomplete"
 	case len(s.Concerns) > 0:
 		return "its numbers may not describe the requested load: " + s.Concerns[0]
+	case skipsMembers(run):
+		return "addresses of its target did not answer and got no load (target.unreachableMembers: Skip)"
 	case s.Validity != nil && s.Validity.Verdict == v1alpha1.ValidityClientBound:
 		return "its load generator was a limit (ClientBound)"
 	case float64(s.FailedRequests) > maxFailedShare*float64(s.MeasuredRequests):
 		return fmt.Sprintf("%s of its %s failed", text.Grouped(s.FailedRequests), text.Plural(s.MeasuredRequests, "request"))
 	}
 	return ""
+}
+
+// skipsMembers reports whether a run has left out members that it should have loaded.
+func skipsMembers(run *v1alpha1.EtcdBenchmark) bool {
+	t := run.Status.Target
+	if t == nil || run.Spec.Target.UnreachableMembers != spec.UnreachableSkip {
+		return false
+	}
+	loaded := slices.DeleteFunc(slices.Clone(t.Members), func(m v1alpha1.MemberStatus) bool { return m.Endpoint == "" })
+	return t.NotReady > 0 || len(loaded) < max(len(t.Members), len(t.Endpoints))
 }
 
 // Value is one number of a run: requests per second, or microseconds.

@@ -10,7 +10,7 @@ var suiteEnds = []Entry{
 }
 
 var comparisons = []Entry{
-	{Comparison, string(v1alpha1.ReasonTooFewRounds), "There are fewer than three valid rounds, or more rounds would decide.", "Add the number of rounds that the message names."},
+	{Comparison, string(v1alpha1.ReasonTooFewRounds), "Too few rounds to decide: fewer than three are valid, or the change is too close to the tolerance for this number.", "Add the number of rounds that the message names."},
 	{Comparison, string(v1alpha1.ReasonNoisy), "The rounds differ too much from each other, or the change is close to the tolerance. Even 50 rounds would not decide.", "Longer runs, a quieter machine, or a wider tolerance."},
 	{Comparison, string(v1alpha1.ReasonNotConcurrent), "Two runs overlapped, or a run of a later round began before an earlier round was over: the sides did not take turns.", "Run baseline and candidate in turn, one at a time."},
 	{Comparison, string(v1alpha1.ReasonEnvironmentDiffers), "In some round, the client pods of the two sides did not have the same processors, so the client pods may have caused the difference.", "Run all client pods on nodes of one type, for example with `spec.pod.nodeSelector`."},
@@ -18,7 +18,7 @@ var comparisons = []Entry{
 	{Comparison, string(v1alpha1.ReasonComparedTailTooThin), "Fewer than ten requests lie above the percentile.", "Longer runs, or a lower percentile."},
 	{Comparison, string(v1alpha1.ReasonNotInformative), "The load has a fixed rate that both sides reached, so the throughput is what was asked for.", "Compare a latency."},
 	{Comparison, string(v1alpha1.ReasonUnanswered), "Requests failed, or were unanswered when a run ended. Its true value may be greater, and that could change the verdict.", "Longer runs."},
-	{Comparison, string(v1alpha1.ReasonNotMeasured), "A run does not have this number.", "Compare a metric that all runs have."},
+	{Comparison, string(v1alpha1.ReasonNotMeasured), "A run does not have this number, or a side has no run whose numbers can be compared.", "Compare a metric that all runs have, and look at the runs that are invalid."},
 }
 
 var searches = []Entry{

@@ -52,9 +52,6 @@ func Keep(s, baseline *v1alpha1.EtcdBenchmarkSuite, h Histories) error {
 		if err := sameWork(baseline, s, others[i], c); err != nil {
 			return err
 		}
-		if len(valid(baseline, c.Name)) == 0 {
-			return fmt.Errorf("its cell %s has no run whose numbers can be compared (%s): repeat it, or exclude that cell", c.Name, whyNone(baseline, c.Name))
-		}
 		cell := v1alpha1.StoredCell{Cell: c.Name, Client: clientsOf(baseline, c.Name), Invalid: invalidRuns(baseline, c.Name)}
 		for _, m := range s.Spec.Compare.Metrics {
 			v := storedNumber(baseline, others[i], m)
@@ -112,16 +109,6 @@ func valid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteRes
 		}
 	}
 	return out
-}
-
-// whyNone says why a cell has no valid run.
-func whyNone(s *v1alpha1.EtcdBenchmarkSuite, cell string) string {
-	for _, r := range s.Status.Results {
-		if r.Cell == cell && r.Invalid != "" {
-			return r.Invalid
-		}
-	}
-	return "none was started"
 }
 
 // clientsOf identifies what the client pods of a cell ran on; empty if it is not known.

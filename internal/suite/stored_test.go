@@ -135,15 +135,10 @@ func TestKeepRefuses(t *testing.T) {
 	search.Spec.Search = &v1alpha1.SuiteSearch{}
 	empty := table(rounds(3))
 	EndAsInvalid(empty, "no cell", now)
-	invalid := session(5000)
-	for i := range invalid.Status.Results {
-		invalid.Status.Results[i].Invalid = "its load generator was a limit"
-	}
 	for name, tc := range map[string]struct {
 		baseline *v1alpha1.EtcdBenchmarkSuite
 		want     string
 	}{
-		"no valid run":      {invalid, "no run whose numbers can be compared (its load generator was a limit)"},
 		"another load":      {session(5000, otherLoad), "old/put/c1 did not do the same, so it cannot be compared. It differs in load.clients (6, 1)"},
 		"a cell is missing": {session(5000, fewer), "no cell old/put/c1"},
 		"not finished":      {unfinished, "has not finished"},
