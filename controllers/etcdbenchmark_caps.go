@@ -52,8 +52,9 @@ type admissions struct {
 }
 
 // decideAlone makes the decision on the admission of a run the only one, if there is a limit. It returns the end of that.
+// Runs whose addresses are not known are left out: a name that does not resolve must delay no other run.
 func (r *EtcdBenchmarkReconciler) decideAlone(run *v1alpha1.EtcdBenchmark) (end func()) {
-	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsCaps(run) {
+	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsAdmission(run) {
 		return func() {}
 	}
 	r.admissions.deciding.Lock()
@@ -88,7 +89,7 @@ func (r *EtcdBenchmarkReconciler) withAdmissions(ctx context.Context, namespace 
 // observeCaps counts runs in the cache.
 func (r *EtcdBenchmarkReconciler) observeCaps(ctx context.Context, o *lifecycle.Observed) error {
 	o.Caps = r.Caps
-	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsCaps(o.Run) {
+	if r.Caps.RunsPerNamespace == 0 || !lifecycle.AwaitsAdmission(o.Run) {
 		return nil
 	}
 	active, err := r.activeRuns(ctx, o.Run.Namespace)

@@ -20,7 +20,8 @@ type Caps struct {
 	// acknowledges that.
 	ControlPlane []EndpointPattern
 	// PodsPerRun, RunsPerNamespace and RatePerRun are maximums; 0 means no limit. RunsPerNamespace is how many runs of a
-	// namespace run at a time; the others wait. RatePerRun limits load.rate in requests per second; it does not limit a preload or a disturbance.
+	// namespace run at a time; the others wait. RatePerRun limits load.rate in requests per second; it does not limit a
+	// preload or a disturbance.
 	PodsPerRun, RunsPerNamespace, RatePerRun int64
 }
 
@@ -142,9 +143,9 @@ func (c Caps) allows(endpoint string) bool {
 	return false
 }
 
-// AwaitsCaps reports whether the operator has yet to check the run against its limits.
-func AwaitsCaps(run *v1alpha1.EtcdBenchmark) bool {
-	return !isOver(run) && run.Status.Admission == nil && run.Status.Job == nil
+// AwaitsAdmission reports whether the next decision may admit a run: its addresses are known.
+func AwaitsAdmission(run *v1alpha1.EtcdBenchmark) bool {
+	return !isOver(run) && !isAdmitted(run) && isResolved(run)
 }
 
 // CountsInNamespace reports whether a run counts in Caps.RunsPerNamespace: it has been admitted, or may be. A run that

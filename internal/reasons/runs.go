@@ -7,7 +7,7 @@ const untilThen = "The result has what was measured until then."
 
 var stages = []Entry{
 	{Stage, v1alpha1.StagePending, "The operator finds the target's addresses, and waits for members that start.", "If it stays: read the message; check that the operator runs and watches this namespace."},
-	{Stage, v1alpha1.StageQueued, "The run waits for other runs: `status.queue` says what it waits for: runs at the same addresses, the limit of runs in its namespace, or the lock of the target, which another run holds.", "Wait, or stop the other run: `kubectl etcdbench stop NAME`."},
+	{Stage, v1alpha1.StageQueued, "The run waits for other runs. `status.queue` says for what: runs at the same addresses, the limit of runs in its namespace, or the lock of the target, which another run holds.", "Wait, or stop the other run: `kubectl etcdbench stop NAME`."},
 	{Stage, v1alpha1.StagePreparing, "Client pods start, connect, check the target and write the keys that the load needs (the preload).", "If it stays: read the message, and `kubectl etcdbench logs NAME`."},
 	{Stage, v1alpha1.StageArmed, "All client pods are ready and wait for the common start.", ""},
 	{Stage, v1alpha1.StageRunning, "The load: warm-up, measured window, and the last responses. A suite: its runs start one after the other.", ""},
