@@ -25,14 +25,25 @@ spec:
   timeoutSeconds: 600
 `
 	c := call(manifest, "run", "--local", "-f", "-", "--embedded-members", "1", "-o", "json")
-	c.wantStatus(t, exitMissed)
+	status := c.end(t)
 	var run v1alpha1.EtcdBenchmark
 	if err := json.Unmarshal([]byte(c.out.String()), &run); err != nil {
 		t.Fatalf("%v\n%s", err, c.err)
 	}
 	finished := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionFinished)
-	if finished.Reason != v1alpha1.ReasonMissedEarly || run.Status.Objectives[0].Result != v1alpha1.ObjectiveMissed || run.Status.Summary.MeasuredRequests == 0 {
-		t.Errorf("found %+v and %+v", finished, run.Status.Objectives)
+	if finished.Reason != v1alpha1.ReasonMissedEarly || run.Status.Summary.MeasuredRequests == 0 {
+		t.Errorf("found %+v and %+v", finished, run.Status.Summary)
+	}
+	// A machine that is busy with other tests can delay requests after the objective was judged, and so take the
+	// certainty from the final verdict.
+	judged, want := run.Status.Objectives[0], exitMissed
+	if judged.Reason == v1alpha1.ReasonClientBound {
+		want = exitUnknown
+	} else if judged.Result != v1alpha1.ObjectiveMissed {
+		t.Errorf("found %+v", judged)
+	}
+	if status != want {
+		t.Errorf("wanted exit status %d, got %d; standard error:\n%s", want, status, c.err)
 	}
 	cleaned := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleaned)
 	if cleaned == nil || cleaned.Reason != v1alpha1.ReasonKeysDeleted {
