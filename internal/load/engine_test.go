@@ -371,11 +371,20 @@ func variedRequests() *[4096]variedRequest {
 	return out
 }
 
-// Many clients record on few shards; no record may be lost.
+// Many clients record on few shards while somebody reads; no record may be lost.
 func TestRecordersLoseNothing(t *testing.T) {
 	r := newRecorder()
 	const clients, each = 16, 2_000
-	var writing sync.WaitGroup
+	var writing, reading sync.WaitGroup
+	ended := make(chan struct{})
+	reading.Go(func() {
+		for !isClosed(ended) {
+			if got := r.results(spec.OperationPut); got.CompletedInWindow != got.Latency.Count() || got.Lateness.Count() != got.Latency.Count()+got.Failed.Count() {
+				t.Errorf("a reader found %d completed, %d successes, %d failures and %d sent", got.CompletedInWindow, got.Latency.Count(), got.Failed.Count(), got.Lateness.Count())
+				return
+			}
+		}
+	})
 	for n := range clients {
 		writing.Go(func() {
 			for i := range each {
@@ -388,6 +397,8 @@ func TestRecordersLoseNothing(t *testing.T) {
 		})
 	}
 	writing.Wait()
+	close(ended)
+	reading.Wait()
 	got := r.results(spec.OperationPut)
 	if got.Latency.Count() != clients*each*9/10 || got.Failed.Count() != clients*each/10 || got.Errors["Aborted"] != clients*each/10 {
 		t.Errorf("got %d successes and %d failures, %v", got.Latency.Count(), got.Failed.Count(), got.Errors)

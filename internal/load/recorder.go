@@ -1,7 +1,6 @@
 package load
 
 import (
-	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,8 +11,8 @@ import (
 )
 
 // recorder counts the outcomes of measured requests. It has one shard for each processor, because clients are too many
-// to have a shard each. A shard has one writer at a time. A client that finds its own shard locked moves on to the
-// next, so that clients do not wait for locks.
+// to have a shard each. A client that finds its own shard locked moves on to the next, so that clients hardly ever wait
+// for each other or for a reader.
 type recorder struct {
 	shards []shard
 }
@@ -22,38 +21,37 @@ func newRecorder() *recorder {
 	return &recorder{shards: make([]shard, runtime.GOMAXPROCS(0))}
 }
 
-// shard holds the counts of one processor. Readers need no lock.
+// shard holds the counts of one processor.
 type shard struct {
-	writing sync.Mutex
-	// last is when the last measured response arrived, and success when the last successful one did, as Instant.
-	last, success atomic.Int64
-	counts        [spec.Operations]operationCounts
-	// ended and failed count requests, those of the warm-up included.
+	// ended and failed count requests, those of the warm-up included. busy is how long clients were busy with requests,
+	// in nanoseconds. They need no lock.
 	ended, failed atomic.Uint64
-	// bunched counts the requests that left late, after the next one was due. busy is how long clients were busy with
-	// requests, in nanoseconds.
-	bunched atomic.Uint64
-	busy    atomic.Int64
-	// pauses and paused count the pauses of clients and their total, in nanoseconds.
-	pauses atomic.Uint64
-	paused atomic.Int64
-	// timeline and heatmap are protected by writing.
+	busy          atomic.Int64
+
+	// mutex protects what follows. An atomic store of each figure would take longer.
+	mutex sync.Mutex
+	// last is when the last measured response arrived, and success when the last successful one did.
+	last, success Instant
+	counts        [spec.Operations]operationCounts
+	// bunched counts the requests that left late, after the next one was due.
+	bunched  uint64
+	pauses   results.Pauses
 	timeline results.Timeline
 	heatmap  results.Heatmap
 	// Padding: the next shard lies on other cache lines.
 	_ [64]byte
 }
 
-// operationCounts is results.OperationResult while it grows. Recorders of rare events are created on first use.
+// operationCounts is results.OperationResult while it grows. A histogram takes 41 KB from its first record on.
 type operationCounts struct {
-	latency, lateness, failed, censored lazyRecorder
+	latency, lateness, failed, censored results.Histogram
 	// service has the service time of the requests that did not wait for a free client. Those that did have theirs in
 	// serviceOfWaiting, their net latency in net, and their wait in backlog.
-	service, serviceOfWaiting, net, backlog lazyRecorder
+	service, serviceOfWaiting, net, backlog results.Histogram
 
-	completed, lost, attempts atomic.Uint64
+	completed, lost, attempts uint64
 
-	errors sync.Map // of string to *atomic.Uint64
+	errors map[string]uint64
 }
 
 // requestOutcome is the outcome of one measured request.
@@ -69,36 +67,44 @@ type requestOutcome struct {
 // record counts a request of shard n that succeeded or failed.
 func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	s := r.lockShard(n)
-	defer s.writing.Unlock()
-	if received := int64(o.response.Received); received > s.last.Load() {
-		s.last.Store(received)
+	defer s.mutex.Unlock()
+	s.last = max(s.last, o.response.Received)
+	if o.response.Succeeded() {
+		s.success = max(s.success, o.response.Received)
 	}
-	if received := int64(o.response.Received); o.response.Succeeded() && received > s.success.Load() {
-		s.success.Store(received)
-	}
-	if !operation.IsPart() || !o.response.Succeeded() {
+	index := operation.Index()
+	if !isPart[index] || !o.response.Succeeded() {
 		s.course(o)
 	}
-	c := &s.counts[operation.Index()]
+	c := &s.counts[index]
 	// Waiting is recorded for failures too: a request that is late in a bad moment is likely to fail.
 	s.waited(c, o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
 	}
-	c.latency.record(o.response.Received - o.due)
+	c.latency.Record(int64(o.response.Received - o.due))
 	c.served(o)
 	if o.response.Lost {
-		c.lost.Add(1)
+		c.lost++
 	}
 	if o.response.Attempts > 0 {
-		c.attempts.Add(o.response.Attempts)
+		c.attempts += o.response.Attempts
 	}
 	if o.inWindow {
-		c.completed.Add(1)
+		c.completed++
 	}
 	if o.response.Freed > 0 {
 		s.handedOff(operation, o)
+	}
+}
+
+// course records when a request ended.
+func (s *shard) course(o requestOutcome) {
+	ended, latency := o.response.Received.Sub(o.start), o.response.Received.Sub(o.due)
+	s.timeline.Record(ended, latency, o.response.Succeeded())
+	if o.response.Succeeded() {
+		s.heatmap.Record(ended, latency)
 	}
 }
 
@@ -109,12 +115,12 @@ const bunchedAfter = Instant(250 * time.Microsecond)
 // waited records what a request waited for before it was sent: a free client, and then the generator.
 func (s *shard) waited(c *operationCounts, o requestOutcome) {
 	lateness := o.response.Sent - o.ready
-	c.lateness.record(lateness)
+	c.lateness.Record(int64(lateness))
 	if lateness > bunchedAfter && o.response.Sent >= o.next {
-		s.bunched.Add(1)
+		s.bunched++
 	}
 	if o.ready > o.due {
-		c.backlog.record(o.ready - o.due)
+		c.backlog.Record(int64(o.ready - o.due))
 	}
 }
 
@@ -122,19 +128,19 @@ func (s *shard) waited(c *operationCounts, o requestOutcome) {
 func (c *operationCounts) served(o requestOutcome) {
 	service := o.response.Received - o.response.Sent
 	if o.ready <= o.due {
-		c.service.record(service)
+		c.service.Record(int64(service))
 		return
 	}
-	c.serviceOfWaiting.record(service)
-	c.net.record(o.ready - o.due + service)
+	c.serviceOfWaiting.Record(int64(service))
+	c.net.Record(int64(o.ready - o.due + service))
 }
 
 // carry counts a success in the window for a request of shard n that was due before it. Nothing else of that request is
 // measured.
 func (r *recorder) carry(n int, operation spec.Operation) {
 	s := r.lockShard(n)
-	defer s.writing.Unlock()
-	s.counts[operation.Index()].completed.Add(1)
+	defer s.mutex.Unlock()
+	s.counts[operation.Index()].completed++
 }
 
 // handedOff counts how long the lock or leadership that the request acquired was free before.
@@ -144,9 +150,9 @@ func (s *shard) handedOff(operation spec.Operation, o requestOutcome) {
 		return
 	}
 	c := &s.counts[handOff.Index()]
-	c.latency.record(o.response.Received - o.response.Freed)
+	c.latency.Record(int64(o.response.Received - o.response.Freed))
 	if o.inWindow {
-		c.completed.Add(1)
+		c.completed++
 	}
 }
 
@@ -154,21 +160,27 @@ func (s *shard) handedOff(operation spec.Operation, o requestOutcome) {
 // from its response.
 func (r *recorder) event(n int, waited, delivery Instant, inWindow bool) {
 	s := r.lockShard(n)
-	defer s.writing.Unlock()
+	defer s.mutex.Unlock()
 	s.counts[watchEvent].arrive(waited, inWindow)
 	s.counts[watchDelivery].arrive(delivery, inWindow)
 }
 
-// Indices of the operations that are events. A look-up takes longer than counting an event.
+// Facts about operations whose look-up takes longer than counting a request or an event.
 var (
 	watchEvent    = spec.OperationWatchEvent.Index()
 	watchDelivery = spec.OperationWatchDelivery.Index()
+	isPart        = func() (table [spec.Operations]bool) {
+		for i, o := range spec.AllOperations() {
+			table[i] = o.IsPart()
+		}
+		return table
+	}()
 )
 
 func (c *operationCounts) arrive(waited Instant, inWindow bool) {
-	c.latency.record(waited)
+	c.latency.Record(int64(waited))
 	if inWindow {
-		c.completed.Add(1)
+		c.completed++
 	}
 }
 
@@ -178,7 +190,7 @@ func (r *recorder) miss(events uint64, waited, delivery Instant) {
 		return
 	}
 	s := r.lockShard(0)
-	defer s.writing.Unlock()
+	defer s.mutex.Unlock()
 	s.counts[watchEvent].fail(results.ErrorMissed, waited, events)
 	s.counts[watchDelivery].fail(results.ErrorMissed, delivery, events)
 }
@@ -189,9 +201,9 @@ func (r *recorder) censorEvents(events uint64, waited, delivery Instant) {
 		return
 	}
 	s := r.lockShard(0)
-	defer s.writing.Unlock()
-	s.counts[watchEvent].censored.recordAlike(waited, events)
-	s.counts[watchDelivery].censored.recordAlike(delivery, events)
+	defer s.mutex.Unlock()
+	s.counts[watchEvent].censored.RecordAlike(int64(waited), events)
+	s.counts[watchDelivery].censored.RecordAlike(int64(delivery), events)
 }
 
 // pause counts a pause of a client of shard n in the window that began at start.
@@ -200,18 +212,18 @@ func (r *recorder) pause(n int, start, from, to Instant) {
 		return
 	}
 	s := r.lockShard(n)
-	defer s.writing.Unlock()
-	s.pauses.Add(1)
-	s.paused.Add(int64(to - from))
+	defer s.mutex.Unlock()
+	s.pauses.Count++
+	s.pauses.Total += time.Duration(to - from)
 	s.timeline.Pause(from.Sub(start), to.Sub(start))
 }
 
 // pauses returns the sum of the pauses so far.
 func (r *recorder) pauses() (sum results.Pauses) {
-	for i := range r.shards {
-		sum.Count += r.shards[i].pauses.Load()
-		sum.Total += time.Duration(r.shards[i].paused.Load())
-	}
+	r.read(func(s *shard) {
+		sum.Count += s.pauses.Count
+		sum.Total += s.pauses.Total
+	})
 	return sum
 }
 
@@ -222,9 +234,7 @@ func (r *recorder) occupied(n int, busy Instant) {
 
 // bunched returns how many requests left in bursts.
 func (r *recorder) bunched() (n uint64) {
-	for i := range r.shards {
-		n += r.shards[i].bunched.Load()
-	}
+	r.read(func(s *shard) { n += s.bunched })
 	return n
 }
 
@@ -239,40 +249,39 @@ func (r *recorder) busy() (sum time.Duration) {
 // cutOff counts a request of shard n that was in flight when the load was cut off, at an instant.
 func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at Instant) {
 	s := r.lockShard(n)
-	defer s.writing.Unlock()
+	defer s.mutex.Unlock()
 	c := &s.counts[operation.Index()]
 	s.waited(c, o)
-	c.censored.record(at - o.due)
+	c.censored.Record(int64(at - o.due))
 	s.timeline.Await(o.due.Sub(o.start), at.Sub(o.start), 1)
 }
 
 // censor counts requests that were not sent before the run ended at an instant. The window began at start.
 func (r *recorder) censor(requests uint64, operation spec.Operation, start, due, at Instant) {
 	s := r.lockShard(0)
-	defer s.writing.Unlock()
-	s.counts[operation.Index()].censored.recordAlike(at-due, requests)
+	defer s.mutex.Unlock()
+	s.counts[operation.Index()].censored.RecordAlike(int64(at-due), requests)
 	s.timeline.Await(due.Sub(start), at.Sub(start), requests)
 }
 
 func (r *recorder) lockShard(n int) *shard {
 	for i := range r.shards {
-		if s := &r.shards[(n+i)%len(r.shards)]; s.writing.TryLock() {
+		if s := &r.shards[(n+i)%len(r.shards)]; s.mutex.TryLock() {
 			return s
 		}
 	}
 	s := &r.shards[n%len(r.shards)]
-	s.writing.Lock()
+	s.mutex.Lock()
 	return s
 }
 
 // fail counts failures with one code that all waited equally long.
 func (c *operationCounts) fail(code string, waited Instant, failures uint64) {
-	c.failed.recordAlike(waited, failures)
-	n, ok := c.errors.Load(code)
-	if !ok {
-		n, _ = c.errors.LoadOrStore(code, new(atomic.Uint64))
+	c.failed.RecordAlike(int64(waited), failures)
+	if c.errors == nil {
+		c.errors = map[string]uint64{}
 	}
-	n.(*atomic.Uint64).Add(failures)
+	c.errors[code] += failures
 }
 
 // tally counts a request of shard n that has ended, measured or not.
@@ -294,105 +303,77 @@ func (r *recorder) tallied() (ended, failed uint64) {
 	return ended, failed
 }
 
-// last returns when the last measured response arrived; 0 if none did.
-func (r *recorder) last() Instant {
-	var last int64
+// read calls a function for each shard, whose counts agree with each other meanwhile.
+func (r *recorder) read(each func(*shard)) {
 	for i := range r.shards {
-		last = max(last, r.shards[i].last.Load())
+		s := &r.shards[i]
+		s.mutex.Lock()
+		each(s)
+		s.mutex.Unlock()
 	}
-	return Instant(last)
+}
+
+// last returns when the last measured response arrived; 0 if none did.
+func (r *recorder) last() (last Instant) {
+	r.read(func(s *shard) { last = max(last, s.last) })
+	return last
 }
 
 // lastSuccess returns when the last successful measured response arrived; 0 if none did.
-func (r *recorder) lastSuccess() Instant {
-	var last int64
-	for i := range r.shards {
-		last = max(last, r.shards[i].success.Load())
-	}
-	return Instant(last)
+func (r *recorder) lastSuccess() (last Instant) {
+	r.read(func(s *shard) { last = max(last, s.success) })
+	return last
 }
 
 // hasCensored reports whether a request or an event was cut off or was not sent.
-func (r *recorder) hasCensored() bool {
-	for i := range r.shards {
-		for operation := range r.shards[i].counts {
-			if r.shards[i].counts[operation].censored.count() > 0 {
-				return true
-			}
+func (r *recorder) hasCensored() (found bool) {
+	r.read(func(s *shard) {
+		for operation := range s.counts {
+			found = found || s.counts[operation].censored.Count() > 0
 		}
-	}
-	return false
+	})
+	return found
 }
 
 // results returns the counts so far of an operation, over all shards.
 func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
+	var net results.Histogram
 	waited := false
-	for i := range r.shards {
-		c := &r.shards[i].counts[operation.Index()]
+	r.read(func(s *shard) {
+		c := &s.counts[operation.Index()]
 		c.addTo(sum)
-		waited = waited || c.net.made.Load() != nil
-	}
+		// The net latency of a request that did not wait for a client is its service time.
+		net.Merge(&c.service)
+		net.Merge(&c.net)
+		waited = waited || c.net.Count() > 0
+	})
 	if waited {
-		r.addNet(operation, &sum.Net)
+		sum.Net = net
 	}
 	return sum
 }
 
-// addNet adds the net latencies of an operation. That of a request which did not wait for a client is its service time.
-func (r *recorder) addNet(operation spec.Operation, net *results.Histogram) {
-	for i := range r.shards {
-		c := &r.shards[i].counts[operation.Index()]
-		c.service.addTo(net)
-		c.net.addTo(net)
-	}
-}
-
 func (c *operationCounts) addTo(sum *results.OperationResult) {
-	// Completed and lost are read before the histogram that includes them, so that they are never greater.
-	sum.CompletedInWindow += c.completed.Load()
-	sum.Lost += c.lost.Load()
-	c.latency.addTo(&sum.Latency)
-	c.service.addTo(&sum.Service)
-	c.serviceOfWaiting.addTo(&sum.Service)
-	c.lateness.addTo(&sum.Lateness)
-	c.backlog.addTo(&sum.Backlog)
-	// Each success has at least one attempt, so attempts are read after the histogram.
-	sum.Attempts += c.attempts.Load()
-	c.failed.addTo(&sum.Failed)
-	c.censored.addTo(&sum.Censored)
-	c.errors.Range(func(code, n any) bool {
-		sum.Errors[code.(string)] += n.(*atomic.Uint64).Load()
-		return true
+	sum.CompletedInWindow += c.completed
+	sum.Lost += c.lost
+	sum.Attempts += c.attempts
+	sum.Latency.Merge(&c.latency)
+	sum.Service.Merge(&c.service)
+	sum.Service.Merge(&c.serviceOfWaiting)
+	sum.Lateness.Merge(&c.lateness)
+	sum.Backlog.Merge(&c.backlog)
+	sum.Failed.Merge(&c.failed)
+	sum.Censored.Merge(&c.censored)
+	for code, n := range c.errors {
+		sum.Errors[code] += n
+	}
+}
+
+// course writes the merged timeline and heatmap into a snapshot.
+func (r *recorder) course(snapshot *results.Snapshot) {
+	r.read(func(s *shard) {
+		snapshot.Timeline.Merge(&s.timeline)
+		snapshot.Heatmap.Merge(&s.heatmap)
 	})
-	maps.DeleteFunc(sum.Errors, func(_ string, n uint64) bool { return n == 0 })
-}
-
-// lazyRecorder is a results.Recorder that uses no memory before its first record.
-type lazyRecorder struct {
-	made atomic.Pointer[results.Recorder]
-}
-
-func (l *lazyRecorder) record(waited Instant) { l.recordAlike(waited, 1) }
-
-func (l *lazyRecorder) recordAlike(waited Instant, n uint64) {
-	made := l.made.Load()
-	if made == nil {
-		made = new(results.Recorder)
-		l.made.Store(made)
-	}
-	made.RecordAlike(int64(waited), n)
-}
-
-// count is how many durations were recorded.
-func (l *lazyRecorder) count() uint64 {
-	var h results.Histogram
-	l.addTo(&h)
-	return h.Count()
-}
-
-func (l *lazyRecorder) addTo(h *results.Histogram) {
-	if made := l.made.Load(); made != nil {
-		made.AddTo(h)
-	}
 }

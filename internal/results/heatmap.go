@@ -27,6 +27,9 @@ func (m *Heatmap) Record(offset, latency time.Duration) {
 
 // column returns the column of an offset, creating it if needed.
 func (m *Heatmap) column(offset time.Duration) *Histogram {
+	if last := len(m.Columns) - 1; isWithin(offset, last, m.Interval) {
+		return &m.Columns[last]
+	}
 	if m.Interval == 0 {
 		m.Interval, m.Columns = TimelineInterval, make([]Histogram, 0, MaxHeatmapColumns)
 	}

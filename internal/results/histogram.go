@@ -29,35 +29,38 @@ type Histogram struct {
 }
 
 // Record counts one duration of ns nanoseconds. A negative one, caused by a changed clock, counts as 0.
-func (h *Histogram) Record(ns int64) {
-	ns = max(ns, 0)
-	if h.counts == nil && h.count == 0 {
-		h.counts = make([]uint64, BucketCount(h.Schema()))
-	}
-	if h.counts != nil {
-		h.widen()
-		h.counts[coarser(BucketIndex(ns), h.halvings)]++
-	}
-	h.include(ns, ns)
-	h.count++
-	h.sum += float64(ns)
-	h.sumSquares += squareSeconds(ns)
-}
+func (h *Histogram) Record(ns int64) { h.RecordAlike(ns, 1) }
 
-// addZeros counts n durations of 0.
-func (h *Histogram) addZeros(n uint64) {
+// RecordAlike counts n durations of ns nanoseconds each, in the time of one Record.
+func (h *Histogram) RecordAlike(ns int64, n uint64) {
 	if n == 0 {
 		return
 	}
-	if h.counts == nil && h.count == 0 {
-		h.counts = make([]uint64, BucketCount(h.Schema()))
+	ns = max(ns, 0)
+	seconds := float64(ns) * secondsPerNanosecond
+	// Only at MaxSchema there are so many buckets.
+	if bucket := bucketOf(seconds); len(h.counts) == Buckets {
+		h.counts[bucket] += n
+	} else {
+		h.add(bucket, n)
 	}
-	if h.counts != nil {
-		h.widen()
-		h.counts[0] += n
-	}
-	h.include(0, 0)
+	h.include(ns, ns)
 	h.count += n
+	h.sum += float64(ns) * float64(n)
+	h.sumSquares += seconds * seconds * float64(n)
+}
+
+// add counts n durations in a bucket at MaxSchema, unless the buckets are lost.
+func (h *Histogram) add(bucket int, n uint64) {
+	at := coarser(bucket, h.halvings)
+	if i := at - h.first; i >= 0 && i < len(h.counts) {
+		h.counts[i] += n
+		return
+	}
+	if h.HasBuckets() {
+		h.widen()
+		h.counts[at] += n
+	}
 }
 
 // include widens minimum and maximum; call it before count changes.
@@ -72,11 +75,6 @@ func (h *Histogram) include(minimum, maximum int64) {
 // coarser returns the bucket that contains this bucket after that many halvings.
 func coarser(bucket, halvings int) int {
 	return (bucket + 1<<halvings - 1) >> halvings
-}
-
-func squareSeconds(ns int64) float64 {
-	s := float64(ns) / nanosecondsPerSecond
-	return s * s
 }
 
 // Schema is the resolution: 2^Schema buckets per doubling.

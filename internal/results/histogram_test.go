@@ -33,6 +33,43 @@ func requireSame(t *testing.T, want, got Histogram) {
 	}
 }
 
+func TestHistogramCountsDurationsThatAreAlike(t *testing.T) {
+	var alike, single Histogram
+	for n, ns := range []int64{5e6, 3e9, -1, 5e6} {
+		alike.RecordAlike(ns, uint64(n))
+		for range n {
+			single.Record(ns)
+		}
+	}
+	requireSame(t, single, alike)
+}
+
+func TestRecordAllocatesNothing(t *testing.T) {
+	var h Histogram
+	h.Record(1)
+	ns := int64(time.Microsecond)
+	allocations := testing.AllocsPerRun(1000, func() {
+		h.Record(ns)
+		ns += ns / 64
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations for each record, wanted none", allocations)
+	}
+}
+
+func BenchmarkHistogram(b *testing.B) {
+	var h Histogram
+	r := rand.New(rand.NewPCG(4, 4))
+	durations := make([]int64, 1<<12)
+	for i := range durations {
+		durations[i] = int64(2e6 * (1 + r.ExpFloat64()))
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		h.Record(durations[i%len(durations)])
+	}
+}
+
 func FuzzMergeEqualsRecordingTheUnion(f *testing.F) {
 	f.Add([]byte("0123456789abcdef"), []byte("fedcba9876543210"), uint8(0))
 	f.Add([]byte{}, []byte("fedcba98"), uint8(3))

@@ -209,7 +209,7 @@ func waiting(operations map[spec.Operation]*OperationResult) (backlog, service D
 // backlogOfAll is how long each sent request waited for a free client.
 func (r *OperationResult) backlogOfAll() Histogram {
 	all := r.Backlog.Clone()
-	all.addZeros(r.Lateness.Count() - min(r.Backlog.Count(), r.Lateness.Count()))
+	all.RecordAlike(0, r.Lateness.Count()-min(r.Backlog.Count(), r.Lateness.Count()))
 	return all
 }
 

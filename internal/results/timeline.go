@@ -87,6 +87,10 @@ func (t *Timeline) Pause(from, to time.Duration) {
 
 // reach returns the index of the point of an offset, and creates the point if needed.
 func (t *Timeline) reach(offset time.Duration) int {
+	// Most requests end in the newest interval; finding that out takes less time than a division.
+	if last := len(t.Points) - 1; isWithin(offset, last, t.Interval) {
+		return last
+	}
 	if t.Interval == 0 {
 		t.Interval, t.Points = TimelineInterval, make([]Point, 0, MaxTimelinePoints)
 	}
@@ -99,6 +103,12 @@ func (t *Timeline) reach(offset time.Duration) int {
 		t.Points = append(t.Points, Point{})
 	}
 	return at
+}
+
+// isWithin reports whether an offset lies in an interval with this index.
+func isWithin(offset time.Duration, index int, interval time.Duration) bool {
+	start := time.Duration(index) * interval
+	return start <= offset && offset < start+interval && index >= 0
 }
 
 // Merge adds the points of another timeline. It assumes that both windows started at the same time.
