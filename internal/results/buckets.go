@@ -2,7 +2,9 @@ package results
 
 import (
 	"math"
+	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // The bucket layout is that of a Prometheus native histogram over seconds: at schema s, bucket i covers (2^((i-1)/2^s),
@@ -26,55 +28,78 @@ const (
 	// octaves is how many doublings lie on each side of one second.
 	octaves = 20
 
-	nanosecondsPerSecond = 1e9
+	nanosecondsPerSecond = 1_000_000_000
 	secondsPerNanosecond = 1e-9
+	// zeroNanoseconds is ZeroThreshold, rounded down.
+	zeroNanoseconds = nanosecondsPerSecond >> octaves
 )
 
-// slotBits are the mantissa bits that select a slot of the table bounds. A slot is narrower than any bucket, so it
-// contains at most one bound.
+// slotBits are the leading bits, after the first one, that select a slot of the table slots. A slot is narrower than any
+// bucket, so it contains at most one bound.
 const slotBits = MaxSchema + 1
 
-// bound is the first bound of a bucket at or above the start of a slot.
-type bound struct {
-	mantissa uint64
-	index    int
+// slot is a part of the durations between a power of two and the next, in nanoseconds. Durations are scaled to 64 bits
+// with the first one set.
+type slot struct {
+	// bound is the bound of a bucket in the slot, rounded down; the highest value if there is none.
+	bound uint64
+	// index is the bucket of the durations up to bound, if they were between 1 and 2 ns.
+	index int
 }
 
-var bounds = buildBounds()
+var slots = buildSlots()
 
-func buildBounds() (table [1 << slotBits]bound) {
-	j := 0
-	for slot := range table {
-		start := 1 + float64(slot)/float64(len(table))
-		for math.Exp2(float64(j)/(1<<MaxSchema)) < start {
-			j++
+func buildSlots() (table [1 << slotBits]slot) {
+	scaled := scaledBounds()
+	second := scaled[0]
+	slices.Sort(scaled)
+	for i := range table {
+		start := uint64(1)<<63 | uint64(i)<<(63-slotBits)
+		next, _ := slices.BinarySearch(scaled, start)
+		table[i] = slot{bound: math.MaxUint64, index: next}
+		if next < len(scaled) && (i == len(table)-1 || scaled[next] < start+1<<(63-slotBits)) {
+			table[i].bound = scaled[next]
 		}
-		table[slot] = bound{mantissa: math.MaxUint64, index: j}
-		if j < 1<<MaxSchema {
-			table[slot].mantissa = mantissa(math.Exp2(float64(j) / (1 << MaxSchema)))
-		}
+	}
+	rank, _ := slices.BinarySearch(scaled, second)
+	shift := octaves<<MaxSchema - rank - (bits.Len64(nanosecondsPerSecond)-1)<<MaxSchema
+	for i := range table {
+		table[i].index += shift
 	}
 	return table
 }
 
-func mantissa(v float64) uint64 { return math.Float64bits(v) & (1<<52 - 1) }
+// scaledBounds are the bounds of the buckets from one second to two, in nanoseconds, scaled to 64 bits and rounded down.
+func scaledBounds() []uint64 {
+	const precision = 128
+	ratio := new(big.Float).SetPrec(precision).SetInt64(2)
+	for range MaxSchema {
+		ratio.Sqrt(ratio)
+	}
+	bound := new(big.Float).SetPrec(precision).SetInt64(nanosecondsPerSecond)
+	scaled := make([]uint64, 1<<MaxSchema)
+	for i := range scaled {
+		m := new(big.Float)
+		bound.MantExp(m)
+		scaled[i], _ = m.SetMantExp(m, 64).Uint64()
+		bound.Mul(bound, ratio)
+	}
+	return scaled
+}
 
-// BucketIndex returns the bucket at MaxSchema, from 0 to Buckets-1, for a duration of ns nanoseconds.
-func BucketIndex(ns int64) int { return bucketOf(float64(ns) * secondsPerNanosecond) }
-
-// bucketOf selects the same bucket as Prometheus, but with a table, because it runs for every request. For the same
-// reason, its callers multiply where Prometheus's clients divide. That selects another bucket only for durations above
-// 25 hours that are a nanosecond away from a bound.
-func bucketOf(seconds float64) int {
-	if seconds <= ZeroThreshold {
+// BucketIndex returns the bucket at MaxSchema, from 0 to Buckets-1, for a duration of ns nanoseconds. It selects the
+// same bucket as Prometheus for the duration in seconds, but with a table, because it runs for every request. Above
+// 18 hours, Prometheus's bounds are a nanosecond off where it rounds them.
+func BucketIndex(ns int64) int {
+	if ns <= zeroNanoseconds {
 		return 0
 	}
-	exponent := int(math.Float64bits(seconds)>>52) - 1023
-	m := mantissa(seconds)
-	b := &bounds[m>>(52-slotBits)]
+	zeros := bits.LeadingZeros64(uint64(ns))
+	scaled := uint64(ns) << (zeros & 63)
+	s := &slots[scaled<<1>>(64-slotBits)]
 	// A branch on this comparison could not be predicted, and would take half of the time.
-	_, above := bits.Sub64(b.mantissa, m, 0)
-	return min((exponent+octaves)<<MaxSchema+b.index+int(above), Buckets-1)
+	_, above := bits.Sub64(s.bound, scaled, 0)
+	return min((63-zeros)<<MaxSchema+s.index+int(above), Buckets-1)
 }
 
 // BucketCount returns the number of buckets at a schema.

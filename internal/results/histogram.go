@@ -37,15 +37,15 @@ func (h *Histogram) RecordAlike(ns int64, n uint64) {
 		return
 	}
 	ns = max(ns, 0)
-	seconds := float64(ns) * secondsPerNanosecond
 	// Only at MaxSchema there are so many buckets.
-	if bucket := bucketOf(seconds); len(h.counts) == Buckets {
+	if bucket := BucketIndex(ns); len(h.counts) == Buckets {
 		h.counts[bucket] += n
 	} else {
 		h.add(bucket, n)
 	}
 	h.include(ns, ns)
 	h.count += n
+	seconds := float64(ns) * secondsPerNanosecond
 	h.sum += float64(ns) * float64(n)
 	h.sumSquares += seconds * seconds * float64(n)
 }
