@@ -74,17 +74,17 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	}
 	index := operation.Index()
 	if !isPart[index] || !o.response.Succeeded() {
-		s.course(o)
+		s.course(&o)
 	}
 	c := &s.counts[index]
 	// Waiting is recorded for failures too: a request that is late in a bad moment is likely to fail.
-	s.waited(c, o)
+	s.waited(c, &o)
 	if !o.response.Succeeded() {
 		c.fail(o.response.Code, o.response.Received-o.due, 1)
 		return
 	}
 	c.latency.Record(int64(o.response.Received - o.due))
-	c.served(o)
+	c.served(&o)
 	if o.response.Lost {
 		c.lost++
 	}
@@ -95,12 +95,12 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 		c.completed++
 	}
 	if o.response.Freed > 0 {
-		s.handedOff(operation, o)
+		s.handedOff(operation, &o)
 	}
 }
 
 // course records when a request ended.
-func (s *shard) course(o requestOutcome) {
+func (s *shard) course(o *requestOutcome) {
 	ended, latency := o.response.Received.Sub(o.start), o.response.Received.Sub(o.due)
 	s.timeline.Record(ended, latency, o.response.Succeeded())
 	if o.response.Succeeded() {
@@ -113,7 +113,7 @@ func (s *shard) course(o requestOutcome) {
 const bunchedAfter = Instant(250 * time.Microsecond)
 
 // waited records what a request waited for before it was sent: a free client, and then the generator.
-func (s *shard) waited(c *operationCounts, o requestOutcome) {
+func (s *shard) waited(c *operationCounts, o *requestOutcome) {
 	lateness := o.response.Sent - o.ready
 	c.lateness.Record(int64(lateness))
 	if lateness > bunchedAfter && o.response.Sent >= o.next {
@@ -125,7 +125,7 @@ func (s *shard) waited(c *operationCounts, o requestOutcome) {
 }
 
 // served records the service time and the net latency of a success.
-func (c *operationCounts) served(o requestOutcome) {
+func (c *operationCounts) served(o *requestOutcome) {
 	service := o.response.Received - o.response.Sent
 	if o.ready <= o.due {
 		c.service.Record(int64(service))
@@ -144,7 +144,7 @@ func (r *recorder) carry(n int, operation spec.Operation) {
 }
 
 // handedOff counts how long the lock or leadership that the request acquired was free before.
-func (s *shard) handedOff(operation spec.Operation, o requestOutcome) {
+func (s *shard) handedOff(operation spec.Operation, o *requestOutcome) {
 	handOff := operation.HandOff()
 	if handOff == "" {
 		return
@@ -251,7 +251,7 @@ func (r *recorder) cutOff(n int, operation spec.Operation, o requestOutcome, at 
 	s := r.lockShard(n)
 	defer s.mutex.Unlock()
 	c := &s.counts[operation.Index()]
-	s.waited(c, o)
+	s.waited(c, &o)
 	c.censored.Record(int64(at - o.due))
 	s.timeline.Await(o.due.Sub(o.start), at.Sub(o.start), 1)
 }
