@@ -283,9 +283,12 @@ func (t *table) limits() {
 	if v == nil || len(v.Reasons) == 0 {
 		return
 	}
-	if v.Verdict == v1alpha1.ValidityClientBound {
+	switch {
+	case isOnlyLate(v):
+		t.heading("HOW LATE THE LOAD GENERATOR WAS")
+	case v.Verdict == v1alpha1.ValidityClientBound:
 		t.heading("WHY THE LOAD GENERATOR WAS A LIMIT")
-	} else {
+	default:
 		t.heading("WHY THE LOAD GENERATOR COULD NOT BE JUDGED")
 	}
 	for _, r := range v.Reasons {

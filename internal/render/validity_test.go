@@ -39,4 +39,7 @@ func TestTheTableSaysWhatALateGeneratorAdded(t *testing.T) {
 	if !strings.Contains(text, "yes, but the load generator added up to 600ms (p99)") {
 		t.Errorf("wanted what the load generator added in:\n%s", text)
 	}
+	if strings.Contains(text, "WAS A LIMIT") || !strings.Contains(text, "HOW LATE THE LOAD GENERATOR WAS") {
+		t.Errorf("wanted no limit beside a verdict of yes in:\n%s", text)
+	}
 }

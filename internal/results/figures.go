@@ -112,6 +112,12 @@ func AllFigures() []Figure {
 	return all
 }
 
+// What MemberWindow.Unknown begins with if a member had figures at the start of the window, and lost them.
+const (
+	UnknownAtEnd     = "at the end of the window "
+	UnknownRestarted = "the member restarted in the window"
+)
+
 // MemberWindow holds a member's own metrics over the measured window.
 type MemberWindow struct {
 	// Figures are the known figures. A figure that the member does not serve is missing.

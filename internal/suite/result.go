@@ -277,6 +277,28 @@ func Unmeasured(s *v1alpha1.EtcdBenchmarkSuite) (n int) {
 	return n
 }
 
+// Doubted is how many of the planned runs have ended, and how many of those have numbers that cannot be compared. A run
+// that was repeated counts once, with its repetition.
+func Doubted(s *v1alpha1.EtcdBenchmarkSuite) (invalid, ended int) {
+	for _, p := range Plan(s) {
+		if r, ran := Counted(s.Status.Results, p.Cell.Name, p.Round); ran {
+			if ended++; r.Invalid != "" {
+				invalid++
+			}
+		}
+	}
+	return invalid, ended
+}
+
+// DoubtOf says how many numbers of a suite cannot be compared; empty if all can. A search doubts its own probes.
+func DoubtOf(s *v1alpha1.EtcdBenchmarkSuite) string {
+	invalid, ended := Doubted(s)
+	if invalid == 0 || s.Spec.Search != nil {
+		return ""
+	}
+	return fmt.Sprintf("the numbers of %s of %s cannot be compared", text.Grouped(invalid), text.Plural(ended, "run"))
+}
+
 // Judge returns the condition Passed, without times; nil if nothing is judged.
 func Judge(s *v1alpha1.EtcdBenchmarkSuite) *metav1.Condition {
 	if s.Spec.Search != nil {
@@ -342,7 +364,10 @@ func counted(n int, noun, did string) string {
 // stopped it.
 func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message string) {
 	failed := Unmeasured(s)
-	left := ""
+	left, doubt := "", ""
+	if d := DoubtOf(s); d != "" {
+		doubt = " The" + strings.TrimPrefix(d, "the") + "."
+	}
 	if n := Left(s); n > 0 && s.Spec.Search == nil {
 		left = fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)
 	}
@@ -352,7 +377,7 @@ func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message strin
 	case failed > 0 && s.Spec.OnRunFailed == v1alpha1.RunFailedStop:
 		return v1alpha1.ReasonRunFailed, "A run could not do its load, and spec.onRunFailed is Stop." + left
 	case failed > 0:
-		return v1alpha1.ReasonCompleted, fmt.Sprintf("All runs have ended. %s could not send the load.", text.Plural(failed, "run"))
+		return v1alpha1.ReasonCompleted, fmt.Sprintf("All runs have ended. %s could not send the load.", text.Plural(failed, "run")) + doubt
 	}
-	return v1alpha1.ReasonCompleted, cmp.Or(left, "All runs have ended.")
+	return v1alpha1.ReasonCompleted, cmp.Or(left, "All runs have ended.") + doubt
 }

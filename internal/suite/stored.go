@@ -16,6 +16,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/benchmark"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/compare"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // NeedsBaseline returns the name of the suite that a suite is compared with; empty if there is none.
@@ -75,8 +76,15 @@ func whyNoBaseline(baseline *v1alpha1.EtcdBenchmarkSuite) error {
 		return errors.New("it has not finished: wait for its condition Finished")
 	case len(baseline.Status.Results) == 0:
 		return errors.New("it has no results")
+	case wasStopped(baseline) && Left(baseline) > 0:
+		return fmt.Errorf("it was stopped before %s of its %d planned runs: use a suite that was not stopped", text.Grouped(Left(baseline)), baseline.Status.Runs.Planned)
 	}
 	return nil
+}
+
+func wasStopped(s *v1alpha1.EtcdBenchmarkSuite) bool {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
+	return c != nil && c.Reason == v1alpha1.ReasonStopped
 }
 
 // sameWork returns an error that names the fields in which a cell of two suites differs.

@@ -133,6 +133,11 @@ func TestKeepRefuses(t *testing.T) {
 	unfinished.Status.Conditions = nil
 	search := session(5000)
 	search.Spec.Search = &v1alpha1.SuiteSearch{}
+	stopped := table(rounds(3))
+	Start(stopped, 1, now)
+	p, _ := Then(stopped, false)
+	Add(stopped, p, finished("5000"), now)
+	Conclude(stopped, true, now)
 	empty := table(rounds(3))
 	EndAsInvalid(empty, "no cell", now)
 	for name, tc := range map[string]struct {
@@ -144,6 +149,7 @@ func TestKeepRefuses(t *testing.T) {
 		"not finished":      {unfinished, "has not finished"},
 		"a search":          {search, "a search"},
 		"no results":        {empty, "no results"},
+		"stopped":           {stopped, "it was stopped before 23 of its 24 planned runs"},
 	} {
 		s := table(rounds(3), storedBaseline(throughput))
 		if err := Keep(s, tc.baseline, Histories{}); err == nil || !strings.Contains(err.Error(), tc.want) || s.Status.Baseline != nil {

@@ -326,6 +326,36 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// A run that was invalid at first, and valid when it was repeated, is no reason for doubt.
+func TestASuiteSaysHowManyNumbersCannotBeCompared(t *testing.T) {
+	invalid := func(is func(Planned) bool) func(Planned) *v1alpha1.EtcdBenchmark {
+		return func(p Planned) *v1alpha1.EtcdBenchmark {
+			if p.Cell.Name == "old/put/c1" && p.Round == 1 && is(p) {
+				return finished("5000", clientBound)
+			}
+			return ordinary(p)
+		}
+	}
+	for name, tc := range map[string]struct {
+		suite  *v1alpha1.EtcdBenchmarkSuite
+		result func(Planned) *v1alpha1.EtcdBenchmark
+		doubt  string
+	}{
+		"all valid":         {table(), ordinary, ""},
+		"not repeated":      {table(), invalid(func(Planned) bool { return true }), "the numbers of 1 of 8 runs cannot be compared"},
+		"repeated":          {table(rounds(3), compared), invalid(func(p Planned) bool { return !p.Repeats }), ""},
+		"as its repetition": {table(rounds(3), compared), invalid(func(Planned) bool { return true }), "the numbers of 1 of 24 runs cannot be compared"},
+	} {
+		play(t, tc.suite, tc.result)
+		if got := DoubtOf(tc.suite); got != tc.doubt {
+			t.Errorf("%s: got %q, wanted %q", name, got, tc.doubt)
+		}
+		if _, message := Finish(tc.suite, false); tc.doubt != "" && !strings.Contains(message, strings.TrimPrefix(tc.doubt, "the ")) {
+			t.Errorf("%s: the suite ends with %q, wanted %q in it", name, message, tc.doubt)
+		}
+	}
+}
+
 func TestResult(t *testing.T) {
 	s := table(compared)
 	s.Spec.Compare.Metrics = append(s.Spec.Compare.Metrics, v1alpha1.Metric{Type: v1alpha1.MetricLatency, Operation: spec.OperationPut, Statistic: spec.StatisticP99})

@@ -128,11 +128,22 @@ func (w *warnings) ofTarget(t *results.Target) {
 	}
 	elections := int64(0)
 	for _, m := range t.Members {
+		w.ofMember(m)
 		seen, _ := m.Window.Value(results.FigureLeaderChanges)
 		elections = max(elections, text.Integer(seen))
 	}
 	w.add(elections > 0 && len(t.Changes) == 0, "the leader changed in the measured window: one member counted %d changes, and no member counted more; the numbers mix the time before and after",
 		elections)
+}
+
+// ofMember warns of a member that served its metrics at the start of the window, and not throughout.
+func (w *warnings) ofMember(m results.Member) {
+	if m.Window == nil {
+		return
+	}
+	problem, gone := strings.CutPrefix(m.Window.Unknown, results.UnknownAtEnd)
+	w.add(gone, "%s served its metrics at the start of the measured window, and no longer at its end: %s", m.Label(), problem)
+	w.add(strings.HasPrefix(m.Window.Unknown, results.UnknownRestarted), "%s restarted in the measured window", m.Label())
 }
 
 // maxMemoryFlush is the longest mean flush of a log that lies in memory. On tmpfs a flush takes about 1 µs; no disk is

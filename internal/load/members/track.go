@@ -114,9 +114,9 @@ func (t *Track) unknown() string {
 	case t.first.Problem != "":
 		return "at the start of the window " + t.first.Problem
 	case t.last.Problem != "":
-		return "at the end of the window " + t.last.Problem
+		return results.UnknownAtEnd + t.last.Problem
 	case t.restarted():
-		return "the member restarted in the window, which reset its counters"
+		return results.UnknownRestarted + ", which reset its counters"
 	}
 	return ""
 }

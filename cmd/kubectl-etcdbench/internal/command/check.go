@@ -3,13 +3,13 @@ package command
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const checkExample = `  # Is this etcd good enough for a small cluster?
@@ -61,7 +61,13 @@ func (t *tool) checkCommand() *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return t.check(f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.profile, "profile", string(v1alpha1.ProfileSmall), "load and limits: Small, Medium, Large or XLarge")
+	flags.StringVar(&f.profile, "profile", string(v1alpha1.ProfileSmall), "load and limits: Small, Medium, Large or XLarge. --load=s to xl, as etcdctl takes it, means the same")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "load" {
+			name = "profile"
+		}
+		return pflag.NormalizedName(name)
+	})
 	flags.Int32Var(&f.nodes, "kubernetes-nodes", 0, "instead of --profile: send the requests of a Kubernetes cluster of `N` nodes, 50 to 5,000")
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "members to check, as `HOST:PORT,...`; http:// or https:// before an address is allowed")
 	flags.IntVar(&f.options.EmbeddedMembers, "embedded-members", 0, "start `N` etcd members (1 to 9) in this process and check them")
@@ -73,13 +79,19 @@ func (t *tool) checkCommand() *cobra.Command {
 // The numbers of nodes that the API accepts.
 const minNodes, maxNodes = 50, 5000
 
-var profiles = []v1alpha1.Profile{v1alpha1.ProfileSmall, v1alpha1.ProfileMedium, v1alpha1.ProfileLarge, v1alpha1.ProfileXLarge}
+// profiles are the profiles by their names in lower case, and by etcdctl's.
+var profiles = map[string]v1alpha1.Profile{
+	"s": v1alpha1.ProfileSmall, "small": v1alpha1.ProfileSmall,
+	"m": v1alpha1.ProfileMedium, "medium": v1alpha1.ProfileMedium,
+	"l": v1alpha1.ProfileLarge, "large": v1alpha1.ProfileLarge,
+	"xl": v1alpha1.ProfileXLarge, "xlarge": v1alpha1.ProfileXLarge,
+}
 
 func (f *checkFlags) check() error {
 	switch {
 	case f.given("profile") && f.given("kubernetes-nodes"):
 		return errors.New("--profile and --kubernetes-nodes both set the load: give one of them")
-	case !slices.Contains(profiles, v1alpha1.Profile(f.profile)):
+	case profiles[strings.ToLower(f.profile)] == "":
 		return fmt.Errorf("--profile: wanted Small, Medium, Large or XLarge, found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
@@ -112,7 +124,7 @@ func (f *checkFlags) load() string {
 	if f.given("kubernetes-nodes") {
 		return fmt.Sprintf("kubernetes: {nodes: %d}", f.nodes)
 	}
-	return "profile: " + f.profile
+	return "profile: " + string(profiles[strings.ToLower(f.profile)])
 }
 
 // checkManifest has an address that is replaced.

@@ -19,25 +19,26 @@ func TestCheckRefuses(t *testing.T) {
 		environment map[string]string
 		want        string
 	}{
-		"no target":          {nil, nil, "ETCDCTL_ENDPOINTS"},
-		"two targets":        {[]string{"--endpoints", "a:1", "--embedded-members", "1"}, nil, "give one of them"},
-		"an unknown profile": {[]string{"--endpoints", "a:1", "--profile", "m"}, nil, `found "m"`},
-		"half a certificate": {[]string{"--endpoints", "a:1", "--cacert", missing, "--cert", "x"}, nil, "belong together"},
-		"no CA":              {[]string{"--endpoints", "a:1", "--cert", "x", "--key", "x"}, nil, "--cacert"},
-		"a missing file":     {[]string{"--endpoints", "https://a:1", "--cacert", missing}, nil, missing},
-		"HTTPS without a CA": {[]string{"--endpoints", "https://a:1"}, nil, "CA certificate"},
-		"from variables":     {nil, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": missing}, missing},
-		"a flag outweighs":   {[]string{"--cacert", missing}, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": "other.crt"}, missing},
-		"a user of embedded": {[]string{"--embedded-members", "1", "--user", "root"}, nil, "neither TLS nor users"},
-		"no password":        {[]string{"--endpoints", "a:1", "--user", "root"}, nil, "ETCDCTL_PASSWORD"},
-		"no user":            {[]string{"--endpoints", "a:1", "--password", "x"}, nil, "--password needs --user"},
-		"unchecked members":  {[]string{"--endpoints", "a:1", "--insecure-skip-tls-verify"}, nil, "give their CA with --cacert"},
-		"no TLS, with a CA":  {nil, map[string]string{"ETCDCTL_ENDPOINTS": "http://a:1", "ETCDCTL_CACERT": "check_test.go"}, "ETCDCTL_CACERT asks for TLS"},
-		"two loads":          {[]string{"--endpoints", "a:1", "--profile", "Small", "--kubernetes-nodes", "50"}, nil, "both set the load"},
-		"too few nodes":      {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "49"}, nil, "wanted 50 to 5,000, found 49"},
-		"no nodes":           {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "0"}, nil, "wanted 50 to 5,000, found 0"},
-		"no interval":        {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "--interval: wanted a time above 0"},
-		"no time to follow":  {[]string{"--endpoints", "a:1", "--timeout", "0s"}, nil, "--timeout is for runs in a cluster"},
+		"no target":           {nil, nil, "ETCDCTL_ENDPOINTS"},
+		"two targets":         {[]string{"--endpoints", "a:1", "--embedded-members", "1"}, nil, "give one of them"},
+		"an unknown profile":  {[]string{"--endpoints", "a:1", "--profile", "huge"}, nil, `found "huge"`},
+		"etcdctl's name, too": {[]string{"--endpoints", "a:1", "--load=s", "--kubernetes-nodes", "50"}, nil, "both set the load"},
+		"half a certificate":  {[]string{"--endpoints", "a:1", "--cacert", missing, "--cert", "x"}, nil, "belong together"},
+		"no CA":               {[]string{"--endpoints", "a:1", "--cert", "x", "--key", "x"}, nil, "--cacert"},
+		"a missing file":      {[]string{"--endpoints", "https://a:1", "--cacert", missing}, nil, missing},
+		"HTTPS without a CA":  {[]string{"--endpoints", "https://a:1"}, nil, "CA certificate"},
+		"from variables":      {nil, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": missing}, missing},
+		"a flag outweighs":    {[]string{"--cacert", missing}, map[string]string{"ETCDCTL_ENDPOINTS": "https://a:1", "ETCDCTL_CACERT": "other.crt"}, missing},
+		"a user of embedded":  {[]string{"--embedded-members", "1", "--user", "root"}, nil, "neither TLS nor users"},
+		"no password":         {[]string{"--endpoints", "a:1", "--user", "root"}, nil, "ETCDCTL_PASSWORD"},
+		"no user":             {[]string{"--endpoints", "a:1", "--password", "x"}, nil, "--password needs --user"},
+		"unchecked members":   {[]string{"--endpoints", "a:1", "--insecure-skip-tls-verify"}, nil, "give their CA with --cacert"},
+		"no TLS, with a CA":   {nil, map[string]string{"ETCDCTL_ENDPOINTS": "http://a:1", "ETCDCTL_CACERT": "check_test.go"}, "ETCDCTL_CACERT asks for TLS"},
+		"two loads":           {[]string{"--endpoints", "a:1", "--profile", "Small", "--kubernetes-nodes", "50"}, nil, "both set the load"},
+		"too few nodes":       {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "49"}, nil, "wanted 50 to 5,000, found 49"},
+		"no nodes":            {[]string{"--endpoints", "a:1", "--kubernetes-nodes", "0"}, nil, "wanted 50 to 5,000, found 0"},
+		"no interval":         {[]string{"--endpoints", "a:1", "--interval", "0s"}, nil, "--interval: wanted a time above 0"},
+		"no time to follow":   {[]string{"--endpoints", "a:1", "--timeout", "0s"}, nil, "--timeout is for runs in a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for key, value := range tc.environment {
@@ -49,6 +50,16 @@ func TestCheckRefuses(t *testing.T) {
 				t.Errorf("found %s, wanted %q in it", c.err, tc.want)
 			}
 		})
+	}
+}
+
+func TestAProfileHasTheNameThatEtcdctlGivesIt(t *testing.T) {
+	for name, want := range map[string]string{"s": "Small", "m": "Medium", "l": "Large", "xl": "XLarge", "xLarge": "XLarge", "Medium": "Medium"} {
+		f := checkFlags{profile: name}
+		f.given = func(string) bool { return false }
+		if got := f.load(); got != "profile: "+want {
+			t.Errorf("%s: got %s, wanted the profile %s", name, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/follow"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -95,6 +98,28 @@ func TestStatusOfRunWithFailures(t *testing.T) {
 				t.Errorf("wanted %d, got %d", tc.want, got)
 			}
 		})
+	}
+}
+
+func TestStrictDoubtsASuite(t *testing.T) {
+	s := &v1alpha1.EtcdBenchmarkSuite{}
+	s.Spec.Rounds = 1
+	s.Spec.Targets, s.Spec.Loads = []v1alpha1.SuiteTarget{{Name: "one"}}, []v1alpha1.SuiteLoad{{Name: "one"}}
+	s.Spec.Workloads = []v1alpha1.SuiteWorkload{{Name: "put"}}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonCompleted}}
+	s.Status.Results = []v1alpha1.SuiteResult{{
+		Cell: suite.Cells(s)[0].Name, Round: 1, Reason: v1alpha1.ReasonCompleted, Invalid: "the load generator was a limit",
+		Operations: []v1alpha1.SuiteOperation{{Operation: spec.OperationPut, Succeeded: 1}},
+	}}
+	outputs, err := parseDestinations([]string{"yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for strict, want := range map[bool]int{false: exitDone, true: exitUnknown} {
+		quiet := &tool{Streams: Streams{Out: io.Discard}}
+		if got, why := statusOf(quiet.concludeSuite(s, nil, following{strict: strict, destinations: outputs})); got != want {
+			t.Errorf("strict is %v: got %d (%s), wanted %d", strict, got, why, want)
+		}
 	}
 }
 

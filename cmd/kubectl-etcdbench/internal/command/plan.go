@@ -95,7 +95,10 @@ func (t *tool) planTable(l *localSuite) error {
 	}
 	rounds := max(s.Spec.Rounds, 1)
 	about := "about " + (total * time.Duration(rounds)).String()
-	if !bounded {
+	switch {
+	case !bounded && total == 0:
+		about = "as long as the target takes"
+	case !bounded:
 		about = "at least " + (total * time.Duration(rounds)).String()
 	}
 	cells := len(suite.Cells(s))

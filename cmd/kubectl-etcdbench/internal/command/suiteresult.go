@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
 )
 
 // concludeSuite writes the result of a finished suite and returns its exit status. read returns the document with its
@@ -20,7 +22,9 @@ func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report
 	if err := t.writeSuite(s, read, f); err != nil {
 		return err
 	}
-	switch status := statusOfSuite(s); {
+	switch status, doubt := statusOfSuite(s), suite.DoubtOf(s); {
+	case status == exitDone && f.strict && doubt != "":
+		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}
 	case status == exitDone:
 		return nil
 	case f.destinations.printed() == outputTable:

@@ -95,7 +95,6 @@ func TestWatchRefuses(t *testing.T) {
 		"no run":           {[]string{"run/small"}, "the run " + ns + "/small was not found"},
 		"a form for runs":  {[]string{"suite/small", "-o", "perfdash"}, "a suite has no form perfdash"},
 		"the same, a name": {[]string{"small", "-o", "jsonl"}, "a suite has no form jsonl"},
-		"--strict":         {[]string{"suite/small", "--strict"}, "--strict is for a single run"},
 		"another kind":     {[]string{"pod/small"}, `watch follows no "pod"`},
 		"two names":        {[]string{"suite", "small"}, "wanted the name of one run or suite, found 2"},
 	} {

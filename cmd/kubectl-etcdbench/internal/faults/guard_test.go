@@ -127,7 +127,7 @@ func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
 }
 
 // Without a fault, no rule fires.
-func TestRulesDoNotFireWithoutAFault(t *testing.T) {
+func TestTimedRulesDoNotFireWithoutAFault(t *testing.T) {
 	t.Parallel()
 	run := puts(start(t, fault{}), guarded(spec.StopRules{
 		Alarm: true, LeaderChange: true,
