@@ -118,7 +118,7 @@ func once(t *testing.T, attempt func(last bool) error) {
 
 // 90 % of the reads take 5 ms and the others 200 ms. The percentiles on both sides of the step come back, on each
 // transport and in both kinds of load.
-func TestTimedKnownDelaysComeBack(t *testing.T) {
+func TestAloneKnownDelaysComeBack(t *testing.T) {
 	cluster := start(t, fault{})
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
 		for name, rate := range map[string]*spec.Rate{"closed loop": nil, "open loop": {PerSecond: 400, Arrival: spec.ArrivalConstant}} {
@@ -211,7 +211,7 @@ func newSession(t *testing.T, endpoint, prefix string, change func(*spec.Load)) 
 
 // In a closed loop each client has one request in flight when the target stops for a second. Nothing else is slow, and
 // the timeline has no response for about a second.
-func TestTimedAStallOfAClosedLoop(t *testing.T) {
+func TestAloneAStallOfAClosedLoop(t *testing.T) {
 	t.Parallel()
 	cluster := start(t, fault{})
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {

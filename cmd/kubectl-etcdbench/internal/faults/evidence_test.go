@@ -77,7 +77,7 @@ func quietRun(t *testing.T) *v1alpha1.EtcdBenchmark {
 }
 
 // The result names a load generator with too little processor time as the limit, and no member.
-func TestTimedAStarvedClientIsTheLimit(t *testing.T) {
+func TestAloneAStarvedClientIsTheLimit(t *testing.T) {
 	cluster := start(t, fault{})
 	starve(t)
 	run := completed(t, puts(cluster), nil)
@@ -90,7 +90,7 @@ func TestTimedAStarvedClientIsTheLimit(t *testing.T) {
 }
 
 // Other processes of the machine take the processors: the load generator waits for them, and that is the only cause.
-func TestTimedANeighbourDelaysTheClient(t *testing.T) {
+func TestAloneANeighbourDelaysTheClient(t *testing.T) {
 	cluster := start(t, fault{})
 	occupy(t, 4*runtime.NumCPU())
 	run := completed(t, puts(cluster, func(run *v1alpha1.EtcdBenchmark) {
@@ -104,7 +104,7 @@ func TestTimedANeighbourDelaysTheClient(t *testing.T) {
 
 // One event loop sends and receives all requests of the transport Fast on two processors. A target that answers at once
 // leaves it no time to wait: the loop is full, and that is the only cause.
-func TestTimedAFullLoopIsTheLimit(t *testing.T) {
+func TestAloneAFullLoopIsTheLimit(t *testing.T) {
 	useProcessors(t, 2)
 	cluster := start(t, fault{})
 	cluster.endpoints = []string{startInstant(t, cluster.endpoints[0])}

@@ -149,7 +149,7 @@ var anything = []v1alpha1.Resource{
 
 // For each fault, the evidence names its resource and the objective that limits it is missed. Nothing else is named or
 // missed.
-func TestTimedEvidenceAndObjectivesOfFaults(t *testing.T) {
+func TestAloneEvidenceAndObjectivesOfFaults(t *testing.T) {
 	// The median: one pause of the machine changes the mean.
 	quiet := time.Duration(quietRun(t).Status.Summary.Operations[0].ServiceTime.P50Microseconds) * time.Microsecond
 	for _, g := range []group{alone, amongQuiet} {

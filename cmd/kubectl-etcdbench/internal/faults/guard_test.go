@@ -127,7 +127,7 @@ func TestRulesApplyUntilTheLastPartIsDone(t *testing.T) {
 }
 
 // Without a fault, no rule fires.
-func TestTimedRulesDoNotFireWithoutAFault(t *testing.T) {
+func TestAloneRulesDoNotFireWithoutAFault(t *testing.T) {
 	t.Parallel()
 	run := puts(start(t, fault{}), guarded(spec.StopRules{
 		Alarm: true, LeaderChange: true,

@@ -90,13 +90,13 @@ func requirePassed(t *testing.T, run *v1alpha1.EtcdBenchmark, status metav1.Cond
 }
 
 // Three members have round trips between them, which are a part of every write.
-func TestTimedObjectivesAreMetWithoutAFault(t *testing.T) {
+func TestAloneObjectivesAreMetWithoutAFault(t *testing.T) {
 	t.Parallel()
 	requireResults(t, trial{fault: fault{members: 3}}.result(t), v1alpha1.ObjectiveMet)
 }
 
 // Objectives on a member without metrics are neither met nor missed.
-func TestTimedObjectivesAreUnknownWithoutMetrics(t *testing.T) {
+func TestAloneObjectivesAreUnknownWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	run := completed(t, puts(start(t, fault{flush: slowFlush, silent: true})), nil)
 	requireResults(t, run, v1alpha1.ObjectiveUnknown)

@@ -22,7 +22,7 @@ func judgedBy(run *v1alpha1.EtcdBenchmark) {
 
 // The network makes a put take 50 ms, so ten clients carry 200 of 300 puts per second. That is no fault of the load
 // generator. The number of clients that the result advises is enough.
-func TestTimedATargetThatDoesNotKeepUpIsSaturated(t *testing.T) {
+func TestAloneATargetThatDoesNotKeepUpIsSaturated(t *testing.T) {
 	t.Parallel()
 	cluster := start(t, fault{clients: slowClients})
 	few := func(clients int32) *v1alpha1.EtcdBenchmark {
