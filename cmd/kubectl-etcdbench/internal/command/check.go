@@ -38,8 +38,8 @@ With --kubernetes-nodes it sends what the API servers of a cluster of this size 
 minute: renewals of node leases, pods, events and listings. docs/workload-kubernetes.md
 has the numbers and the limits.
 
-Each put of a profile has a key of 256 and a value of 1,024 bytes. The keys are
-deleted at the end. The same guard as for a run protects the etcd.
+Each put of a profile has a key of 256 bytes after the run's prefix, and a value of
+1,024 bytes. The keys are deleted at the end. As in every run, a check of quota and alarms protects the etcd.
 
 ` + accessHelp + "\n\n" + exitHelp
 

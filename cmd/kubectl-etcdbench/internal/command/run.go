@@ -43,8 +43,8 @@ const (
 finished. With --local, runs the same manifest on this machine, without a cluster.
 Progress goes to standard error, the result to standard output.
 
-The manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes one of a single
-manifest. In a cluster, the operator starts the runs one after the other. The command
+The manifest may be an EtcdBenchmarkSuite: a table of runs. --sweep makes a suite of the
+manifest of one run. In a cluster, the operator starts the runs one after the other. The command
 shows a line for each run that has ended.
 
 --find-rate looks for the highest rate that meets the manifest's objectives.
@@ -56,7 +56,7 @@ run starts, and the table has what was measured. A second Ctrl-C exits at once; 
 cluster, the operator still ends the run or the suite.
 
 ` + accessHelp + `
-ETCDCTL_ENDPOINTS is used only if the manifest of a run has no addresses.
+ETCDCTL_ENDPOINTS is used only for the manifest of one run, and only if it has no addresses.
 
 ` + exitHelp + "\n\n" + suiteExitHelp
 )
