@@ -21,8 +21,8 @@ FUZZ ?=
 RELEASE_FLAGS ?=
 
 TOOLS := bin/tools
-# Tests that measure time are named TestAlone…. They run after the others, when the machine does nothing else. All are in
-# ALONE.
+# Tests that measure time are named TestAlone…, and all are in ALONE. They run after the others, at most three of them side by
+# side.
 ALONE := cmd/kubectl-etcdbench/internal/faults
 # BESIDE is how many packages run side by side, and how many parallel tests of each: most of them wait for servers. GARBAGE
 # makes the garbage collectors of tests and of the servers that they start run less often, which saves a fifth of the processor time. Test

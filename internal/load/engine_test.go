@@ -371,7 +371,7 @@ func variedRequests() *[4096]variedRequest {
 	return out
 }
 
-// Many clients record on few shards while somebody reads; no record may be lost.
+// Many clients record on few shards while a reader merges them; no record may be lost.
 func TestRecordersLoseNothing(t *testing.T) {
 	r := newRecorder()
 	const clients, each = 16, 2_000

@@ -12,7 +12,7 @@ import (
 
 // recorder counts the outcomes of measured requests. It has one shard for each processor, because clients are too many
 // to have a shard each. A client that finds its own shard locked moves on to the next, so that clients hardly ever wait
-// for each other or for a reader.
+// for each other. A reader locks one shard after the other, for some microseconds.
 type recorder struct {
 	shards []shard
 }
@@ -88,9 +88,7 @@ func (r *recorder) record(n int, operation spec.Operation, o requestOutcome) {
 	if o.response.Lost {
 		c.lost++
 	}
-	if o.response.Attempts > 0 {
-		c.attempts += o.response.Attempts
-	}
+	c.attempts += o.response.Attempts
 	if o.inWindow {
 		c.completed++
 	}
@@ -303,7 +301,7 @@ func (r *recorder) tallied() (ended, failed uint64) {
 	return ended, failed
 }
 
-// read calls a function for each shard, whose counts agree with each other meanwhile.
+// read calls a function for each shard. Meanwhile the counts of the shard do not change.
 func (r *recorder) read(each func(*shard)) {
 	for i := range r.shards {
 		s := &r.shards[i]
@@ -338,29 +336,28 @@ func (r *recorder) hasCensored() (found bool) {
 // results returns the counts so far of an operation, over all shards.
 func (r *recorder) results(operation spec.Operation) *results.OperationResult {
 	sum := &results.OperationResult{Errors: map[string]uint64{}}
-	var net results.Histogram
-	waited := false
+	var serviceOfWaiting results.Histogram
 	r.read(func(s *shard) {
 		c := &s.counts[operation.Index()]
 		c.addTo(sum)
-		// The net latency of a request that did not wait for a client is its service time.
-		net.Merge(&c.service)
-		net.Merge(&c.net)
-		waited = waited || c.net.Count() > 0
+		serviceOfWaiting.Merge(&c.serviceOfWaiting)
 	})
-	if waited {
-		sum.Net = net
+	// The net latency of a request that did not wait for a client is its service time.
+	if sum.Net.Count() > 0 {
+		sum.Net.Merge(&sum.Service)
 	}
+	sum.Service.Merge(&serviceOfWaiting)
 	return sum
 }
 
+// addTo adds the counts to a result, except the service times of requests that waited for a client.
 func (c *operationCounts) addTo(sum *results.OperationResult) {
 	sum.CompletedInWindow += c.completed
 	sum.Lost += c.lost
 	sum.Attempts += c.attempts
 	sum.Latency.Merge(&c.latency)
 	sum.Service.Merge(&c.service)
-	sum.Service.Merge(&c.serviceOfWaiting)
+	sum.Net.Merge(&c.net)
 	sum.Lateness.Merge(&c.lateness)
 	sum.Backlog.Merge(&c.backlog)
 	sum.Failed.Merge(&c.failed)

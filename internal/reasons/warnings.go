@@ -21,7 +21,7 @@ var warnings = []warning{
 	{"QuotaUnknown", "reported no quota", "Nothing checked whether the writes fit into the quota.", "Compare the estimate in the message with `--quota-backend-bytes`."},
 	{"ChangeDuringRun", "the target changed during the run", "The leader, a version or the members changed: the numbers mix the time before and after.", "Repeat the run on a stable target."},
 	{"LeaderChanges", "the leader changed in the measured window", "The members counted an election in the window.", "Repeat the run on a stable target."},
-	{"MemberGone", "and no longer at its end", "The member stopped, was cut off, or had no time to answer.", "Read its log and the events of its pod at that time. The latencies are those of a target that lost a member."},
+	{"MemberGone", "and not at its end", "At the end of the window a member's metrics could not be read. It may have stopped, been cut off, or been too slow.", "Read its log, and the events of its pod, at that time."},
 	{"MemberRestarted", "restarted in the measured window", "The member ended and started again. Its figures are not known.", "Read its log and why its pod restarted: for example, it may have had too little memory."},
 	{"DataInMemory", "a flush of the log takes less than", "The members' data lies in memory, or flushes are switched off. An etcd on a disk is slower.", "Do not compare these numbers with those of an etcd on a disk."},
 	{"RuleNotChecked", "of guard.stopOn could not be checked", "For some time, a rule did not protect the target, because its values could not be read.", "Check that client pod 0 reaches all members and their metrics."},

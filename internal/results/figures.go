@@ -118,6 +118,9 @@ const (
 	UnknownRestarted = "the member restarted in the window"
 )
 
+// UnreadMetrics is how the problem of a sample begins if the member did not serve its metrics.
+const UnreadMetrics = "its metrics could not be read"
+
 // MemberWindow holds a member's own metrics over the measured window.
 type MemberWindow struct {
 	// Figures are the known figures. A figure that the member does not serve is missing.

@@ -37,7 +37,7 @@ func (h *Histogram) RecordAlike(ns int64, n uint64) {
 		return
 	}
 	ns = max(ns, 0)
-	// Only at MaxSchema there are so many buckets.
+	// Only a histogram at MaxSchema has this many buckets.
 	if bucket := BucketIndex(ns); len(h.counts) == Buckets {
 		h.counts[bucket] += n
 	} else {

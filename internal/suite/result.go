@@ -277,9 +277,12 @@ func Unmeasured(s *v1alpha1.EtcdBenchmarkSuite) (n int) {
 	return n
 }
 
-// Doubted is how many of the planned runs have ended, and how many of those have numbers that cannot be compared. A run
-// that was repeated counts once, with its repetition.
-func Doubted(s *v1alpha1.EtcdBenchmarkSuite) (invalid, ended int) {
+// Incomparable is how many of the planned runs that have ended have numbers that cannot be compared, and how many have
+// ended. A run that was repeated counts once, with its repetition. A search judges its probes itself, so none counts.
+func Incomparable(s *v1alpha1.EtcdBenchmarkSuite) (invalid, ended int) {
+	if s.Spec.Search != nil {
+		return 0, 0
+	}
 	for _, p := range Plan(s) {
 		if r, ran := Counted(s.Status.Results, p.Cell.Name, p.Round); ran {
 			if ended++; r.Invalid != "" {
@@ -288,15 +291,6 @@ func Doubted(s *v1alpha1.EtcdBenchmarkSuite) (invalid, ended int) {
 		}
 	}
 	return invalid, ended
-}
-
-// DoubtOf says how many numbers of a suite cannot be compared; empty if all can. A search doubts its own probes.
-func DoubtOf(s *v1alpha1.EtcdBenchmarkSuite) string {
-	invalid, ended := Doubted(s)
-	if invalid == 0 || s.Spec.Search != nil {
-		return ""
-	}
-	return fmt.Sprintf("the numbers of %s of %s cannot be compared", text.Grouped(invalid), text.Plural(ended, "run"))
 }
 
 // Judge returns the condition Passed, without times; nil if nothing is judged.
@@ -365,8 +359,8 @@ func counted(n int, noun, did string) string {
 func Finish(s *v1alpha1.EtcdBenchmarkSuite, stopped bool) (reason, message string) {
 	failed := Unmeasured(s)
 	left, doubt := "", ""
-	if d := DoubtOf(s); d != "" {
-		doubt = " The" + strings.TrimPrefix(d, "the") + "."
+	if invalid, ended := Incomparable(s); invalid > failed {
+		doubt = fmt.Sprintf(" The numbers of %s of %s cannot be compared.", text.Grouped(invalid), text.Plural(ended, "run"))
 	}
 	if n := Left(s); n > 0 && s.Spec.Search == nil {
 		left = fmt.Sprintf(" %s of %d planned runs did not run.", text.Grouped(n), s.Status.Runs.Planned)

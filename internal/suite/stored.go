@@ -43,6 +43,9 @@ func Keep(s, baseline *v1alpha1.EtcdBenchmarkSuite, h Histories) error {
 	if err := whyNoBaseline(baseline); err != nil {
 		return err
 	}
+	if n := Left(baseline); n > 0 {
+		return fmt.Errorf("%s of its %d planned runs did not run: use a suite whose runs have all run", text.Grouped(n), baseline.Status.Runs.Planned)
+	}
 	kept := &v1alpha1.StoredBaseline{Suite: baseline.Name, CompletionTime: baseline.Status.CompletionTime, Schedule: h.Schedule, HistoryRounds: h.Rounds}
 	others := Cells(baseline)
 	for _, c := range Cells(s) {
@@ -76,15 +79,8 @@ func whyNoBaseline(baseline *v1alpha1.EtcdBenchmarkSuite) error {
 		return errors.New("it has not finished: wait for its condition Finished")
 	case len(baseline.Status.Results) == 0:
 		return errors.New("it has no results")
-	case wasStopped(baseline) && Left(baseline) > 0:
-		return fmt.Errorf("it was stopped before %s of its %d planned runs: use a suite that was not stopped", text.Grouped(Left(baseline)), baseline.Status.Runs.Planned)
 	}
 	return nil
-}
-
-func wasStopped(s *v1alpha1.EtcdBenchmarkSuite) bool {
-	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionFinished)
-	return c != nil && c.Reason == v1alpha1.ReasonStopped
 }
 
 // sameWork returns an error that names the fields in which a cell of two suites differs.

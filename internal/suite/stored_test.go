@@ -149,7 +149,7 @@ func TestKeepRefuses(t *testing.T) {
 		"not finished":      {unfinished, "has not finished"},
 		"a search":          {search, "a search"},
 		"no results":        {empty, "no results"},
-		"stopped":           {stopped, "it was stopped before 23 of its 24 planned runs"},
+		"stopped":           {stopped, "23 of its 24 planned runs did not run"},
 	} {
 		s := table(rounds(3), storedBaseline(throughput))
 		if err := Keep(s, tc.baseline, Histories{}); err == nil || !strings.Contains(err.Error(), tc.want) || s.Status.Baseline != nil {

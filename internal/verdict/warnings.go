@@ -126,9 +126,9 @@ func (w *warnings) ofTarget(t *results.Target) {
 	for _, c := range t.Changes {
 		w.add(true, "the target changed during the run, at %s (%s: %s): the numbers mix the time before and after", c.At.UTC().Format(time.RFC3339), c.Aspect, c.Detail)
 	}
+	w.ofLostMembers(t)
 	elections := int64(0)
 	for _, m := range t.Members {
-		w.ofMember(m)
 		seen, _ := m.Window.Value(results.FigureLeaderChanges)
 		elections = max(elections, text.Integer(seen))
 	}
@@ -136,14 +136,18 @@ func (w *warnings) ofTarget(t *results.Target) {
 		elections)
 }
 
-// ofMember warns of a member that served its metrics at the start of the window, and not throughout.
-func (w *warnings) ofMember(m results.Member) {
-	if m.Window == nil {
-		return
+// ofLostMembers warns of members that served their metrics at the start of the window, and not throughout.
+func (w *warnings) ofLostMembers(t *results.Target) {
+	begins := func(with string) func(results.Member) bool {
+		return func(m results.Member) bool { return m.Window != nil && strings.HasPrefix(m.Window.Unknown, with) }
 	}
-	problem, gone := strings.CutPrefix(m.Window.Unknown, results.UnknownAtEnd)
-	w.add(gone, "%s served its metrics at the start of the measured window, and no longer at its end: %s", m.Label(), problem)
-	w.add(strings.HasPrefix(m.Window.Unknown, results.UnknownRestarted), "%s restarted in the measured window", m.Label())
+	problem := func(m results.Member) string { return strings.TrimPrefix(m.Window.Unknown, results.UnknownAtEnd) }
+	gone := begins(results.UnknownAtEnd + results.UnreadMetrics)
+	if names := members(t, gone, results.Member.Label); len(names) > 0 {
+		w.add(true, "%s served metrics at the start of the measured window, and not at its end: %s", strings.Join(names, ", "), members(t, gone, problem)[0])
+	}
+	names := members(t, begins(results.UnknownRestarted), results.Member.Label)
+	w.add(len(names) > 0, "%s restarted in the measured window", strings.Join(names, ", "))
 }
 
 // maxMemoryFlush is the longest mean flush of a log that lies in memory. On tmpfs a flush takes about 1 µs; no disk is

@@ -99,7 +99,9 @@ func TestWarnings(t *testing.T) {
 	elected.Target.Members[0].Window = &results.MemberWindow{Figures: map[results.Figure]float64{results.FigureLeaderChanges: 0}}
 	elected.Target.Members[1].Window = &results.MemberWindow{Figures: map[results.Figure]float64{results.FigureLeaderChanges: 1}}
 	away, restarted := targeted(0, "3.5.1", "3.5.1"), targeted(0, "3.5.1")
-	away.Target.Members[1].Window = &results.MemberWindow{Unknown: results.UnknownAtEnd + "its metrics could not be read"}
+	away.Target.Members[1].Window = &results.MemberWindow{Unknown: results.UnknownAtEnd + results.UnreadMetrics + " at 10.0.0.2"}
+	moved := targeted(0, "3.5.1")
+	moved.Target.Members[0].Window = &results.MemberWindow{Unknown: results.UnknownAtEnd + "10.0.0.1 leads to the metrics of another member"}
 	restarted.Target.Members[0].Window = &results.MemberWindow{Unknown: results.UnknownRestarted + ", which reset its counters"}
 	unwatched := &results.Snapshot{Unwatched: map[spec.GuardRule]string{spec.GuardWALFsync: "a", spec.GuardAlarm: "c"}}
 	tests := map[string]struct {
@@ -113,7 +115,8 @@ func TestWarnings(t *testing.T) {
 		"two transports":        {[]*results.Snapshot{other, pod(0, 10*s, 9)}, []string{"transports"}},
 		"two versions":          {[]*results.Snapshot{targeted(0, "3.5.1", "3.6.0", "3.5.1")}, []string{"3.5.1, 3.6.0"}},
 		"an election":           {[]*results.Snapshot{elected}, []string{"the leader changed"}},
-		"a member that went":    {[]*results.Snapshot{away}, []string{"member-1 served its metrics at the start of the measured window, and no longer at its end: its metrics could not be read"}},
+		"a member that went":    {[]*results.Snapshot{away}, []string{"member-1 served metrics at the start of the measured window, and not at its end: its metrics could not be read at 10.0.0.2"}},
+		"another member there":  {[]*results.Snapshot{moved}, nil},
 		"a member restarted":    {[]*results.Snapshot{restarted}, []string{"member-0 restarted in the measured window"}},
 		"no quota":              {[]*results.Snapshot{targeted(7e6, "3.5.1", "3.5.1")}, []string{"member-0, member-1 reported no quota"}},
 		"no estimate":           {[]*results.Snapshot{targeted(0, "3.5.1")}, nil},

@@ -24,6 +24,11 @@ func TestMakeRunsAllTestsThatRunAlone(t *testing.T) {
 	if match == nil {
 		t.Fatal("Makefile does not set ALONE")
 	}
+	for _, part := range []string{"-skip '^TestAlone' ./...", "-run '^TestAlone' ./$(ALONE)"} {
+		if !strings.Contains(string(makefile), part) {
+			t.Errorf("Makefile does not run go test with %s", part)
+		}
+	}
 	found := 0
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/load/members"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
 )
 
 // maxScrapeBytes bounds the metrics of one member: twenty times the usual size.
@@ -67,7 +68,7 @@ func distinct(all []member) []member {
 func (d *Driver) sample(ctx context.Context, m member, all []member) members.Sample {
 	text, at, err := d.scrape(ctx, m.endpoint)
 	if err != nil {
-		return members.Sample{Problem: fmt.Sprintf("its metrics could not be read at %s: %v", m.endpoint, err)}
+		return members.Sample{Problem: fmt.Sprintf("%s at %s: %v", results.UnreadMetrics, m.endpoint, err)}
 	}
 	e, err := parseExposition(text)
 	if err != nil {

@@ -39,7 +39,8 @@ minute: renewals of node leases, pods, events and listings. docs/workload-kubern
 has the numbers and the limits.
 
 Each put of a profile has a key of 256 bytes after the run's prefix, and a value of
-1,024 bytes. The keys are deleted at the end. As in every run, a check of quota and alarms protects the etcd.
+1,024 bytes. The keys are deleted at the end. As in every run, a check of quota and
+alarms protects the etcd.
 
 ` + accessHelp + "\n\n" + exitHelp
 
@@ -91,8 +92,8 @@ func (f *checkFlags) check() error {
 	switch {
 	case f.given("profile") && f.given("kubernetes-nodes"):
 		return errors.New("--profile and --kubernetes-nodes both set the load: give one of them")
-	case profiles[strings.ToLower(f.profile)] == "":
-		return fmt.Errorf("--profile: wanted Small, Medium, Large or XLarge, found %q", f.profile)
+	case f.profileOf() == "":
+		return fmt.Errorf("--profile (or --load): wanted Small (or s), Medium (m), Large (l) or XLarge (xl), found %q", f.profile)
 	case f.given("kubernetes-nodes") && (f.nodes < minNodes || f.nodes > maxNodes):
 		return fmt.Errorf("--kubernetes-nodes: wanted %d to %s, found %d", minNodes, text.Grouped(maxNodes), f.nodes)
 	case len(f.endpoints) == 0 && f.options.EmbeddedMembers == 0:
@@ -119,12 +120,15 @@ func (t *tool) check(f *checkFlags) error {
 	return f.withAccess(func() error { return t.runLocally(&f.runFlags, m) })
 }
 
+// profileOf is empty for an unknown profile.
+func (f *checkFlags) profileOf() v1alpha1.Profile { return profiles[strings.ToLower(f.profile)] }
+
 // load is the field of the manifest that sets the load.
 func (f *checkFlags) load() string {
 	if f.given("kubernetes-nodes") {
 		return fmt.Sprintf("kubernetes: {nodes: %d}", f.nodes)
 	}
-	return "profile: " + string(profiles[strings.ToLower(f.profile)])
+	return "profile: " + string(f.profileOf())
 }
 
 // checkManifest has an address that is replaced.

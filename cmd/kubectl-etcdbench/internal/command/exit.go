@@ -46,7 +46,7 @@ const suiteExitHelp = `Exit status of a suite, the first line that applies:
   1  A run missed an objective, or a metric regressed.
   2  A run, and its repetition if there was one, could not do its load.
   3  An objective or a comparison could not be judged.
-  3  --strict is set, and the numbers of a run cannot be compared.
+  3  --strict is set, and the numbers of a run cannot be compared (not for a search).
   0  Otherwise.`
 
 // exitError is an exit status, and optionally an error to print.

@@ -97,7 +97,7 @@ func (t *tool) planTable(l *localSuite) error {
 	about := "about " + (total * time.Duration(rounds)).String()
 	switch {
 	case !bounded && total == 0:
-		about = "as long as the target takes"
+		about = "each as long as the target takes"
 	case !bounded:
 		about = "at least " + (total * time.Duration(rounds)).String()
 	}

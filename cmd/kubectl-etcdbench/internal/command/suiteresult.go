@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/manifest"
 	"github.com/etcdbench/etcd-benchmark-operator/cmd/kubectl-etcdbench/internal/report"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // concludeSuite writes the result of a finished suite and returns its exit status. read returns the document with its
@@ -22,9 +22,10 @@ func (t *tool) concludeSuite(s *v1alpha1.EtcdBenchmarkSuite, read func() *report
 	if err := t.writeSuite(s, read, f); err != nil {
 		return err
 	}
-	switch status, doubt := statusOfSuite(s), suite.DoubtOf(s); {
-	case status == exitDone && f.strict && doubt != "":
-		return &exitError{exitUnknown, errors.New("--strict: " + doubt)}
+	invalid, ended := suite.Incomparable(s)
+	switch status := statusOfSuite(s); {
+	case status == exitDone && f.strict && invalid > 0:
+		return &exitError{exitUnknown, fmt.Errorf("--strict: the numbers of %s of %s cannot be compared", text.Grouped(invalid), text.Plural(ended, "run"))}
 	case status == exitDone:
 		return nil
 	case f.destinations.printed() == outputTable:

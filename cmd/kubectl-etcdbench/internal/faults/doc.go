@@ -3,6 +3,6 @@
 //
 // The members are processes of hack/tools' etcd-slow on loopback. A test sets the time of their flushes and applies, on
 // any disk, and proxies delay their traffic. Tests whose results a busy machine would change are named TestAlone…; they
-// run when the machine does nothing else. The tests may import the same packages as the tool. Their one invariant: they
+// run after all others. The tests may import the same packages as the tool. Their one invariant: they
 // compare with a run without a fault, and are never more exact than the fault.
 package faults

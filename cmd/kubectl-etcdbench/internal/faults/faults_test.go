@@ -174,6 +174,9 @@ func (tc trial) run(t *testing.T, quiet time.Duration) {
 	if tc.group != alone {
 		t.Parallel()
 	}
+	if tc.adds > 0 && quiet == 0 {
+		t.Fatal("the added time cannot be judged without a run that has no fault")
+	}
 	run := tc.result(t)
 	if got := meanService(run); tc.adds > 0 && (got < tc.adds || got < quiet+tc.adds/2) {
 		t.Errorf("a put took %v, and %v without a fault: the fault had no effect", got, quiet)
