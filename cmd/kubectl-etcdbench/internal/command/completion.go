@@ -76,7 +76,7 @@ func formNames(forms []form) (names []string) {
 }
 
 func profileNames() (names []string) {
-	for _, p := range profiles {
+	for _, p := range slices.Compact(slices.Sorted(maps.Values(profiles))) {
 		names = append(names, string(p))
 	}
 	return names
