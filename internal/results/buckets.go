@@ -87,9 +87,9 @@ func scaledBounds() []uint64 {
 	return scaled
 }
 
-// BucketIndex returns the bucket at MaxSchema, from 0 to Buckets-1, for a duration of ns nanoseconds. It selects the
-// same bucket as Prometheus for the duration in seconds, but with a table, because it runs for every request. Above
-// 18 hours, Prometheus's bounds are a nanosecond off where it rounds them.
+// BucketIndex returns the bucket of a duration at MaxSchema, a number from 0 to Buckets-1. ns is the duration in
+// nanoseconds. Prometheus puts the same duration into the same bucket, except above 18 hours: there its bounds are
+// rounded, and can be a nanosecond off. BucketIndex runs for every request, so it reads the bucket from a table.
 func BucketIndex(ns int64) int {
 	if ns <= zeroNanoseconds {
 		return 0
@@ -97,7 +97,7 @@ func BucketIndex(ns int64) int {
 	zeros := bits.LeadingZeros64(uint64(ns))
 	scaled := uint64(ns) << (zeros & 63)
 	s := &slots[scaled<<1>>(64-slotBits)]
-	// Arithmetic instead of a branch: the processor would predict the branch wrongly, which doubles the time.
+	// A subtraction instead of a branch: the processor cannot predict the result of this comparison.
 	_, above := bits.Sub64(s.bound, scaled, 0)
 	return min((63-zeros)<<MaxSchema+s.index+int(above), Buckets-1)
 }
