@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	flux "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/ext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,20 +50,18 @@ func TestStatusOfSchedulesForFlux(t *testing.T) {
 }
 
 // expressions are those of a kind, in the order in which Flux evaluates them.
-type expressions struct{ Kind, InProgress, Failed, Current string }
+type expressions = kustomize.CustomHealthCheck
 
+// fluxExpressions returns the expressions of the sample by kind. The sample has only fields that Flux knows.
 func fluxExpressions(t *testing.T) map[string]expressions {
 	t.Helper()
-	var sample struct {
-		APIVersion string
-		Spec       struct{ HealthCheckExprs []expressions }
-	}
+	var sample flux.Kustomization
 	data, err := os.ReadFile(root + "/config/gitops/flux/kustomization.yaml")
 	if err == nil {
-		err = yaml.Unmarshal(data, &sample)
+		err = yaml.UnmarshalStrict(data, &sample)
 	}
-	if err != nil || sample.APIVersion != "kustomize.toolkit.fluxcd.io/v1" {
-		t.Fatalf("found %q: %v", sample.APIVersion, err)
+	if err != nil || sample.GroupVersionKind() != flux.GroupVersion.WithKind(flux.KustomizationKind) {
+		t.Fatalf("found a %v: %v", sample.GroupVersionKind(), err)
 	}
 	all := map[string]expressions{}
 	for _, e := range sample.Spec.HealthCheckExprs {
