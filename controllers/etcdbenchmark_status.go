@@ -123,14 +123,22 @@ func (r *EtcdBenchmarkReconciler) writeStatus(ctx context.Context, run *v1alpha1
 }
 
 func (r *EtcdBenchmarkReconciler) patchStatus(ctx context.Context, run *v1alpha1.EtcdBenchmark, status *v1alpha1.EtcdBenchmarkStatus) error {
-	written := run.DeepCopy()
-	status.DeepCopyInto(&written.Status)
-	lock := client.MergeFromWithOptions(run.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, written, lock, fieldOwner); err != nil {
+	after := run.DeepCopy()
+	status.DeepCopyInto(&after.Status)
+	written, err := patchStatus(ctx, r.Client, after, run.DeepCopy())
+	if err != nil {
 		return err
 	}
 	written.DeepCopyInto(run)
 	return nil
+}
+
+// patchStatus writes the status of an object, unless somebody has changed the object since before was read. It returns
+// the object as the API server has it then; after stays as it is.
+func patchStatus[T client.Object](ctx context.Context, c client.Client, after, before T) (T, error) {
+	written := after.DeepCopyObject().(T)
+	lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return written, c.Status().Patch(ctx, written, lock, fieldOwner)
 }
 
 // dropResults removes results that the API server refuses as part of the status, so that the run can finish. Client

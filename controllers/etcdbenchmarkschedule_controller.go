@@ -353,13 +353,12 @@ func (s *scheduleStep) stall(reason, message string) {
 	benchmark.SetCondition(&s.Status.Conditions, c, s.Generation, s.now)
 }
 
-// writeStatus writes only changes, and only if the schedule is unchanged since it was read.
+// writeStatus writes a status that has changed.
 func (r *EtcdBenchmarkScheduleReconciler) writeStatus(ctx context.Context, sch, before *v1alpha1.EtcdBenchmarkSchedule) error {
 	if equality.Semantic.DeepEqual(sch.Status, before.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, sch.DeepCopy(), patch, fieldOwner); err != nil {
+	if _, err := patchStatus(ctx, r.Client, sch, before); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	kinds := []string{v1alpha1.ConditionSuspect, v1alpha1.ConditionTrendBroken, v1alpha1.ConditionStalled}

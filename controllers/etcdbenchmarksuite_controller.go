@@ -202,14 +202,12 @@ func (r *EtcdBenchmarkSuiteReconciler) discard(ctx context.Context, s *v1alpha1.
 	return client.IgnoreNotFound(r.Client.Delete(ctx, run, client.Preconditions{UID: &run.UID}))
 }
 
-// writeStatus writes only changes, and only if the suite is unchanged since it was read.
+// writeStatus writes a status that has changed.
 func (r *EtcdBenchmarkSuiteReconciler) writeStatus(ctx context.Context, s, before *v1alpha1.EtcdBenchmarkSuite) error {
 	if equality.Semantic.DeepEqual(s.Status, before.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	after := s.DeepCopy()
-	if err := r.Client.Status().Patch(ctx, after, patch, fieldOwner); err != nil {
+	if _, err := patchStatus(ctx, r.Client, s, before); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	announceConditions(ctx, r.Recorder, s, before.Status.Conditions, s.Status.Conditions, before.Status.ObservedGeneration == 0)

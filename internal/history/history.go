@@ -29,7 +29,7 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 	if s == nil {
 		return out
 	}
-	out.Client = client(s)
+	out.Client = suite.ClientOf(s.Status.Results)
 	out.StartTime, out.CompletionTime, out.FailedRuns = s.CreationTimestamp, s.Status.CompletionTime, int32(suite.Unmeasured(s))
 	if i := slices.IndexFunc(s.Status.Results, func(r v1alpha1.SuiteResult) bool { return r.Invalid != "" }); i >= 0 {
 		out.Invalid = text.Shorten(s.Status.Results[i].Cell+": "+s.Status.Results[i].Invalid, maxInvalid)
@@ -41,24 +41,6 @@ func Of(sch *v1alpha1.EtcdBenchmarkSchedule, s *v1alpha1.EtcdBenchmarkSuite) v1a
 		out.Passed = c.Status
 	}
 	return out
-}
-
-// client identifies what the client pods of a session ran on; empty if it is not known.
-func client(s *v1alpha1.EtcdBenchmarkSuite) string {
-	var all []string
-	for _, r := range s.Status.Results {
-		if r.Client != "" && r.Invalid == "" {
-			all = append(all, r.Client)
-		}
-	}
-	slices.Sort(all)
-	switch all = slices.Compact(all); len(all) {
-	case 0:
-		return ""
-	case 1:
-		return all[0]
-	}
-	return benchmark.HashOf(all)
 }
 
 // Add adds a session with its numbers to the history, and removes the oldest one if there are too many. s is nil if the

@@ -52,7 +52,7 @@ func Against(baseline, candidate *v1alpha1.EtcdBenchmarkSuite, metrics []v1alpha
 		if err := sameWork(baseline, candidate, others[i], c); err != nil {
 			return nil, fmt.Errorf("comparing with the suite %s: %w", baseline.Name, err)
 		}
-		client := clientsOf(baseline, c.Name)
+		client := ClientOf(valid(baseline, c.Name))
 		for _, m := range cellMetrics(baseline, candidate, c, metrics) {
 			v := storedNumber(baseline, others[i], m)
 			if h.Of != nil {

@@ -56,7 +56,7 @@ func Keep(s, baseline *v1alpha1.EtcdBenchmarkSuite, h Histories) error {
 		if err := sameWork(baseline, s, others[i], c); err != nil {
 			return err
 		}
-		cell := v1alpha1.StoredCell{Cell: c.Name, Client: clientsOf(baseline, c.Name), Invalid: invalidRuns(baseline, c.Name)}
+		cell := v1alpha1.StoredCell{Cell: c.Name, Client: ClientOf(valid(baseline, c.Name)), Invalid: invalidRuns(baseline, c.Name)}
 		for _, m := range s.Spec.Compare.Metrics {
 			v := storedNumber(baseline, others[i], m)
 			if h.Of != nil {
@@ -115,22 +115,22 @@ func valid(s *v1alpha1.EtcdBenchmarkSuite, cell string) (out []v1alpha1.SuiteRes
 	return out
 }
 
-// clientsOf identifies what the client pods of a cell ran on; empty if it is not known.
-func clientsOf(s *v1alpha1.EtcdBenchmarkSuite, cell string) string {
-	var all []string
-	for _, r := range valid(s, cell) {
-		if r.Client != "" {
-			all = append(all, r.Client)
+// ClientOf identifies what the client pods of the valid results ran on; empty if it is not known.
+func ClientOf(all []v1alpha1.SuiteResult) string {
+	var clients []string
+	for _, r := range all {
+		if r.Client != "" && r.Invalid == "" {
+			clients = append(clients, r.Client)
 		}
 	}
-	slices.Sort(all)
-	switch all = slices.Compact(all); len(all) {
+	slices.Sort(clients)
+	switch clients = slices.Compact(clients); len(clients) {
 	case 0:
 		return ""
 	case 1:
-		return all[0]
+		return clients[0]
 	}
-	return benchmark.HashOf(all)
+	return benchmark.HashOf(clients)
 }
 
 // invalidRuns is how many runs of a cell count as failures of its target.
