@@ -164,15 +164,7 @@ func signedPercent(perMillion *int64) string {
 	if perMillion == nil {
 		return thin
 	}
-	percent := float64(*perMillion) / 1e4
-	digits := 1
-	if percent >= 100 || percent <= -100 {
-		digits = 0
-	}
-	if percent > -0.05 && percent < 0.05 {
-		percent = 0
-	}
-	return fmt.Sprintf("%+.*f %%", digits, percent)
+	return text.SignedPercent(float64(*perMillion) / 1e6)
 }
 
 // confirmed is how many comparisons are decided by fresh rounds.

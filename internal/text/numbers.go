@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -86,3 +87,17 @@ func Integer(v float64) int64 { return int64(max(-MostExact, min(v, MostExact)))
 
 // MostExact is the largest number up to which a float64 holds every integer.
 const MostExact = 1 << 53
+
+// SignedPercent writes a share, such as a relative change, as a percentage with its sign and one digit after the point,
+// or none from 100 % on.
+func SignedPercent(share float64) string {
+	digits := 1
+	if share >= 1 || share <= -1 {
+		digits = 0
+	}
+	// No "-0.0 %".
+	if share > -0.0005 && share < 0.0005 {
+		share = 0
+	}
+	return fmt.Sprintf("%+.*f %%", digits, 100*share)
+}

@@ -28,3 +28,13 @@ func TestMicros(t *testing.T) {
 		}
 	}
 }
+
+func TestSignedPercent(t *testing.T) {
+	for share, want := range map[float64]string{
+		0: "+0.0 %", -0.0004: "+0.0 %", 0.0006: "+0.1 %", -0.034: "-3.4 %", 0.994: "+99.4 %", 1.5: "+150 %", -1: "-100 %",
+	} {
+		if got := SignedPercent(share); got != want {
+			t.Errorf("%v: wanted %s, got %s", share, want, got)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package plots
 
 import (
 	"fmt"
+	"math"
 	"strings"
-	"unicode"
+
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 )
 
 // About is what every plot says about itself.
@@ -52,18 +54,7 @@ func (a About) noData() string {
 
 // cleaned is a text from outside on one line, without characters that XML forbids or that change the direction of the
 // text around them.
-func cleaned(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsControl(r) && !unicode.IsSpace(r):
-			return -1
-		}
-		return ' '
-	}, strings.ToValidUTF8(s, "?"))
-	return strings.Join(strings.Fields(s), " ")
-}
+func cleaned(s string) string { return strings.Join(strings.Fields(text.Shorten(s, math.MaxInt)), " ") }
 
 // escaped is a cleaned text as the content of an XML element or attribute.
 func escaped(s string) string {

@@ -116,7 +116,7 @@ func worstOf(all []v1alpha1.SuiteComparison) string {
 	}
 	worst := forestRow(all[0])
 	return fmt.Sprintf(" %d regressed, %d did not, %d not decided. The worst: %s, %s.",
-		counts[v1alpha1.Regressed], counts[v1alpha1.NotRegressed], counts[v1alpha1.NotCompared], worst.Label, percent(worst.Change))
+		counts[v1alpha1.Regressed], counts[v1alpha1.NotRegressed], counts[v1alpha1.NotCompared], worst.Label, text.SignedPercent(worst.Change))
 }
 
 // greaterIn counts the rounds with a greater value of the candidate.

@@ -11,6 +11,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/api/v1alpha1"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/render"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/suite"
+	"github.com/etcdbench/etcd-benchmark-operator/internal/text"
 	"github.com/etcdbench/etcd-benchmark-operator/internal/verdict"
 )
 
@@ -142,7 +143,7 @@ func suiteCases(s *v1alpha1.EtcdBenchmarkSuite) []junitCase {
 		o := map[v1alpha1.ComparisonVerdict]outcome{v1alpha1.Regressed: failed, v1alpha1.NotRegressed: passed}[c.Verdict]
 		change := ""
 		if c.ChangePerMillion != nil {
-			change = percent(float64(*c.ChangePerMillion)/1e6) + " against " + baselineOf(s, c) + ". "
+			change = text.SignedPercent(float64(*c.ChangePerMillion)/1e6) + " against " + baselineOf(s, c) + ". "
 		}
 		cases = append(cases, newCase(c.Cell, "compare "+c.Metric.String(), o, change+c.Message))
 	}

@@ -134,7 +134,7 @@ func changesTable(s *v1alpha1.EtcdBenchmarkSchedule) []render.Block {
 		if c.Worse {
 			worse = "yes"
 		}
-		rows = append(rows, []string{c.Cell, c.Metric, c.Session, percent(float64(c.ChangePerMillion) / 1e6), worse})
+		rows = append(rows, []string{c.Cell, c.Metric, c.Session, text.SignedPercent(float64(c.ChangePerMillion) / 1e6), worse})
 	}
 	return []render.Block{{Rows: rows, Left: 3}}
 }

@@ -49,9 +49,9 @@ func comparisonPlots(d *Document) []Plot {
 		}
 		interval := "–"
 		if row.HasInterval {
-			interval = percent(row.Low) + " to " + percent(row.High)
+			interval = text.SignedPercent(row.Low) + " to " + text.SignedPercent(row.High)
 		}
-		rows = append(rows, []string{row.Label, percent(row.Change), interval, string(c.Verdict)})
+		rows = append(rows, []string{row.Label, text.SignedPercent(row.Change), interval, string(c.Verdict)})
 	}
 	out := []Plot{{Picture: forest, Rows: rows}}
 	if d.Suite.Status.Baseline != nil {
@@ -73,8 +73,6 @@ func worstSpectra(d *Document) []Plot {
 	}
 	return comparedSpectra(d, all[0])
 }
-
-func percent(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 
 func worstFirst(all []v1alpha1.SuiteComparison) []v1alpha1.SuiteComparison {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b v1alpha1.SuiteComparison) int { return cmp.Compare(badness(b), badness(a)) })
