@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,11 +20,7 @@ import (
 	"github.com/etcdbench/etcd-benchmark-operator/internal/freeport"
 )
 
-const (
-	// startAttempts is how often members are started again because another process took a port that had just been free.
-	startAttempts = 3
-	startTimeout  = time.Minute
-)
+const startTimeout = time.Minute
 
 // Cluster is a running etcd cluster.
 type Cluster struct {
@@ -34,8 +28,6 @@ type Cluster struct {
 	// Endpoints are host:port of the members' client addresses.
 	Endpoints []string
 	authority *Authority
-	// held are sockets that keep the addresses of stopped members.
-	held []int
 }
 
 // Fsync makes a member flush its log to disk. By default members do not, so that tests are fast.
@@ -50,24 +42,18 @@ func Quota(bytes int64) func(*embed.Config) {
 // client certificates of it; nil is plain text.
 func Start(t testing.TB, members int, authority *Authority, changes ...func(*embed.Config)) *Cluster {
 	t.Helper()
-	for attempt := 1; ; attempt++ {
-		c := &Cluster{authority: authority}
-		all := configs(t, DataDir(t), members, authority)
-		for _, member := range all {
-			for _, change := range changes {
-				change(member)
-			}
-		}
-		err := c.start(all)
-		if err == nil {
-			t.Cleanup(c.close)
-			return c
-		}
-		c.close()
-		if attempt == startAttempts || !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatalf("starting %d etcd members: %v", members, err)
+	c := &Cluster{authority: authority}
+	all := configs(t, DataDir(t), members, authority)
+	for _, member := range all {
+		for _, change := range changes {
+			change(member)
 		}
 	}
+	t.Cleanup(c.close)
+	if err := c.start(all); err != nil {
+		t.Fatalf("starting %d etcd members: %v", members, err)
+	}
+	return c
 }
 
 func (c *Cluster) start(configs []*embed.Config) error {
@@ -106,38 +92,13 @@ func (c *Cluster) close() {
 		}
 	}
 	closing.Wait()
-	for _, socket := range c.held {
-		_ = syscall.Close(socket)
-	}
-	c.held = nil
 }
 
-// Stop stops one member now. Its client address refuses connections until the end of the cluster: no other test gets
-// the port meanwhile.
+// Stop stops one member now. Its client address refuses connections until the end of the test process: freeport gives
+// it to no other caller.
 func (c *Cluster) Stop(i int) {
 	c.Members[i].Close()
 	c.Members[i] = nil
-	if socket, err := hold(c.Endpoints[i]); err == nil {
-		c.held = append(c.held, socket)
-	}
-}
-
-// hold binds a socket to an IPv4 address, without listening.
-func hold(endpoint string) (socket int, err error) {
-	address, err := netip.ParseAddrPort(endpoint)
-	if err != nil {
-		return 0, err
-	}
-	if socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0); err != nil {
-		return 0, err
-	}
-	syscall.CloseOnExec(socket)
-	reuse := syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
-	bound := syscall.Bind(socket, &syscall.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()})
-	if err := errors.Join(reuse, bound); err != nil {
-		return 0, errors.Join(err, syscall.Close(socket))
-	}
-	return socket, nil
 }
 
 // Client returns a client of all members, with a user if user is not empty.
