@@ -123,6 +123,10 @@ func TestListOfNothing(t *testing.T) {
 	if c.out.String() != "" || !strings.Contains(c.err.String(), "Found no runs, suites or schedules in namespace "+ns) {
 		t.Errorf("got %q and %q", c.out, c.err)
 	}
+	// A program gets a list without entries.
+	if c = call("", "list", "-n", ns, "-o", "json"); c.end(t) != exitDone || !strings.Contains(c.out.String(), `"items": []`) {
+		t.Errorf("got %q and %q", c.out, c.err)
+	}
 	for _, args := range [][]string{{"list", "rums"}, {"list", "-o", "xml"}} {
 		c := call("", append(args, "-n", ns)...)
 		c.wantStatus(t, exitFailed)
