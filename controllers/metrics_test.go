@@ -52,7 +52,7 @@ func TestGaugesOfRunsAndSuites(t *testing.T) {
 		runIn("etcd", "new"),
 		runIn("etcd", "second", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_060)),
 		runIn("etcd", "first", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_000)),
-		runIn("etcd", "failed", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost)),
+		runIn("etcd", "failed", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost), startedAt(1_780_000_000)),
 		// A stage of a later version of the operator.
 		runIn("etcd", "unknown", finishedCondition(metav1.ConditionFalse, "Resting")),
 		runIn("other", "done", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted)),

@@ -102,6 +102,9 @@ func TestListForPrograms(t *testing.T) {
 	for _, form := range []string{"json", "yaml"} {
 		c := call("", "list", "-n", run.Namespace, "-o", form)
 		c.wantStatus(t, exitDone)
+		if json.Valid([]byte(c.out.String())) != (form == "json") {
+			t.Errorf("wanted %s, got\n%s", form, c.out)
+		}
 		data, err := yaml.YAMLToJSON([]byte(c.out.String()))
 		if err != nil {
 			t.Fatal(err)
