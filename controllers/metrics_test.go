@@ -1,13 +1,17 @@
 package controllers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -18,16 +22,28 @@ import (
 // All metrics of the operator keep Prometheus's rules.
 func TestMetricsAreWellFormed(t *testing.T) {
 	runsFinished.WithLabelValues("Completed")
-	problems, err := testutil.GatherAndLint(metrics.Registry, "etcdbench_runs_finished_total", "etcdbench_pod_scrape_duration_seconds", "etcdbench_pod_scrape_errors_total")
-	if err != nil || len(problems) > 0 {
-		t.Errorf("wanted metrics that keep Prometheus's rules, found %v, %v", problems, err)
+	own := ownMetrics(t)
+	problems, err := promlint.NewWithMetricFamilies(own).Lint()
+	if err != nil || len(problems) > 0 || len(own) < 3 {
+		t.Errorf("wanted 3 metrics or more that keep Prometheus's rules, found %d, %v, %v", len(own), problems, err)
 	}
-	objects := []client.Object{runIn("etcd", "queued", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued)), scheduleOf("etcd", "nightly"), suiteOf("etcd", "nightly-1", "", metav1.ConditionTrue)}
+	queued := runIn("etcd", "queued", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_000))
+	objects := []client.Object{queued, scheduleOf("etcd", "nightly"), suiteOf("etcd", "nightly-1", "", metav1.ConditionTrue)}
 	for _, c := range []prometheus.Collector{historyCollector{fakeCache(objects...)}, stateCollector{fakeCache(objects...)}} {
 		if problems, err := testutil.CollectAndLint(c); err != nil || len(problems) > 0 {
 			t.Errorf("wanted metrics that keep Prometheus's rules, found %v, %v", problems, err)
 		}
 	}
+}
+
+// ownMetrics are those of the operator itself, without the ones of controller-runtime.
+func ownMetrics(t *testing.T) []*dto.MetricFamily {
+	t.Helper()
+	all, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), "etcdbench_") })
 }
 
 // Runs and suites are counted in each namespace that has some. Suites of a schedule have no verdict of their own.
@@ -36,7 +52,9 @@ func TestGaugesOfRunsAndSuites(t *testing.T) {
 		runIn("etcd", "new"),
 		runIn("etcd", "second", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_060)),
 		runIn("etcd", "first", finishedCondition(metav1.ConditionFalse, v1alpha1.StageQueued), startedAt(1_790_000_000)),
-		runIn("etcd", "failed", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost)),
+		runIn("etcd", "failed", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonTargetLost), startedAt(1_780_000_000)),
+		// A stage of a later version of the operator.
+		runIn("etcd", "unknown", finishedCondition(metav1.ConditionFalse, "Resting")),
 		runIn("other", "done", finishedCondition(metav1.ConditionTrue, v1alpha1.ReasonCompleted)),
 		suiteOf("etcd", "checked", "", metav1.ConditionFalse),
 		suiteOf("etcd", "good", "", metav1.ConditionTrue),
@@ -52,7 +70,7 @@ etcdbench_queue_oldest_timestamp_seconds{namespace="etcd"} 1.79e+09
 etcdbench_runs{namespace="etcd",state="Armed"} 0
 etcdbench_runs{namespace="etcd",state="Collecting"} 0
 etcdbench_runs{namespace="etcd",state="Finished"} 1
-etcdbench_runs{namespace="etcd",state="Pending"} 1
+etcdbench_runs{namespace="etcd",state="Pending"} 2
 etcdbench_runs{namespace="etcd",state="Preparing"} 0
 etcdbench_runs{namespace="etcd",state="Queued"} 2
 etcdbench_runs{namespace="etcd",state="Running"} 0
@@ -76,6 +94,24 @@ etcdbench_suites{namespace="etcd",state="Running"} 0
 `
 	if err := testutil.CollectAndCompare(collector, strings.NewReader(want)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A run counts once, when it ends, by how it ended.
+func TestFinishedRunsAreCounted(t *testing.T) {
+	const reason = "OfThisTest"
+	r := &EtcdBenchmarkReconciler{Recorder: events.NewFakeRecorder(9)}
+	running := runIn("etcd", "run", finishedCondition(metav1.ConditionFalse, reason))
+	r.announce(t.Context(), running, &v1alpha1.EtcdBenchmarkStatus{})
+	if got := testutil.ToFloat64(runsFinished.WithLabelValues(reason)); got != 0 {
+		t.Errorf("a run that goes on counts %v times", got)
+	}
+	ended := runIn("etcd", "run", finishedCondition(metav1.ConditionTrue, reason))
+	ended.Status.CompletionTime = &metav1.Time{Time: time.Unix(1_790_000_000, 0)}
+	r.announce(t.Context(), ended, &running.Status)
+	r.announce(t.Context(), ended, &ended.Status)
+	if got := testutil.ToFloat64(runsFinished.WithLabelValues(reason)); got != 1 {
+		t.Errorf("a run that ended counts %v times", got)
 	}
 }
 
@@ -116,6 +152,9 @@ func suiteOf(namespace, name, schedule string, passed metav1.ConditionStatus) *v
 
 func scheduleOf(namespace, name string) *v1alpha1.EtcdBenchmarkSchedule {
 	sch := &v1alpha1.EtcdBenchmarkSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	at := metav1.Unix(1_790_000_000, 0)
+	sch.Status.LastPassed, sch.Status.LastSuccessfulTime, sch.Status.NextScheduleTime = metav1.ConditionTrue, &at, &at
+	sch.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionTrendBroken, Status: metav1.ConditionFalse}}
 	sch.Status.Series = []v1alpha1.ScheduleSeries{{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1}, Verdict: v1alpha1.SeriesWorse}}
 	return sch
 }

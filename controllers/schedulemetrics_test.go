@@ -19,6 +19,10 @@ func TestGaugesOfSchedules(t *testing.T) {
 	}
 	paused := schedule("new", v1alpha1.EtcdBenchmarkScheduleStatus{})
 	paused.Spec.Suspend = true
+	paused.Status.NextScheduleTime = &metav1.Time{Time: time.Unix(1_790_086_400, 0)}
+	paused.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionTrendBroken, Status: metav1.ConditionUnknown}, {Type: v1alpha1.ConditionStalled, Status: metav1.ConditionFalse},
+	}
 	success := metav1.Time{Time: time.Unix(1_790_000_000, 0)}
 	client := fake.NewClientBuilder().WithScheme(cluster.scheme).WithObjects(
 		paused,
@@ -32,6 +36,8 @@ func TestGaugesOfSchedules(t *testing.T) {
 				{Cell: "put", Type: v1alpha1.SeriesThroughput, Values: []int64{1, 9_000_500}, Verdict: v1alpha1.SeriesWorse},
 				{Cell: "put", Type: v1alpha1.SeriesLatency, Operation: "Put", Statistic: "P99", Values: []int64{2500}, Verdict: v1alpha1.SeriesBetter},
 				{Cell: "range", Type: v1alpha1.SeriesHighestRate, Values: []int64{7, 0}, Verdict: v1alpha1.SeriesUnknown},
+				{Cell: "stm", Type: v1alpha1.SeriesHighestRate, Values: []int64{4000}, Verdict: v1alpha1.SeriesStillWorse},
+				{Cell: "txn", Type: v1alpha1.SeriesThroughput, Values: []int64{3000}, Verdict: v1alpha1.SeriesAsExpected},
 			},
 		}),
 	).Build()
@@ -64,10 +70,14 @@ etcdbench_schedule_trend_broken{namespace="etcd",schedule="nightly"} 1
 # TYPE etcdbench_schedule_value gauge
 etcdbench_schedule_value{cell="put",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 9000.5
 etcdbench_schedule_value{cell="put",namespace="etcd",operation="Put",schedule="nightly",statistic="P99",type="Latency"} 0.0025
+etcdbench_schedule_value{cell="stm",namespace="etcd",operation="",schedule="nightly",statistic="",type="HighestRate"} 4
+etcdbench_schedule_value{cell="txn",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 3
 # HELP etcdbench_schedule_worse 1 if the last number of a series is worse than expected, 0 if it is not. Absent if that is not known.
 # TYPE etcdbench_schedule_worse gauge
 etcdbench_schedule_worse{cell="put",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 1
 etcdbench_schedule_worse{cell="put",namespace="etcd",operation="Put",schedule="nightly",statistic="P99",type="Latency"} 0
+etcdbench_schedule_worse{cell="stm",namespace="etcd",operation="",schedule="nightly",statistic="",type="HighestRate"} 1
+etcdbench_schedule_worse{cell="txn",namespace="etcd",operation="",schedule="nightly",statistic="",type="Throughput"} 0
 `
 	if err := testutil.CollectAndCompare(historyCollector{client}, strings.NewReader(want)); err != nil {
 		t.Error(err)

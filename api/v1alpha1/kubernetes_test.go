@@ -1,6 +1,13 @@
 package v1alpha1
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/etcdbench/etcd-benchmark-operator/api/spec"
+)
 
 // Each node renews its lease six times a minute. In a cluster of 50 nodes, 6 pods are created a minute, and each comes
 // with a deletion, 4 changes and 5 events; 7 listings are independent of the size.
@@ -29,6 +36,39 @@ func TestNodesSetTheLoad(t *testing.T) {
 				t.Errorf("got a workload of %d nodes with %d objectives", nodes, len(r.Objectives))
 			}
 		})
+	}
+}
+
+// The rest of the load is the same for each number of nodes, as docs/workload-kubernetes.md says: that of three API servers.
+func TestTheLoadOfThreeAPIServers(t *testing.T) {
+	r := KubernetesCluster{Nodes: 500}.resolve()
+	want := spec.Load{
+		Transport: spec.TransportClient, Pods: 3, Connections: 3, Clients: 500, RequestTimeoutSeconds: 60, Seed: 1,
+		Rate: &spec.Rate{Arrival: spec.ArrivalPoisson, Stages: r.Load.Rate.Stages},
+	}
+	if diff := cmp.Diff(want, r.Load); diff != "" {
+		t.Errorf("load (-want +got):\n%s", diff)
+	}
+}
+
+// The limits are those of docs/workload-kubernetes.md.
+func TestTheLimitsOfACluster(t *testing.T) {
+	want := []string{
+		"errors 0", "rate 95", "writes OptimisticPut P99 150000", "deletions OptimisticDelete Max 1000000", "lists ListBy500 Max 30000000",
+	}
+	var got []string
+	for _, o := range clusterObjectives() {
+		switch o.Type {
+		case ObjectiveErrorRatio:
+			got = append(got, fmt.Sprint(o.Name, " ", o.ErrorRatio.MaxPerMillion))
+		case ObjectiveAchievedRate:
+			got = append(got, fmt.Sprint(o.Name, " ", o.AchievedRate.MinPercent))
+		case ObjectiveLatency:
+			got = append(got, fmt.Sprint(o.Name, " ", o.Latency.Operation, " ", o.Latency.Statistic, " ", o.Latency.MaxMicroseconds))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 }
 

@@ -161,6 +161,23 @@ func TestObjectsAreChangedInTurn(t *testing.T) {
 	}
 }
 
+// The requests of a kind that a server sends are numbered in their order, also where it does not begin with the first
+// request of the minute.
+func TestRequestsAreNumberedInTheirOrder(t *testing.T) {
+	const servers = 3
+	m := newMinute([]int64{30, 4, 16}, 7, servers)
+	for server := range int64(servers) {
+		next := make([]int64, 3)
+		for own := range int64(4 * 50) {
+			kind, at := m.at(own*servers + server)
+			if want := (moment{server: server, minute: own / 50, number: next[kind]}); at != want {
+				t.Fatalf("request %d, of kind %d: wanted %+v, got %+v", own, kind, want, at)
+			}
+			next[kind]++
+		}
+	}
+}
+
 func TestKeysOfARegistry(t *testing.T) {
 	w := smallCluster(3)
 	for want, got := range map[string][]byte{

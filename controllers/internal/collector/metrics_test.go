@@ -2,13 +2,16 @@ package collector
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -44,7 +47,7 @@ func TestScrapesAreCounted(t *testing.T) {
 				c = serve(t, tc.handler)
 			}
 			c.scraper.client.Timeout = 200 * time.Millisecond
-			before, total := errorCounts(), scrapeCount(t)
+			before, total, spent := errorCounts(), scrapeCount(t), scrapeSeconds(t)
 			answers, errs := c.scraper.scrapeAll(t.Context(), uid, []target{{Pod: Pod{Name: "p", Index: 3, IP: "198.18.0.1"}}}, time.Now)
 			if (len(answers) == 1) != (tc.reason == "") || len(answers)+len(errs) != 1 {
 				t.Errorf("found %d answers and the errors %v", len(answers), errs)
@@ -61,6 +64,10 @@ func TestScrapesAreCounted(t *testing.T) {
 			if got := scrapeCount(t); got != total+1 {
 				t.Errorf("found %d scrapes, wanted %d", got, total+1)
 			}
+			// A pod that does not answer takes as long as the client waits for it.
+			if took := scrapeSeconds(t) - spent; tc.reason == reasonTimeout && took < 0.19 {
+				t.Errorf("found a scrape of %v s, wanted 0.2", took)
+			}
 		})
 	}
 }
@@ -73,7 +80,20 @@ func errorCounts() map[string]float64 {
 	return counts
 }
 
-func scrapeCount(t *testing.T) (n uint64) {
+// A scrape that the operator interrupts says nothing about a pod.
+func TestInterruptedScrapesAreNotCounted(t *testing.T) {
+	before, total := errorCounts(), scrapeCount(t)
+	observe(time.Second, fmt.Errorf("scraping: %w", context.Canceled))
+	if diff := cmp.Diff(before, errorCounts()); diff != "" || scrapeCount(t) != total {
+		t.Errorf("found %d scrapes, wanted %d; errors (-before +after):\n%s", scrapeCount(t), total, diff)
+	}
+}
+
+func scrapeCount(t *testing.T) uint64 { return scrapeHistogram(t).GetSampleCount() }
+
+func scrapeSeconds(t *testing.T) float64 { return scrapeHistogram(t).GetSampleSum() }
+
+func scrapeHistogram(t *testing.T) (h *dto.Histogram) {
 	t.Helper()
 	families, err := ctrlmetrics.Registry.Gather()
 	if err != nil {
@@ -81,8 +101,8 @@ func scrapeCount(t *testing.T) (n uint64) {
 	}
 	for _, f := range families {
 		if f.GetName() == "etcdbench_pod_scrape_duration_seconds" {
-			n = f.Metric[0].Histogram.GetSampleCount()
+			h = f.Metric[0].Histogram
 		}
 	}
-	return n
+	return h
 }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/etcdbench/etcd-benchmark-operator/internal/results"
@@ -21,6 +22,8 @@ type crowd struct {
 
 	lock               sync.Mutex
 	reading, mostReads int
+	// more lets the reads go on.
+	more chan struct{}
 }
 
 func (c *crowd) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -59,6 +62,7 @@ type countedBody struct {
 
 func (b *countedBody) Read(p []byte) (int, error) {
 	b.begun.Do(func() { b.crowd.reads(1) })
+	<-b.crowd.more
 	return b.Reader.Read(p)
 }
 
@@ -72,18 +76,25 @@ func (b *countedBody) Close() error {
 // take those for hung too. Few answers are read at a time, to bound the memory.
 func TestAllPodsAreScrapedAtOnce(t *testing.T) {
 	const most = 100
-	pods := &crowd{t: t}
-	pods.all.Add(most)
-	c := New(pods)
-	c.scraper.client.Timeout = 20 * time.Second
-	var all []target
-	for i := range most {
-		all = append(all, target{Pod: Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)}})
-	}
-	if got, _ := c.scraper.scrapeAll(t.Context(), uid, all, time.Now); len(got) != most {
-		t.Errorf("%d of %d pods answered", len(got), most)
-	}
-	if pods.mostReads > parallelReads {
-		t.Errorf("%d answers were read at a time, wanted at most %d", pods.mostReads, parallelReads)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		pods := &crowd{t: t, more: make(chan struct{})}
+		pods.all.Add(most)
+		c := New(pods)
+		c.scraper.client.Timeout = 20 * time.Second
+		var all []target
+		for i := range most {
+			all = append(all, target{Pod: Pod{Name: fmt.Sprint(i), Index: i, IP: fmt.Sprintf("198.18.0.%d", i)}})
+		}
+		var got map[string]answer
+		go func() { got, _ = c.scraper.scrapeAll(t.Context(), uid, all, time.Now) }()
+		synctest.Wait()
+		if pods.mostReads != parallelReads {
+			t.Errorf("%d answers are read at a time, wanted %d", pods.mostReads, parallelReads)
+		}
+		close(pods.more)
+		synctest.Wait()
+		if len(got) != most || pods.mostReads > parallelReads {
+			t.Errorf("%d of %d pods answered, %d of them at a time", len(got), most, pods.mostReads)
+		}
+	})
 }

@@ -109,7 +109,8 @@ func argumentsOf(command string, f toolFlag, values map[string]toolValue) (witho
 	return without, append(slices.Clone(without), flag)
 }
 
-// Each flag of the table changes the manifest, which stays valid, or is refused where the table says that there is none.
+// Each flag of the table changes the field of the manifest that its help names, or is refused where the table says that
+// there is none. The manifest stays valid.
 func TestBenchTakesEachFlagOfTheTable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tls")
 	if err := os.WriteFile(file, []byte("a certificate"), 0o600); err != nil {
@@ -164,6 +165,61 @@ func tryFlag(t *testing.T, command string, f toolFlag, values map[string]toolVal
 	if err := yaml.UnmarshalStrict([]byte(c.out.String()), &v1alpha1.EtcdBenchmark{}); err != nil {
 		t.Errorf("%v in\n%s", err, c.out)
 	}
+	if !slices.Contains(unchanged, f.name) && !slices.Contains(accessFlags, f.name) {
+		wantField(t, helpOf(command, f.name), fieldsOf(t, base.out.String()), fieldsOf(t, c.out.String()), strings.HasSuffix(with[len(with)-1], "=20"))
+	}
+}
+
+// helpOf returns the help of a flag.
+func helpOf(command, name string) string {
+	i := slices.IndexFunc(etcdtool.Commands(), func(c etcdtool.Command) bool { return c.Name == command })
+	return (&tool{kube: clusterFlags()}).benchOf(etcdtool.Commands()[i]).Flags().Lookup(name).Usage
+}
+
+// namedField is the first field that the end of a flag's help names.
+var namedField = regexp.MustCompile(`: ([a-z]\w*(?:\.\w+)+)`)
+
+// wantField wants the field that the help of a flag names to differ, and to be 20 if the flag is.
+func wantField(t *testing.T, help string, base, got map[string]string, is20 bool) {
+	t.Helper()
+	field := namedField.FindStringSubmatch(help)
+	if field == nil {
+		t.Errorf("the help names no field: %s", help)
+		return
+	}
+	for path, value := range got {
+		if strings.HasSuffix(path, "."+field[1]) && value != base[path] && (value == "20" || !is20) {
+			return
+		}
+	}
+	t.Errorf("%s is as before, or not the value of the flag:\n%v", field[1], got)
+}
+
+// fieldsOf returns the fields of a manifest with their values. The entries of a list have the same path.
+func fieldsOf(t *testing.T, manifest string) map[string]string {
+	t.Helper()
+	var object any
+	if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]string{}
+	var add func(path string, value any)
+	add = func(path string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, inner := range value {
+				add(path+"."+name, inner)
+			}
+		case []any:
+			for _, entry := range value {
+				add(path, entry)
+			}
+		default:
+			fields[path] = fmt.Sprint(value)
+		}
+	}
+	add("", object)
+	return fields
 }
 
 // Each command does on a real etcd what its flags ask for.

@@ -52,6 +52,13 @@ func TestCleanAsksTheCluster(t *testing.T) {
 	refuse("etcdbench/unowned/", "it has no key .owner")
 	refuse("etcdbench/nothing/", "it has no keys")
 
+	// The addresses of a run that goes on are not taken: its keys are in use.
+	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) { s.Target = &v1alpha1.TargetStatus{Endpoints: cluster.Endpoints} })
+	unfinished := call("", "clean", "-n", key.Namespace)
+	unfinished.wantStatus(t, exitFailed)
+	if !strings.Contains(unfinished.err.String(), "add --endpoints") {
+		t.Errorf("got %s", unfinished.err)
+	}
 	// The addresses of a finished run that left keys are those of the etcd.
 	operate(t, key, func(s *v1alpha1.EtcdBenchmarkStatus) {
 		stage(v1alpha1.ReasonTimedOut, metav1.ConditionTrue)(s)

@@ -102,6 +102,9 @@ func TestListForPrograms(t *testing.T) {
 	for _, form := range []string{"json", "yaml"} {
 		c := call("", "list", "-n", run.Namespace, "-o", form)
 		c.wantStatus(t, exitDone)
+		if json.Valid([]byte(c.out.String())) != (form == "json") {
+			t.Errorf("wanted %s, got\n%s", form, c.out)
+		}
 		data, err := yaml.YAMLToJSON([]byte(c.out.String()))
 		if err != nil {
 			t.Fatal(err)
@@ -121,6 +124,10 @@ func TestListOfNothing(t *testing.T) {
 	c := call("", "list", "-n", ns)
 	c.wantStatus(t, exitDone)
 	if c.out.String() != "" || !strings.Contains(c.err.String(), "Found no runs, suites or schedules in namespace "+ns) {
+		t.Errorf("got %q and %q", c.out, c.err)
+	}
+	// A program gets a list without entries.
+	if c = call("", "list", "-n", ns, "-o", "json"); c.end(t) != exitDone || !strings.Contains(c.out.String(), `"items": []`) {
 		t.Errorf("got %q and %q", c.out, c.err)
 	}
 	for _, args := range [][]string{{"list", "rums"}, {"list", "-o", "xml"}} {

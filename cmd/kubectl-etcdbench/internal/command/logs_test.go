@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -103,12 +104,15 @@ func TestLogsAreFollowed(t *testing.T) {
 		<-more
 		_, _ = w.Write([]byte("after\n"))
 	})
+	// The kubelet's server ends when it has answered, also if the test fails.
+	answer := sync.OnceFunc(func() { close(more) })
+	t.Cleanup(answer)
 	clientPod(t, run, 0, node)
 	clientPod(t, run, 1, node)
 	c := call("", "logs", "run/puts", "-n", run.Namespace, "--follow")
 	c.out.await(t, "[puts-0] before")
 	c.out.await(t, "[puts-1] before")
-	close(more)
+	answer()
 	c.wantStatus(t, exitDone)
 	if out := c.out.String(); strings.Count(out, "] after\n") != 2 {
 		t.Errorf("got\n%s", out)

@@ -35,7 +35,7 @@ func (p *put) define(set *pflag.FlagSet) {
 	set.Int64Var(&p.rate, "rate", 0, rateHelp)
 	set.Int64Var(&p.space, "key-space-size", 1, keySpaceHelp)
 	set.BoolVar(&p.sequential, "sequential-keys", false, "take the keys in turn, not at random: keys.distribution")
-	set.DurationVar(&p.compactEvery, "compact-interval", 0, "compact the whole store at this interval; 0 is never: disturbances of type Compact")
+	set.DurationVar(&p.compactEvery, "compact-interval", 0, "compact the whole store at this interval; 0 is never: disturbances.everySeconds, of type Compact")
 	set.Int64Var(&p.compactKeepRevisions, "compact-index-delta", 1000, "a compaction keeps `N` revisions: disturbances.compact.keepRevisions")
 	refuse(set, "check-hashkv", "the tool prints one hash and compares nothing: compare the members' hashes with etcdctl endpoint hashkv --cluster")
 }
@@ -97,7 +97,7 @@ func (m *txnMixed) define(set *pflag.FlagSet) {
 	set.Int64Var(&m.rate, "rate", 0, rateHelp)
 	set.Int64Var(&m.space, "key-space-size", 1, keySpaceHelp)
 	set.Float64Var(&m.ratio, "rw-ratio", 1, "reads for each put, rounded to whole percent of all requests: mixed.readPercent")
-	set.StringVar(&m.consistency, "consistency", "l", "consistency of reads, l (linearizable) or s (serializable)")
+	set.StringVar(&m.consistency, "consistency", "l", "l (linearizable) or s (serializable): mixed.consistency")
 	refuse(set, "end-key", oneKey)
 	refuse(set, "limit", oneKey)
 }

@@ -43,6 +43,12 @@ func watching(w spec.Watch) spec.Workload {
 	return spec.Workload{Type: spec.WorkloadWatch, Watch: &w}
 }
 
+// connectsStreams gives the help of the flags that say how the streams are connected in the tool.
+func connectsStreams(set *pflag.FlagSet, field string) {
+	set.Lookup("conns").Usage = "`N` connections of the streams: " + field
+	set.Lookup("clients").Usage = "`N` is 1: one client sends the requests"
+}
+
 // alone is the load of one client on a connection of its own, which the tool has beside its streams.
 func alone(command string, load spec.Load) (spec.Load, error) {
 	if load.Clients != 1 {
@@ -60,6 +66,7 @@ type watchLatency struct {
 }
 
 func (w *watchLatency) define(set *pflag.FlagSet) {
+	connectsStreams(set, "watch.connections")
 	set.Int32Var(&w.streams, "streams", 10, "`N` streams of watchers: watch.streams")
 	set.Int32Var(&w.perStream, "watchers-per-stream", 10, "`N` watchers on each stream: watch.watchersPerStream")
 	set.BoolVar(&w.prevKV, "prevkv", false, "ask for the previous value with each event: watch.prevKV")
@@ -85,6 +92,7 @@ func (w *watchLatency) run(_ []string, load spec.Load) (run, error) {
 type watchGet struct{ watchers, streams, events, seconds int32 }
 
 func (w *watchGet) define(set *pflag.FlagSet) {
+	connectsStreams(set, "watchGet.connections")
 	set.Int32Var(&w.watchers, "watchers", 10_000, "`N` watchers: watchGet.watchersPerStream times watchGet.streams")
 	set.Int32Var(&w.streams, "streams", 1, "`N` streams of watchers: watchGet.streams")
 	set.Int32Var(&w.events, "events", 8, "`N` events for each watcher: watchGet.events")
