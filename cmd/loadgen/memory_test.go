@@ -63,29 +63,35 @@ func (p *pod) liveHeap() uint64 {
 }
 
 // The memory of a client process must not depend on the number of its requests. It is read after the load, while the
-// process still has all its measurements.
+// process still has all its measurements. Both loads take equally long, because the course of the window grows with time.
 func TestMemoryDoesNotGrowWithTheRequests(t *testing.T) {
 	cluster, _ := oneMember(t)
 	for _, transport := range []spec.Transport{spec.TransportClient, spec.TransportFast} {
 		t.Run(string(transport), func(t *testing.T) {
-			inUse := func(requests int64) uint64 {
+			inUse := func(requests int64, limit func(*spec.Load)) (bytes uint64, took time.Duration) {
 				p := newPod(t, planFor(cluster.Endpoints, func(p *plan.Plan) {
 					p.Workload = spec.Workload{Type: spec.WorkloadMixed, Mixed: &spec.Mixed{
 						ReadPercent: 80, Consistency: spec.Serializable, Keys: keys(), Values: values(),
 					}}
-					p.Load.Transport, p.Load.Requests = transport, &requests
+					p.Load.Transport = transport
+					limit(&p.Load)
 				})).start(0)
 				p.control(plan.StartAtFile, startNow())
 				s := p.reaches(results.StageDone)
 				if got := s.Started; s.Failure != nil || got != uint64(requests) {
 					t.Fatalf("%d requests were sent, wanted %d; failure %v", got, requests, s.Failure)
 				}
-				return p.liveHeap()
+				return p.liveHeap(), s.Window.End.Sub(s.Window.Start)
 			}
-			many, tenTimes := inUse(manyRequests), inUse(10*manyRequests)
+			tenTimes, took := inUse(10*manyRequests, func(l *spec.Load) { l.Requests = new(int64(10 * manyRequests)) })
+			seconds := int32(took/time.Second) + 1
+			rate := int64(manyRequests) / int64(seconds)
+			many, _ := inUse(rate*int64(seconds), func(l *spec.Load) {
+				l.Requests, l.DurationSeconds, l.Rate = nil, &seconds, &spec.Rate{PerSecond: rate, Arrival: spec.ArrivalConstant}
+			})
 			if tenTimes > many+heapSlack {
 				t.Errorf("%d bytes are in use after %d requests and %d after ten times as many, wanted at most %d more",
-					many, manyRequests, tenTimes, heapSlack)
+					many, rate*int64(seconds), tenTimes, heapSlack)
 			}
 		})
 	}
