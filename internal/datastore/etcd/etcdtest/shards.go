@@ -17,7 +17,7 @@ const shardVariable = "ETCDTEST_SHARD"
 
 // RunSharded runs the tests of a package in several processes side by side, and returns the exit status for TestMain.
 // Members in one process share their metrics, so tests that compare those cannot run in parallel in one process; and most
-// of their time is waiting. If some tests are selected, or a profile is wanted, all run in this process.
+// of their time is waiting. If some tests are selected by name, or a profile is wanted, all run in this process.
 func RunSharded(m *testing.M, shards int) int {
 	flag.Parse()
 	if os.Getenv(shardVariable) != "" {
@@ -81,7 +81,7 @@ func selective() bool {
 	found := false
 	flag.Visit(func(f *flag.Flag) {
 		switch strings.TrimPrefix(f.Name, "test.") {
-		case "run", "skip", "list", "bench", "fuzz", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "coverprofile", "gocoverdir":
+		case "run", "list", "bench", "fuzz", "cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace", "coverprofile", "gocoverdir":
 			found = found || f.Value.String() != ""
 		}
 	})
