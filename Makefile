@@ -29,7 +29,7 @@ FIRST := ./internal/datastore/etcd ./$(ALONE) ./cmd/kubectl-etcdbench ./cmd/kube
 # BESIDE is how many packages run side by side, and how many parallel tests of each: most of them wait for servers. GARBAGE
 # makes the garbage collectors of tests and of the servers that they start run less often, which saves a fifth of the processor time. Test
 # binaries have no debugging symbols (BARE), which halves the time to link them.
-BESIDE := -p 4 -parallel 6
+BESIDE := -p 6 -parallel 6
 GARBAGE := GOGC=400
 BARE := -ldflags='-s -w'
 CHART := charts/etcd-benchmark-operator
