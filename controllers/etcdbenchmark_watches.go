@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -42,8 +43,7 @@ func CacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelManagedBy: v1alpha1.ManagedBy})}
 	options := cache.Options{
 		ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: ours, &batchv1.Job{}: ours},
-		// The operator never reads managed fields, which are a large part of a run that has ended.
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: slim,
 	}
 	for _, n := range namespaces {
 		if options.DefaultNamespaces == nil {
@@ -52,6 +52,28 @@ func CacheOptions(namespaces []string) cache.Options {
 		options.DefaultNamespaces[n] = cache.Config{}
 	}
 	return options
+}
+
+// slim removes from an object in the cache what the operator does not read: managed fields, the last applied manifest, and
+// the results of a run that has ended and left nothing in the store. They are most of such a run, and there can be thousands
+// of them. A suite reads the results of its run from the API server.
+func slim(object any) (any, error) {
+	object, err := cache.TransformStripManagedFields()(object)
+	run, is := object.(*v1alpha1.EtcdBenchmark)
+	if err != nil || !is {
+		return object, err
+	}
+	delete(run.Annotations, corev1.LastAppliedConfigAnnotation)
+	if s := &run.Status; isFinished(run) && meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionCleaned) {
+		s.Progress, s.Summary, s.RequestCounts, s.Objectives, s.Guard, s.Display = nil, nil, nil, nil, nil, nil
+		if s.Target != nil {
+			s.Target.Members = nil
+		}
+		for i, p := range s.Pods {
+			s.Pods[i] = v1alpha1.PodStatus{Index: p.Index, Name: p.Name, KeysDeleted: p.KeysDeleted}
+		}
+	}
+	return run, nil
 }
 
 // SetupWithManager registers the reconciler and its collector with the manager.

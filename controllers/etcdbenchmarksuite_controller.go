@@ -171,8 +171,8 @@ func (r *EtcdBenchmarkSuiteReconciler) proceed(ctx context.Context, s *v1alpha1.
 func (r *EtcdBenchmarkSuiteReconciler) track(ctx context.Context, s *v1alpha1.EtcdBenchmarkSuite) error {
 	run := &v1alpha1.EtcdBenchmark{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: s.Status.Current}, run)
-	if apierrors.IsNotFound(err) {
-		// The cache may not have it yet.
+	if apierrors.IsNotFound(err) || err == nil && isFinished(run) {
+		// The cache may not have it yet, and has no results of runs that have ended.
 		run, err = r.live(ctx, s, s.Status.Current)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -118,5 +119,45 @@ func TestProgressNeedsNoReconcile(t *testing.T) {
 				t.Errorf("wanted a reconcile: %v, found %v", tc.want, got)
 			}
 		})
+	}
+}
+
+// The cache has the results of a run until the run has ended and left nothing; then it has what queues and pods need.
+func TestWhatTheCacheHasOfARun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		finished, cleaned metav1.ConditionStatus
+		wantResults       bool
+	}{
+		"loads":             {metav1.ConditionFalse, "", true},
+		"deletes its keys":  {metav1.ConditionTrue, metav1.ConditionFalse, true},
+		"has left nothing":  {metav1.ConditionTrue, metav1.ConditionTrue, false},
+		"cleans, not ended": {metav1.ConditionFalse, metav1.ConditionTrue, true},
+	} {
+		run := &v1alpha1.EtcdBenchmark{ObjectMeta: metav1.ObjectMeta{
+			Annotations:   map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "team": "a"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+		}}
+		run.Status.Summary = &v1alpha1.Summary{}
+		run.Status.Target = &v1alpha1.TargetStatus{Endpoints: []string{"http://a:2379"}, Members: []v1alpha1.MemberStatus{{Name: "a"}}}
+		run.Status.Pods = []v1alpha1.PodStatus{{Index: 1, Name: "pod", KeysDeleted: true, Node: "node", LastResult: "result"}}
+		for kind, status := range map[string]metav1.ConditionStatus{v1alpha1.ConditionFinished: tc.finished, v1alpha1.ConditionCleaned: tc.cleaned} {
+			if status != "" {
+				meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: "Any"})
+			}
+		}
+		got, err := slim(run)
+		if err != nil || got != any(run) {
+			t.Fatalf("%s: got %v, %v", name, got, err)
+		}
+		if len(run.Annotations) != 1 || run.ManagedFields != nil {
+			t.Errorf("%s: the cache has the annotations %v and managed fields %v", name, run.Annotations, run.ManagedFields)
+		}
+		s, pod := run.Status, run.Status.Pods[0]
+		if has := s.Summary != nil && len(s.Target.Members) == 1 && pod.LastResult != ""; has != tc.wantResults {
+			t.Errorf("%s: the cache has the results: %t, wanted %t", name, has, tc.wantResults)
+		}
+		if len(s.Target.Endpoints) != 1 || pod.Name != "pod" || pod.Index != 1 || !pod.KeysDeleted || len(s.Conditions) == 0 {
+			t.Errorf("%s: the cache has only %+v", name, s)
+		}
 	}
 }
